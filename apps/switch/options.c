@@ -242,7 +242,7 @@ static bool parse_measuring(
 		return true;
 	case KEY_FRAME_BYTES:
 		options->frame_bytes = (uint32_t)number(state, "--frame-bytes", arg,
-			FRAME_BYTES_MIN, FRAME_BYTES_MAX, "60 to 9078");
+			FRAME_BYTES_MIN, FRAME_BYTES_MAX, "60 to 9118");
 		return true;
 	default:
 		return false;

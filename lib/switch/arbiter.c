@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arbiter.h"
 
+#include "contention.h"
+
 void arbiter_retry(struct weft_switch *sw, unsigned output)
 {
 	struct switch_output *out = &sw->port[output].output;
@@ -16,4 +18,13 @@ void arbiter_retry(struct weft_switch *sw, unsigned output)
 	out->ready |= out->stalled;
 	out->stalled = 0;
 	arbiter_update(sw, output);
+}
+
+void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
+	const struct voq *queue, weft_time now)
+{
+	if (sw->signal.departures & CONGESTION_LEFT)
+		congestion_control_left(sw->congestion, packet, output, queue);
+	if (sw->signal.departures & CONGESTION_TIMED)
+		contention_leave(sw, packet, output, now);
 }

@@ -140,6 +140,10 @@ static inline void arbiter_advance_vc(
 			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 }
 
+/* A packet leaves, and its departure counts: the rare part of arbiter_pick_burst(). */
+void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
+	const struct voq *queue, weft_time now);
+
 /* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
  * Their buffer space is free at once. The state of the round robin is kept in registers over the
  * burst. */
@@ -167,8 +171,8 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
 		arbiter_advance_vc(sw, output, input, vc);
 		voq_pop(queue);
-		if (__builtin_expect(sw->signal.alert, 0))
-			congestion_control_left(sw->congestion, packet, output, queue);
+		if (__builtin_expect(sw->signal.departures != 0, 0))
+			arbiter_report(sw, packet, output, queue, now);
 		arbiter_settle(sw, input, vc, output, queue, voq);
 		packets[count++] = packet;
 	}

@@ -41,6 +41,9 @@ static void set_signal(struct congestion_control *congestion)
 	congestion->signal->plain_vcs = decides ? 0 : congestion->calm_vcs;
 	congestion->signal->alert =
 		detector != NULL && (detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER);
+	congestion->signal->departures =
+		(uint8_t)((congestion->signal->departures & CONGESTION_TIMED) |
+			  (congestion->signal->alert ? CONGESTION_LEFT : 0));
 }
 
 void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs)

@@ -24,11 +24,16 @@
 
 #define CONGESTION_CONTROL_OUTBOX 256 /* notifications to be sent, a power of two */
 
+/* Departures from queues that are reported, and to whom. */
+#define CONGESTION_LEFT  0x1 /* congestion_control_left() */
+#define CONGESTION_TIMED 0x2 /* contention_leave() */
+
 /* Read for each packet, in the switch's own memory. Where there is congestion control, it alone
- * writes it. */
+ * writes it, but for CONGESTION_TIMED. */
 struct congestion_signal {
-	uint8_t plain_vcs; /* packets of lower VCs go by their table and SL: nothing to decide */
-	bool alert;        /* a time runs or departures count: _poll() when due, _left() */
+	uint8_t plain_vcs;  /* packets of lower VCs go by their table and SL: nothing to decide */
+	bool alert;         /* a time runs or departures count: _poll() when due, _left() */
+	uint8_t departures; /* set of CONGESTION_* */
 };
 
 /* The head of a VOQ, NULL if it is empty. */

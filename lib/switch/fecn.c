@@ -7,7 +7,16 @@
 void fecn_init(struct fecn *fecn)
 {
 	fecn->marked = 0;
+	fecn_set_rules(fecn, &(struct fecn_rules){.victims = true});
 	memset(fecn->limit, 0xFF, sizeof(fecn->limit));
+}
+
+void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules)
+{
+	fecn->rules = *rules;
+	for (unsigned port = 0; port < FECN_PORTS_MAX; port++)
+		for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+			fecn->passed[port][vc] = rules->marking_rate;
 }
 
 bool fecn_set(struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks)

@@ -8,6 +8,11 @@
  * threshold of an input port and VC is a number from 0, never, to 15, the strictest; InfiniBand
  * leaves open which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above
  * a sixteenth, 1 above fifteen sixteenths. The occupancy is that before the packet.
+ *
+ * A packet above the threshold is still left unmarked if it is small (Packet_Size), if not enough
+ * have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next buffer
+ * has no credits for it: then the congestion is not here but further on. Paper 002 marks roots and
+ * victims alike.
  */
 
 #include <stdbool.h>
@@ -18,24 +23,43 @@
 #define FECN_THRESHOLD_MAX 15
 #define FECN_PORTS_MAX     64
 
-struct fecn {
-	uint64_t marked;                               /* packets */
-	uint32_t limit[FECN_PORTS_MAX][FRAME_VCS_MAX]; /* blocks; UINT32_MAX: never */
+struct fecn_rules {
+	uint16_t marking_rate; /* packets that pass unmarked between two marks of a VC; 0: none */
+	uint16_t packet_bytes; /* smaller packets are never marked; 0: all may be */
+	bool victims;          /* the victim mask: packets without credits are marked, too */
 };
 
-/* All thresholds 0. */
+struct fecn {
+	struct fecn_rules rules;
+	uint64_t marked;                                /* packets */
+	uint32_t limit[FECN_PORTS_MAX][FRAME_VCS_MAX];  /* blocks; UINT32_MAX: never */
+	uint16_t passed[FECN_PORTS_MAX][FRAME_VCS_MAX]; /* unmarked since the last mark */
+};
+
+/* All thresholds 0, and rules that leave nothing out. */
 void fecn_init(struct fecn *fecn);
+/* Each VC marks the next packet that it may. */
+void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules);
 /* 'vc_blocks': the VC's buffer. False: the threshold is above the greatest. */
 bool fecn_set(
 	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
 
-/* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold.
- * Control frames take no credits and lie in no VC: they are never marked. */
+/* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold and
+ * the rules allow it. 'credits': the next buffer has room for the packet. Control frames take no
+ * credits and lie in no VC: they are never marked. */
 static inline void fecn_mark(
-	struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored)
+	struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored, bool credits)
 {
-	if (stored <= fecn->limit[port][packet->vc] || packet->control != 0)
+	uint16_t *passed = &fecn->passed[port][packet->vc];
+
+	if (stored <= fecn->limit[port][packet->vc] || packet->control != 0 ||
+		packet->bytes < fecn->rules.packet_bytes || !(credits || fecn->rules.victims))
 		return;
+	if (*passed < fecn->rules.marking_rate) {
+		++*passed;
+		return;
+	}
+	*passed = 0;
 	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_FECN);
 	fecn->marked++;
 }

@@ -52,22 +52,22 @@ static enum switch_counter find_other(
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
 
-static void mark(struct weft_switch *sw, struct weft_packet *packet)
+static void mark(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
 {
 	uint32_t stored = credit_stored(&sw->port[packet->in_port].link.rx[packet->vc]);
+	bool credits = credit_suffices(&sw->port[output].link.tx[packet->vc_next], packet->blocks);
 
-	fecn_mark(sw->fecn, packet, packet->in_port, stored - packet->blocks);
+	fecn_mark(sw->fecn, packet, packet->in_port, stored - packet->blocks, credits);
 }
 
 /* The output, and the VC in which the next device stores the packet: by SL; where routes have VC
- * classes by the ports between which it passes; with AFI the AFC for an adapted one. Sets marks. */
+ * classes by the ports between which it passes; with AFI the AFC for an adapted one. Sets marks,
+ * and from when the packet waits. */
 static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	enum vc_turn turn, weft_time now)
 {
 	uint8_t vc = sw->sl_to_vc[packet->sl & 15];
 
-	if (sw->fecn != NULL)
-		mark(sw, packet);
 	if (sw->vc_rule != NULL)
 		vc = vc_rule_next(
 			sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output, turn);
@@ -77,6 +77,10 @@ static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsig
 		vc = congestion_control_next_vc(sw->congestion, packet, vc);
 	}
 	packet->vc_next = vc;
+	if (sw->fecn != NULL)
+		mark(sw, packet, output);
+	if (sw->contention != NULL)
+		packet->arrived_ps = now;
 	return output;
 }
 

@@ -25,6 +25,7 @@
  *     switch_poll_watchdog()      time
  *     switch_set_routing()        tables
  *     switch_congestion.h         congestion control
+ *     contention.h                waiting times and contending flows
  *
  *   Admission, once per data packet: VC, credits, route, output, next VC. A plain packet (nothing
  *   to decide, nothing wrong) is admitted inline, any other by forward_exception() in forward.c.
@@ -43,7 +44,7 @@
  * Where the behaviour comes from
  *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/wire-format.md.
  *   VOQs, adaptive routing, AFI, notifications: the papers named in congestion_detector.h,
- *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Watchdog, control reserve: ours.
+ *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Waiting times: contention.h. Watchdog, control reserve: ours.
  */
 /* clang-format on */
 
@@ -139,6 +140,7 @@ _Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) 
 	"what leaves needs one line");
 _Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in one line");
 
+struct contention;
 struct peer_buffer;
 struct fecn;
 
@@ -174,6 +176,7 @@ struct weft_switch {
 	uint32_t vc_rule_at;
 	uint16_t control_reserve;
 	struct fecn *fecn;                /* the caller's; NULL: nothing is marked */
+	struct contention *contention;    /* the caller's; NULL: departures are not timed */
 	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
 					   * congestion control */
 };

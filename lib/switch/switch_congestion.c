@@ -109,9 +109,11 @@ void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn)
 
 void switch_congestion_note_plain(struct weft_switch *sw)
 {
-	uint8_t vcs = sw->vc_rule != NULL || sw->fecn != NULL ? 0 : sw->vcs;
+	bool decides = sw->vc_rule != NULL || sw->fecn != NULL || sw->contention != NULL;
+	uint8_t vcs = decides ? 0 : sw->vcs;
 
-	sw->signal = (struct congestion_signal){.plain_vcs = vcs};
+	sw->signal = (struct congestion_signal){
+		.plain_vcs = vcs, .departures = sw->contention != NULL ? CONGESTION_TIMED : 0};
 	if (sw->congestion != NULL)
 		congestion_control_set_calm(sw->congestion, vcs);
 }

@@ -42,3 +42,13 @@ uint32_t crc32c(const void *data, size_t bytes)
 		crc = crc32c_byte((uint32_t)crc, *at);
 	return (uint32_t)~crc;
 }
+
+uint16_t crc16(const void *data, size_t bytes)
+{
+	const uint8_t *byte = data;
+	uint16_t crc = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		crc = (uint16_t)((crc >> 8) ^ crc_header_byte_table[(crc ^ byte[i]) & 0xFF]);
+	return (uint16_t)~crc;
+}

@@ -155,5 +155,8 @@ static inline bool crc_header_matches(const uint64_t *route, unsigned words, con
 }
 #endif
 
+/* CRC-16 of any bytes in the form of the header's; host order. Zero bytes in front add nothing. */
+uint16_t crc16(const void *data, size_t bytes);
+
 /* CRC-32C of 'bytes' bytes; 0 for no bytes. */
 uint32_t crc32c(const void *data, size_t bytes);

@@ -145,8 +145,7 @@ void frame_host_mac(uint16_t host, uint8_t mac[6])
 unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
 {
 	struct frame_header *header = frame_header(frame);
-	unsigned payload_at = FRAME_HEADER_BYTES + fields->route_length;
-	unsigned bytes = payload_at + fields->payload_bytes;
+	unsigned payload_at, bytes;
 
 	frame_address(fields->destination, fields->fabric, frame);
 	frame_address(fields->source, fields->fabric, frame + 6);
@@ -162,12 +161,14 @@ unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
 		.sl = fields->sl,
 		.message_be = htonl(fields->message),
 		.sequence_be = htonl(fields->sequence),
-		.payload_crc_be = htonl(crc32c(frame + payload_at, fields->payload_bytes)),
 		.injected_ns_be = htonl(fields->injected_ns),
 		.vc = fields->vc,
 		.vc_original = fields->vc_original,
 		.flags = fields->flags,
 	};
+	payload_at = frame_payload_offset(header);
+	bytes = payload_at + fields->payload_bytes;
+	header->payload_crc_be = htonl(crc32c(frame + payload_at, fields->payload_bytes));
 	if (fields->route_length > 0)
 		memcpy(frame_route(frame), fields->route, fields->route_length);
 	header->crc_be = htons(frame_header_crc(frame));

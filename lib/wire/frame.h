@@ -23,10 +23,12 @@
 #define FRAME_HEADER_OFFSET 14 /* after the Ethernet header */
 #define FRAME_HEADER_BYTES  46 /* Ethernet and Weft fixed header */
 #define FRAME_ROUTE_MAX     32 /* route elements of one byte, as in Myrinet/GM */
+#define FRAME_LATENCY_BYTES 40 /* the latency extension (latency.h) */
 #define FRAME_PAYLOAD_MAX   9000
 #define FRAME_BYTES_MIN     60 /* Ethernet without FCS; shorter frames are padded */
-#define FRAME_BYTES_MAX \
-	(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_PAYLOAD_MAX + FRAME_DATA_TAG_BYTES)
+#define FRAME_BYTES_MAX                                                                   \
+	(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES + FRAME_PAYLOAD_MAX + \
+		FRAME_DATA_TAG_BYTES)
 #define FRAME_DATA_TAG_BYTES 8  /* behind the payload of data, if the fabric has tags */
 #define FRAME_BLOCK_BYTES    64 /* unit of flow control, as InfiniBand's credits */
 #define FRAME_VCS_MAX        16
@@ -51,7 +53,7 @@ enum frame_kind {
 #define FRAME_F_FECN     0x02
 #define FRAME_F_BECN     0x04
 #define FRAME_F_TAIL     0x08 /* last frame of its message */
-#define FRAME_F_LATENCY  0x10 /* a latency-recording extension follows the route */
+#define FRAME_F_LATENCY  0x10 /* of data: a latency extension follows the route (latency.h) */
 #define FRAME_F_END_MARK 0x20 /* message was complete when the frame was sent (ITB cut-through) */
 
 /* Route elements. */
@@ -144,10 +146,17 @@ static inline uint8_t *frame_route(uint8_t *frame)
 	return frame + FRAME_HEADER_BYTES;
 }
 
-/* Offset of the payload in the frame. A flagged latency extension counts as payload here. */
+/* The frame has a latency extension. The flag means nothing in other kinds than data. */
+static inline bool frame_has_latency(const struct frame_header *header)
+{
+	return (header->flags & FRAME_F_LATENCY) != 0 && header->kind == FRAME_DATA;
+}
+
+/* Offset of the payload in the frame, behind route and latency extension. */
 static inline unsigned frame_payload_offset(const struct frame_header *header)
 {
-	return FRAME_HEADER_BYTES + header->route_length;
+	return FRAME_HEADER_BYTES + header->route_length +
+	       (frame_has_latency(header) ? FRAME_LATENCY_BYTES : 0);
 }
 
 /* Frames of a message of 'message_bytes' bytes; an empty message takes one. */
@@ -213,7 +222,8 @@ struct frame_fields {
 };
 
 /* Writes Ethernet header, fixed header, route and both CRCs at 'frame'. The payload must already be
- * at FRAME_HEADER_BYTES + route_length. Pads to FRAME_BYTES_MIN with zero bytes. 'frame' has room
+ * at FRAME_HEADER_BYTES + route_length, or FRAME_LATENCY_BYTES behind that if 'flags' say that a
+ * latency extension is there. Pads to FRAME_BYTES_MIN with zero bytes. 'frame' has room
  * for all of it. Returns the frame length in bytes. */
 unsigned frame_build(uint8_t *frame, const struct frame_fields *fields);
 

@@ -46,14 +46,16 @@ static inline __attribute__((always_inline)) bool frame_header_crc_ok(
 	return frame_crc_long_route_ok(frame);
 }
 
-/* SL and both VCs are below 16: the upper halves of their bytes are zero. */
+/* SL and both VCs are below 16: the upper halves of their bytes are zero. So is the flag of a
+ * latency extension, whose length the quick form does not check. */
 _Static_assert(FRAME_VCS_MAX == 16, "a VC is four bits");
-static inline bool frame_vcs_in_range(const struct frame_header *header)
+static inline bool frame_is_in_quick_range(const struct frame_header *header)
 {
 	uint32_t word;
 
 	memcpy(&word, &header->vc, sizeof(word));
-	return ((word | MUTABLE_VC(header->sl)) & (MUTABLE_VC(0xF0) | MUTABLE_ORIGINAL(0xF0))) == 0;
+	return ((word | MUTABLE_VC(header->sl)) & (MUTABLE_VC(0xF0) | MUTABLE_ORIGINAL(0xF0) |
+							  MUTABLE_FLAGS(FRAME_F_LATENCY))) == 0;
 }
 
 /* EtherType, version and kind are adjacent. */
@@ -87,12 +89,13 @@ static inline __attribute__((always_inline)) bool frame_is_good_behind_identity(
 					bytes - FRAME_HEADER_BYTES,
 		       1) &&
 	       __builtin_expect(header->cursor <= header->route_length, 1) &&
-	       __builtin_expect(frame_vcs_in_range(header), 1) &&
+	       __builtin_expect(frame_is_in_quick_range(header), 1) &&
 	       __builtin_expect(frame_header_crc_ok(frame, bytes), 1);
 }
 
-/* True for a data frame without fault, of any fabric and source, in few instructions. Any other
- * frame is of another kind or faulty: frame_find_fault() finds out. */
+/* True for a data frame without fault and without latency extension, of any fabric and source, in
+ * few instructions. Any other frame is of another kind, has an extension, or is faulty:
+ * frame_find_fault() finds out. */
 static inline __attribute__((always_inline)) bool frame_is_good_data(
 	const uint8_t *frame, size_t bytes)
 {

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+#include "frame.h"
+#include "source_control.h"
+
 #define ARN_ENTRIES 8192 /* of a switch; memory is touched as far as it is needed */
 
 static bool has_notifications(const struct run_config *run)
@@ -132,11 +135,51 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 				 run->origin, topology->switch_at[at].name);
 }
 
+/* Of the slowest link of the switch. */
+static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t rate_bps)
+{
+	const struct topology_device *sw = &topology->switch_at[at];
+	uint64_t slowest = UINT64_MAX;
+
+	for (unsigned port = 0; port < sw->ports; port++) {
+		const struct topology_link *link = topology_link_at(
+			topology, (struct topology_port){DEVICE_SWITCH, at, (uint8_t)port});
+
+		if (link != NULL && link->rate_bps < slowest)
+			slowest = link->rate_bps;
+	}
+	return slowest != UINT64_MAX ? slowest : rate_bps;
+}
+
+void congestion_setup_contention(struct weft_switch *sw, struct contention *contention,
+	const struct topology *topology, uint32_t at, const struct run_config *run,
+	const struct contention_config *driver)
+{
+	uint32_t frame_bytes = FRAME_HEADER_BYTES + FRAME_LATENCY_BYTES + run->nic.mtu_bytes;
+
+	if (!source_control_measures(run->nic.control) && !run->measure.switches)
+		return;
+	*contention = (struct contention){.config = *driver};
+	contention->config.flows = (uint8_t)run->sw.flows;
+	contention->config.scope =
+		run->sw.contending == RUN_CONTENDING_BUFFER ? CONTENTION_BUFFER : CONTENTION_OUTPUT;
+	contention->config.threshold_ps = run->sw.contention_ps;
+	if (!source_control_wants_flows(run->nic.control))
+		contention->config.threshold_ps = WEFT_TIME_NEVER;
+	else if (run->sw.contention_ps == WEFT_TIME_NEVER)
+		contention->config.threshold_ps = contention_threshold(
+			frame_bytes, find_rate(topology, at, run->link.rate_bps));
+	switch_set_contention(sw, contention);
+}
+
 void congestion_setup_marks(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
 {
 	if (run->sw.fecn == 0)
 		return;
 	fecn_init(fecn);
+	fecn_set_rules(fecn, &(struct fecn_rules){.marking_rate = (uint16_t)run->sw.marking_rate,
+				     .packet_bytes = (uint16_t)run->sw.mark_bytes,
+				     .victims = run->sw.victim_mask});
 	for (unsigned port = 0; port < sw->ports; port++)
 		for (unsigned vc = 0; vc < sw->vcs; vc++)
 			fecn_set(

@@ -6,6 +6,7 @@
  * them, of one switch and of the hosts, the same at both clocks and in every process of a lab. */
 
 #include "arn_guard.h"
+#include "contention.h"
 #include "fecn.h"
 #include "run_config.h"
 #include "switch_congestion.h"
@@ -32,7 +33,14 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 int congestion_setup_alone(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run);
 
-/* Sets the run file's threshold at each input and VC of the switch, which marks from now on; 'fecn'
- * is the caller's and lives as long. Nothing if the threshold is 0. */
+/* Times departures from switch 'at' of the topology, and records contending flows, if the sources
+ * need it; 'contention' is the caller's and lives as long. The driver gives 'extension', 'ctx' and
+ * 'in_frame' of its configuration, the run file the rest. */
+void congestion_setup_contention(struct weft_switch *sw, struct contention *contention,
+	const struct topology *topology, uint32_t at, const struct run_config *run,
+	const struct contention_config *driver);
+
+/* Sets the run file's threshold and rules at each input and VC of the switch, which marks from now
+ * on; 'fecn' is the caller's and lives as long. Nothing if the threshold is 0. */
 void congestion_setup_marks(
 	struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);

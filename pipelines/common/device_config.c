@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "congestion_setup.h"
+#include "control_setup.h"
 
 /* Control frames that may wait at an output of a switch. */
 #define CONTROL_RESERVE 256
@@ -192,7 +193,8 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 }
 
 void device_config_datagram(const struct device_config *from, uint32_t host,
-	struct datagram_config *config, struct itb_config *itb, struct link_end_config *link)
+	struct datagram_config *config, struct itb_config *itb,
+	struct source_control_config *control, struct link_end_config *link)
 {
 	const struct run_config *run = from->run;
 
@@ -222,7 +224,11 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 		config->itb = itb;
 		config->held_max = DATAGRAM_HELD;
 	}
-	/* Adaptive routing: no sender could be refused a frame that came too early. */
-	if (congestion_setup_is_needed(run))
+	/* Adaptive routing, or messages on several paths: no sender could be refused a frame that
+	 * came too early. */
+	if (congestion_setup_is_needed(run) || control_setup_reorders(run))
 		config->held_max = UINT32_MAX;
+	control_setup_source(run, from->topology, host, control);
+	if (run->nic.control != SOURCE_CONTROL_NONE)
+		config->control = control;
 }

@@ -53,9 +53,10 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	const struct nic_routes *routes, uint32_t slots, struct nic_config *config);
 
 /* The same for the interface without acknowledgements, and its link. config->itb is set to 'itb' if
- * hosts re-inject. */
+ * hosts re-inject, config->control to 'control' if they manage congestion. */
 void device_config_datagram(const struct device_config *from, uint32_t host,
-	struct datagram_config *config, struct itb_config *itb, struct link_end_config *link);
+	struct datagram_config *config, struct itb_config *itb,
+	struct source_control_config *control, struct link_end_config *link);
 
 /* Options of the route selector of a host. 'rate_bps': of its link. 'set': the routes in use,
  * or NULL; it must last as long as the choice does. */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "congestion_control.h"
+#include "contention.h"
 #include "fecn.h"
 #include "measure_entries.h"
 
@@ -39,6 +40,20 @@ void measure_window_begin(struct measure_window *window, const struct measure_to
 		window->entry[i].from = window->entry[i].now;
 }
 
+static double mean(uint64_t sum, uint64_t count)
+{
+	return count > 0 ? (double)sum / (double)count : 0;
+}
+
+static void sample_control(struct run_sample *sample, const struct source_control_sums *now,
+	const struct source_control_sums *since)
+{
+	sample->paths = mean(now->open_paths - since->open_paths, now->messages - since->messages);
+	sample->waiting_ns =
+		mean(now->waiting_ns - since->waiting_ns, now->notices - since->notices);
+	sample->ccti = mean(now->ccti - since->ccti, now->packets - since->packets);
+}
+
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now)
 {
 	const struct measure_totals *since = &window->sampled;
@@ -59,6 +74,7 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	sample->itb = now->absorbed - since->absorbed;
 	sample->adapted = now->adapted - since->adapted;
 	sample->arn = now->arns - since->arns;
+	sample_control(sample, &now->control, &since->control);
 	window->sampled = *now;
 	return 0;
 }
@@ -106,6 +122,10 @@ void measure_congestion(const struct weft_switch *sw, struct run_result *result)
 {
 	if (sw->fecn != NULL)
 		run_result_count(result, "packets_marked", sw->fecn->marked);
+	if (sw->contention != NULL) {
+		run_result_count(result, "contention_recorded", sw->contention->recorded);
+		run_result_count(result, "extension_bad", sw->contention->bad);
+	}
 	if (sw->congestion != NULL)
 		congestion_control_counters(sw->congestion, count, result);
 }

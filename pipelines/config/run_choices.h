@@ -23,6 +23,9 @@
 /* Readings of the thesis on wormhole switches (wormhole.md). */
 #define RUN_ROUTING_STARTS(X) \
 	X(RUN_ROUTING_STARTS_GRANT, "grant") X(RUN_ROUTING_STARTS_HEADER, "header")
+/* Flows that contend with a packet (contention.h). */
+#define RUN_CONTENDINGS(X) \
+	X(RUN_CONTENDING_OUTPUT, "output") X(RUN_CONTENDING_BUFFER, "buffer")
 #define RUN_ROUTING_MODES(X) \
 	X(RUN_ROUTING_SOURCE, "source") X(RUN_ROUTING_TABLE, "table")
 #define RUN_GRANULARITIES(X) \
@@ -41,6 +44,19 @@
 	X(RUN_ROUTES_MAPPER, "mapper") X(RUN_ROUTES_STATIC, "static")
 #define RUN_MAPPER_MODES(X) \
 	X(RUN_MAPPER_AUTO, "auto") X(RUN_MAPPER_ALWAYS, "always") X(RUN_MAPPER_NEVER, "never")
+/* Readings of InfiniBand congestion control, DRB and PR-DRB (source-control.md). */
+#define RUN_CC_PERS(X) \
+	X(RUN_CC_PER_DESTINATION, "destination") X(RUN_CC_PER_HOST, "host")
+#define RUN_DRB_ACKS(X) \
+	X(RUN_DRB_ACK_FRAME, "frame") X(RUN_DRB_ACK_MESSAGE, "message")
+#define RUN_DRB_MEASURES(X) \
+	X(RUN_DRB_MEASURE_METAPATH, "metapath") X(RUN_DRB_MEASURE_MEAN, "mean")
+#define RUN_DRB_NEW_PATHS(X) \
+	X(RUN_DRB_NEW_INHERIT, "inherit") X(RUN_DRB_NEW_ZERO, "zero")
+#define RUN_SIMILARITIES(X) \
+	X(RUN_SIMILARITY_SEEN, "seen") X(RUN_SIMILARITY_UNION, "union")
+#define RUN_PR_DRB_SAVES(X) \
+	X(RUN_PR_DRB_STABLE, "stable") X(RUN_PR_DRB_BELOW, "below")
 /* Forms of 'from' and 'to'. */
 #define RUN_HOST_SETS(X) \
 	X(RUN_HOSTS_UNSET, "") X(RUN_HOSTS_ALL, "all") X(RUN_HOSTS_REST, "rest") \
@@ -53,6 +69,7 @@ enum run_switching { RUN_SWITCHINGS(X) };
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* clock and adaptive mode */ };
 enum run_routing_start { RUN_ROUTING_STARTS(X) };
+enum run_contending { RUN_CONTENDINGS(X) };
 enum run_routing_mode {
 	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
 };
@@ -61,6 +78,12 @@ enum run_retest { RUN_RETESTS(X) };
 enum run_occupancy { RUN_OCCUPANCIES(X) };
 enum run_speakers { RUN_SPEAKERS(X) };
 enum run_down_roots { RUN_DOWN_ROOTS(X) };
+enum run_cc_per { RUN_CC_PERS(X) };
+enum run_drb_ack { RUN_DRB_ACKS(X) };
+enum run_drb_measure { RUN_DRB_MEASURES(X) };
+enum run_drb_new_path { RUN_DRB_NEW_PATHS(X) };
+enum run_similarity_of { RUN_SIMILARITIES(X) };
+enum run_pr_drb_save { RUN_PR_DRB_SAVES(X) };
 enum run_mapper_routes { RUN_MAPPER_ROUTES(X) };
 enum run_mapper_mode { RUN_MAPPER_MODES(X) };
 enum run_hosts_kind { RUN_HOST_SETS(X) };

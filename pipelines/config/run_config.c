@@ -11,6 +11,7 @@
 
 #include "adaptive_routing.h"
 #include "arn_guard.h"
+#include "cn.h"
 #include "frame.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
@@ -66,6 +67,9 @@ static const struct run_config config_default = {
 		.vcs = 1,
 		.voq = true,
 		.credits = RUN_CREDITS_UNSET,
+		.victim_mask = true,
+		.contention_ps = WEFT_TIME_NEVER,
+		.flows = CN_FLOWS_MAX,
 		.stop_bytes = STOP_GO_STOP,
 		.go_bytes = STOP_GO_GO},
 	.queuing = &queuing_1q,
@@ -97,7 +101,10 @@ static const struct run_config config_default = {
 		.itb = {.pool_bytes = 512 << 10,
 			.detection_ps = 275 * PS_PER_NS,
 			.programming_ps = 200 * PS_PER_NS,
-			.pause_ps = 50 * PS_PER_MS}},
+			.pause_ps = 50 * PS_PER_MS},
+		.iba_cc = {.timer_ps = 150 * PS_PER_US, .increase = 1, .limit = 127},
+		.drb = {.high = 3000, .low = 1500, .close_gap_ps = 200 * PS_PER_US, .smoothing = 1},
+		.pr_drb = {.similarity_ppm = 800000, .entries = 64, .improve = true}},
 	.hello_ps = 10 * PS_PER_MS,
 	.watchdog_ps = 50 * PS_PER_MS,
 	.mapper = {.routes = RUN_ROUTES_STATIC,
@@ -379,6 +386,8 @@ int run_config_check(
 
 	if (result == 0)
 		result = check_nic(config, root, fault);
+	if (result == 0)
+		result = run_config_check_control(config, root, fault);
 	if (result == 0)
 		result = run_config_check_adaptive(config, root, fault);
 	if (result == 0)

@@ -15,9 +15,11 @@
 #include <stdio.h>
 
 #include "arrivals.h"
+#include "cc_table.h"
 #include "fault.h"
 #include "frame.h"
 #include "run_choices.h"
+#include "source_control_kind.h"
 #include "topology.h"
 #include "weft_time.h"
 
@@ -60,6 +62,11 @@ struct run_config_switch {
 	uint32_t vcs;                  /* without the adapted-flow channel */
 	bool voq;
 	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
+	uint32_t marking_rate, mark_bytes; /* fecn_rules */
+	bool victim_mask;
+	weft_time contention_ps; /* wait after which flows are recorded; WEFT_TIME_NEVER: auto */
+	uint32_t flows;          /* recorded at most */
+	enum run_contending contending;
 	weft_time routing_delay_ps;
 	enum run_routing_start routing_start; /* of it, in wormhole switches */
 };
@@ -118,6 +125,35 @@ struct run_config_itb {
 	weft_time pause_ps;
 };
 
+/* InfiniBand congestion control (iba_cc.h). */
+struct run_config_iba_cc {
+	weft_time timer_ps;
+	uint32_t increase, min, limit;
+	enum run_cc_per per;
+	enum cc_table_kind table_kind;
+	struct cc_table table; /* CC_TABLE_LIST */
+};
+
+/* DRB (metapath.h). */
+struct run_config_drb {
+	uint32_t high, low; /* thousandths of the zero-load time */
+	weft_time open_gap_ps, close_gap_ps, idle_ps;
+	enum run_drb_ack ack;
+	weft_time ack_threshold_ps;
+	uint32_t smoothing;
+	enum run_drb_measure measure;
+	enum run_drb_new_path new_path;
+};
+
+/* PR-DRB (pr_drb.h, solutions.h). */
+struct run_config_pr_drb {
+	uint32_t similarity_ppm;
+	enum run_similarity_of similarity_of;
+	uint32_t entries;
+	enum run_pr_drb_save save;
+	bool improve;
+};
+
 struct run_config_nic {
 	const struct route_choice_ops *selector; /* never NULL: the file's, or the algorithm's */
 	struct run_config_selection selection;
@@ -125,6 +161,10 @@ struct run_config_nic {
 	uint32_t window_frames; /* in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
 	struct run_config_itb itb;
+	enum source_control_kind control; /* of congestion, by the source */
+	struct run_config_iba_cc iba_cc;
+	struct run_config_drb drb;
+	struct run_config_pr_drb pr_drb;
 };
 
 /* Hosts that 'mapper.mode' applies to. */
@@ -181,6 +221,7 @@ struct run_config_measure {
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
+	bool switches;  /* waiting times in each switch */
 	bool latencies; /* the histograms of the latencies are in the result */
 };
 

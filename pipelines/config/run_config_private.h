@@ -9,8 +9,9 @@
 #include "yaml_fields.h"
 
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
-	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_faults_fields[],
-	run_mapper_fields[], run_measure_fields[], run_edge_fields[], run_traffic_fields[];
+	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
+	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_mapper_fields[],
+	run_measure_fields[], run_edge_fields[], run_traffic_fields[];
 /* Of whole files. */
 extern const struct yaml_field run_file_fields[], lab_file_fields[];
 extern const char *const run_clock_choices[];
@@ -29,6 +30,10 @@ int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fa
 void run_write_watchdog(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_path(const void *member, FILE *out, unsigned indent);
+extern const char *const run_control_choices[];
+/* Numbers in thousandths: "1.5". */
+int run_read_factor(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_factor(const void *member, FILE *out, unsigned indent);
 bool run_path_present(const void *member);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
@@ -101,6 +106,8 @@ int run_config_read_topology(
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* Likewise for adaptive routing and the detector. */
+int run_config_check_control(
+	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* Likewise for bursts that are too short for the distance of messages. */

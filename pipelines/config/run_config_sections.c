@@ -4,6 +4,7 @@
 /* Keys, units, ranges and choices of the sections. */
 
 #include "adaptive_routing.h"
+#include "cn.h"
 #include "frame.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
@@ -16,6 +17,7 @@ static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
+static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
@@ -56,6 +58,16 @@ const struct yaml_field run_link_fields[] = {
 	{NULL},
 };
 
+static int read_contention(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	return run_read_time_or("auto", node, member, fault);
+}
+
+static void write_contention(const void *member, FILE *out, unsigned indent)
+{
+	run_write_time_or("auto", member, out);
+}
+
 #define S struct run_config_switch
 const struct yaml_field run_switch_fields[] = {
 	{"switching", YAML_FIELD_CHOICE, YAML_MEMBER(S, switching), .choices = switching_choices},
@@ -70,6 +82,14 @@ const struct yaml_field run_switch_fields[] = {
 		.choices = flow_control_choices},
 	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices},
 	{"fecn", YAML_FIELD_NUMBER, YAML_MEMBER(S, fecn), .max = 15},
+	{"marking-rate", YAML_FIELD_NUMBER, YAML_MEMBER(S, marking_rate), .max = UINT16_MAX},
+	{"packet-size", YAML_FIELD_BYTES, YAML_MEMBER(S, mark_bytes), .max = FRAME_BYTES_MAX},
+	{"victim-mask", YAML_FIELD_BOOL, YAML_MEMBER(S, victim_mask)},
+	{"contention", YAML_FIELD_CUSTOM, YAML_MEMBER(S, contention_ps), .read = read_contention,
+		.write = write_contention},
+	{"flows", YAML_FIELD_NUMBER, YAML_MEMBER(S, flows), .max = CN_FLOWS_MAX},
+	{"contending", YAML_FIELD_CHOICE, YAML_MEMBER(S, contending),
+		.choices = contending_choices},
 	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS},
 	{"routing-start", YAML_FIELD_CHOICE, YAML_MEMBER(S, routing_start),
 		.choices = routing_start_choices},
@@ -165,6 +185,10 @@ const struct yaml_field run_nic_fields[] = {
 	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
 		.max = 3600 * PS_PER_S},
 	{"itb", YAML_FIELD_SECTION, YAML_MEMBER(S, itb), .fields = run_itb_fields},
+	{"control", YAML_FIELD_CHOICE, YAML_MEMBER(S, control), .choices = run_control_choices},
+	{"iba-cc", YAML_FIELD_SECTION, YAML_MEMBER(S, iba_cc), .fields = run_iba_cc_fields},
+	{"drb", YAML_FIELD_SECTION, YAML_MEMBER(S, drb), .fields = run_drb_fields},
+	{"pr-drb", YAML_FIELD_SECTION, YAML_MEMBER(S, pr_drb), .fields = run_pr_drb_fields},
 	{NULL},
 };
 #undef S
@@ -185,6 +209,7 @@ const struct yaml_field run_measure_fields[] = {
 	{"warmup-messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = UINT32_MAX},
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX},
 	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links)},
+	{"switches", YAML_FIELD_BOOL, YAML_MEMBER(S, switches)},
 	{"hosts", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts)},
 	{"latencies", YAML_FIELD_BOOL, YAML_MEMBER(S, latencies)},
 	{NULL},

@@ -102,7 +102,7 @@ static bool parse_thousandths(const char *text, uint32_t *value)
 	return true;
 }
 
-static int read_factor(const struct yaml_tree_node *node, void *member, struct fault *fault)
+int run_read_factor(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	char text[DECIMAL_MAX];
 	int result = yaml_read_text(node, text, sizeof(text), fault);
@@ -115,7 +115,7 @@ static int read_factor(const struct yaml_tree_node *node, void *member, struct f
 	return result;
 }
 
-static void write_factor(const void *member, FILE *out, unsigned indent)
+void run_write_factor(const void *member, FILE *out, unsigned indent)
 {
 	uint32_t value = *(const uint32_t *)member, rest = value % 1000;
 	int digits = FACTOR_DIGITS;
@@ -130,10 +130,12 @@ static void write_factor(const void *member, FILE *out, unsigned indent)
 
 #define S struct run_config_selection
 const struct yaml_field run_selection_fields[] = {
-	{"forget", YAML_FIELD_CUSTOM, YAML_MEMBER(S, forget), .read = read_factor,
-		.write = write_factor},
-	{"k", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k), .read = read_factor, .write = write_factor},
-	{"k2", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k2), .read = read_factor, .write = write_factor},
+	{"forget", YAML_FIELD_CUSTOM, YAML_MEMBER(S, forget), .read = run_read_factor,
+		.write = run_write_factor},
+	{"k", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k), .read = run_read_factor,
+		.write = run_write_factor},
+	{"k2", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k2), .read = run_read_factor,
+		.write = run_write_factor},
 	{"short", YAML_FIELD_BYTES, YAML_MEMBER(S, short_bytes), .max = RUN_MESSAGE_MAX},
 	{"first-set", YAML_FIELD_SHARE, YAML_MEMBER(S, first_set_ppm), .max = QUANTITY_WHOLE_PPM},
 	{NULL},

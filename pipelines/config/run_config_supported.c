@@ -57,6 +57,8 @@ static int check_wormhole(const struct run_config *config, struct fault *fault)
 		{run_config_is_adaptive(config),
 			"has no credits to route by: expected 'routing.adaptive: none'"},
 		{config->routing.mode != RUN_ROUTING_SOURCE, "goes with 'routing.mode: source'"},
+		{config->nic.control != SOURCE_CONTROL_NONE,
+			"has no notifications: expected 'nic.control: none'"},
 	};
 
 	return CHECK_RULES(config, "switch.switching: wormhole ", rules, fault);
@@ -76,6 +78,8 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 			"alone; use measure.duration"},
 		{config->sw.credits != RUN_CREDITS_COALESCED && real,
 			"'switch.credits: each' on the real clock is not built yet; use coalesced"},
+		{config->nic.control != SOURCE_CONTROL_NONE && real,
+			"'nic.control' on the real clock is not built yet; use none"},
 		{config->sw.routing_delay_ps != 0 && real,
 			"a switch.routing-delay on the real clock is not built yet; use 0ns"},
 	};
@@ -178,7 +182,7 @@ static const char *why_no_goal(const struct run_config *config)
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		(config->routing.file != NULL ||
 			config->routing.alternatives + config->routing.others > 1) &&
-		!config->nic.selector->fixed)
+		!config->nic.selector->fixed && config->nic.control < SOURCE_CONTROL_DRB_CN)
 		return "on the virtual clock needs messages that stay in order; use "
 		       "'nic.selector: first'";
 	return NULL;

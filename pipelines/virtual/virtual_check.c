@@ -3,6 +3,7 @@
 
 /* Invariants of a virtual fabric between two events. */
 
+#include "virtual_cn.h"
 #include "virtual_links.h"
 #include "virtual_order.h"
 #include "virtual_private.h"
@@ -70,5 +71,7 @@ const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 		wrong = virtual_recovery_check(fabric);
 	if (wrong == NULL)
 		wrong = virtual_order_check(fabric);
+	if (wrong == NULL)
+		wrong = virtual_cn_check(fabric);
 	return wrong;
 }

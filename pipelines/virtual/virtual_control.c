@@ -8,7 +8,7 @@
 #include "virtual_send.h"
 #include "virtual_trace.h"
 
-#define NONE UINT32_MAX
+#define NONE VIRTUAL_CONTROL_NONE
 
 int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records)
 {
@@ -67,10 +67,10 @@ static inline uint32_t take(
 	return record;
 }
 
-static inline void give(struct virtual_control *control, uint32_t record)
+uint32_t virtual_control_take(
+	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes)
 {
-	control->next_free[record] = control->first_free;
-	control->first_free = record;
+	return take(fabric, control, record_bytes);
 }
 
 /* --- credit frames --- */
@@ -122,7 +122,7 @@ struct control_credit *virtual_open_credit(
 	virtual_renew_credit(credit, end);
 	for (unsigned vc = 0; vc < credit->vcs; vc++)
 		credit->sent[vc] = end->rx[vc].received;
-	give(&fabric->credits, item);
+	virtual_control_give(&fabric->credits, item);
 	return credit;
 }
 
@@ -155,6 +155,6 @@ void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now
 
 struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item)
 {
-	give(&fabric->arns, item - (uint32_t)fabric->items);
+	virtual_control_give(&fabric->arns, item - (uint32_t)fabric->items);
 	return *virtual_arn_at(fabric, item);
 }

@@ -7,8 +7,18 @@
 
 #include "virtual_private.h"
 
+#define VIRTUAL_CONTROL_NONE UINT32_MAX
+
 int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records);
 void virtual_control_fini(struct virtual_control *control);
+/* A record of a size, or VIRTUAL_CONTROL_NONE: the run has failed. */
+uint32_t virtual_control_take(
+	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes);
+static inline void virtual_control_give(struct virtual_control *control, uint32_t record)
+{
+	control->next_free[record] = control->first_free;
+	control->first_free = record;
+}
 
 /* Sends a credit frame of this end, over the link that 'channel' sends by. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,

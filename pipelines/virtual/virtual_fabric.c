@@ -10,6 +10,7 @@
 #include "run_source.h"
 #include "traffic_pattern.h"
 #include "virtual_arena.h"
+#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_goal.h"
 #include "virtual_links.h"
@@ -66,8 +67,10 @@ static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
 /* Once the links have told what is behind them. */
 static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 {
-	int result = 0;
+	int result = virtual_cn_open_switches(fabric);
 
+	if (result < 0)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
 	if (fabric->run->sw.fecn != 0) {
 		fabric->fecn =
 			virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
@@ -90,12 +93,15 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	struct datagram_config config;
 	struct link_end_config link;
 	struct itb_config itb;
+	struct source_control_config control;
 	int result;
 
-	device_config_datagram(&from, number, &config, &itb, &link);
+	device_config_datagram(&from, number, &config, &itb, &control, &link);
 	config.numbers = fabric->numbers;
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
+	if (result == 0)
+		result = virtual_cn_open_host(fabric, number);
 	return result == 0 ? 0 : fault_set(fault, -result, "no memory for %u hosts", fabric->hosts);
 }
 
@@ -175,6 +181,14 @@ static unsigned bits_below(uint64_t end)
 	return end > 2 ? 64 - (unsigned)__builtin_clzll(end - 1) : 1;
 }
 
+/* Numbers of events' items: beside packets and credit frames ARNs, and then cns. */
+static uint64_t virtual_items(const struct virtual_fabric *fabric)
+{
+	if (fabric->answers)
+		return 3 * fabric->items;
+	return congestion_setup_is_needed(fabric->run) ? 2 * fabric->items : fabric->items;
+}
+
 /* Buckets in which some eight events fall when all links are busy with full frames, which takes an
  * event each beside those in lanes; and as far ahead as a packet's next events lie. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
@@ -189,9 +203,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
-		bits_below(VIRTUAL_ORDER(devices, 0, 0)),
-		bits_below(congestion_setup_is_needed(fabric->run) ? 2 * fabric->items
-								   : fabric->items));
+		bits_below(VIRTUAL_ORDER(devices, 0, 0)), bits_below(virtual_items(fabric)));
 }
 
 /* Payload of the last frame of messages of such a length, or up to 'most' (0: all have it), if that
@@ -265,7 +277,8 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 	if (create_pool(fabric) < 0 ||
 		virtual_control_init(&fabric->credits, sizeof(struct control_credit), records) <
 			0 ||
-		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
+		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0 ||
+		virtual_cn_open(fabric) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
 	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
@@ -292,6 +305,10 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->hosts = topology->hosts;
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
+	fabric->answers = run->nic.control != SOURCE_CONTROL_NONE;
+	fabric->counted_bytes = FRAME_WIRE_OVERHEAD;
+	if (source_control_measures(run->nic.control))
+		fabric->counted_bytes -= FRAME_LATENCY_BYTES;
 	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
 	measure_window_open(&fabric->window, topology, 0);
 	result = build(fabric, fault);
@@ -324,6 +341,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	event_queue_destroy(fabric->events);
 	virtual_control_fini(&fabric->credits);
 	virtual_control_fini(&fabric->arns);
+	virtual_cn_close(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);

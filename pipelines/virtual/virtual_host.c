@@ -5,8 +5,10 @@
 
 #include "virtual_host.h"
 
+#include "datagram_control.h"
 #include "datagram_stream.h"
 #include "rng.h"
+#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_goal.h"
 #include "virtual_measure.h"
@@ -130,7 +132,7 @@ static bool take_message(struct virtual_host *host, weft_time now)
 		host->next_destination = taken.next_destination;
 		__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
 		if (datagram_stream_begin(&host->nic, taken.message.destination,
-			    taken.message.bytes, taken.message.generated_ps))
+			    taken.message.bytes, taken.message.generated_ps, now))
 			return true;
 	}
 	return false;
@@ -199,6 +201,11 @@ static __attribute__((noinline)) void try_fifos(
 	}
 	if (__builtin_expect(host->nic.recovery != NULL, 0)) {
 		weft_time due = datagram_recovery_due(host->nic.recovery, now);
+
+		next = due < next ? due : next;
+	}
+	if (__builtin_expect(host->nic.control != NULL, 0)) {
+		weft_time due = datagram_control_due(&host->nic, now);
 
 		next = due < next ? due : next;
 	}
@@ -271,7 +278,7 @@ static inline void deliver(
 	struct virtual_entry *entry = &fabric->entry[packet->entry];
 	weft_time latency = now - origin->injected_ps;
 
-	entry->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
+	entry->wire_bytes += packet->bytes + fabric->counted_bytes;
 	entry->latency_sum_ps += latency;
 	if (now >= fabric->measure_from) {
 		histogram_record(&entry->network_ns, latency / PS_PER_NS);
@@ -339,6 +346,7 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 {
 	uint16_t to = packet->destination;
 
+	virtual_cn_forget(fabric, packet);
 	if (to < fabric->hosts && fabric->host[to].nic.order != NULL) {
 		lose(fabric, to, packet, now);
 		return;
@@ -357,6 +365,8 @@ void virtual_host_arrive(
 		host_absorb(fabric, number, packet, now);
 		return;
 	}
+	if (__builtin_expect(fabric->answers, 0))
+		virtual_cn_answer(fabric, number, packet, now);
 	if (__builtin_expect(nic->order != NULL, 0) && !datagram_order_is_kept(nic, packet)) {
 		arrive_out_of_order(fabric, number, packet, now);
 		return;
@@ -397,17 +407,28 @@ static void leave_stream(struct virtual_host *host)
 	host->stream = NULL;
 }
 
+static __attribute__((noinline)) void hear(
+	struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)
+{
+	struct control_arn arn;
+
+	if (virtual_is_cn(fabric, item)) {
+		virtual_cn_arrive(fabric, number, item, now);
+		return;
+	}
+	arn = virtual_take_arn(fabric, item);
+	leave_stream(&fabric->host[number]);
+	datagram_on_arn(&fabric->host[number].nic, &arn, now);
+	virtual_host_try(fabric, number, now);
+}
+
 void virtual_host_credit(
 	struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)
 {
 	struct link_end *end = &fabric->host[number].nic.link;
 
 	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
-		const struct control_arn arn = virtual_take_arn(fabric, item);
-
-		leave_stream(&fabric->host[number]);
-		datagram_on_arn(&fabric->host[number].nic, &arn, now);
-		virtual_host_try(fabric, number, now);
+		hear(fabric, number, item, now);
 		return;
 	}
 	link_end_on_credit(end, virtual_open_credit(fabric, item, end), now);

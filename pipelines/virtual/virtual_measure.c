@@ -8,7 +8,9 @@
 
 #include "congestion_control.h"
 #include "congestion_setup.h"
+#include "control_setup.h"
 #include "switch_counters.h"
+#include "virtual_cn.h"
 #include "virtual_links.h"
 #include "virtual_order.h"
 #include "virtual_recovery.h"
@@ -21,6 +23,7 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 		.generated_wire_bytes = fabric->goal_wire_bytes,
 		.absorbed = virtual_transit_absorbed(fabric),
 		.arns = fabric->arns_sent};
+	virtual_cn_sums(fabric, &totals->control);
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		totals->wire_bytes += fabric->entry[i].wire_bytes;
 		totals->latency_sum_ps += fabric->entry[i].latency_sum_ps;
@@ -129,7 +132,8 @@ static void add_hosts(const struct virtual_fabric *fabric, struct run_result *re
 		result->packets.delivered += nic->frames_received;
 		result->messages.injected += nic->messages_sent;
 		result->messages.delivered += nic->messages_received;
-		if (fabric->run->nic.selector->fixed || congestion_setup_is_needed(fabric->run))
+		if (fabric->run->nic.selector->fixed || congestion_setup_is_needed(fabric->run) ||
+			control_setup_reorders(fabric->run))
 			result->out_of_order += nic->out_of_order;
 		else
 			run_result_count(result, "host_frames_overtaken", nic->out_of_order);
@@ -237,6 +241,7 @@ int virtual_fabric_result(
 	add_hosts(fabric, result);
 	add_congestion_control(fabric, result);
 	virtual_transit_result(fabric, result);
+	virtual_cn_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);
@@ -247,11 +252,13 @@ int virtual_fabric_result(
 	result->deadlock = fabric->deadlock;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
+	result->controlled = fabric->answers;
 	run_result_set_wall(result, fabric->wall_seconds);
 	if (deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||
 		(fabric->run->measure.links &&
-			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
+			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||
+		(fabric->run->measure.switches && virtual_cn_switches(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	add_latencies(fabric, result);
 	return 0;

@@ -11,6 +11,7 @@
 #include "virtual_order.h"
 
 #include "congestion_setup.h"
+#include "control_setup.h"
 
 /* Frames of which there is room beside those that the network and pools hold, for each host and for
  * all together. Address space, touched as needed. */
@@ -19,7 +20,7 @@
 
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric)
 {
-	if (congestion_setup_is_needed(fabric->run))
+	if (congestion_setup_is_needed(fabric->run) || control_setup_reorders(fabric->run))
 		return (uint64_t)fabric->hosts * RESERVE_FRAMES + RESERVE_FRAMES_ALL;
 	return fabric->routes.itbs ? (uint64_t)fabric->hosts * RESERVE_FRAMES : 0;
 }
@@ -47,7 +48,7 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 {
 	uint64_t held_ps = 0, most = 0;
 
-	if (!congestion_setup_is_needed(fabric->run))
+	if (!congestion_setup_is_needed(fabric->run) && !control_setup_reorders(fabric->run))
 		return;
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		const struct datagram_order *order = fabric->host[i].nic.order;

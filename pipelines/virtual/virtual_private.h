@@ -5,6 +5,8 @@
 /* The structs of a virtual fabric, for its files (virtual_*.c) and tests. The functions of a file
  * are in the header beside it. */
 
+#include "answers.h"
+#include "contention.h"
 #include "datagram_order.h"
 #include "datagram_recovery.h"
 #include "deadlock.h"
@@ -24,7 +26,8 @@
 /*
  * Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
- *	CREDIT	a credit frame arrives; item: the record; or a notification (virtual_is_arn())
+ *	CREDIT	a credit frame arrives; item: the record; or a notification of congestion
+ *		(virtual_is_arn(), virtual_is_cn())
  *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
  *	WAKE	a host's next message is due
@@ -100,6 +103,7 @@ struct virtual_host {
 	uint32_t sources;
 	uint16_t next_destination; /* likely, of the next message */
 	struct datagram nic;
+	struct answers answers; /* with fabric->answers */
 };
 
 /* Control frames of a kind that are under way (virtual_control.h). */
@@ -137,6 +141,11 @@ struct virtual_prefetch {
 		arrival[VIRTUAL_PREFETCH_ARRIVALS]; /* by place in the lane */
 };
 
+/* At a switch: waiting times, and the packets that left. */
+struct virtual_waited {
+	uint64_t waited_ps, packets;
+};
+
 /* Deliveries of an entry of the traffic. */
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
@@ -170,9 +179,13 @@ struct virtual_fabric {
 	struct virtual_prefetch ahead;
 	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;
-	struct virtual_control credits, arns;
+	struct virtual_control credits, arns, cns;
+	struct latency_extension *extension; /* of each packet; NULL: no flows are recorded */
+	uint8_t *hops;                       /* virtual_cn.c */
 	uint64_t arns_sent;
-	struct fecn *fecn; /* [switches]; NULL: nothing is marked */
+	struct fecn *fecn;             /* [switches]; NULL: nothing is marked */
+	struct contention *contention; /* [switches]; NULL: no waiting times */
+	struct virtual_waited *waited; /* [switches] when measuring began */
 	struct fabric_routes routes;
 	uint64_t *route_sum; /* [hosts]: elements of a host's first routes to all; NULL: none */
 	struct run_hosts *traffic;
@@ -188,6 +201,10 @@ struct virtual_fabric {
 	uint32_t order;              /* of the event that is happening; 0: none is */
 	struct virtual_entry *entry; /* as window.entry */
 	bool flows;                  /* some of window.entry have flows */
+	bool answers;                /* hosts answer frames with notifications */
+	/* A frame's cost on the wire beside its bytes, less what loads do not count: the latency
+	 * extension. So loads and throughput mean the same under all kinds of source control. */
+	uint32_t counted_bytes;
 	uint64_t dropped, fingerprint;
 	struct measure_window window;
 	double wall_seconds;

@@ -3,6 +3,7 @@
 #include "virtual_trace.h"
 
 #include "capture_reason.h"
+#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_private.h"
 
@@ -65,6 +66,8 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 			show_packet(fabric, &record, packet, packet->mutable_word);
 		return;
 	case VIRTUAL_CREDIT:
+		if (virtual_is_cn(fabric, event->item))
+			return; /* it passes no link */
 		if (virtual_is_arn(fabric, event->item))
 			record.arn = virtual_arn_at(fabric, event->item);
 		else

@@ -11,9 +11,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "cn.h"
 #include "control.h"
 #include "frame_check.h"
 #include "fuzz.h"
+#include "latency.h"
 
 static void seal(uint8_t *frame, size_t bytes)
 {
@@ -24,11 +26,17 @@ static void seal(uint8_t *frame, size_t bytes)
 		header->crc_be = htons(frame_header_crc(frame));
 }
 
+/* Data that the quick form takes. */
+static bool is_quick(const struct frame_header *header)
+{
+	return header->kind == FRAME_DATA && !frame_has_latency(header);
+}
+
 /* The quick form for data frames and the one that names the fault have to agree. */
 static void require_agreement(const uint8_t *frame, size_t bytes)
 {
 	enum frame_fault fault = frame_find_fault(frame, bytes);
-	bool data = fault == FRAME_FAULT_OK && frame_header_const(frame)->kind == FRAME_DATA;
+	bool data = fault == FRAME_FAULT_OK && is_quick(frame_header_const(frame));
 
 	REQUIRE(frame_is_good_data(frame, bytes) == data);
 	REQUIRE(frame_check(frame, bytes) == fault);
@@ -40,7 +48,7 @@ static void require_identities_agree(const uint8_t *frame, size_t bytes, uint16_
 {
 	enum frame_fault fault = frame_find_fault_in(frame, bytes, fabric);
 	const struct frame_header *header = frame_header_const(frame);
-	bool data = fault == FRAME_FAULT_OK && header->kind == FRAME_DATA;
+	bool data = fault == FRAME_FAULT_OK && is_quick(header);
 	struct frame_identity identity = frame_identity_of(fabric);
 
 	REQUIRE(frame_is_good_data_as(frame, bytes, &identity) == data);
@@ -69,7 +77,8 @@ static void require_updates_hold(uint8_t *frame, size_t bytes)
  * out: the CRC is taken over other bytes then, and says yes to one in 65,536 of those. */
 static void require_damage_is_seen(uint8_t *frame, size_t bytes, unsigned where)
 {
-	unsigned covered = frame_payload_offset(frame_header_const(frame)) - FRAME_HEADER_OFFSET;
+	unsigned covered =
+		FRAME_HEADER_BYTES + frame_header_const(frame)->route_length - FRAME_HEADER_OFFSET;
 	unsigned byte = FRAME_HEADER_OFFSET + where / 8 % covered;
 
 	if (byte == FRAME_HEADER_OFFSET + offsetof(struct frame_header, route_length))
@@ -109,6 +118,41 @@ static void try_decoders(const uint8_t *payload, unsigned bytes)
 	}
 }
 
+/* A notification that is accepted has flows in range, each once, and is understood whole. */
+static void try_notification(const uint8_t *payload, unsigned bytes)
+{
+	uint8_t again[CN_BYTES_MAX];
+	struct cn cn;
+
+	if (!cn_decode(&cn, payload, bytes))
+		return;
+	REQUIRE(cn.flows <= CN_FLOWS_MAX && cn_flows_ok(cn.flow, cn.flows));
+	REQUIRE(cn.path <= CN_PATH_MAX || cn.path == CN_PATH_UNKNOWN);
+	REQUIRE(cn_encode(&cn, again) == bytes);
+	REQUIRE(memcmp(again, payload, bytes) == 0);
+}
+
+/* A switch's changes keep an extension right, and its time never falls. What a receiver accepts
+ * becomes a notification that the source accepts. */
+static void try_extension(const uint8_t *frame, unsigned at, uint32_t waiting_ns)
+{
+	struct latency_extension extension;
+	struct cn cn = {0};
+	uint32_t before;
+
+	memcpy(&extension, frame + at, sizeof(extension));
+	before = latency_waiting_ns(&extension);
+	if (latency_decode(&cn, &extension)) {
+		uint8_t payload[CN_BYTES_MAX];
+
+		REQUIRE(cn_decode(&cn, payload, cn_encode(&cn, payload)));
+	}
+	latency_add(&extension, waiting_ns);
+	REQUIRE(latency_waiting_ns(&extension) >= before);
+	latency_seal(&extension);
+	REQUIRE(latency_check_ok(&extension));
+}
+
 static void try_good_frame(uint8_t *frame, size_t bytes, unsigned where)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -118,6 +162,8 @@ static void try_good_frame(uint8_t *frame, size_t bytes, unsigned where)
 	REQUIRE(offset + payload <= bytes);
 	REQUIRE(header->crc_be == htons(frame_header_crc(frame)));
 	frame_payload_ok(frame);
+	if (frame_has_latency(header))
+		try_extension(frame, offset - FRAME_LATENCY_BYTES, where);
 	require_updates_hold(frame, bytes);
 	require_damage_is_seen(frame, bytes, where);
 	/* In memory of its own size, so that a read beyond the payload shows. */
@@ -125,6 +171,7 @@ static void try_good_frame(uint8_t *frame, size_t bytes, unsigned where)
 	REQUIRE(copy != NULL);
 	memcpy(copy, frame + offset, payload);
 	try_decoders(copy, payload);
+	try_notification(copy, payload);
 	free(copy);
 }
 
@@ -146,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (frame_check(frame, size - 3) == FRAME_FAULT_OK)
 		try_good_frame(frame, size - 3, data[1] | (unsigned)data[2] << 8);
 	try_decoders(frame, (unsigned)(size - 3));
+	try_notification(frame, (unsigned)(size - 3));
 	free(frame);
 	return 0;
 }

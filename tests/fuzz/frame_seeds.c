@@ -6,8 +6,10 @@
 
 #include <stdio.h>
 
+#include "cn.h"
 #include "control.h"
 #include "frame_check.h"
+#include "latency.h"
 #include "seed_file.h"
 
 static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
@@ -18,6 +20,13 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 	const struct control_ack ack = {.expected = 5, .session = 7};
 	const struct control_flow flow = {
 		.step = CONTROL_FLOW_OFFER, .flow = 5, .offered = 6, .session = 7};
+	const struct cn cn = {.message = 65543,
+		.sequence = 99,
+		.waiting_ns = 1500,
+		.path = 2,
+		.flags = CN_F_PREDICTIVE,
+		.flows = 2,
+		.flow = {{1, 2}, {3, 4}}};
 	const struct control_arn arn = {.id = 9, .destination = 4, .root_info = 1};
 
 	switch (kind) {
@@ -31,31 +40,50 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		return control_flow_encode(&flow, at);
 	case FRAME_ARN:
 		return control_arn_encode(&arn, at);
+	case FRAME_CN:
+		return cn_encode(&cn, at);
 	default:
 		memset(at, 0x5A, 64);
 		return 64;
 	}
 }
 
-static int write_seed(const char *folder, enum frame_kind kind, unsigned route_length)
+/* Of a frame that has waited, with flows. */
+static void fill_extension(uint8_t *at)
+{
+	const struct cn_flow flows[] = {{1, 2}, {3, 4}};
+	struct latency_extension extension;
+
+	latency_begin(&extension, 2);
+	latency_add(&extension, 1500);
+	latency_record(&extension, flows, 2);
+	latency_seal(&extension);
+	memcpy(at, &extension, sizeof(extension));
+}
+
+static int write_seed(
+	const char *folder, enum frame_kind kind, unsigned route_length, unsigned flags)
 {
 	static const uint8_t route[FRAME_ROUTE_MAX] = {
 		0x81, 0xC2, ROUTE_TYPE_ITB, 0x83, ROUTE_TYPE_STEP, 0x84};
-	uint8_t frame[FRAME_BYTES_MAX];
+	uint8_t frame[FRAME_BYTES_MAX], *payload = frame + FRAME_HEADER_BYTES + route_length;
 	struct frame_fields fields = {.kind = kind,
 		.source = 1,
 		.destination = 2,
 		.vc = 1,
+		.flags = (uint8_t)flags,
 		.route = route,
 		.route_length = (uint8_t)route_length};
 	char name[64];
 	unsigned bytes;
 	FILE *out;
 
-	fields.payload_bytes =
-		(uint16_t)fill_payload(kind, frame + FRAME_HEADER_BYTES + route_length);
+	fill_extension(payload);
+	if (flags != 0)
+		payload += FRAME_LATENCY_BYTES;
+	fields.payload_bytes = (uint16_t)fill_payload(kind, payload);
 	bytes = frame_build(frame, &fields);
-	snprintf(name, sizeof(name), "%u-%u", (unsigned)kind, route_length);
+	snprintf(name, sizeof(name), "%u-%u-%u", (unsigned)kind, route_length, flags);
 	out = seed_open(folder, name);
 	if (out == NULL)
 		return 1;
@@ -72,6 +100,8 @@ int main(int argc, char **argv)
 	for (unsigned kind = 1; kind < FRAME_KIND_COUNT && !failed; kind++)
 		for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !failed; i++)
 			if (lengths[i] == 0 || !frame_link_local(kind))
-				failed = write_seed(argv[1], (enum frame_kind)kind, lengths[i]);
+				failed = write_seed(argv[1], (enum frame_kind)kind, lengths[i], 0);
+	for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && !failed; i++)
+		failed = write_seed(argv[1], FRAME_DATA, lengths[i], FRAME_F_LATENCY);
 	return failed;
 }

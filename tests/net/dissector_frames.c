@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cn.h"
 #include "control.h"
 #include "frame.h"
+#include "latency.h"
 #include "mapper_message.h"
 #include "pcapng.h"
 
@@ -437,7 +439,56 @@ static void put_flows(struct writer *writer)
 	put_control(writer, FRAME_FLOW, control_flow_encode(&flow, payload_at(writer, 0)));
 }
 
-/* 55, 56: data with a tag, longer than the shortest frame and not. */
+/* 55: data that has waited behind two flows; 56: its check is wrong; 57: more flows than there is
+ * room for; 58: cut in the extension. */
+static void put_extensions(struct writer *writer)
+{
+	const struct cn_flow flows[] = {{1, 2}, {3, 4}};
+	struct latency_extension *extension = (void *)payload_at(writer, sizeof(route));
+	struct frame_fields fields = data_fields();
+	unsigned bytes;
+
+	fields.flags = FRAME_F_LATENCY;
+	memset(payload_at(writer, sizeof(route)) + FRAME_LATENCY_BYTES, 0x5A, 100);
+	latency_begin(extension, 3);
+	latency_add(extension, 1234);
+	latency_record(extension, flows, 2);
+	latency_seal(extension);
+	bytes = frame_build(writer->frame, &fields);
+	put(writer, bytes, NULL);
+	latency_add(extension, 1);
+	put(writer, bytes, NULL);
+	extension->flows = CN_FLOWS_MAX + 1;
+	latency_seal(extension);
+	put(writer, bytes, NULL);
+	put_cut(writer, bytes, 60, NULL);
+}
+
+/* 59: a notification; 60: the answer to a marked frame without extension; 61: a flow twice; 62: a
+ * BECN for a frame that was not marked. */
+static void put_notifications(struct writer *writer)
+{
+	struct cn cn = {.message = 65543,
+		.sequence = 99,
+		.waiting_ns = 1234,
+		.path = 3,
+		.flags = CN_F_PREDICTIVE,
+		.flows = 2,
+		.flow = {{1, 2}, {3, 4}}};
+	struct cn mark = {.message = 5,
+		.sequence = 6,
+		.path = CN_PATH_UNKNOWN,
+		.flags = CN_F_FECN | CN_F_BECN};
+
+	put_control(writer, FRAME_CN, cn_encode(&cn, payload_at(writer, 0)));
+	put_control(writer, FRAME_CN, cn_encode(&mark, payload_at(writer, 0)));
+	cn.flow[1] = cn.flow[0];
+	put_control(writer, FRAME_CN, cn_encode(&cn, payload_at(writer, 0)));
+	mark.flags = CN_F_BECN;
+	put_control(writer, FRAME_CN, cn_encode(&mark, payload_at(writer, 0)));
+}
+
+/* 63, 64: data with a tag, longer than the shortest frame and not. */
 static void put_tagged(struct writer *writer)
 {
 	static const uint8_t tag[] = {0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8};
@@ -477,6 +528,8 @@ int main(int argc, char **argv)
 	put_steps(&writer);
 	put_sealed(&writer);
 	put_flows(&writer);
+	put_extensions(&writer);
+	put_notifications(&writer);
 	put_tagged(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;

@@ -16,6 +16,10 @@ NAMES = [
     "frame.comment", "frame.interface_name", "frame.len", "frame.number",
     "frame.packet_flags_direction", "frame.time_epoch", "ip.dst", "udp.dstport",
     "weft.ack.again", "weft.ack.expected", "weft.ack.flow", "weft.ack.missing", "weft.ack.session",
+    "weft.bad_extension", "weft.cn.becn", "weft.cn.destination", "weft.cn.fecn", "weft.cn.flows",
+    "weft.cn.message", "weft.cn.path", "weft.cn.predictive", "weft.cn.sequence", "weft.cn.source",
+    "weft.cn.waiting", "weft.latency.check.ok", "weft.latency.destination", "weft.latency.flows",
+    "weft.latency.path", "weft.latency.predictive", "weft.latency.source", "weft.latency.waiting",
     "weft.adapted", "weft.arn.destination", "weft.arn.id", "weft.arn.root_info", "weft.arn.vc",
     "weft.again", "weft.bad_crc", "weft.bad_cursor", "weft.bad_kind", "weft.bad_length",
     "weft.bad_payload", "weft.bad_payload_crc", "weft.bad_route_length", "weft.bad_sl",
@@ -153,11 +157,30 @@ def check_control(capture):
              "weft.flow.first": "123456", "weft.flow.session": "0x00000007"}
     tagged = {"weft.kind": "1", "weft.data_tag": "b1b2b3b4b5b6b7b8", "weft.payload_crc.ok": "1"}
     expect("frame 1 has no tag", capture.field(1, "weft.data_tag"), "")
-    expect("frame 56 is padded behind its tag", capture.field(56, "weft.padding"), "000000")
-    for frame, fields in ((55, tagged), (56, tagged), (5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
+    expect("frame 64 is padded behind its tag", capture.field(64, "weft.padding"), "000000")
+    for frame, fields in ((63, tagged), (64, tagged), (5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
                           (53, offer)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
+
+
+def check_congestion(capture):
+    flows = {"source": "1,3", "destination": "2,4", "flows": "2", "waiting": "1234", "path": "3",
+             "predictive": "1"}
+    for name, wanted in flows.items():
+        expect(f"extension: {name}", capture.field(55, "weft.latency." + name), wanted)
+        expect(f"notification: {name}", capture.field(59, "weft.cn." + name), wanted)
+    expect("extension: check", [capture.field(n, "weft.latency.check.ok") for n in (55, 56, 57, 58)],
+           ["1", "0", "1", ""])
+    expect("extension: both CRCs of the frame", [capture.field(56, "weft.crc.ok"),
+                                                 capture.field(56, "weft.payload_crc.ok")], ["1", "1"])
+    expect("extension: payload behind it", capture.field(55, "weft.payload"), "5a" * 100)
+    expect("frame without extension", capture.field(1, "weft.latency.waiting"), "")
+    mark = {"message": "5", "sequence": "6", "path": "255", "fecn": "1", "becn": "1",
+            "predictive": "0", "flows": "0", "waiting": "0"}
+    for name, wanted in mark.items():
+        expect(f"answer to a mark: {name}", capture.field(60, "weft.cn." + name), wanted)
+    expect("what is no notification is none", [capture.field(n, "weft.cn.message") for n in (61, 62)], ["", ""])
 
 
 def check_mapper(capture):
@@ -211,7 +234,8 @@ def check_expert(capture):
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
         "weft.routing_error": [18, 23, 24, 25, 27, 47, 49, 50],
-        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 54],
+        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 54, 61, 62],
+        "weft.bad_extension": [56, 57],
         "weft.again": [8], "weft.discarded": [28],
     }
     for name, frames in wrong.items():
@@ -229,7 +253,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 57)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 65)))
 
 
 def check_page(capture):
@@ -267,6 +291,7 @@ def main():
         capture.read(NAMES)
         check_fields(capture)
         check_control(capture)
+        check_congestion(capture)
         check_mapper(capture)
         check_payloads(capture)
         check_expert(capture)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Copyright (c) 2026, the Weft developers
 --
--- Wireshark dissector of the Weft frame (EtherType 0x88B5). It follows lib/wire/frame.h, control.h
--- and mapper_message.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
+-- Wireshark dissector of the Weft frame (EtherType 0x88B5). It follows lib/wire/frame.h, latency.h,
+-- control.h, cn.h and mapper_message.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
 --
 --   tshark -X lua_script:tools/wireshark/weft.lua -r FILE -Y 'weft.vc == 1'
 --   tools/install-dissector        installs it
@@ -16,6 +16,8 @@ local HEADER_BYTES = 32
 local ROUTE_MAX = 32
 local VCS_MAX = 16
 local HOST_NONE = 0xFFFF
+local LATENCY_BYTES = 40
+local FLOWS_MAX, PATH_MAX, PATH_UNKNOWN = 8, 15, 0xFF
 
 local kinds = {
 	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
@@ -23,6 +25,7 @@ local kinds = {
 }
 local KIND_FLOW = 9
 local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO, KIND_SCOUT, KIND_MAPPER = 1, 2, 3, 4, 6, 7, 8
+local KIND_CN = 5
 local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = true, [9] = true }
 
 local flow_steps = { [1] = "ask", [2] = "offer" }
@@ -66,7 +69,7 @@ local f = {
 	fecn = ProtoField.bool("weft.fecn", "FECN", 8, nil, 0x02),
 	becn = ProtoField.bool("weft.becn", "BECN", 8, nil, 0x04),
 	tail = ProtoField.bool("weft.tail", "Last frame of its message", 8, nil, 0x08),
-	latency_recording = ProtoField.bool("weft.latency_recording", "Latency recording", 8, nil, 0x10),
+	latency_recording = ProtoField.bool("weft.latency_recording", "Latency extension follows the route", 8, nil, 0x10),
 	end_mark = ProtoField.bool("weft.end_mark", "Message complete when sent", 8, nil, 0x20),
 	crc = ProtoField.uint16("weft.crc", "Header CRC-16", base.HEX),
 	crc_ok = ProtoField.bool("weft.crc.ok", "Header CRC correct"),
@@ -115,6 +118,26 @@ local f = {
 	arn_destination = ProtoField.uint16("weft.arn.destination", "Destination of the packets"),
 	arn_vc = ProtoField.uint8("weft.arn.vc", "Original VC of the packets"),
 	arn_root_info = ProtoField.uint8("weft.arn.root_info", "Stage that acts (0: hosts)"),
+
+	latency_waiting = ProtoField.uint32("weft.latency.waiting", "Waited in switches (ns)"),
+	latency_predictive = ProtoField.bool("weft.latency.predictive", "Contending flows recorded", 8, nil, 0x01),
+	latency_path = ProtoField.uint8("weft.latency.path", "Path of the source", base.DEC, nil, 0xF0),
+	latency_flows = ProtoField.uint8("weft.latency.flows", "Contending flows"),
+	latency_check = ProtoField.uint16("weft.latency.check", "CRC-16 of the extension", base.HEX),
+	latency_check_ok = ProtoField.bool("weft.latency.check.ok", "CRC of the extension correct"),
+	latency_source = ProtoField.uint16("weft.latency.source", "Source of a contending flow"),
+	latency_destination = ProtoField.uint16("weft.latency.destination", "Destination of a contending flow"),
+
+	cn_message = ProtoField.uint32("weft.cn.message", "Message answered"),
+	cn_sequence = ProtoField.uint32("weft.cn.sequence", "Frame answered"),
+	cn_waiting = ProtoField.uint32("weft.cn.waiting", "It waited in switches (ns)"),
+	cn_path = ProtoField.uint8("weft.cn.path", "Path of the source (255: not known)"),
+	cn_predictive = ProtoField.bool("weft.cn.predictive", "Contending flows recorded", 8, nil, 0x01),
+	cn_fecn = ProtoField.bool("weft.cn.fecn", "It was marked", 8, nil, 0x02),
+	cn_becn = ProtoField.bool("weft.cn.becn", "The source shall react to the mark", 8, nil, 0x04),
+	cn_flows = ProtoField.uint8("weft.cn.flows", "Contending flows"),
+	cn_source = ProtoField.uint16("weft.cn.source", "Source of a contending flow"),
+	cn_destination = ProtoField.uint16("weft.cn.destination", "Destination of a contending flow"),
 
 	mapper_type = ProtoField.uint8("weft.mapper.type", "Type", base.DEC, mapper_types),
 	mapper_keyed = ProtoField.bool("weft.mapper.keyed", "Authenticated"),
@@ -184,6 +207,7 @@ local e = {
 	sl = define("bad_sl", "Service level out of range", expert.group.PROTOCOL, expert.severity.ERROR),
 	crc = define("bad_crc", "Wrong header CRC", expert.group.CHECKSUM, expert.severity.ERROR),
 	payload_crc = define("bad_payload_crc", "Wrong payload CRC", expert.group.CHECKSUM, expert.severity.ERROR),
+	extension = define("bad_extension", "Wrong latency extension", expert.group.PROTOCOL, expert.severity.ERROR),
 	routing = define("routing_error", "Routing error", expert.group.PROTOCOL, expert.severity.ERROR),
 	payload = define("bad_payload", "Payload makes no sense for the kind", expert.group.MALFORMED, expert.severity.ERROR),
 	discarded = define("discarded", "Discarded by the device", expert.group.SEQUENCE, expert.severity.WARN),
@@ -469,6 +493,107 @@ local function dissect_arn(tvb, tree, item)
 		tvb(6, 1):uint(), tvb(0, 4):uint(), stage == 0 and "hosts" or "stage " .. stage)
 end
 
+-- Pairs of source and destination, from 'at' on. Nil if one is there twice or is of no host.
+local function read_flows(tvb, at, count)
+	local flows, seen = {}, {}
+	for i = 1, count do
+		local range = tvb(at + 4 * (i - 1), 4)
+		local source, destination = range(0, 2):uint(), range(2, 2):uint()
+		if source == HOST_NONE or destination == HOST_NONE or seen[range:uint()] then
+			return nil
+		end
+		seen[range:uint()] = true
+		flows[i] = { range = range, text = host_text(source) .. " > " .. host_text(destination) }
+	end
+	return flows
+end
+
+local function add_flows(tree, flows, prefix)
+	for _, flow in ipairs(flows) do
+		local part = tree:add(weft, flow.range, "Contending flow: " .. flow.text)
+		part:add(f[prefix .. "_source"], flow.range(0, 2))
+		part:add(f[prefix .. "_destination"], flow.range(2, 2))
+	end
+end
+
+-- The flows of a payload that is a notification; nil if it is none.
+local function cn_flows_of(tvb)
+	local count = tvb:len() >= 16 and tvb(14, 1):uint() or FLOWS_MAX + 1
+	if count > FLOWS_MAX or tvb:len() ~= 16 + 4 * count or tvb(15, 1):uint() ~= 0 then
+		return nil
+	end
+	local path, flags = tvb(12, 1):uint(), tvb(13, 1):uint()
+	local predictive, fecn, becn = flags % 2 == 1, flags % 4 >= 2, flags % 8 >= 4
+	local told = predictive or tvb(8, 4):uint() ~= 0
+	if flags > 7 or (becn and not fecn) or (count > 0 and not predictive) or
+		(path > PATH_MAX and (path ~= PATH_UNKNOWN or told)) then
+		return nil
+	end
+	return read_flows(tvb, 16, count)
+end
+
+local function dissect_cn(tvb, tree, item)
+	local flows = cn_flows_of(tvb)
+	if not flows then
+		bad_payload(item, KIND_CN)
+		return ""
+	end
+	tree:add(f.cn_message, tvb(0, 4))
+	tree:add(f.cn_sequence, tvb(4, 4))
+	tree:add(f.cn_waiting, tvb(8, 4))
+	tree:add(f.cn_path, tvb(12, 1))
+	for _, name in ipairs({ "predictive", "fecn", "becn" }) do
+		tree:add(f["cn_" .. name], tvb(13, 1))
+	end
+	tree:add(f.cn_flows, tvb(14, 1))
+	add_flows(tree, flows, "cn")
+	local path = tvb(12, 1):uint()
+	return string.format(" msg %d seq %d%s waited %d ns%s", tvb(0, 4):uint(), tvb(4, 4):uint(),
+		path == PATH_UNKNOWN and "" or " path " .. path, tvb(8, 4):uint(),
+		tvb(13, 1):uint() >= 4 and " becn" or "")
+end
+
+-- What is wrong with an extension; nil if nothing is.
+local function extension_fault(tvb, flows)
+	if not flows then
+		return "flows"
+	end
+	if tvb(4, 1):uint() % 16 > 1 or (#flows > 0 and tvb(4, 1):uint() % 2 == 0) then
+		return "flags"
+	end
+	for at = 8 + 4 * #flows, LATENCY_BYTES - 1 do
+		if tvb(at, 1):uint() ~= 0 then
+			return "bytes behind the flows"
+		end
+	end
+	return nil
+end
+
+local function dissect_extension(tvb, parent)
+	local tree = parent:add(weft, tvb(), string.format("Latency extension: waited %d ns", tvb(0, 4):uint()))
+	local count = tvb(5, 1):uint()
+	local flows = count <= FLOWS_MAX and read_flows(tvb, 8, count)
+	tree:add(f.latency_waiting, tvb(0, 4))
+	tree:add(f.latency_predictive, tvb(4, 1))
+	tree:add(f.latency_path, tvb(4, 1))
+	tree:add(f.latency_flows, tvb(5, 1))
+	local check_item = tree:add(f.latency_check, tvb(6, 2))
+	add_flows(tree, flows or {}, "latency")
+	local fault = extension_fault(tvb, flows)
+	if fault then
+		tree:add_proto_expert_info(e.extension, "Latency extension: wrong " .. fault)
+	end
+	if weft.prefs.check_crcs then
+		local crc = crc_add(crc16_table, 0, tvb(0, 6):raw(), 1, 6)
+		crc = crc_add(crc16_table, crc16_zeros(crc, 2), tvb(8, 32):raw(), 1, 32)
+		local ok = bxor(crc, 0xFFFF) == tvb(6, 2):uint()
+		tree:add(f.latency_check_ok, tvb(6, 2), ok):set_generated()
+		if not ok then
+			check_item:add_proto_expert_info(e.extension, string.format("CRC, expected 0x%04x", bxor(crc, 0xFFFF)))
+		end
+	end
+end
+
 -- Bodies of mapper and scout frames, field by field: the number of bytes, then their fields, or none if
 -- they are zero. A command begins with the mapper's identity and the return route. If a part of an image
 -- ends the body, its length is in the body.
@@ -700,6 +825,7 @@ local function dissect_header(tvb, pinfo, tree)
 		cursor = tvb(28, 1):uint(),
 		vc = tvb(26, 1):uint(),
 	}
+	header.has_latency = header.kind == KIND_DATA and tvb(29, 1):uint() % 0x20 >= 0x10
 	local kind_item = tree:add(f.kind, tvb(1, 1))
 	if not kinds[header.kind] then
 		kind_item:add_proto_expert_info(e.kind)
@@ -769,6 +895,8 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
 	elseif header.kind == KIND_FLOW then
 		pinfo.cols.info:append(dissect_flow(tvb, tree, item))
+	elseif header.kind == KIND_CN then
+		pinfo.cols.info:append(dissect_cn(tvb, tree, item))
 	elseif header.kind == KIND_ARN then
 		pinfo.cols.info:append(dissect_arn(tvb, tree, item))
 	elseif header.kind == KIND_SCOUT or header.kind == KIND_MAPPER then
@@ -841,12 +969,13 @@ function weft.dissector(tvb, pinfo, root)
 		data_dissector:call(tvb(HEADER_BYTES):tvb(), pinfo, root)
 		return tvb:len()
 	end
-	local payload_at = HEADER_BYTES + header.route_length
+	local route_end = HEADER_BYTES + header.route_length
+	local payload_at = route_end + (header.has_latency and LATENCY_BYTES or 0)
 	local payload_end = payload_at + header.length
 	if payload_end > tvb:reported_len() then
 		header.length_item:add_proto_expert_info(e.length)
 	end
-	if tvb:len() < payload_at then
+	if tvb:len() < route_end then
 		set_info(tvb, pinfo, header)
 		return tvb:len() -- cut by the capture
 	end
@@ -862,6 +991,9 @@ function weft.dissector(tvb, pinfo, root)
 	if weft.prefs.check_crcs then
 		check_header_crc(tvb, item, header)
 	end
+	if header.has_latency and tvb:len() >= payload_at then
+		dissect_extension(tvb(route_end, LATENCY_BYTES):tvb(), item)
+	end
 	if tvb:len() < payload_end then
 		if tvb:len() > payload_at then
 			item:add(f.payload, tvb(payload_at))
@@ -875,8 +1007,7 @@ function weft.dissector(tvb, pinfo, root)
 	dissect_behind_payload(tvb, item, header.kind, payload_end)
 	if payload then
 		dissect_payload(payload:tvb(), header, pinfo, item, item, root)
-	elseif is_link_local(header.kind) or header.kind == KIND_ACK or header.kind == KIND_FLOW or header.kind == KIND_SCOUT or
-		header.kind == KIND_MAPPER then
+	elseif header.kind ~= KIND_DATA and kinds[header.kind] then
 		bad_payload(item, header.kind)
 	end
 	return tvb:len()

@@ -7,14 +7,19 @@
 #include <string.h>
 
 #include "bits.h"
+#include "datagram_control.h"
 #include "datagram_order.h"
+#include "datagram_private.h"
 #include "datagram_recovery.h"
 
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
 {
 	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || config->vcs != link->vcs ||
 		config->host >= config->hosts || config->mtu_bytes == 0 || config->queue == 0 ||
-		(config->queue & (config->queue - 1)) != 0)
+		(config->queue & (config->queue - 1)) != 0 || config->mtu_bytes > UINT16_MAX)
+		return false;
+	if (config->control != NULL && config->routes == NULL &&
+		source_control_spreads(config->control->kind))
 		return false;
 	if (config->mark_ps != 0 &&
 		(config->vcs < 2 || config->adapted_queue == 0 ||
@@ -38,6 +43,9 @@ static int allocate_fifos(struct datagram *nic)
 		bool adapted = nic->config.mark_ps != 0 && vc == adapted_vc(nic);
 		uint32_t size = adapted ? nic->config.adapted_queue : nic->config.queue;
 
+		/* Beside the queue one that has paused must find room. */
+		if (nic->control != NULL)
+			size *= 2;
 		fifo->mask = size - 1;
 		/* Not cleared: many hosts never use it. */
 		fifo->message = malloc(size * sizeof(*fifo->message));
@@ -78,10 +86,29 @@ static int allocate_order(struct datagram *nic)
 	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
 }
 
+static int allocate_control(struct datagram *nic)
+{
+	const struct source_control_config *config = nic->config.control;
+
+	if (config == NULL || config->kind == SOURCE_CONTROL_NONE)
+		return 0;
+	nic->control = datagram_control_create(config);
+	if (nic->control == NULL)
+		return -errno;
+	if (source_control_measures(config->kind)) {
+		nic->frame_flags = FRAME_F_LATENCY;
+		nic->extension_bytes = FRAME_LATENCY_BYTES;
+	}
+	return 0;
+}
+
 static int allocate(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
+	int result = allocate_control(nic);
 
+	if (result < 0)
+		return result;
 	if (allocate_numbers(nic) < 0)
 		return -ENOMEM;
 	if (allocate_fifos(nic) < 0 || arn_marks_create(&nic->marks, config->mark_ps) < 0)
@@ -100,17 +127,21 @@ static int allocate(struct datagram *nic)
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link)
 {
+	int result;
+
 	memset(nic, 0, sizeof(*nic));
 	if (!is_valid(config, link))
 		return -EINVAL;
 	nic->config = *config;
-	nic->mtu_bytes = config->mtu_bytes;
+	nic->mtu_bytes = (uint16_t)config->mtu_bytes;
 	nic->has_routes = config->routes != NULL;
-	if (allocate(nic) < 0) {
+	result = allocate(nic);
+	if (result < 0) {
 		datagram_fini(nic);
-		return -ENOMEM;
+		return result;
 	}
 	nic->config.itb = NULL;
+	nic->config.control = NULL;
 	link_end_init(&nic->link, link, 0);
 	return 0;
 }
@@ -125,6 +156,7 @@ void datagram_fini(struct datagram *nic)
 	itb_destroy(nic->itb);
 	free(nic->recovery);
 	free(nic->order);
+	datagram_control_destroy(nic->control);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
 }
@@ -150,15 +182,24 @@ bool datagram_choose_route(
 	return true;
 }
 
-/* Starts the message at the head of the FIFO. One without a route is dropped. */
-static void begin_head(struct datagram *nic, unsigned vc)
+/* Source control chooses when the message leaves. */
+static bool find_route(struct datagram *nic, struct datagram_fifo *fifo)
+{
+	const struct datagram_message *message = &fifo->message[fifo->head];
+
+	if (nic->control == NULL || !source_control_spreads(nic->control->source->config.kind))
+		return datagram_choose_route(nic, message, &fifo->chosen);
+	fifo->chosen = (struct datagram_route){.route = NULL};
+	return route_set_count(nic->config.routes, nic->config.host, message->destination) > 0;
+}
+
+void datagram_begin_head(struct datagram *nic, unsigned vc)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc];
 
 	fifo->sent_bytes = fifo->wire_bytes = 0;
 	fifo->started = false;
-	while (fifo->count > 0 &&
-		!datagram_choose_route(nic, &fifo->message[fifo->head], &fifo->chosen)) {
+	while (fifo->count > 0 && !find_route(nic, fifo)) {
 		nic->unreachable++;
 		fifo->head = (fifo->head + 1) & fifo->mask;
 		fifo->count--;
@@ -175,16 +216,16 @@ static void append(struct datagram *nic, unsigned vc, const struct datagram_mess
 
 	fifo->message[(fifo->head + fifo->count) & fifo->mask] = *message;
 	if (fifo->count++ == 0)
-		begin_head(nic, vc);
+		datagram_begin_head(nic, vc);
 }
 
-static void drop_head(struct datagram *nic, unsigned vc)
+void datagram_drop_head(struct datagram *nic, unsigned vc)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc];
 
 	fifo->head = (fifo->head + 1) & fifo->mask;
 	fifo->count--;
-	begin_head(nic, vc);
+	datagram_begin_head(nic, vc);
 }
 
 void datagram_send(struct datagram *nic, const struct datagram_message *message)
@@ -199,6 +240,12 @@ void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_t
 {
 	if (nic->marks != NULL && arn->destination < nic->config.hosts)
 		arn_marks_set(nic->marks, arn->destination, arn->vc, now);
+}
+
+void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn *cn, weft_time now)
+{
+	if (nic->control != NULL)
+		source_control_hear(nic->control->source, destination, cn, now / PS_PER_NS);
 }
 
 /* Moves marked messages, or the rest of one, from the head of a FIFO to the adapted-flow channel.
@@ -216,7 +263,7 @@ static bool divert(struct datagram *nic, unsigned vc, weft_time now)
 			return false;
 		message.bytes -= fifo->sent_bytes;
 		append(nic, adapted_vc(nic), &message);
-		drop_head(nic, vc);
+		datagram_drop_head(nic, vc);
 		nic->diverted++;
 	}
 	return true;
@@ -240,12 +287,15 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	const struct datagram_fifo *fifo = &nic->fifo[vc];
 	const struct datagram_message *message = &fifo->message[fifo->head];
 
-	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + fifo->chosen.length + payload);
+	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + nic->extension_bytes + fifo->chosen.length +
+				   payload);
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
 	packet->vc = packet->vc_next = packet->header_vc = (uint8_t)vc;
 	packet->vc_original = nic->config.sl_to_vc[message->sl];
 	packet->cursor = 0;
-	packet->flags = fifo->sent_bytes + payload == message->bytes ? FRAME_F_TAIL : 0;
+	packet->flags = nic->frame_flags;
+	if (fifo->sent_bytes + payload == message->bytes)
+		packet->flags |= FRAME_F_TAIL;
 	if (vc != packet->vc_original)
 		packet->flags |= FRAME_F_ADAPTED;
 	packet->route = fifo->chosen.route;
@@ -293,7 +343,8 @@ static unsigned choose_vc(struct datagram *nic, uint32_t *payload, uint16_t held
 		record_start(fifo, now);
 		*payload = left < nic->mtu_bytes ? left : nic->mtu_bytes;
 		if (credit_suffices(&nic->link.tx[vc],
-			    frame_blocks(FRAME_HEADER_BYTES + fifo->chosen.length + *payload)))
+			    frame_blocks(FRAME_HEADER_BYTES + nic->extension_bytes +
+					 fifo->chosen.length + *payload)))
 			return vc;
 		vcs &= (uint16_t) ~(1u << vc);
 	}
@@ -306,8 +357,11 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	struct datagram_fifo *fifo;
 	uint32_t payload;
 	uint16_t held = nic->marks != NULL ? divert_heads(nic, now) : 0;
-	unsigned vc = choose_vc(nic, &payload, held, now);
+	unsigned vc;
 
+	if (__builtin_expect(nic->control != NULL, 0))
+		held |= datagram_control_heads(nic, now);
+	vc = choose_vc(nic, &payload, held, now);
 	if (vc == FRAME_VCS_MAX)
 		return false;
 	fifo = &nic->fifo[vc];
@@ -315,7 +369,8 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 	packet->sequence = nic->sent[packet->destination].sent++;
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = fifo->message[fifo->head].generated_ps,
-		.payload_bytes = payload};
+		.payload_bytes = (uint16_t)payload,
+		.path = fifo->chosen.which};
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	nic->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 	nic->frames_sent++;
@@ -323,10 +378,12 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 		itb_share_sent_own(&nic->itb->turn);
 	fifo->sent_bytes += payload;
 	fifo->wire_bytes += packet->bytes + FRAME_WIRE_OVERHEAD;
+	if (__builtin_expect(nic->control != NULL, 0))
+		datagram_control_sent(nic, packet, now);
 	if (packet->flags & FRAME_F_TAIL) {
 		record_end(nic, fifo, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 		nic->messages_sent++;
-		drop_head(nic, vc);
+		datagram_drop_head(nic, vc);
 	}
 	return true;
 }

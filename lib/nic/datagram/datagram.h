@@ -28,6 +28,7 @@
 #include "queuing.h"
 #include "route_choice.h"
 #include "route_set.h"
+#include "source_control.h"
 
 /* The frames from one host to another. The numbers of both ends are adjacent: a pair is one of very
  * many and not in the cache. */
@@ -59,6 +60,9 @@ struct datagram_config {
 	/* Frames held for their order (datagram_order.h); 0: deliver in order of arrival. With an
 	 * in-transit buffer, recovery. */
 	uint32_t held_max;
+	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
+	 * routes, and choose among them instead of 'choice'. */
+	const struct source_control_config *control;
 };
 
 struct datagram_message {
@@ -73,7 +77,8 @@ struct datagram_message {
 struct datagram_origin {
 	weft_time injected_ps;
 	weft_time generated_ps; /* of its message */
-	uint32_t payload_bytes;
+	uint16_t payload_bytes;
+	uint8_t path; /* index of its route; with 'control' only */
 } __attribute__((aligned(32)));
 
 /* The route of a message, and the number of alternatives; all 0 without source routes. */
@@ -98,7 +103,8 @@ struct datagram_stream {
 	struct weft_packet frame; /* the next frame, except its numbers */
 	weft_time generated_ps;   /* of the message */
 	uint32_t left_bytes;      /* of it; 0: no message */
-	uint32_t payload_bytes;   /* of the next frame */
+	uint16_t payload_bytes;   /* of the next frame */
+	uint8_t path;             /* index of the message's route */
 	struct datagram_number *number;
 	struct credit_tx *tx;
 };
@@ -108,10 +114,12 @@ struct datagram {
 	struct datagram_stream stream;
 	uint64_t frames_sent, messages_sent;
 	struct datagram_number *sent; /* by destination */
-	uint32_t mtu_bytes;
-	uint16_t waiting; /* set of VCs with a message */
-	uint8_t next_vc;  /* round robin */
-	bool has_routes;  /* of the configuration */
+	uint16_t mtu_bytes;
+	uint8_t frame_flags;     /* of all frames: 0, or FRAME_F_LATENCY */
+	uint8_t extension_bytes; /* likewise */
+	uint16_t waiting;        /* set of VCs with a message */
+	uint8_t next_vc;         /* round robin */
+	bool has_routes;         /* of the configuration */
 	/* Touched by each frame that arrives: a cache line, and the credits. */
 	struct datagram_number *come; /* by source, each 'come_step' apart */
 	uint64_t frames_received, messages_received, bytes_received;
@@ -122,6 +130,7 @@ struct datagram {
 	uint32_t held; /* frames, by 'order' */
 	/* The rest. */
 	struct datagram_recovery *recovery; /* NULL: discarded frames are lost */
+	struct datagram_control *control;   /* NULL: no congestion management */
 	struct link_end link;
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
 	struct arn_marks *marks; /* NULL: no marks */
@@ -160,6 +169,9 @@ bool datagram_choose_route(struct datagram *nic, const struct datagram_message *
 
 /* Queues a message; there is room. A message to a host without a route is counted and dropped. */
 void datagram_send(struct datagram *nic, const struct datagram_message *message);
+
+/* A notification has arrived from 'destination'. Ignored without congestion management. */
+void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn *cn, weft_time now);
 
 /* An ARN has arrived. Ignored without marks. */
 void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_time now);

@@ -6,7 +6,7 @@
 static void renew(const struct datagram *nic, struct weft_packet *packet)
 {
 	packet->cursor = 0;
-	packet->flags &= FRAME_F_TAIL;
+	packet->flags &= FRAME_F_TAIL | FRAME_F_LATENCY;
 	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original =
 		nic->config.sl_to_vc[packet->sl & 15];
 	packet->stalled = 0;

@@ -2,11 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "datagram_stream.h"
 
+#include "datagram_control.h"
+
 bool datagram_stream_suits(const struct datagram *nic)
 {
 	return nic->itb == NULL && nic->recovery == NULL && nic->config.queuing == NULL &&
 	       (nic->marks == NULL || !nic->has_routes) && !route_choice_learns(&nic->choice) &&
-	       nic->waiting == 0;
+	       nic->waiting == 0 && (nic->control == NULL || nic->control->lane == NULL);
 }
 
 void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry)
@@ -42,16 +44,27 @@ void datagram_stream_close(struct datagram *nic)
 	stream->left_bytes = 0;
 }
 
-bool datagram_stream_route(struct datagram *nic, uint16_t destination, uint32_t bytes)
+static bool choose(struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time now,
+	struct datagram_route *chosen)
 {
 	const struct datagram_message message = {.destination = destination, .bytes = bytes};
+
+	if (__builtin_expect(nic->control != NULL, 0))
+		return datagram_control_route(nic, destination, now, chosen);
+	return datagram_choose_route(nic, &message, chosen);
+}
+
+bool datagram_stream_route(
+	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time now)
+{
 	struct datagram_route chosen;
 
-	if (!datagram_choose_route(nic, &message, &chosen)) {
+	if (!choose(nic, destination, bytes, now, &chosen)) {
 		nic->unreachable++;
 		return false;
 	}
 	nic->stream.frame.route = chosen.route;
 	nic->stream.frame.route_length = chosen.length;
+	nic->stream.path = chosen.which;
 	return true;
 }

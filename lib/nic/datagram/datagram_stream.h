@@ -4,10 +4,10 @@
 
 /*
  * The fast path of an interface (datagram.h) that sends a single stream: messages of one source on
- * one VC, in order, without transit and learning selectors. They bypass the FIFO: the source is
- * asked for the next message once the previous one has left. Frames, numbers and credits are those
- * of datagram_send() and datagram_inject(). An interface with marks may use it until the first ARN
- * arrives (datagram_stream_close()).
+ * one VC, in order, without transit, learning selectors and throttling. They bypass the FIFO: the
+ * source is asked for the next message once the previous one has left. Frames, numbers and credits
+ * are those of datagram_send() and datagram_inject(). An interface with marks may use it until the
+ * first ARN arrives (datagram_stream_close()).
  */
 
 #include "datagram.h"
@@ -33,22 +33,26 @@ static inline void datagram_stream_next_frame(struct datagram *nic)
 	uint32_t payload =
 		stream->left_bytes < nic->mtu_bytes ? stream->left_bytes : nic->mtu_bytes;
 
-	stream->payload_bytes = payload;
-	stream->frame.bytes = (uint16_t)(FRAME_HEADER_BYTES + stream->frame.route_length + payload);
+	stream->payload_bytes = (uint16_t)payload;
+	stream->frame.bytes = (uint16_t)(FRAME_HEADER_BYTES + nic->extension_bytes +
+					 stream->frame.route_length + payload);
 	stream->frame.blocks = (uint16_t)frame_blocks(stream->frame.bytes);
-	stream->frame.flags = payload == stream->left_bytes ? FRAME_F_TAIL : 0;
+	stream->frame.flags = nic->frame_flags;
+	if (payload == stream->left_bytes)
+		stream->frame.flags |= FRAME_F_TAIL;
 }
 
 /* Chooses the route of a message. False: none, counted. */
-bool datagram_stream_route(struct datagram *nic, uint16_t destination, uint32_t bytes);
+bool datagram_stream_route(
+	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time now);
 
-/* Starts this message of 1 byte or more. False: it has no route and is dropped, counted. */
-static inline bool datagram_stream_begin(
-	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time generated_ps)
+/* Starts this message of 1 byte or more, now. False: it has no route and is dropped, counted. */
+static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destination, uint32_t bytes,
+	weft_time generated_ps, weft_time now)
 {
 	struct datagram_stream *stream = &nic->stream;
 
-	if (nic->has_routes && !datagram_stream_route(nic, destination, bytes))
+	if (nic->has_routes && !datagram_stream_route(nic, destination, bytes, now))
 		return false;
 	stream->generated_ps = generated_ps;
 	stream->left_bytes = bytes;
@@ -75,7 +79,8 @@ static inline void datagram_stream_inject(struct datagram *nic, weft_time now,
 	packet->sequence = stream->number->sent++;
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = stream->generated_ps,
-		.payload_bytes = stream->payload_bytes};
+		.payload_bytes = stream->payload_bytes,
+		.path = stream->path};
 	credit_take(stream->tx, stream->frame.blocks);
 	nic->frames_sent++;
 	stream->left_bytes -= stream->payload_bytes;

@@ -48,8 +48,8 @@ static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 				.destination = (uint16_t)rng_below(&rng, 4),
 				.sl = 1};
 			datagram_send(&fifo, &message);
-			assert_true(datagram_stream_begin(
-				&stream, message.destination, message.bytes, message.generated_ps));
+			assert_true(datagram_stream_begin(&stream, message.destination,
+				message.bytes, message.generated_ps, 0));
 		}
 		if (!datagram_stream_can_go(&stream.stream)) {
 			assert_false(datagram_inject(&fifo, i, &a, &from_a));
@@ -91,7 +91,7 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 		datagram_stream_open(&stream, 1, 0);
 		datagram_send(&fifo, &message);
 		assert_true(datagram_stream_begin(
-			&stream, message.destination, message.bytes, message.generated_ps));
+			&stream, message.destination, message.bytes, message.generated_ps, 0));
 		for (; sent < before; sent++) {
 			assert_true(datagram_inject(&fifo, sent, &a, &from_a));
 			datagram_stream_inject(&stream, sent, &b, &from_b);

@@ -53,11 +53,12 @@ static void links_that_are_up_from_the_start_have_no_timers(void **state)
 	struct switch_config config;
 	struct link_end_config link;
 	struct itb_config itb;
+	struct source_control_config control;
 	struct bench bench;
 
 	setup(&bench, PS_PER_MS);
 	device_config_switch(&bench.virtual_clock, 1, &config);
-	device_config_datagram(&bench.virtual_clock, 1, &datagram, &itb, &link);
+	device_config_datagram(&bench.virtual_clock, 1, &datagram, &itb, &control, &link);
 	assert_int_equal(config.hello_ps, WEFT_TIME_NEVER);
 	assert_int_equal(config.credit_refresh_ps, WEFT_TIME_NEVER);
 	assert_int_equal(link.hello_ps, WEFT_TIME_NEVER);

@@ -109,7 +109,9 @@ static const char full[] =
 	"seed: 7\n"
 	"link: {rate: 100Gbps, delay: 6ns}\n"
 	"switch: {switching: wormhole, buffer: 344KiB, mtu: 2KiB, vcs: 2, voq: false, "
-	"flow-control: stop-go, fecn: 7, routing-delay: 150ns, routing-start: header}\n"
+	"flow-control: stop-go, fecn: 7, marking-rate: 3, packet-size: "
+	"256B, victim-mask: false, contention: 20us, flows: 4, contending: buffer, "
+	"routing-delay: 150ns, routing-start: header}\n"
 	"queuing: vftree\n"
 	"routing: {algorithm: dmodk, adaptive: adaptive-th, afi: true, threshold: 70%, mode: "
 	"table, "
@@ -161,6 +163,12 @@ static void every_key_is_read(void **state)
 	assert_ptr_equal(config->queuing, &queuing_vftree);
 	assert_ptr_equal(config->routing.algorithm, &route_dmodk);
 	assert_int_equal(config->sw.fecn, 7);
+	assert_int_equal(config->sw.marking_rate, 3);
+	assert_int_equal(config->sw.mark_bytes, 256);
+	assert_false(config->sw.victim_mask);
+	assert_int_equal(config->sw.contention_ps, 20 * PS_PER_US);
+	assert_int_equal(config->sw.flows, 4);
+	assert_int_equal(config->sw.contending, RUN_CONTENDING_BUFFER);
 	assert_ptr_equal(config->routing.adaptive, &adaptive_threshold);
 	assert_true(config->routing.afi);
 	assert_int_equal(config->routing.threshold_ppm, 700000);
@@ -302,8 +310,9 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
 			"are: "
-			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, routing-delay, "
-			"routing-start"},
+			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
+			"marking-rate, packet-size, victim-mask, contention, flows, contending, "
+			"routing-delay, routing-start"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB)"},
 		{HEAD "switch: {voq: yes}\n",
@@ -482,6 +491,7 @@ static void an_override_is_checked_like_the_file(void **state)
 		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; "
 		"known "
 		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
+		"marking-rate, packet-size, victim-mask, contention, flows, contending, "
 		"routing-delay, routing-start");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer=64: 'buffer: 64': expected a size with its unit, such as "

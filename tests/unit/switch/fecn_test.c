@@ -10,7 +10,7 @@ static bool marks(struct fecn *fecn, unsigned port, uint8_t vc, uint32_t stored)
 {
 	struct weft_packet packet = {.vc = vc};
 
-	fecn_mark(fecn, &packet, port, stored);
+	fecn_mark(fecn, &packet, port, stored, true);
 	assert_int_equal(packet.flags & ~FRAME_F_FECN, 0);
 	return packet.flags == FRAME_F_FECN;
 }
@@ -65,17 +65,78 @@ static void only_data_is_marked_and_keeps_its_other_flags(void **state)
 		struct weft_packet packet = {
 			.control = control, .flags = FRAME_F_ADAPTED | FRAME_F_TAIL, .cursor = 3};
 
-		fecn_mark(&fecn, &packet, 0, BLOCKS);
+		fecn_mark(&fecn, &packet, 0, BLOCKS, true);
 		assert_int_equal(packet.flags,
 			FRAME_F_ADAPTED | FRAME_F_TAIL | (control ? 0 : FRAME_F_FECN));
 		assert_int_equal(packet.cursor, 3);
 	}
 }
 
+/* Packets of 'bytes' arrive at full VCs, one after another; returns the set of marked ones. */
+static uint64_t marks_of(
+	struct fecn *fecn, unsigned port, uint16_t bytes, bool credits, unsigned packets)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < packets; i++) {
+		struct weft_packet packet = {.bytes = bytes};
+
+		fecn_mark(fecn, &packet, port, BLOCKS, credits);
+		set |= (uint64_t)(packet.flags == FRAME_F_FECN) << i;
+	}
+	return set;
+}
+
+static struct fecn strictest(const struct fecn_rules *rules)
+{
+	struct fecn fecn;
+
+	fecn_init(&fecn);
+	fecn_set(&fecn, 0, 0, 15, BLOCKS);
+	fecn_set(&fecn, 1, 0, 15, BLOCKS);
+	fecn_set_rules(&fecn, rules);
+	return fecn;
+}
+
+static void marking_rate_packets_pass_between_two_marks(void **state)
+{
+	struct fecn fecn = strictest(&(struct fecn_rules){.marking_rate = 3, .victims = true});
+	struct weft_packet early = {.bytes = 64};
+
+	assert_int_equal(marks_of(&fecn, 0, 64, true, 9), 0x111);
+	/* Each VC counts its own, and only packets that it might have marked. */
+	assert_int_equal(marks_of(&fecn, 1, 64, true, 2), 0x1);
+	fecn_mark(&fecn, &early, 0, 0, true);
+	assert_int_equal(marks_of(&fecn, 0, 64, true, 4), 0x8);
+	fecn = strictest(&(struct fecn_rules){.victims = true});
+	assert_int_equal(marks_of(&fecn, 0, 64, true, 4), 0xF);
+}
+
+static void smaller_packets_than_packet_size_are_never_marked(void **state)
+{
+	struct fecn fecn = strictest(&(struct fecn_rules){.packet_bytes = 256, .victims = true});
+
+	assert_int_equal(marks_of(&fecn, 0, 255, true, 4), 0);
+	assert_int_equal(marks_of(&fecn, 0, 256, true, 4), 0xF);
+}
+
+static void only_the_victim_mask_marks_packets_without_credits(void **state)
+{
+	struct fecn roots = strictest(&(struct fecn_rules){0});
+	struct fecn all = strictest(&(struct fecn_rules){.victims = true});
+
+	assert_int_equal(marks_of(&roots, 0, 64, false, 2), 0);
+	assert_int_equal(marks_of(&roots, 0, 64, true, 2), 0x3);
+	assert_int_equal(marks_of(&all, 0, 64, false, 2), 0x3);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(threshold_0_never_marks),
 	cmocka_unit_test(threshold_w_marks_above_16_less_w_sixteenths),
 	cmocka_unit_test(each_port_and_vc_has_its_own),
+	cmocka_unit_test(marking_rate_packets_pass_between_two_marks),
+	cmocka_unit_test(smaller_packets_than_packet_size_are_never_marked),
+	cmocka_unit_test(only_the_victim_mask_marks_packets_without_credits),
 	cmocka_unit_test(only_data_is_marked_and_keeps_its_other_flags),
 };
 

@@ -171,7 +171,10 @@ void comparison_curve_head(const struct trial *trial, unsigned column, char out[
 		snprintf(out, CELL, "%.0f %%", 100 * trial->point[column].load);
 		break;
 	default:
-		snprintf(out, CELL, "time, ms");
+		snprintf(out, CELL, "%s",
+			trial->experiment->measure == EXPERIMENT_COMPLETION
+				? "time, ms"
+				: experiment_measure_name(trial->experiment->measure));
 	}
 }
 

@@ -20,7 +20,7 @@ static void print_title(const struct experiment *experiment, FILE *out)
 		fputs("accepted at each load, per cent of the hosts' links: share\n", out);
 		break;
 	default:
-		fputs("time of the schedule, ms\n", out);
+		fprintf(out, "%s\n", experiment_measure_title(experiment->measure));
 	}
 }
 

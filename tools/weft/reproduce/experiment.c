@@ -21,6 +21,22 @@ static const char *const measures[] = {
 #undef X
 		NULL};
 
+const char *experiment_measure_title(enum experiment_measure measure)
+{
+	static const char *const titles[EXPERIMENT_MEASURE_COUNT] = {
+		[EXPERIMENT_WAITING] = "Messages waiting at the host with most",
+		[EXPERIMENT_COMPLETION] = "Time of the schedule [ms]",
+		[EXPERIMENT_ACCEPTED] = "Accepted, share of the hosts' links",
+		[EXPERIMENT_TOTAL_LATENCY] = "Mean latency from generation [us]",
+		[EXPERIMENT_WORST_SWITCH] = "Mean waiting time of the worst switch [us]",
+		[EXPERIMENT_WORST_LINK] = "Utilisation of the worst link",
+		[EXPERIMENT_FIRST_BURST] = "Mean latency of the first burst [us]",
+		[EXPERIMENT_LATER_BURSTS] = "Mean latency of the later bursts [us]",
+	};
+
+	return titles[measure] != NULL ? titles[measure] : measures[measure];
+}
+
 const char *experiment_measure_name(enum experiment_measure measure)
 {
 	return measures[measure];

@@ -30,7 +30,14 @@
 	X(SETTLING, "settling")       /* mean latency so far against that of the whole run */ \
 	X(EFFICIENCY, "efficiency")   /* accepted over time, around a hot spot */             \
 	X(THROUGHPUT, "throughput")   /* accepted at each of several loads */                 \
-	X(COMPLETION, "completion")   /* time that a schedule takes, ms */
+	X(COMPLETION, "completion")   /* time that a schedule takes, ms */                    \
+	/* The rest are of one run as its file says. */                                       \
+	X(ACCEPTED, "accepted")           /* share of the hosts' links */                     \
+	X(TOTAL_LATENCY, "total-latency") /* mean, from generation, us */                     \
+	X(WORST_SWITCH, "worst-switch")   /* greatest mean waiting time of a switch, us */    \
+	X(WORST_LINK, "worst-link")       /* greatest utilisation between switches */         \
+	X(FIRST_BURST, "first-burst")     /* mean network latency of the first sample, us */  \
+	X(LATER_BURSTS, "later-bursts")   /* the same of each other sample after it, us */
 
 enum experiment_measure {
 #define X(id, name) EXPERIMENT_##id,
@@ -127,6 +134,12 @@ static inline bool experiment_wants_all(const struct experiment *experiment)
 	return experiment->measure >= EXPERIMENT_EFFICIENCY;
 }
 
+/* Whether it is one number of a run as its file says; drawn as bars. */
+static inline bool experiment_measures_run(enum experiment_measure measure)
+{
+	return measure >= EXPERIMENT_COMPLETION;
+}
+
 /* Whether a run lasts for so many messages, and not as long as its file says. */
 static inline bool experiment_counts_messages(const struct experiment *experiment)
 {
@@ -134,6 +147,8 @@ static inline bool experiment_counts_messages(const struct experiment *experimen
 }
 
 const char *experiment_measure_name(enum experiment_measure measure);
+/* What it is, for the axis of a picture: "Time of the schedule [ms]". */
+const char *experiment_measure_title(enum experiment_measure measure);
 /* Its number in the list; the count if it is not there. */
 unsigned experiment_find(const struct experiment_list *list, const char *name);
 /* 'text' with what {n} stands for; the caller frees it. NULL without memory. */

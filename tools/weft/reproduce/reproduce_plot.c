@@ -224,9 +224,7 @@ static int draw_bars(const struct experiment *experiment, const struct trial *tr
 	struct plot_curves curves = {.kind = PLOT_BARS,
 		.group = group,
 		.groups = experiment->cases.count,
-		.quantity = experiment->measure == EXPERIMENT_COMPLETION
-				    ? "Time of the schedule [ms]"
-				    : "Messages waiting at the host with most",
+		.quantity = experiment_measure_title(experiment->measure),
 		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
 	int result = curves.curve == NULL ? -ENOMEM : 0;
 
@@ -243,7 +241,7 @@ static int draw_bars(const struct experiment *experiment, const struct trial *tr
 
 static bool has_bars(const struct experiment *experiment)
 {
-	return experiment->measure == EXPERIMENT_COMPLETION ||
+	return experiment_measures_run(experiment->measure) ||
 	       experiment->measure == EXPERIMENT_WAITING;
 }
 

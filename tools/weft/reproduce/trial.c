@@ -14,6 +14,7 @@
 #define SCOUTED_FROM 100000u
 #define SCOUT_SHARE  10u
 #define NS_PER_MS    1e6
+#define NS_PER_US    1e3
 /* Of a run whose mean is to settle: 100 messages each, as in the thesis, of 200,000. */
 #define SETTLING_SAMPLES 2000u
 #define PPM              1e6
@@ -106,10 +107,10 @@ static int add_point(struct run_sets *sets, const struct trial *trial)
 		return 0;
 	case EXPERIMENT_THROUGHPUT:
 		return add_loads(sets, trial);
-	case EXPERIMENT_COMPLETION:
-		return add_schedule(sets, trial);
 	default:
-		return add_messages(sets, trial);
+		return experiment_measures_run(trial->experiment->measure)
+			       ? add_schedule(sets, trial)
+			       : add_messages(sets, trial);
 	}
 }
 
@@ -139,7 +140,8 @@ int trial_sets_init(struct run_sets *sets, const struct trial *trial)
 static int check_entries(
 	const struct trial *trial, const struct run_config *config, struct fault *fault)
 {
-	if (trial->entries > 0 && trial->entries <= TRIAL_ENTRIES_MAX)
+	if (experiment_measures_run(trial->experiment->measure) ||
+		(trial->entries > 0 && trial->entries <= TRIAL_ENTRIES_MAX))
 		return 0;
 	return fault_set(fault, EINVAL, "%s: expected 1 to %u entries of traffic", config->origin,
 		TRIAL_ENTRIES_MAX);
@@ -302,6 +304,58 @@ static double completion_ms(const json_t *counters)
 	return json_number_value(json_object_get(counters, "goal_completion_ns")) / NS_PER_MS;
 }
 
+/* The greatest 'key' of a list of switches or of links between them; NAN: the run has none. */
+static double greatest(const json_t *list, const char *key, bool links)
+{
+	double most = NAN;
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, entry)
+	{
+		double value = json_number_value(json_object_get(entry, key));
+
+		if (links && !trial_link_counts(entry))
+			continue;
+		if (isnan(most) || value > most)
+			most = value;
+	}
+	return most;
+}
+
+/* Bursts and the pauses between them take a sample each, a burst the first. */
+static double burst_latency_us(const json_t *series, bool first)
+{
+	double sum = 0;
+	unsigned bursts = 0;
+
+	for (size_t i = first ? 0 : 2; i < (first ? 1 : json_array_size(series)); i += 2) {
+		const json_t *sample = json_array_get(series, i);
+
+		sum += json_number_value(json_object_get(sample, "latency_ns"));
+		bursts++;
+	}
+	return bursts > 0 ? sum / bursts / NS_PER_US : NAN;
+}
+
+/* The figure of a measure that is in lists of the result. */
+static double figure_of(enum experiment_measure measure, const json_t *result)
+{
+	switch (measure) {
+	case EXPERIMENT_WORST_SWITCH:
+		return greatest(json_object_get(result, "switches"), "waiting_ns", false) /
+		       NS_PER_US;
+	case EXPERIMENT_WORST_LINK:
+		return greatest(json_object_get(result, "links"), "utilisation", true);
+	case EXPERIMENT_FIRST_BURST:
+	case EXPERIMENT_LATER_BURSTS:
+		return burst_latency_us(
+			json_object_get(result, "series"), measure == EXPERIMENT_FIRST_BURST);
+	default:
+		return NAN;
+	}
+}
+
 static int read_point(struct trial_point *point, const json_t *result)
 {
 	const json_t *counters = json_object_get(result, "counters");
@@ -374,8 +428,16 @@ static double measured(enum experiment_measure measure, const struct trial_point
 		return (double)point->waiting;
 	case EXPERIMENT_COMPLETION:
 		return point->completion_ms;
+	case EXPERIMENT_TOTAL_LATENCY:
+		return point->total_ns > 0 ? point->total_ns / NS_PER_US : NAN;
+	case EXPERIMENT_WORST_SWITCH:
+	case EXPERIMENT_WORST_LINK:
+	case EXPERIMENT_FIRST_BURST:
+	case EXPERIMENT_LATER_BURSTS:
+		return point->figure;
 	case EXPERIMENT_EFFICIENCY:
 	case EXPERIMENT_THROUGHPUT:
+	case EXPERIMENT_ACCEPTED:
 		return point->accepted;
 	default:
 		return point->traffic;
@@ -399,6 +461,7 @@ int trial_take(struct trial *trial, const json_t *result)
 	struct trial_point *more;
 	int answer = read_point(&point, result);
 
+	point.figure = figure_of(trial->experiment->measure, result);
 	if (answer == 0 && trial->experiment->measure == EXPERIMENT_SETTLING)
 		answer = settling_take(&trial->settling, result);
 	if (answer == 0 && trial->experiment->measure == EXPERIMENT_EFFICIENCY)

@@ -22,6 +22,7 @@ struct trial_point {
 	double offered, accepted, traffic; /* traffic: accepted in flits/ns/switch */
 	double network_ns, total_ns;
 	double completion_ms; /* of a schedule; NAN: it did not end */
+	double figure;        /* of the switches, links or samples; NAN: the measure has none */
 	uint64_t dropped;     /* messages */
 	uint64_t waiting;     /* messages at the host that has most of them, in the end */
 	bool deadlock;

@@ -70,9 +70,13 @@ static json_t *extract(const json_t *result, enum experiment_measure measure)
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(out, keys[i], json_object_get(result, keys[i]));
-	if (experiment_measures_links(measure))
+	/* Experiments that differ in the measure alone share their results. */
+	if (experiment_measures_run(measure))
+		json_object_set(out, "switches", json_object_get(result, "switches"));
+	if (experiment_measures_links(measure) || experiment_measures_run(measure))
 		json_object_set(out, "links", json_object_get(result, "links"));
-	if (measure == EXPERIMENT_EFFICIENCY || measure == EXPERIMENT_SETTLING)
+	if (measure == EXPERIMENT_EFFICIENCY || measure == EXPERIMENT_SETTLING ||
+		experiment_measures_run(measure))
 		json_object_set(out, "series", json_object_get(result, "series"));
 	return out;
 }

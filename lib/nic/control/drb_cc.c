@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "drb_cc.h"
+
+/* Most of the flows that contend go to the destination. */
+static bool is_incast(const struct cn *cn, uint16_t destination)
+{
+	unsigned same = 0;
+
+	for (unsigned i = 0; i < cn->flows; i++)
+		same += cn->flow[i].destination == destination;
+	return 2 * same > cn->flows;
+}
+
+static void judge(struct drb_cc_pair *pair, bool incast)
+{
+	if (incast && pair->score < DRB_CC_SCORE_MAX)
+		pair->score++;
+	else if (!incast && pair->score > -DRB_CC_SCORE_MAX)
+		pair->score--;
+}
+
+static void add_source(struct drb_cc_pair *pair, uint16_t source)
+{
+	for (unsigned i = 0; i < pair->sources; i++)
+		if (pair->source[i] == source)
+			return;
+	if (pair->sources < DRB_CC_SOURCES_MAX)
+		pair->source[pair->sources++] = source;
+}
+
+static void throttle(struct drb_cc_pair *pair, struct iba_cc *cc, uint16_t destination,
+	const struct cn *cn, uint64_t now_ns)
+{
+	if (iba_cc_index(cc, destination, now_ns) == cc->config.min)
+		pair->sources = 0;
+	for (unsigned i = 0; i < cn->flows; i++)
+		if (cn->flow[i].destination == destination)
+			add_source(pair, cn->flow[i].source);
+	iba_cc_mark(cc, destination, now_ns);
+	iba_cc_raise(cc, destination, pair->sources, now_ns);
+}
+
+int drb_cc_hear(struct drb_cc_pair *pair, struct metapath *path, const struct metapath_rules *rules,
+	struct iba_cc *cc, uint16_t destination, const struct cn *cn, uint64_t now_ns)
+{
+	bool incast = is_incast(cn, destination);
+
+	if (cn->flows > 0)
+		judge(pair, incast);
+	if (pair->score <= 0)
+		return metapath_hear(path, rules, cn->path, cn->waiting_ns, now_ns);
+	metapath_measure(path, rules, cn->path, cn->waiting_ns, now_ns);
+	if (incast)
+		throttle(pair, cc, destination, cn, now_ns);
+	return -(int)metapath_close_last(path, rules, now_ns);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The channel adapter's part of InfiniBand congestion control (annex A10), the baseline of the DRB
+ * paper. A flow is a destination (the reading 'QP') or the whole host (the reading 'SL'). Each
+ * notification with BECN raises the flow's table index (CCTI) by 'increase', up to 'limit'; each
+ * expiry of the host's timer lowers all indices by one, down to 'min'. After each packet the flow
+ * pauses as long as the table says (cc_table.h).
+ *
+ * A plain state machine: times are arguments in ns. The timer runs freely from time 0; what it
+ * takes from a flow is found when the flow is next looked at, so it needs no event. No allocation
+ * after iba_cc_init(). One thread.
+ */
+
+#include "cc_table.h"
+
+struct iba_cc_config {
+	uint64_t timer_ns;             /* 1 or more */
+	uint16_t increase, limit, min; /* min <= limit, limit below CC_TABLE_ENTRIES */
+	bool per_host;
+	struct cc_table table;
+};
+
+struct iba_cc_flow {
+	uint64_t ready_ns; /* its next packet may leave then */
+	uint32_t expiries; /* of the timer, that 'ccti' has been lowered by */
+	uint16_t ccti;     /* above the minimum */
+};
+
+struct iba_cc {
+	struct iba_cc_config config;
+	struct iba_cc_flow *flow; /* by destination, or one */
+	uint64_t throttled_ns;    /* by which packets left later than without it */
+};
+
+/* Timer 150 us, increase 1, limit 127, min 0, linear, by destination. */
+void iba_cc_config_default(struct iba_cc_config *config);
+
+/* 0, -EINVAL (a number out of range) or -ENOMEM. */
+int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint16_t hosts);
+void iba_cc_fini(struct iba_cc *cc);
+
+/* A notification with BECN has come from the destination. */
+void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns);
+
+/* Raises the flow's index to the first whose delay is 'packets' times that of a packet, or to the
+ * limit; never lowers it. */
+void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns);
+
+/* The flow's table index. */
+unsigned iba_cc_index(struct iba_cc *cc, uint16_t destination, uint64_t now_ns);
+
+/* A packet to the destination begins to leave, and takes 'packet_ns' to. */
+void iba_cc_sent(struct iba_cc *cc, uint16_t destination, uint64_t packet_ns, uint64_t now_ns);
+
+/* When the next packet to the destination may leave; not after now: at once. */
+static inline uint64_t iba_cc_ready_ns(const struct iba_cc *cc, uint16_t destination)
+{
+	return cc->flow[cc->config.per_host ? 0 : destination].ready_ns;
+}
+
+/* A packet that could have left at 'since_ns' leaves now, after the pause of its flow. */
+void iba_cc_count_pause(
+	struct iba_cc *cc, uint16_t destination, uint64_t since_ns, uint64_t now_ns);

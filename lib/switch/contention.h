@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Waiting times and contending flows (papers 002 and 003): a switch adds to each packet with
+ * FRAME_F_LATENCY the time from its admission to its departure. The first switch where a packet
+ * waits longer than the threshold also records the flows that stand in its way when it leaves, and
+ * sets its predictive flag; later switches record none (paper 003, table 1).
+ *
+ * The same for both clocks, which differ in where they keep it: with 'in_frame' the waiting time is
+ * in the packet's extension, whose check is put right; otherwise it is in packet->latency_ns, which
+ * the source has set to 0. Flows are always in the extension.
+ *
+ * Drivers call switch_set_contention(); the switch calls the rest. A switch without it pays nothing
+ * for a packet: departures share the branch of congestion control.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "latency.h"
+#include "packet.h"
+#include "weft_time.h"
+
+struct weft_switch;
+
+enum contention_scope {
+	CONTENTION_OUTPUT, /* packets stored for the same output */
+	CONTENTION_BUFFER, /* packets in the same VC of the same input */
+};
+
+/* The extension of a packet that has FRAME_F_LATENCY; NULL: it has none after all. */
+typedef struct latency_extension *(*contention_extension_fn)(
+	void *ctx, const struct weft_packet *packet);
+
+struct contention_config {
+	weft_time threshold_ps; /* WEFT_TIME_NEVER: no flows, only waiting times */
+	uint8_t flows;          /* to be recorded at most, 0..CN_FLOWS_MAX */
+	enum contention_scope scope;
+	bool in_frame;
+	contention_extension_fn extension;
+	void *ctx;
+};
+
+struct contention {
+	struct contention_config config;
+	uint64_t waited_ps; /* of all data packets that have left; data_out is their number */
+	uint64_t recorded;  /* packets that have become predictive here (contention_recorded) */
+	uint64_t bad;       /* extensions in frames whose check is wrong: left as they are */
+};
+
+/* Twice the time of a frame of 'frame_bytes' at 'rate_bps', the default of the threshold. */
+weft_time contention_threshold(uint32_t frame_bytes, uint64_t rate_bps);
+
+/* From now on departures from the switch are timed; 'contention' is the caller's. NULL: no longer.
+ * Before it stores anything. */
+void switch_set_contention(struct weft_switch *sw, struct contention *contention);
+
+/* A data packet that was admitted at packet->arrived_ps leaves by 'output', and is no longer in its
+ * queue. The switch has contention. */
+void contention_leave(
+	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);

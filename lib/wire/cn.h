@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What a destination tells a source about congestion on the way to it: the payload of a cn frame
+ * (FRAME_CN), and the same in host order for both clocks. DRB and PR-DRB (papers 002 and 003) learn
+ * from it how long a packet waited in switches and whose packets stood in its way; InfiniBand's
+ * congestion control (annex A10) learns of marks.
+ *
+ * A notification names the frame that it answers, so that a source accepts one for each frame that
+ * it has outstanding, and no forged or recorded one. A lost one is not repeated.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CN_FLOWS_MAX    8    /* contending flows of a notification */
+#define CN_PATH_MAX     15   /* greatest index of a path */
+#define CN_PATH_UNKNOWN 0xFF /* the frame had no latency extension */
+
+#define CN_F_PREDICTIVE 0x01 /* a switch has recorded contending flows, possibly none */
+#define CN_F_FECN       0x02 /* the frame that is answered was marked */
+#define CN_F_BECN       0x04 /* the source shall treat it as congestion; never without CN_F_FECN */
+
+/* Packets of this pair stood in the way of the packet. Neither is FRAME_HOST_NONE. */
+struct cn_flow {
+	uint16_t source, destination;
+};
+
+struct cn {
+	uint32_t message;    /* of the frame that is answered */
+	uint32_t sequence;   /* likewise */
+	uint32_t waiting_ns; /* in all switches on the way; UINT32_MAX: as long or longer */
+	uint8_t path;        /* index in the sender's routes, 0..CN_PATH_MAX, or CN_PATH_UNKNOWN */
+	uint8_t flags;       /* CN_F_* */
+	uint8_t flows;       /* in flow[], 0..CN_FLOWS_MAX, each pair once; 0 unless predictive */
+	struct cn_flow flow[CN_FLOWS_MAX];
+};
+
+#define CN_BYTES(flows) (16 + 4 * (flows))
+#define CN_BYTES_MAX    CN_BYTES(CN_FLOWS_MAX)
+
+/* Returns the bytes written, CN_BYTES(cn->flows). 'cn' is in range; 'out' has CN_BYTES_MAX. */
+unsigned cn_encode(const struct cn *cn, uint8_t *out);
+
+/* False, and '*cn' is undefined, unless length and all values are as described above. */
+bool cn_decode(struct cn *cn, const uint8_t *in, unsigned bytes);
+
+/* Adds a flow unless it is there or there are 'max' (up to CN_FLOWS_MAX) already. */
+static inline void cn_add_flow(
+	struct cn_flow *flow, uint8_t *flows, unsigned max, struct cn_flow add)
+{
+	for (unsigned i = 0; i < *flows; i++)
+		if (flow[i].source == add.source && flow[i].destination == add.destination)
+			return;
+	if (*flows < max)
+		flow[(*flows)++] = add;
+}
+
+/* No flow is FRAME_HOST_NONE, and each is there once. */
+bool cn_flows_ok(const struct cn_flow *flow, unsigned flows);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_cn.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "congestion_setup.h"
+#include "control_setup.h"
+#include "datagram_control.h"
+#include "virtual_control.h"
+#include "virtual_links.h"
+
+/* On its way to a host. */
+struct virtual_cn {
+	struct cn cn;
+	uint16_t from;
+};
+
+#define CNS 64 /* records at first */
+
+static struct latency_extension *extension_of(void *ctx, const struct weft_packet *packet)
+{
+	const struct virtual_fabric *fabric = ctx;
+
+	return &fabric->extension[virtual_item_of(fabric, packet)];
+}
+
+int virtual_cn_open_switches(struct virtual_fabric *fabric)
+{
+	const struct contention_config driver = {.extension = extension_of, .ctx = fabric};
+
+	if (!source_control_measures(fabric->run->nic.control) && !fabric->run->measure.switches)
+		return 0;
+	fabric->contention =
+		virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->contention));
+	fabric->waited = calloc(fabric->switches + 1u, sizeof(*fabric->waited));
+	if (fabric->contention == NULL || fabric->waited == NULL)
+		return -ENOMEM;
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		congestion_setup_contention(fabric->sw[at], &fabric->contention[at],
+			fabric->topology, at, fabric->run, &driver);
+	return 0;
+}
+
+int virtual_cn_open(struct virtual_fabric *fabric)
+{
+	if (source_control_wants_flows(fabric->run->nic.control)) {
+		fabric->extension = virtual_arena_get(
+			&fabric->arena, fabric->pool.size * sizeof(*fabric->extension));
+		if (fabric->extension == NULL)
+			return -ENOMEM;
+	}
+	if (!fabric->answers)
+		return 0;
+	if (fabric->routes.set == NULL) {
+		fabric->hops = calloc((size_t)fabric->hosts * fabric->hosts + 1, 1);
+		if (fabric->hops == NULL)
+			return -ENOMEM;
+	}
+	return virtual_control_init(&fabric->cns, sizeof(struct virtual_cn), CNS);
+}
+
+int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number)
+{
+	struct answers_config config;
+
+	if (!fabric->answers)
+		return 0;
+	control_setup_answers(fabric->run, fabric->hosts, &config);
+	return answers_init(&fabric->host[number].answers, &config);
+}
+
+void virtual_cn_close(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; fabric->host != NULL && i < fabric->hosts; i++)
+		answers_fini(&fabric->host[i].answers);
+	virtual_control_fini(&fabric->cns);
+	free(fabric->hops);
+	free(fabric->waited);
+}
+
+/* --- the way back --- */
+
+static unsigned count_switches(const uint8_t *route, unsigned length)
+{
+	unsigned switches = 0;
+
+	for (unsigned i = 0; i < length; i++)
+		switches += route[i] >> 7;
+	return switches;
+}
+
+_Static_assert(ROUTE_PORT_BIT == 0x80, "count_switches() shifts it");
+
+/* By the tables of the switches; 0: it cannot be known. */
+static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
+{
+	struct topology_port at = {DEVICE_HOST, from, 0};
+	unsigned switches = 0;
+
+	while (topology_peer(fabric->topology, at, &at) && at.kind == DEVICE_SWITCH &&
+		switches < UINT8_MAX) {
+		const struct weft_switch *sw = fabric->sw[at.device];
+
+		if (sw->table_port == NULL || sw->table_port[to] == SWITCH_PORT_NONE)
+			return 0;
+		at.port = sw->table_port[to];
+		switches++;
+	}
+	return switches;
+}
+
+/* Switches between two hosts, by the primary routes of the tables. */
+static unsigned table_switches(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
+{
+	uint8_t *hops = &fabric->hops[(size_t)from * fabric->hosts + to];
+
+	if (*hops == 0)
+		*hops = (uint8_t)walk(fabric, from, to);
+	return *hops;
+}
+
+static weft_time way_back(
+	const struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
+{
+	weft_time link = virtual_tx_cold(fabric, virtual_host_channel(fabric, number))->delay_ps;
+	unsigned switches = packet->route_length != 0
+				    ? count_switches(packet->route, packet->route_length)
+				    : table_switches(fabric, packet->source, number);
+
+	return (switches + 1) * link + switches * fabric->routing_delay_ps;
+}
+
+/* --- answers --- */
+
+static void add_flows(
+	struct virtual_fabric *fabric, const struct weft_packet *packet, struct cn *cn)
+{
+	struct latency_extension *extension = &fabric->extension[virtual_item_of(fabric, packet)];
+
+	if (!latency_is_predictive(extension))
+		return;
+	cn->flags |= CN_F_PREDICTIVE;
+	cn->flows = extension->flows;
+	for (unsigned i = 0; i < extension->flows; i++)
+		cn->flow[i] = (struct cn_flow){ntohs(extension->flow[i].source_be),
+			ntohs(extension->flow[i].destination_be)};
+	virtual_cn_forget(fabric, packet);
+}
+
+void virtual_cn_forget(struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	if (fabric->extension == NULL)
+		return;
+	fabric->extension[virtual_item_of(fabric, packet)].flags = 0;
+	fabric->extension[virtual_item_of(fabric, packet)].flows = 0;
+}
+
+void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
+	const struct weft_packet *packet, weft_time now)
+{
+	struct virtual_cn answer = {.from = (uint16_t)number};
+	struct cn *cn = &answer.cn;
+	uint32_t item;
+
+	cn->message = packet->message;
+	cn->sequence = packet->sequence;
+	cn->waiting_ns = packet->latency_ns;
+	cn->path = virtual_origin_of(fabric, packet)->path;
+	cn->flags = packet->flags & FRAME_F_FECN ? CN_F_FECN : 0;
+	if (fabric->extension != NULL)
+		add_flows(fabric, packet, cn);
+	if (!answers_take(&fabric->host[number].answers, packet->source,
+		    (packet->flags & FRAME_F_TAIL) != 0, cn))
+		return;
+	item = virtual_control_take(fabric, &fabric->cns, sizeof(answer));
+	if (item == VIRTUAL_CONTROL_NONE)
+		return;
+	((struct virtual_cn *)fabric->cns.record)[item] = answer;
+	event_queue_push(fabric->events,
+		(struct sim_event){now + way_back(fabric, number, packet),
+			VIRTUAL_ORDER(fabric->switches + packet->source, 0, VIRTUAL_CREDIT),
+			item + 2 * (uint32_t)fabric->items});
+}
+
+void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)
+{
+	uint32_t record = item - 2 * (uint32_t)fabric->items;
+	const struct virtual_cn *answer = &((struct virtual_cn *)fabric->cns.record)[record];
+
+	datagram_on_cn(&fabric->host[number].nic, answer->from, &answer->cn, now);
+	virtual_control_give(&fabric->cns, record);
+}
+
+/* --- results --- */
+
+void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_sums *sum)
+{
+	*sum = (struct source_control_sums){0};
+	for (uint32_t i = 0; fabric->answers && i < fabric->hosts; i++)
+		source_control_add_sums(fabric->host[i].nic.control->source, sum);
+}
+
+/* Of a switch, until now. */
+static struct virtual_waited waited_of(const struct virtual_fabric *fabric, uint32_t at)
+{
+	struct virtual_waited waited = {.waited_ps = fabric->contention[at].waited_ps};
+
+	for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
+		waited.packets += fabric->sw[at]->port[port].count[SWITCH_DATA_OUT];
+	return waited;
+}
+
+void virtual_cn_mark(struct virtual_fabric *fabric)
+{
+	for (uint32_t at = 0; fabric->contention != NULL && at < fabric->switches; at++)
+		fabric->waited[at] = waited_of(fabric, at);
+}
+
+int virtual_cn_switches(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	for (uint32_t at = 0; fabric->contention != NULL && at < fabric->switches; at++) {
+		const struct virtual_waited now = waited_of(fabric, at);
+		const struct virtual_waited *warm = &fabric->waited[at];
+		uint64_t packets = now.packets - warm->packets;
+		struct run_switch *sw =
+			run_result_add_switch(result, fabric->topology->switch_at[at].name);
+
+		if (sw == NULL)
+			return -ENOMEM;
+		sw->packets = packets;
+		if (packets > 0)
+			sw->waiting_ns = (double)(now.waited_ps - warm->waited_ps) /
+					 (double)PS_PER_NS / (double)packets;
+	}
+	return 0;
+}
+
+void virtual_cn_result(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	for (uint32_t i = 0; fabric->answers && i < fabric->hosts; i++) {
+		uint64_t count[SOURCE_CONTROL_COUNTER_COUNT];
+
+		source_control_counters(fabric->host[i].nic.control->source, count);
+		count[SOURCE_CONTROL_CN_SENT] = fabric->host[i].answers.sent;
+		for (unsigned k = 0; k < SOURCE_CONTROL_COUNTER_COUNT; k++)
+			run_result_count(result, source_control_counter_name(k), count[k]);
+	}
+}
+
+const char *virtual_cn_check(const struct virtual_fabric *fabric)
+{
+	const char *wrong = NULL;
+
+	for (uint32_t i = 0; i < fabric->hosts && wrong == NULL; i++)
+		wrong = datagram_control_check(&fabric->host[i].nic);
+	return wrong;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "source_control.h"
+
+#include "unit.h"
+
+#define HOSTS 4
+#define TO    2
+
+static struct source_control *control;
+static const uint8_t switches[] = {2, 4, 4, 4};
+
+/* Zero-load times 100 + 10 a switch: 120, 140. */
+static void start(enum source_control_kind kind)
+{
+	struct source_control_config config;
+
+	source_control_config_default(&config);
+	config.kind = kind;
+	config.hosts = HOSTS;
+	config.frame_ns = 100;
+	config.hop_ns = 10;
+	config.paths.close_gap_ns = 0;
+	config.iba.timer_ns = 1000;
+	control = source_control_create(&config);
+	assert_non_null(control);
+	source_control_begin(control, TO, 4, switches);
+}
+
+static int end(void **state)
+{
+	source_control_destroy(control);
+	control = NULL;
+	return 0;
+}
+
+static void hear_at(struct cn cn, uint64_t now)
+{
+	source_control_hear(control, TO, &cn, now);
+}
+
+static void hear(struct cn cn)
+{
+	hear_at(cn, 0);
+}
+
+static uint64_t count(enum source_control_counter counter)
+{
+	uint64_t counts[SOURCE_CONTROL_COUNTER_COUNT];
+
+	source_control_counters(control, counts);
+	return counts[counter];
+}
+
+/* Paths that messages take now, as a set. */
+static unsigned taken(void)
+{
+	unsigned set = 0;
+
+	for (unsigned i = 0; i < 200; i++)
+		set |= 1u << source_control_choose(control, TO, 0);
+	return set;
+}
+
+static void zero_load_times_grow_with_the_switches_of_a_path(void **state)
+{
+	start(SOURCE_CONTROL_DRB);
+	assert_int_equal(120, control->path[TO].zero_ns[0]);
+	assert_int_equal(140, control->path[TO].zero_ns[1]);
+}
+
+static void iba_cc_slows_down_and_opens_nothing(void **state)
+{
+	start(SOURCE_CONTROL_IBA_CC);
+	hear((struct cn){.flags = CN_F_BECN});
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(100 + 80 + 10, source_control_ready_ns(control, TO));
+	assert_int_equal(1, taken());
+}
+
+static void iba_cc_ignores_what_is_not_marked(void **state)
+{
+	start(SOURCE_CONTROL_IBA_CC);
+	hear((struct cn){.waiting_ns = 100000});
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(180, source_control_ready_ns(control, TO));
+}
+
+static void drb_cn_opens_and_does_not_slow_down(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CN);
+	hear((struct cn){.flags = CN_F_BECN});
+	assert_int_equal(3, taken());
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(0, source_control_ready_ns(control, TO));
+	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_OPENED));
+}
+
+static void drb_cn_ignores_what_is_not_marked(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CN);
+	hear((struct cn){.waiting_ns = 100000});
+	assert_int_equal(1, taken());
+}
+
+static void drb_cn_closes_by_its_timer_when_a_message_leaves(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CN);
+	hear((struct cn){.flags = CN_F_BECN});
+	source_control_choose(control, TO, 5000);
+	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_CLOSED));
+}
+
+static void drb_opens_by_latency_and_not_by_marks(void **state)
+{
+	start(SOURCE_CONTROL_DRB);
+	hear((struct cn){.flags = CN_F_BECN});
+	assert_int_equal(1, taken());
+	hear((struct cn){.waiting_ns = 100000});
+	assert_int_equal(3, taken());
+	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_OPENED));
+	assert_int_equal(0, source_control_ready_ns(control, TO));
+}
+
+static void a_pair_hears_for_itself(void **state)
+{
+	start(SOURCE_CONTROL_DRB);
+	source_control_begin(control, 1, 4, switches);
+	hear((struct cn){.waiting_ns = 100000});
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(0, source_control_choose(control, 1, 0));
+}
+
+static void a_path_that_the_pair_does_not_have_is_ignored(void **state)
+{
+	start(SOURCE_CONTROL_DRB);
+	hear((struct cn){.waiting_ns = 100000, .path = 4});
+	hear((struct cn){.waiting_ns = 100000, .path = 200});
+	assert_int_equal(1, taken());
+}
+
+static void a_host_that_there_is_not_is_ignored(void **state)
+{
+	const struct cn cn = {.waiting_ns = 100000};
+
+	start(SOURCE_CONTROL_DRB);
+	source_control_hear(control, HOSTS, &cn, 0);
+	assert_int_equal(0, count(SOURCE_CONTROL_CN_RECEIVED));
+}
+
+static void new_routes_forget_what_was_open(void **state)
+{
+	start(SOURCE_CONTROL_PR_DRB);
+	hear((struct cn){.waiting_ns = 100000, .flows = 1, .flow = {{1, 3}}});
+	source_control_begin(control, TO, 4, switches);
+	assert_int_equal(1, taken());
+	assert_int_equal(0, control->episode[TO].pattern.count);
+}
+
+static void pr_drb_counts_its_database(void **state)
+{
+	start(SOURCE_CONTROL_PR_DRB);
+	hear((struct cn){.waiting_ns = 1000, .flows = 1, .flow = {{1, 3}}});
+	hear((struct cn){.waiting_ns = 300});
+	assert_int_equal(1, count(SOURCE_CONTROL_SOLUTIONS_MISSED));
+	assert_int_equal(1, count(SOURCE_CONTROL_SOLUTIONS_SAVED));
+	assert_int_equal(1, count(SOURCE_CONTROL_SOLUTIONS_STORED));
+	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_OPENED));
+}
+
+/* --- drb-cc --- */
+
+static const struct cn incast = {.waiting_ns = 100000, .flows = 2, .flow = {{1, TO}, {3, TO}}};
+static const struct cn crossing = {.waiting_ns = 100000, .flows = 2, .flow = {{1, TO}, {3, 1}}};
+static const struct cn mixed = {
+	.waiting_ns = 100000, .flows = 3, .flow = {{1, TO}, {3, TO}, {3, 1}}};
+
+static void flows_to_other_hosts_open_a_path(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(crossing);
+	assert_int_equal(3, taken());
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(180, source_control_ready_ns(control, TO));
+}
+
+static void an_incast_slows_down_and_opens_nothing(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(incast);
+	assert_int_equal(1, taken());
+	/* Two other sources: two packets' pause. */
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
+}
+
+static void it_is_one_if_most_flows_share_the_destination(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(mixed);
+	assert_int_equal(1, taken());
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
+}
+
+static void sources_are_counted_once_and_over_notifications(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear((struct cn){.flows = 1, .flow = {{1, TO}}});
+	hear((struct cn){.flows = 1, .flow = {{3, TO}}});
+	hear((struct cn){.flows = 1, .flow = {{1, TO}}});
+	assert_int_equal(2, control->end[TO].sources);
+}
+
+static void sources_are_forgotten_once_nothing_pauses(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(incast);
+	hear_at((struct cn){.flows = 1, .flow = {{1, TO}}}, 100000);
+	assert_int_equal(1, control->end[TO].sources);
+}
+
+static void an_incast_closes_what_is_open(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(crossing);
+	for (unsigned i = 0; i < 3; i++)
+		hear(incast);
+	assert_int_equal(1, taken());
+}
+
+static void without_flows_the_last_judgement_holds(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	hear(incast);
+	hear((struct cn){.waiting_ns = 100000});
+	assert_int_equal(1, taken());
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
+}
+
+static void an_incast_that_ends_is_forgotten(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	for (unsigned i = 0; i < 50; i++)
+		hear(incast);
+	for (unsigned i = 0; i < 2 * DRB_CC_SCORE_MAX; i++)
+		hear(crossing);
+	assert_int_not_equal(1, taken());
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(zero_load_times_grow_with_the_switches_of_a_path),
+		TEST(iba_cc_slows_down_and_opens_nothing),
+		TEST(iba_cc_ignores_what_is_not_marked),
+		TEST(drb_cn_opens_and_does_not_slow_down),
+		TEST(drb_cn_ignores_what_is_not_marked),
+		TEST(drb_cn_closes_by_its_timer_when_a_message_leaves),
+		TEST(drb_opens_by_latency_and_not_by_marks),
+		TEST(a_pair_hears_for_itself),
+		TEST(a_path_that_the_pair_does_not_have_is_ignored),
+		TEST(a_host_that_there_is_not_is_ignored),
+		TEST(new_routes_forget_what_was_open),
+		TEST(pr_drb_counts_its_database),
+		TEST(flows_to_other_hosts_open_a_path),
+		TEST(an_incast_slows_down_and_opens_nothing),
+		TEST(it_is_one_if_most_flows_share_the_destination),
+		TEST(sources_are_counted_once_and_over_notifications),
+		TEST(sources_are_forgotten_once_nothing_pauses),
+		TEST(an_incast_closes_what_is_open),
+		TEST(without_flows_the_last_judgement_holds),
+		TEST(an_incast_that_ends_is_forgotten),
+	};
+
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}
