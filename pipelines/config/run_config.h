@@ -17,6 +17,7 @@
 #include "arrivals.h"
 #include "cc_table.h"
 #include "fault.h"
+#include "frame.h"
 #include "run_choices.h"
 #include "source_control_kind.h"
 #include "topology.h"
@@ -343,6 +344,15 @@ int run_config_supported(const struct run_config *config, struct fault *fault);
 
 /* Opens the topology with the configuration's link defaults; checks that it is connected and has
  * the hosts of 'mapper.hosts'. The caller owns it. NULL, fault and errno. */
+/* Most bytes of a data frame behind its route: payload, and a latency extension if sources measure
+ * latencies. For frame_room() and frame_longest(). */
+static inline uint32_t run_config_frame_payload(const struct run_config *config)
+{
+	bool measures = config->nic.control >= SOURCE_CONTROL_DRB;
+
+	return config->nic.mtu_bytes + (measures ? FRAME_LATENCY_BYTES : 0);
+}
+
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
 
 /* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */

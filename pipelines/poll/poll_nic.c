@@ -26,6 +26,9 @@ static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 	unsigned room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
 	unsigned wanted = config->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX;
 
+	if (source_control_measures(config->nic.control.kind))
+		wanted += FRAME_LATENCY_BYTES;
+
 	if (room < wanted)
 		return fault_set(fault, EINVAL,
 			"%s: buffers of %u bytes cannot hold an MTU of %u, expected %u",
