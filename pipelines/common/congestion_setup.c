@@ -157,7 +157,7 @@ void congestion_setup_contention(struct weft_switch *sw, struct contention *cont
 {
 	uint32_t frame_bytes = FRAME_HEADER_BYTES + FRAME_LATENCY_BYTES + run->nic.mtu_bytes;
 
-	if (!source_control_measures(run->nic.control))
+	if (!source_control_measures(run->nic.control) && !run->measure.switches)
 		return;
 	*contention = (struct contention){.config = *driver};
 	contention->config.flows = (uint8_t)run->sw.flows;

@@ -40,6 +40,20 @@ void measure_window_begin(struct measure_window *window, const struct measure_to
 		window->entry[i].from = window->entry[i].now;
 }
 
+static double mean(uint64_t sum, uint64_t count)
+{
+	return count > 0 ? (double)sum / (double)count : 0;
+}
+
+static void sample_control(struct run_sample *sample, const struct source_control_sums *now,
+	const struct source_control_sums *since)
+{
+	sample->paths = mean(now->open_paths - since->open_paths, now->messages - since->messages);
+	sample->waiting_ns =
+		mean(now->waiting_ns - since->waiting_ns, now->notices - since->notices);
+	sample->ccti = mean(now->ccti - since->ccti, now->packets - since->packets);
+}
+
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now)
 {
 	const struct measure_totals *since = &window->sampled;
@@ -60,6 +74,7 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	sample->itb = now->absorbed - since->absorbed;
 	sample->adapted = now->adapted - since->adapted;
 	sample->arn = now->arns - since->arns;
+	sample_control(sample, &now->control, &since->control);
 	window->sampled = *now;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "run_goal.h"
 #include "run_hosts.h"
 #include "run_result.h"
+#include "source_control.h"
 #include "switch.h"
 #include "topology.h"
 
@@ -23,6 +24,7 @@ struct measure_totals {
 	uint64_t timed, latency_sum_ps; /* what was delivered with a known latency */
 	uint64_t absorbed;              /* frames, by hosts on the way */
 	uint64_t adapted, arns;         /* by switches: packets sent another way, notifications */
+	struct source_control_sums control; /* of all hosts */
 };
 
 /* Counters of an entry of the traffic, likewise. */

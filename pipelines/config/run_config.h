@@ -214,6 +214,7 @@ struct run_config_measure {
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
+	bool switches;  /* waiting times in each switch */
 	bool latencies; /* the histograms of the latencies are in the result */
 };
 

@@ -82,6 +82,16 @@ int run_result_copy_samples(struct run_result *result, const struct run_result *
 	return 0;
 }
 
+struct run_switch *run_result_add_switch(struct run_result *result, const char *name)
+{
+	struct run_switch *sw =
+		run_result_grow(&result->sw, &result->switch_count, sizeof(*result->sw));
+
+	if (sw != NULL)
+		snprintf(sw->name, sizeof(sw->name), "%s", name);
+	return sw;
+}
+
 int run_result_add_links(struct run_result *result, const struct topology *topology,
 	run_link_fn measure, const void *ctx)
 {
@@ -182,6 +192,7 @@ void run_result_free(struct run_result *result)
 {
 	free(result->sample);
 	free(result->link);
+	free(result->sw);
 	free(result->cycle);
 	free(result->host);
 	for (unsigned i = 0; i < result->entries; i++)
@@ -260,14 +271,31 @@ static json_t *series_json(const struct run_result *result)
 		const struct run_sample *sample = &result->sample[i];
 		json_t *latency =
 			result->clocks_differ ? json_null() : json_real(sample->latency_ns);
+		json_t *entry;
 
-		json_array_append_new(series,
-			json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
-				"accepted", sample->accepted, "latency_ns", latency, "adapted",
-				(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
-				(json_int_t)sample->itb));
+		entry = json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
+			"accepted", sample->accepted, "latency_ns", latency, "adapted",
+			(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
+			(json_int_t)sample->itb);
+		if (result->controlled)
+			json_object_update_new(entry,
+				json_pack("{s:f,s:f,s:f}", "paths", sample->paths, "waiting_ns",
+					sample->waiting_ns, "ccti", sample->ccti));
+		json_array_append_new(series, entry);
 	}
 	return series;
+}
+
+static json_t *switches_json(const struct run_result *result)
+{
+	json_t *switches = json_array();
+
+	for (unsigned i = 0; i < result->switch_count; i++)
+		json_array_append_new(
+			switches, json_pack("{s:s,s:f,s:I}", "switch", result->sw[i].name,
+					  "waiting_ns", result->sw[i].waiting_ns, "packets",
+					  (json_int_t)result->sw[i].packets));
+	return switches;
 }
 
 static json_t *links_json(const struct run_result *result)
@@ -363,6 +391,8 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "saturated", json_boolean(run_result_is_saturated(result)));
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
+	if (result->switch_count > 0)
+		json_object_set_new(root, "switches", switches_json(result));
 	if (result->host_count > 0)
 		json_object_set_new(root, "hosts", hosts_json(result));
 	json_object_set_new(root, "checks", checks_json(result));
@@ -425,13 +455,18 @@ int run_result_dump(const struct run_result *result, const json_t *document, FIL
 
 void run_result_write_csv(const struct run_result *result, FILE *out)
 {
-	fputs("t_ns,accepted,latency_ns,adapted,arn,itb\n", out);
+	fprintf(out, "t_ns,accepted,latency_ns,adapted,arn,itb%s\n",
+		result->controlled ? ",paths,waiting_ns,ccti" : "");
 	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 
-		fprintf(out, "%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-			sample->t_ns, sample->accepted, sample->latency_ns, sample->adapted,
-			sample->arn, sample->itb);
+		fprintf(out, "%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64, sample->t_ns,
+			sample->accepted, sample->latency_ns, sample->adapted, sample->arn,
+			sample->itb);
+		if (result->controlled)
+			fprintf(out, ",%.3f,%.1f,%.3f", sample->paths, sample->waiting_ns,
+				sample->ccti);
+		fputc('\n', out);
 	}
 }
 

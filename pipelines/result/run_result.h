@@ -50,6 +50,16 @@ struct run_sample {
 	double accepted;   /* fraction of the hosts' link rate */
 	double latency_ns; /* mean network latency; 0 if nothing arrived */
 	uint64_t adapted, arn, itb;
+	/* Of source control: mean open paths of a message's pair, mean waiting time in the
+	 * notifications, mean index in the congestion control table of a frame. */
+	double paths, waiting_ns, ccti;
+};
+
+/* A switch: waiting times from warm-up on. */
+struct run_switch {
+	char name[64];
+	double waiting_ns; /* mean, of all packets that left */
+	uint64_t packets;
 };
 
 struct run_link {
@@ -131,6 +141,9 @@ struct run_result {
 	unsigned samples;
 	struct run_link *link; /* when asked for */
 	unsigned links;
+	struct run_switch *sw; /* when asked for */
+	unsigned switch_count;
+	bool controlled;       /* samples have figures of source control */
 	struct run_host *host; /* when asked for */
 	unsigned host_count;
 	struct run_entry *entry; /* of the traffic, in its order */
@@ -237,6 +250,9 @@ int run_result_copy_samples(struct run_result *result, const struct run_result *
 struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
 	struct topology_port from, struct topology_port to);
 /* Measures one direction of a link; the names of its ends are filled in. */
+/* NULL: no memory. */
+struct run_switch *run_result_add_switch(struct run_result *result, const char *name);
+
 typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
 /* Both directions of all links. -ENOMEM. */
 int run_result_add_links(struct run_result *result, const struct topology *topology,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "congestion_setup.h"
 #include "control_setup.h"
 #include "datagram_control.h"
 #include "virtual_control.h"
@@ -19,8 +20,38 @@ struct virtual_cn {
 
 #define CNS 64 /* records at first */
 
+static struct latency_extension *extension_of(void *ctx, const struct weft_packet *packet)
+{
+	const struct virtual_fabric *fabric = ctx;
+
+	return &fabric->extension[virtual_item_of(fabric, packet)];
+}
+
+int virtual_cn_open_switches(struct virtual_fabric *fabric)
+{
+	const struct contention_config driver = {.extension = extension_of, .ctx = fabric};
+
+	if (!source_control_measures(fabric->run->nic.control) && !fabric->run->measure.switches)
+		return 0;
+	fabric->contention =
+		virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->contention));
+	fabric->waited = calloc(fabric->switches + 1u, sizeof(*fabric->waited));
+	if (fabric->contention == NULL || fabric->waited == NULL)
+		return -ENOMEM;
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		congestion_setup_contention(fabric->sw[at], &fabric->contention[at],
+			fabric->topology, at, fabric->run, &driver);
+	return 0;
+}
+
 int virtual_cn_open(struct virtual_fabric *fabric)
 {
+	if (source_control_wants_flows(fabric->run->nic.control)) {
+		fabric->extension = virtual_arena_get(
+			&fabric->arena, fabric->pool.size * sizeof(*fabric->extension));
+		if (fabric->extension == NULL)
+			return -ENOMEM;
+	}
 	if (!fabric->answers)
 		return 0;
 	if (fabric->routes.set == NULL) {
@@ -47,6 +78,7 @@ void virtual_cn_close(struct virtual_fabric *fabric)
 		answers_fini(&fabric->host[i].answers);
 	virtual_control_fini(&fabric->cns);
 	free(fabric->hops);
+	free(fabric->waited);
 }
 
 /* --- the way back --- */
@@ -169,6 +201,41 @@ void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_
 	*sum = (struct source_control_sums){0};
 	for (uint32_t i = 0; fabric->answers && i < fabric->hosts; i++)
 		source_control_add_sums(fabric->host[i].nic.control->source, sum);
+}
+
+/* Of a switch, until now. */
+static struct virtual_waited waited_of(const struct virtual_fabric *fabric, uint32_t at)
+{
+	struct virtual_waited waited = {.waited_ps = fabric->contention[at].waited_ps};
+
+	for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
+		waited.packets += fabric->sw[at]->port[port].count[SWITCH_DATA_OUT];
+	return waited;
+}
+
+void virtual_cn_mark(struct virtual_fabric *fabric)
+{
+	for (uint32_t at = 0; fabric->contention != NULL && at < fabric->switches; at++)
+		fabric->waited[at] = waited_of(fabric, at);
+}
+
+int virtual_cn_switches(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	for (uint32_t at = 0; fabric->contention != NULL && at < fabric->switches; at++) {
+		const struct virtual_waited now = waited_of(fabric, at);
+		const struct virtual_waited *warm = &fabric->waited[at];
+		uint64_t packets = now.packets - warm->packets;
+		struct run_switch *sw =
+			run_result_add_switch(result, fabric->topology->switch_at[at].name);
+
+		if (sw == NULL)
+			return -ENOMEM;
+		sw->packets = packets;
+		if (packets > 0)
+			sw->waiting_ns = (double)(now.waited_ps - warm->waited_ps) /
+					 (double)PS_PER_NS / (double)packets;
+	}
+	return 0;
 }
 
 void virtual_cn_result(const struct virtual_fabric *fabric, struct run_result *result)

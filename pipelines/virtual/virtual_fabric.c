@@ -67,8 +67,10 @@ static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
 /* Once the links have told what is behind them. */
 static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 {
-	int result = 0;
+	int result = virtual_cn_open_switches(fabric);
 
+	if (result < 0)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
 	if (fabric->run->sw.fecn != 0) {
 		fabric->fecn =
 			virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));

@@ -205,7 +205,7 @@ static __attribute__((noinline)) void try_fifos(
 		next = due < next ? due : next;
 	}
 	if (__builtin_expect(host->nic.control != NULL, 0)) {
-		weft_time due = datagram_control_due(&host->nic);
+		weft_time due = datagram_control_due(&host->nic, now);
 
 		next = due < next ? due : next;
 	}

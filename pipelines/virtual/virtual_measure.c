@@ -23,6 +23,7 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 		.generated_wire_bytes = fabric->goal_wire_bytes,
 		.absorbed = virtual_transit_absorbed(fabric),
 		.arns = fabric->arns_sent};
+	virtual_cn_sums(fabric, &totals->control);
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		totals->wire_bytes += fabric->entry[i].wire_bytes;
 		totals->latency_sum_ps += fabric->entry[i].latency_sum_ps;
@@ -251,11 +252,13 @@ int virtual_fabric_result(
 	result->deadlock = fabric->deadlock;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
+	result->controlled = fabric->answers;
 	run_result_set_wall(result, fabric->wall_seconds);
 	if (deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||
 		(fabric->run->measure.links &&
-			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
+			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||
+		(fabric->run->measure.switches && virtual_cn_switches(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	add_latencies(fabric, result);
 	return 0;

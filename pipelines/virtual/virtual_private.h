@@ -141,6 +141,11 @@ struct virtual_prefetch {
 		arrival[VIRTUAL_PREFETCH_ARRIVALS]; /* by place in the lane */
 };
 
+/* At a switch: waiting times, and the packets that left. */
+struct virtual_waited {
+	uint64_t waited_ps, packets;
+};
+
 /* Deliveries of an entry of the traffic. */
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
@@ -180,6 +185,7 @@ struct virtual_fabric {
 	uint64_t arns_sent;
 	struct fecn *fecn;             /* [switches]; NULL: nothing is marked */
 	struct contention *contention; /* [switches]; NULL: no waiting times */
+	struct virtual_waited *waited; /* [switches] when measuring began */
 	struct fabric_routes routes;
 	uint64_t *route_sum; /* [hosts]: elements of a host's first routes to all; NULL: none */
 	struct run_hosts *traffic;

@@ -3,6 +3,7 @@
 
 /* Phases of a virtual run: events up to the next moment at which something is measured. */
 
+#include "virtual_cn.h"
 #include "virtual_dispatch.h"
 #include "virtual_host.h"
 #include "virtual_links.h"
@@ -224,6 +225,7 @@ static void warm_up(struct run_loop *loop)
 	count_sources(fabric);
 	begin_measuring(fabric);
 	virtual_links_mark(fabric);
+	virtual_cn_mark(fabric);
 }
 
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,

@@ -141,8 +141,6 @@ static inline __attribute__((always_inline)) void transmit(struct virtual_fabric
 		return;
 	}
 	packet = switch_transmit_one(sw, port, now, voq);
-	if (packet != NULL && (packet->flags & FRAME_F_LATENCY)) /* TEMPORARY */
-		packet->latency_ns += (uint32_t)((now - packet->arrived_ps) / 1000);
 	if (packet != NULL)
 		send(fabric, sw, at, port, channel, packet, now, voq);
 	else if (sw->port[port].output.stalled != 0)
@@ -239,7 +237,6 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 		send(fabric, sw, at, output, channel, packet, now, voq);
 		return;
 	}
-	packet->arrived_ps = now; /* TEMPORARY */
 	switch_store(sw, packet, output, now);
 	if ((sw->busy >> output & 1) != 0)
 		transmit(fabric, sw, at, output, now, voq);

@@ -211,8 +211,8 @@ static bool can_return(const struct datagram *nic, unsigned vc)
 		       !nic->control->lane[fifo->message[fifo->head].destination].released);
 }
 
-/* The pause that ended first, if its message can go back to the head of its FIFO. */
-static void release(struct datagram *nic, uint64_t now)
+/* The pause that ended first, if its message can go back to the head of its FIFO. False: none. */
+static bool release(struct datagram *nic, uint64_t now)
 {
 	struct datagram_control *control = nic->control;
 	struct datagram_lane *lane;
@@ -222,13 +222,13 @@ static void release(struct datagram *nic, uint64_t now)
 	uint32_t place;
 
 	if (control->dues == 0 || control->due[0].at_ns > now)
-		return;
+		return false;
 	destination = control->due[0].destination;
 	lane = &control->lane[destination];
 	place = lane->first - 1;
 	paused = &control->message[place];
 	if (!can_return(nic, paused->vc))
-		return;
+		return false;
 	fifo = &nic->fifo[paused->vc];
 	heap_pop(control);
 	source_control_count_pause(control->source, destination, lane->since_ns, now);
@@ -243,6 +243,7 @@ static void release(struct datagram *nic, uint64_t now)
 	paused->next = control->free;
 	control->free = place;
 	control->held--;
+	return true;
 }
 
 /* The pause of the whole host. */
@@ -267,7 +268,8 @@ static uint16_t pause_heads(struct datagram *nic, weft_time now)
 
 	if (control->source->config.iba.per_host)
 		return host_pauses(control, now_ns) ? nic->waiting : 0;
-	release(nic, now_ns);
+	while (release(nic, now_ns))
+		;
 	for (uint16_t vcs = nic->waiting; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
 		unsigned vc = (unsigned)__builtin_ctz(vcs);
 		const struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -320,7 +322,7 @@ void datagram_control_sent(struct datagram *nic, const struct weft_packet *packe
 	heap_push(control, source_control_ready_ns(control->source, destination), destination);
 }
 
-weft_time datagram_control_due(const struct datagram *nic)
+weft_time datagram_control_due(const struct datagram *nic, weft_time now)
 {
 	const struct datagram_control *control = nic->control;
 
@@ -330,7 +332,10 @@ weft_time datagram_control_due(const struct datagram *nic)
 		return nic->waiting == 0 || control->host_since_ns == UINT64_MAX
 			       ? WEFT_TIME_NEVER
 			       : source_control_ready_ns(control->source, 0) * PS_PER_NS;
-	return control->dues == 0 ? WEFT_TIME_NEVER : control->due[0].at_ns * PS_PER_NS;
+	/* One that is over waits for the head of its FIFO, which waits for credits. */
+	if (control->dues == 0 || control->due[0].at_ns * PS_PER_NS <= now)
+		return WEFT_TIME_NEVER;
+	return control->due[0].at_ns * PS_PER_NS;
 }
 
 const char *datagram_control_check(const struct datagram *nic)
