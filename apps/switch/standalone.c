@@ -79,7 +79,7 @@ static int make_pools(struct standalone *standalone, struct fault *fault)
 
 		port_ethdev_needs(&standalone->port[at], &config, &needs);
 		result = frame_fit_check(
-			&standalone->port[at], &needs, options->mtu_bytes, "--mtu", fault);
+			&standalone->port[at], &needs, options->mtu_bytes, 0, "--mtu", fault);
 		if (result < 0)
 			return result;
 		real_pool_add(&request, &needs);

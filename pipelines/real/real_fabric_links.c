@@ -47,11 +47,12 @@ static int check_longest(
 	const struct real_fabric *fabric, const struct real_end *end, struct fault *fault)
 {
 	const struct port_ethdev_config config = ethdev_config(fabric);
+	const struct run_config *run = fabric->options.run;
 	struct port_ethdev_needs needs;
 
 	port_ethdev_needs(&end->port, &config, &needs);
-	return frame_fit_check(&end->port, &needs, run_config_frame_payload(fabric->options.run),
-		"nic.mtu", fault);
+	return frame_fit_check(&end->port, &needs, run->nic.mtu_bytes,
+		run_config_frame_payload(run) - run->nic.mtu_bytes, "nic.mtu", fault);
 }
 
 static void init_impairment(struct real_fabric *fabric, struct real_end *end, unsigned side)
