@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include "flow_begin.h"
+#include "nic_control.h"
 
 #define OVERTAKEN_FADE 256
 #define FAR            65536u /* frames; more than any window */
@@ -326,6 +327,8 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 		discard(nic, packet, reason);
 		return;
 	}
+	if (nic->control != NULL)
+		nic_control_answer(nic, packet, frame);
 	ahead = packet->sequence - rx->expected;
 	if (ahead == 0) {
 		receive_expected(nic, packet, frame, now);

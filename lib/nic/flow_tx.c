@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "flow_begin.h"
+#include "nic_control.h"
 
 /* Each consecutive timeout doubles the wait, up to this many times; and however long answers take,
  * a message has at least this many tries. */
@@ -68,11 +69,16 @@ static void start_timer(struct nic *nic, uint16_t peer, weft_time now)
 	deadline_queue_arm(&nic->retry, peer, now);
 }
 
-static void choose_route(struct nic *nic, struct message *message)
+static void choose_route(struct nic *nic, struct message *message, weft_time now)
 {
+	uint16_t peer = message->destination;
 	struct nic_route_chosen chosen;
 
-	message->route = nic_choose_route(nic, message->destination, message->bytes, &chosen);
+	if (nic_control_spreads(nic) && nic->config.routes->to[peer].count > 0)
+		message->route =
+			nic_take_route(nic, peer, nic_control_choose(nic, peer, now), &chosen);
+	else
+		message->route = nic_choose_route(nic, peer, message->bytes, &chosen);
 	message->route_length = chosen.length;
 	message->which = chosen.which;
 	message->alternatives = chosen.alternatives;
@@ -109,7 +115,7 @@ void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
 	struct flow_tx *tx = &nic->tx[message->destination];
 
 	number_frames(tx, message);
-	choose_route(nic, message);
+	choose_route(nic, message, now);
 	nic->count[NIC_MESSAGES_STRANDED] += tx->window == 0;
 	message_queue_push(&nic->pool, &tx->messages, index);
 	if (tx->cursor == MESSAGE_NONE)
@@ -473,7 +479,7 @@ void flow_tx_poll(struct nic *nic, weft_time now)
 }
 
 /* Updates a message in flight; 'same': its routes are unchanged, at another address. */
-static void reroute_message(struct nic *nic, struct message *message, bool same)
+static void reroute_message(struct nic *nic, struct message *message, bool same, weft_time now)
 {
 	uint8_t length;
 
@@ -482,7 +488,7 @@ static void reroute_message(struct nic *nic, struct message *message, bool same)
 			nic->config.routes, message->destination, message->which, &length);
 		return;
 	}
-	choose_route(nic, message);
+	choose_route(nic, message, now);
 	/* The measurements of its frames would mix several routes. */
 	if (message->started)
 		message->alternatives = 0;
@@ -513,7 +519,7 @@ void flow_tx_reroute(struct nic *nic, uint16_t peer, bool same, weft_time now)
 	tx->window = window_of(nic, peer);
 	set_phase(tx, (enum flow_phase)tx->phase);
 	for (uint32_t i = tx->messages.head; i != MESSAGE_NONE; i = nic_message_at(nic, i)->next) {
-		reroute_message(nic, nic_message_at(nic, i), same);
+		reroute_message(nic, nic_message_at(nic, i), same, now);
 		nic->count[NIC_MESSAGES_REROUTED] += !same;
 		nic->count[NIC_MESSAGES_STRANDED] += reached && tx->window == 0;
 	}

@@ -7,7 +7,9 @@
 #include "flow_begin.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
+#include "latency.h"
 #include "nic_afi.h"
+#include "nic_control.h"
 #include "nic_private.h"
 #include "synthetic.h"
 
@@ -24,14 +26,19 @@ static unsigned tag_bytes(const struct nic *nic, enum frame_kind kind)
 	return nic->config.data_key != NULL && kind == FRAME_DATA ? DATA_TAG_BYTES : 0;
 }
 
+static unsigned extension_bytes(uint8_t flags)
+{
+	return flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0;
+}
+
 static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kind kind,
 	unsigned payload_bytes, weft_time now)
 {
 	nic->plan.bytes = payload_bytes;
 	packet->next = NULL;
 	packet->arrived_ps = now;
-	packet->bytes =
-		(uint16_t)frame_bytes(packet->route_length, payload_bytes, tag_bytes(nic, kind));
+	packet->bytes = (uint16_t)frame_bytes(packet->route_length + extension_bytes(packet->flags),
+		payload_bytes, tag_bytes(nic, kind));
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
 	packet->in_port = packet->out_port = 0;
 	packet->vc_next = packet->vc;
@@ -82,6 +89,28 @@ static void plan_flow(struct nic *nic, uint16_t peer, enum flow_due kind, weft_t
 static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind)
 {
 	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
+}
+
+/* The next notification. */
+static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet)
+{
+	const struct nic_answer *answer;
+	struct nic_route_chosen chosen;
+
+	if (nic->control == NULL || nic->link.state != LINK_UP)
+		return false;
+	do {
+		answer = nic_control_next(nic);
+		if (answer == NULL)
+			return false;
+	} while (!nic_routes_reaches(nic->config.routes, answer->peer));
+	nic->plan.cn = answer->cn;
+	nic->count[NIC_CNS_SENT]++;
+	*packet = (struct weft_packet){.destination = answer->peer};
+	packet->route = nic_choose_route(nic, answer->peer, CN_BYTES(answer->cn.flows), &chosen);
+	packet->route_length = chosen.length;
+	describe(nic, packet, FRAME_CN, CN_BYTES(answer->cn.flows), now);
+	return true;
 }
 
 /* The next acknowledgement, ask or offer. */
@@ -153,8 +182,12 @@ static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, 
 		}
 		if (flow_tx_ready(nic, peer, &found, &found_vc) && found == class &&
 			found_vc == vc &&
-			!nic_afi_change(nic, nic_message_at(nic, nic->tx[peer].cursor), now))
-			return peer;
+			!nic_afi_change(nic, nic_message_at(nic, nic->tx[peer].cursor), now)) {
+			if (!nic_control_pauses(nic, peer, now))
+				return peer;
+			drop_head(nic, class, vc);
+			continue;
+		}
 		drop_head(nic, class, vc);
 		flow_tx_place(nic, peer);
 	}
@@ -187,7 +220,8 @@ static void describe_data(
 	*packet = (struct weft_packet){
 		.vc = message->vc,
 		.vc_original = vc_original,
-		.flags = (uint8_t)((tail ? FRAME_F_TAIL : 0) | (adapted ? FRAME_F_ADAPTED : 0)),
+		.flags = (uint8_t)((tail ? FRAME_F_TAIL : 0) | (adapted ? FRAME_F_ADAPTED : 0) |
+				   (nic_control_measures(nic) ? FRAME_F_LATENCY : 0)),
 		.route = message->route,
 		.route_length = message->route_length,
 		.sl = message->sl,
@@ -215,8 +249,9 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	const struct flow_tx *tx = &nic->tx[peer];
 	struct message *message = nic_message_at(nic, tx->cursor);
 	uint32_t offset = (tx->send - message->first_sequence) * nic->config.mtu_bytes;
-	unsigned bytes = frame_bytes(message->route_length, payload_bytes(nic, message, offset),
-		tag_bytes(nic, FRAME_DATA));
+	unsigned extension = nic_control_measures(nic) ? FRAME_LATENCY_BYTES : 0;
+	unsigned bytes = frame_bytes(message->route_length + extension,
+		payload_bytes(nic, message, offset), tag_bytes(nic, FRAME_DATA));
 
 	record_start(message, now);
 	if (nic->link.state != LINK_UP ||
@@ -229,6 +264,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	/* A FIFO whose messages move to another VC makes progress, too. */
 	nic->backlog_moved[vc] = nic->backlog_moved[packet->vc_original] = now;
+	nic_control_sent(nic, message, tx->send, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	flow_tx_sent(nic, peer, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	drop_head(nic, class, vc);
 	flow_tx_place(nic, peer);
@@ -341,7 +377,8 @@ struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packe
 
 	if (nic->held != 0)
 		return inject_held(nic, now, packet);
-	if (packet != NULL && (inject_link_local(nic, now, packet) || inject_due(nic, now, packet)))
+	if (packet != NULL && (inject_link_local(nic, now, packet) || inject_cn(nic, now, packet) ||
+				      inject_due(nic, now, packet)))
 		return packet;
 	if (nic->itb == NULL)
 		return packet != NULL && inject_own(nic, now, packet) ? packet : NULL;
@@ -386,9 +423,20 @@ static void write_payload(
 	case FRAME_FLOW:
 		control_flow_encode(&nic->plan.flow, out);
 		break;
+	case FRAME_CN:
+		cn_encode(&nic->plan.cn, out);
+		break;
 	default:
 		write_data(nic, packet, out);
 	}
+}
+
+static void write_extension(struct nic *nic, uint8_t *out)
+{
+	struct latency_extension extension;
+
+	latency_begin(&extension, nic_message_at(nic, nic->plan.message)->which);
+	memcpy(out, &extension, sizeof(extension));
 }
 
 void nic_frame_build(
@@ -411,7 +459,13 @@ void nic_frame_build(
 		.payload_bytes = (uint16_t)nic->plan.bytes,
 	};
 
-	write_payload(nic, packet, frame + FRAME_HEADER_BYTES + packet->route_length, now);
+	uint8_t *payload = frame + FRAME_HEADER_BYTES + packet->route_length;
+
+	if (packet->flags & FRAME_F_LATENCY) {
+		write_extension(nic, payload);
+		payload += FRAME_LATENCY_BYTES;
+	}
+	write_payload(nic, packet, payload, now);
 	frame_build(frame, &fields);
 	/* For this life of the receiver, known by its offer. */
 	if (tag_bytes(nic, packet->kind) > 0)

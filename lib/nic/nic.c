@@ -7,6 +7,7 @@
 
 #include "flow_rx.h"
 #include "flow_tx.h"
+#include "nic_control.h"
 #include "nic_private.h"
 #include "synthetic.h"
 #include "word_list.h"
@@ -115,7 +116,8 @@ struct nic *nic_create(const struct nic_config *config, weft_time now)
 	if (nic == NULL)
 		return NULL;
 	nic->config = *config;
-	if (allocate(nic) < 0 || arn_marks_create(&nic->marks, config->mark_ps) < 0) {
+	if (allocate(nic) < 0 || arn_marks_create(&nic->marks, config->mark_ps) < 0 ||
+		nic_control_create(nic) < 0) {
 		nic_destroy(nic);
 		errno = ENOMEM;
 		return NULL;
@@ -136,6 +138,7 @@ void nic_destroy(struct nic *nic)
 	resequencer_fini(&nic->resequencer);
 	itb_destroy(nic->itb);
 	free(nic->marks);
+	nic_control_destroy(nic);
 	message_pool_fini(&nic->pool);
 	deadline_queue_fini(&nic->gap);
 	deadline_queue_fini(&nic->ack_delay);
@@ -307,6 +310,7 @@ bool nic_poll(struct nic *nic, weft_time now)
 		return down;
 	flow_rx_poll(nic, now);
 	flow_tx_poll(nic, now);
+	nic_control_poll(nic, now);
 	for (uint32_t vcs = nic->backlog_vcs; vcs != 0; vcs &= vcs - 1) {
 		unsigned vc = (unsigned)__builtin_ctz(vcs);
 

@@ -15,7 +15,8 @@
  * The host above calls nic_send(); its callbacks (struct nic_host) deliver and report.
  *
  * Leaves, in this order of priority:
- *     the link's own frames, acknowledgements (acks_sent), control frames in transit (itb_control);
+ *     the link's own frames, notifications (cns_sent), acknowledgements (acks_sent), control frames
+ *         in transit (itb_control);
  *     data in transit (itb_reinjected) and own data, shared by itb_share.h; own retransmissions
  *         (frames_retransmitted) precede new frames (frames_injected)
  * Discarded frames are counted by discard_* and itb_discarded, failed messages by messages_failed.
@@ -42,6 +43,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "answers.h"
 #include "arn_guard.h"
 #include "data_tag.h"
 #include "itb.h"
@@ -51,6 +53,7 @@
 #include "packet.h"
 #include "queuing.h"
 #include "route_choice.h"
+#include "source_control.h"
 #include "weft_time.h"
 
 struct nic;
@@ -125,6 +128,10 @@ struct nic_config {
 	 * adapted-flow channel and sl_to_vc excludes it. */
 	weft_time mark_ps;
 	struct arn_guard_config arn_guard; /* which ARNs are taken; zeros: all of a switch */
+	/* Congestion management (nic_control.h); kind SOURCE_CONTROL_NONE: without. Kinds that
+	 * spread choose the routes of messages instead of 'choice'. */
+	struct source_control_config control;
+	struct answers_config answers;
 	struct nic_host above;
 };
 
@@ -163,7 +170,8 @@ bool nic_poll(struct nic *nic, weft_time now);
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total;
- * 'frame' has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX. */
+ * 'frame' has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX, and with a kind of control
+ * that measures for FRAME_LATENCY_BYTES. */
 void nic_frame_build(
 	struct nic *nic, const struct weft_packet *packet, uint8_t *frame, weft_time now);
 
@@ -217,6 +225,8 @@ bool nic_is_paused(const struct nic *nic);
 bool nic_has_routes(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
+/* Of congestion management: [SOURCE_CONTROL_COUNTER_COUNT], zeros without it. */
+void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
 

@@ -83,6 +83,12 @@
 	X(CREDITS_RECEIVED, "credits_received")                                                    \
 	X(ARNS_RECEIVED, "arns_received") /* that set a mark */                                    \
 	X(ARNS_REFUSED, "arns_refused")   /* not of a switch, of no root, or too many */           \
+	X(CNS_SENT, "cns_sent")           /* notifications: answers to data frames */              \
+	X(CNS_LOST, "cns_lost")           /* too many waited to leave */                           \
+	X(CNS_RECEIVED, "cns_received")   /* that answer a frame outstanding */                    \
+	X(CNS_STALE, "cns_stale")         /* to a frame acknowledged or answered already */        \
+	X(CNS_FOREIGN, "cns_foreign")     /* that answer nothing that was sent */                  \
+	X(EXTENSION_BAD, "extension_bad") /* data with a wrong latency extension */                \
 	X(HELLOS_RECEIVED, "hellos_received")                                                      \
 	X(CONTROL_BAD, "control_bad")         /* undecodable payload */                            \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that interfaces do not use */              \

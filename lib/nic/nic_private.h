@@ -12,6 +12,7 @@
 
 #include "arn_marks.h"
 #include "arrays.h"
+#include "cn.h"
 #include "control.h"
 #include "deadline_queue.h"
 #include "id_fifo.h"
@@ -102,6 +103,7 @@ struct frame_plan {
 	uint32_t bytes; /* of payload */
 	struct control_ack ack;
 	struct control_flow flow;
+	struct cn cn;
 };
 
 struct nic {
@@ -140,6 +142,7 @@ struct nic {
 	struct resequencer resequencer;
 	struct weft_packet *released;
 	struct route_choice choice;
+	struct nic_control *control; /* NULL: nothing is done about congestion */
 	struct frame_plan plan;
 
 	uint32_t stalled_vcs;
@@ -166,6 +169,15 @@ struct nic_route_chosen {
 	uint8_t length;              /* in elements */
 	uint8_t which, alternatives; /* number of alternatives */
 };
+
+/* A given route of a destination that has one; the choice is not asked. */
+static inline const uint8_t *nic_take_route(
+	struct nic *nic, uint16_t destination, unsigned which, struct nic_route_chosen *chosen)
+{
+	chosen->which = (uint8_t)which;
+	chosen->alternatives = nic->config.routes->to[destination].count;
+	return nic_routes_get(nic->config.routes, destination, which, &chosen->length);
+}
 
 /* hold_begin: for this reason no own frame leaves any more, and no timer runs. hold_end: if it was
  * the last reason, transmission resumes, without any effect on timers. */

@@ -7,7 +7,7 @@
 
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_private.h"
+#include "nic_control.h"
 
 bool nic_has_routes(const struct nic *nic)
 {
@@ -34,8 +34,10 @@ static void reroute(struct nic *nic, const struct nic_routes *former, uint16_t p
 	bool same = former != NULL && nic_routes_equal(former, nic->config.routes, peer);
 	bool reached = nic->tx[peer].window != 0;
 
-	if (!same)
+	if (!same) {
 		route_choice_forget(&nic->choice, peer);
+		nic_control_rerouted(nic, peer);
+	}
 	flow_tx_reroute(nic, peer, same, now);
 	if (!reached && nic->tx[peer].window != 0)
 		flow_rx_acknowledge_again(nic, peer);

@@ -10,6 +10,7 @@
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_afi.h"
+#include "nic_control.h"
 #include "nic_private.h"
 
 void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now)
@@ -171,6 +172,9 @@ static void receive_control(
 		receive_link_local(nic, packet, payload, bytes, now);
 	else if (packet->kind == FRAME_ACK && check(nic, packet) == NIC_COUNTER_COUNT)
 		receive_ack(nic, packet, payload, bytes, now);
+	else if (packet->kind == FRAME_CN && nic->control != NULL &&
+		 check(nic, packet) == NIC_COUNTER_COUNT)
+		nic_control_receive(nic, packet, payload, bytes, now);
 	else if (packet->kind == FRAME_FLOW && check(nic, packet) == NIC_COUNTER_COUNT)
 		receive_flow(nic, packet, payload, bytes, now);
 	else

@@ -177,9 +177,11 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->give_up_ps = run->nic.give_up_ps;
 	config->mark_ps = congestion_setup_mark_ps(run);
 	config->arn_guard = congestion_setup_guard(run, from->topology);
-	/* With adaptive routing, or when mapped routes change, frames of any peer may overtake each
-	 * other, not only those of a few. */
-	if (congestion_setup_is_needed(run) || routes == NULL)
+	control_setup_source(run, from->topology, host, &config->control);
+	control_setup_answers(run, hosts, &config->answers);
+	/* With adaptive routing, with several paths at a time, or when mapped routes change, frames
+	 * of any peer may overtake each other, not only those of a few. */
+	if (congestion_setup_is_needed(run) || control_setup_reorders(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);
 	config->data_key = from->data_key;

@@ -69,7 +69,7 @@ int lab_open(struct lab *lab, const char *path, const char *run_dir, struct faul
 		result = lab->topology == NULL ? -errno : 0;
 	}
 	if (result == 0) {
-		lab->frame_bytes = frame_room(run_config_frame_mtu(&lab->config->run));
+		lab->frame_bytes = frame_room(run_config_frame_payload(&lab->config->run));
 		result = make_plan(lab, run_dir, fault);
 	}
 	if (result < 0)

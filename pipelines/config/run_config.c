@@ -251,7 +251,7 @@ static int check_buffer(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
 	uint32_t frame = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes +
-			 run_config_tag_bytes(&config->security);
+			 run_config_extra_bytes(config);
 	uint32_t vcs = run_config_vcs(config);
 	uint64_t share = config->sw.buffer_bytes / vcs / FRAME_BLOCK_BYTES;
 	uint64_t least = (uint64_t)frame_blocks(frame) * FRAME_BLOCK_BYTES * vcs;
@@ -271,7 +271,7 @@ static int check_itb(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
 	uint32_t frame = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->nic.mtu_bytes +
-			 run_config_tag_bytes(&config->security);
+			 run_config_extra_bytes(config);
 	const struct yaml_tree_node *nic = yaml_tree_get(root, "nic");
 	char size[QUANTITY_TEXT];
 

@@ -295,10 +295,19 @@ struct run_config {
 	struct run_config_traffic_list traffic;
 };
 
-/* Bytes of the longest payload and what is behind it. */
-static inline uint32_t run_config_frame_mtu(const struct run_config *config)
+/* Bytes of a data frame beside header, route and payload: a latency extension if sources measure
+ * latencies, a tag if hosts authenticate data. */
+static inline uint32_t run_config_extra_bytes(const struct run_config *config)
 {
-	return config->nic.mtu_bytes + run_config_tag_bytes(&config->security);
+	bool measures = config->nic.control >= SOURCE_CONTROL_DRB;
+
+	return (measures ? FRAME_LATENCY_BYTES : 0) + run_config_tag_bytes(&config->security);
+}
+
+/* The most of these and the payload. For frame_room() and frame_longest(). */
+static inline uint32_t run_config_frame_payload(const struct run_config *config)
+{
+	return config->nic.mtu_bytes + run_config_extra_bytes(config);
 }
 
 /* VCs of each buffer: those of the queuing scheme, and the adapted-flow channel. */

@@ -78,8 +78,6 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 			"alone; use measure.duration"},
 		{config->sw.credits != RUN_CREDITS_COALESCED && real,
 			"'switch.credits: each' on the real clock is not built yet; use coalesced"},
-		{config->nic.control != SOURCE_CONTROL_NONE && real,
-			"'nic.control' on the real clock is not built yet; use none"},
 		{config->sw.routing_delay_ps != 0 && real,
 			"a switch.routing-delay on the real clock is not built yet; use 0ns"},
 	};

@@ -5,19 +5,19 @@
 #include "frame_room.h"
 
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
-	uint32_t mtu_bytes, uint32_t tag_bytes, const char *key, struct fault *fault)
+	uint32_t mtu_bytes, uint32_t extra_bytes, const char *key, struct fault *fault)
 {
-	uint32_t frame_bytes = frame_longest(mtu_bytes + tag_bytes), most = needs->frame_bytes_max;
+	uint32_t least = frame_longest(extra_bytes), most = needs->frame_bytes_max;
+	uint32_t frame_bytes = least + mtu_bytes;
 
 	if (most >= frame_bytes)
 		return 0;
-	if (most <= frame_longest(tag_bytes))
+	if (most <= least)
 		return fault_set(fault, EINVAL,
 			"%s: %s takes frames of %u bytes at most, too few for any fabric",
 			port->name, needs->device, most);
 	return fault_set(fault, EINVAL,
 		"%s: %s takes frames of %u bytes at most, and those with a payload of %u B have %u: "
 		"%s of %uB fits",
-		port->name, needs->device, most, mtu_bytes, frame_bytes, key,
-		most - frame_longest(tag_bytes));
+		port->name, needs->device, most, mtu_bytes, frame_bytes, key, most - least);
 }

@@ -27,6 +27,9 @@ static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 	unsigned wanted = config->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX +
 			  (config->nic.data_key != NULL ? DATA_TAG_BYTES : 0);
 
+	if (source_control_measures(config->nic.control.kind))
+		wanted += FRAME_LATENCY_BYTES;
+
 	if (room < wanted)
 		return fault_set(fault, EINVAL,
 			"%s: buffers of %u bytes cannot hold an MTU of %u, expected %u",

@@ -8,6 +8,7 @@
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
+#include "latency.h"
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
 #include "poll_switch_source.h"
@@ -137,6 +138,14 @@ static bool receive_control(
 	if (ps->sw->for_agent != NULL)
 		poll_switch_control_up(ps);
 	return true;
+}
+
+struct latency_extension *poll_switch_extension(void *ctx, const struct weft_packet *packet)
+{
+	const uint8_t *frame = packet->route - FRAME_HEADER_BYTES;
+
+	/* The frame is the switch's, though its route is constant. */
+	return latency_of_frame((uint8_t *)(uintptr_t)frame);
 }
 
 /* A good data frame that has to be stored or discarded. Reads the frame again: values kept for this

@@ -24,6 +24,8 @@
 #include "switch.h"
 #include "tx_queue.h"
 
+struct latency_extension;
+
 /* The source check of a port (docs/files.md, 'Frames of a fabric'): behind it is one host, and data
  * and end-to-end control frames have it as their source. */
 struct poll_switch_source {
@@ -115,6 +117,10 @@ void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_confi
  * the first poll_switch_run(). */
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool);
+
+/* The latency extension of a frame that the switch stores, which has FRAME_F_LATENCY and passed all
+ * checks: contention_config.extension, for any 'ctx'. */
+struct latency_extension *poll_switch_extension(void *ctx, const struct weft_packet *packet);
 
 /* One iteration: every port is read once, every output that can send does, due control frames
  * leave. Returns the number of frames moved: 0 means that the loop may yield. */

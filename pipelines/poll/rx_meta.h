@@ -32,6 +32,7 @@ static inline void rx_meta_fill(struct weft_packet *packet, const uint8_t *frame
 	rx_meta_read(packet, frame, bytes);
 	packet->bytes = (uint16_t)bytes;
 	packet->in_port = (uint8_t)input;
+	packet->source = ntohs(frame_header_const(frame)->source_be);
 	packet->route = frame + FRAME_HEADER_BYTES;
 	packet->control = control;
 	packet->stalled = 0;

@@ -62,7 +62,7 @@ static void request_pools(
 	*request = (struct real_pool_request){
 		.ends = count_ends(options),
 		.transit = itbs ? count_transit(options) : 0,
-		.mtu_bytes = run_config_frame_mtu(options->run),
+		.mtu_bytes = run_config_frame_payload(options->run),
 		.lcores = options->lcores,
 	};
 }
@@ -70,7 +70,7 @@ static void request_pools(
 unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 {
 	const struct port_ethdev_config config = {
-		.frame_bytes = frame_longest(run_config_frame_mtu(options->run))};
+		.frame_bytes = frame_longest(run_config_frame_payload(options->run))};
 	struct real_pool_request request;
 	struct real_pool_sizes sizes;
 	struct port_ethdev_needs needs;

@@ -195,7 +195,8 @@ void real_hosts_destroy(struct real_fabric *fabric)
 	free(fabric->hosts);
 }
 
-/* Bytes of route in a frame of this host, for the load's reckoning. In the host's loop. */
+/* Bytes of route and latency extension in a frame of this host, for the load's reckoning. In the
+ * host's loop. */
 static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 {
 	const struct nic_routes *routes = nic_config(host->poll->nic)->routes;
@@ -203,7 +204,9 @@ static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 
 	if (routes != NULL && nic_routes_reaches(routes, to) && routes->to[to].count > 0)
 		nic_routes_get(routes, to, 0, &length);
-	return length;
+	return source_control_measures(nic_config(host->poll->nic)->control.kind)
+		       ? length + FRAME_LATENCY_BYTES
+		       : length;
 }
 
 static int add_source(

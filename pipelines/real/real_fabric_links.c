@@ -33,13 +33,13 @@ static int check_room(
 	const struct run_config *run = fabric->options.run;
 
 	return port_check_room(
-		port, run_config_vcs(run), frame_longest(run_config_frame_mtu(run)), fault);
+		port, run_config_vcs(run), frame_longest(run_config_frame_payload(run)), fault);
 }
 
 static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
 {
 	return (struct port_ethdev_config){
-		.frame_bytes = frame_longest(run_config_frame_mtu(fabric->options.run))};
+		.frame_bytes = frame_longest(run_config_frame_payload(fabric->options.run))};
 }
 
 /* The device passes frames of the run's size; if not, it is said which size it passes. */
@@ -51,8 +51,8 @@ static int check_longest(
 	struct port_ethdev_needs needs;
 
 	port_ethdev_needs(&end->port, &config, &needs);
-	return frame_fit_check(&end->port, &needs, run->nic.mtu_bytes,
-		run_config_tag_bytes(&run->security), "nic.mtu", fault);
+	return frame_fit_check(&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run),
+		"nic.mtu", fault);
 }
 
 static void init_impairment(struct real_fabric *fabric, struct real_end *end, unsigned side)

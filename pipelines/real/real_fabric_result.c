@@ -13,7 +13,8 @@ uint64_t real_frame_overhead(const struct real_fabric *fabric)
 	for (uint16_t to = 0; routes != NULL && to < routes->hosts && length == 0; to++)
 		if (routes->to[to].count > 0)
 			nic_routes_get(routes, to, 0, &length);
-	return FRAME_HEADER_BYTES + length + FRAME_WIRE_OVERHEAD;
+	return FRAME_HEADER_BYTES + length + FRAME_WIRE_OVERHEAD +
+	       run_config_extra_bytes(fabric->options.run);
 }
 
 static void read_switches(const struct real_fabric *fabric, struct measure_totals *totals)
@@ -101,6 +102,18 @@ static void add_tap(struct run_result *result, struct edge *from, const uint64_t
 	result->behind += behind;
 }
 
+/* Congestion management at the source. */
+static void add_control(struct run_result *result, const struct nic *nic)
+{
+	uint64_t count[SOURCE_CONTROL_COUNTER_COUNT];
+
+	if (nic_config(nic)->control.kind == SOURCE_CONTROL_NONE)
+		return;
+	nic_control_counters(nic, count);
+	for (unsigned i = 0; i < SOURCE_CONTROL_COUNTER_COUNT; i++)
+		run_result_count(result, source_control_counter_name(i), count[i]);
+}
+
 static void add_host(struct run_result *result, const struct real_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
@@ -112,6 +125,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 		snprintf(name, sizeof(name), "host_%s", nic_counter_name(i));
 		run_result_count(result, name, count[i]);
 	}
+	add_control(result, host->poll->nic);
 	add_faults(result, host->poll->faults);
 	run_result_count(result, "host_bad_tag", host->poll->guard.seal.count.bad_tag);
 	run_result_count(result, "host_replayed", host->poll->guard.seal.count.replayed);

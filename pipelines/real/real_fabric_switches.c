@@ -71,13 +71,18 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 	}
 }
 
-/* Marks, and other ways than those of its tables. */
+/* Marks, waiting times, and other ways than those of its tables. */
 static int add_decisions(
 	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
 {
 	const struct run_config *run = fabric->options.run;
 
+	const struct contention_config contention = {
+		.in_frame = true, .extension = poll_switch_extension};
+
 	congestion_setup_marks(device->sw, &device->fecn, run);
+	congestion_setup_contention(device->sw, &device->contention, fabric->options.topology,
+		device->number, run, &contention);
 	return congestion_setup_switch(
 		device->sw, fabric->options.topology, device->number, run, fault);
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "congestion_metrics.h"
+#include "contention.h"
 #include "deadlock.h"
 #include "device_config.h"
 #include "fabric_routes.h"
@@ -47,7 +48,8 @@ struct real_switch {
 	uint32_t number; /* in the topology */
 	struct weft_switch *sw;
 	struct poll_switch *poll;
-	struct fecn fecn; /* if it marks */
+	struct fecn fecn;             /* if it marks */
+	struct contention contention; /* if sources measure latencies */
 	struct switch_metrics_shown shown;
 	struct congestion_metrics detector; /* if it has an adaptation */
 };

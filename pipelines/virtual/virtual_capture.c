@@ -12,7 +12,7 @@
 #include "virtual_private.h"
 #include "virtual_trace.h"
 
-#define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX)
+#define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
 
 struct capture_file {
 	char *path;
@@ -45,9 +45,19 @@ static struct captured_port *captured(
 		       : &capture->port[(size_t)at->device * SWITCH_PORTS_MAX + at->port];
 }
 
-/* Builds the headers as on the wire, before a payload of zeros. Returns the frame's length. */
-static unsigned build_packet(struct virtual_capture *capture, const struct weft_packet *packet)
+/* All in front of the payload. */
+static unsigned header_bytes(const struct virtual_trace_record *record)
 {
+	return FRAME_HEADER_BYTES + record->packet->route_length +
+	       (record->extension != NULL ? FRAME_LATENCY_BYTES : 0);
+}
+
+/* Builds the headers as on the wire, before a payload of zeros. Returns the frame's length. */
+static unsigned build_packet(
+	struct virtual_capture *capture, const struct virtual_trace_record *record)
+{
+	const struct weft_packet *packet = record->packet;
+	unsigned headers = header_bytes(record);
 	const struct frame_fields fields = {
 		.kind = (enum frame_kind)packet->kind,
 		.source = packet->source,
@@ -61,12 +71,14 @@ static unsigned build_packet(struct virtual_capture *capture, const struct weft_
 		.injected_ns = packet->injected_ns,
 		.route = packet->route,
 		.route_length = packet->route_length,
-		.payload_bytes =
-			(uint16_t)(packet->bytes - FRAME_HEADER_BYTES - packet->route_length),
+		.payload_bytes = (uint16_t)(packet->bytes - headers),
 	};
 	unsigned bytes;
 
 	memset(capture->frame, 0, HEADERS_MAX);
+	if (record->extension != NULL)
+		memcpy(capture->frame + headers - FRAME_LATENCY_BYTES, record->extension,
+			FRAME_LATENCY_BYTES);
 	bytes = frame_build(capture->frame, &fields);
 	frame_update_mutable(capture->frame, packet->mutable_word);
 	return bytes;
@@ -122,9 +134,8 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 	if (port->file == NULL)
 		return;
 	if (record->packet != NULL) {
-		bytes = build_packet(capture, record->packet);
-		write_frame(capture, port, record, bytes,
-			FRAME_HEADER_BYTES + record->packet->route_length);
+		bytes = build_packet(capture, record);
+		write_frame(capture, port, record, bytes, header_bytes(record));
 		return;
 	}
 	bytes = build_control(capture, record);

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_trace.h"
 
+#include <string.h>
+
 #include "capture_reason.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
@@ -22,12 +24,35 @@ static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_
 	return (struct topology_port){DEVICE_HOST, device - fabric->switches, 0};
 }
 
+/* What the frame would carry. */
+static void make_extension(const struct virtual_fabric *fabric, const struct weft_packet *packet,
+	struct latency_extension *out)
+{
+	const struct latency_extension *met =
+		fabric->extension == NULL ? NULL
+					  : &fabric->extension[virtual_item_of(fabric, packet)];
+
+	latency_begin(out, virtual_origin_of(fabric, packet)->path);
+	latency_add(out, packet->latency_ns);
+	if (met != NULL && latency_is_predictive(met)) {
+		out->flags |= LATENCY_PREDICTIVE;
+		out->flows = met->flows;
+		memcpy(out->flow, met->flow, met->flows * sizeof(met->flow[0]));
+	}
+	latency_seal(out);
+}
+
 /* 'header': the mutable bytes to show. */
 static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_record *record,
 	const struct weft_packet *packet, uint32_t header)
 {
 	struct weft_packet seen = *packet;
+	struct latency_extension extension;
 
+	if (packet->flags & FRAME_F_LATENCY) {
+		make_extension(fabric, packet, &extension);
+		record->extension = &extension;
+	}
 	seen.mutable_word = header;
 	if (record->at.kind == DEVICE_HOST && !record->out) {
 		seen.in_port = 0;

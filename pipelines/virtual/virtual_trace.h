@@ -14,6 +14,7 @@
 
 #include "capture_state.h"
 #include "control.h"
+#include "latency.h"
 #include "packet.h"
 #include "topology.h"
 #include "weft_time.h"
@@ -34,6 +35,8 @@ struct virtual_trace_record {
 	bool out;
 	const struct weft_packet
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
+	/* Of a packet with FRAME_F_LATENCY, as its frame would carry it; else NULL. */
+	const struct latency_extension *extension;
 	unsigned output; /* of a packet that comes into a switch; SWITCH_PORT_NONE: discarded */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;

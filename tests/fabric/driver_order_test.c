@@ -53,7 +53,7 @@ static void record_sent(struct recording *recording, const struct virtual_trace_
 	struct replay_list *list = &recording->at[record->at.device];
 	struct replay_event free_again = {.port = record->at.port, .kind = REPLAY_WIRE_FREE};
 
-	replay_add_sent(list, record->now, record->at.port, record->packet);
+	replay_add_sent(list, record->now, record->at.port, record->packet, record->extension);
 	free_again.at = record->now +
 			(record->packet->bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(link->rate_bps);
 	replay_add_event(list, &free_again);
@@ -73,6 +73,8 @@ static void record(void *ctx, const struct virtual_trace_record *record)
 		return;
 	}
 	event.kind = record->packet != NULL ? REPLAY_ARRIVAL : REPLAY_CREDIT;
+	if (record->extension != NULL)
+		event.extension = *record->extension;
 	if (record->packet != NULL)
 		event.packet = *record->packet;
 	else
@@ -216,7 +218,65 @@ static void with_three_virtual_channels_too(void **state)
 	ASSERT_SAME_ORDER(&options, "switch.vcs=3", "switch.buffer=5184B", "queuing=dbbm");
 }
 
+/* Waiting times and contending flows are in the frames that are compared. */
+#define CONTENTION_US 2
+
+static struct contention_config contention_of(enum contention_scope scope)
+{
+	return (struct contention_config){.threshold_ps = CONTENTION_US * PS_PER_US,
+		.flows = CN_FLOWS_MAX,
+		.scope = scope,
+		.in_frame = true,
+		.extension = poll_switch_extension};
+}
+
+#define PR_DRB                                                                   \
+	"nic.control=pr-drb", "routing.algorithm=msp", "routing.alternatives=2", \
+		"switch.contention=2us", "switch.buffer=1920B"
+#define PR_DRB_BLOCKS 30
+
+static struct replay_options options_of(const struct contention_config *contention)
+{
+	struct replay_options options = plain_options();
+
+	options.sw.buffer_blocks = options.far_blocks = PR_DRB_BLOCKS;
+	options.contention = contention;
+	return options;
+}
+
+static void with_waiting_times_and_contending_flows_too(void **state)
+{
+	const struct contention_config output = contention_of(CONTENTION_OUTPUT);
+	const struct contention_config buffer = contention_of(CONTENTION_BUFFER);
+	struct replay_options options = options_of(&output);
+
+	ASSERT_SAME_ORDER(&options, PR_DRB);
+	options.contention = &buffer;
+	ASSERT_SAME_ORDER(&options, PR_DRB, "switch.contending=buffer");
+}
+
 /* The comparison can fail. */
+
+static void other_rules_of_contention_are_noticed(void **state)
+{
+	static const char *const set[] = {PR_DRB};
+	struct contention_config wrong[4];
+
+	for (unsigned i = 0; i < 4; i++)
+		wrong[i] = contention_of(CONTENTION_OUTPUT);
+	wrong[0].scope = CONTENTION_BUFFER;
+	wrong[1].flows = 1;
+	wrong[2].threshold_ps = 2 * CONTENTION_US * PS_PER_US;
+	wrong[3].in_frame = false;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct replay_options options = options_of(&wrong[i]);
+		struct recording recording;
+
+		make_recording(&recording, set, sizeof(set) / sizeof(set[0]));
+		assert_true(compare(&recording, &options).different > 0);
+		free_recording(&recording);
+	}
+}
 
 static void a_round_robin_that_goes_on_elsewhere_is_noticed(void **state)
 {
@@ -247,6 +307,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(with_store_and_forward_too),
 	cmocka_unit_test(with_frames_of_two_lengths_and_a_routing_delay_too),
 	cmocka_unit_test(with_three_virtual_channels_too),
+	cmocka_unit_test(with_waiting_times_and_contending_flows_too),
+	cmocka_unit_test(other_rules_of_contention_are_noticed),
 	cmocka_unit_test(a_round_robin_that_goes_on_elsewhere_is_noticed),
 	cmocka_unit_test(credits_that_are_ignored_are_noticed),
 	cmocka_unit_test(a_single_queue_for_each_input_is_noticed),

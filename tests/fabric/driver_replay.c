@@ -22,6 +22,7 @@ struct replay {
 	uint32_t fed_blocks[SWITCH_PORTS_MAX][FRAME_VCS_MAX];
 	bool busy[SWITCH_PORTS_MAX];
 	struct replay_list *played;
+	struct contention contention;
 };
 
 static void *grown(void *list, uint32_t used, uint32_t *room, size_t size)
@@ -49,8 +50,11 @@ static struct replay_sent *add_sent(struct replay_list *list)
 	return &list->sent[list->sents++];
 }
 
-static unsigned build_data(uint8_t *frame, const struct weft_packet *packet)
+static unsigned build_data(
+	uint8_t *frame, const struct weft_packet *packet, const struct latency_extension *extension)
 {
+	unsigned headers = FRAME_HEADER_BYTES + packet->route_length;
+	unsigned more = packet->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0;
 	const struct frame_fields fields = {.kind = FRAME_DATA,
 		.source = packet->source,
 		.destination = packet->destination,
@@ -60,12 +64,14 @@ static unsigned build_data(uint8_t *frame, const struct weft_packet *packet)
 		.injected_ns = packet->injected_ns,
 		.route = packet->route,
 		.route_length = packet->route_length,
-		.payload_bytes =
-			(uint16_t)(packet->bytes - FRAME_HEADER_BYTES - packet->route_length)};
+		.flags = packet->flags & FRAME_F_LATENCY,
+		.payload_bytes = (uint16_t)(packet->bytes - headers - more)};
 	unsigned bytes;
 
 	assert_true(packet->bytes <= BIGGEST);
 	memset(frame, 0, BIGGEST);
+	if (more != 0)
+		memcpy(frame + headers, extension, more);
 	bytes = frame_build(frame, &fields);
 	frame_update_mutable(frame, packet->mutable_word);
 	return bytes;
@@ -77,13 +83,13 @@ static void keep_header(struct replay_sent *sent, const uint8_t *frame)
 	memcpy(sent->header, frame, sent->header_bytes);
 }
 
-void replay_add_sent(
-	struct replay_list *list, weft_time at, uint8_t port, const struct weft_packet *packet)
+void replay_add_sent(struct replay_list *list, weft_time at, uint8_t port,
+	const struct weft_packet *packet, const struct latency_extension *extension)
 {
 	struct replay_sent *sent = add_sent(list);
 	uint8_t frame[BIGGEST];
 
-	build_data(frame, packet);
+	build_data(frame, packet, extension);
 	sent->at = at;
 	sent->port = port;
 	keep_header(sent, frame);
@@ -197,13 +203,14 @@ static void feed_credit(
 }
 
 static void feed_packet(
-	struct replay *replay, unsigned at, const struct weft_packet *packet, weft_time now)
+	struct replay *replay, unsigned at, const struct replay_event *event, weft_time now)
 {
+	const struct weft_packet *packet = &event->packet;
 	uint8_t *frame;
 	struct rte_mbuf *mbuf = new_frame(replay, &frame);
 
 	replay->fed_blocks[at][packet->header_vc] += packet->blocks;
-	feed(replay, at, mbuf, build_data(frame, packet), now);
+	feed(replay, at, mbuf, build_data(frame, packet, &event->extension), now);
 }
 
 static void start(struct replay *replay)
@@ -221,6 +228,10 @@ static void start(struct replay *replay)
 	assert_non_null(replay->sw);
 	replay->ps = poll_switch_create(replay->sw, options->pool);
 	assert_non_null(replay->ps);
+	if (options->contention != NULL) {
+		replay->contention.config = *options->contention;
+		switch_set_contention(replay->sw, &replay->contention);
+	}
 	for (unsigned at = 0; at < config.ports; at++) {
 		if (port_open_memory_link(&replay->near[at], "near", &replay->peer_buffers[at],
 			    "far", RING, &fault) < 0)
@@ -268,7 +279,7 @@ static void feed_event(struct replay *replay, const struct replay_event *event, 
 		feed_credit(replay, event->port, event->credit, now);
 		return;
 	case REPLAY_ARRIVAL:
-		feed_packet(replay, event->port, &event->packet, now);
+		feed_packet(replay, event->port, event, now);
 		return;
 	default:
 		replay->busy[event->port] = false;

@@ -9,6 +9,7 @@
  * the test.
  */
 
+#include "contention.h"
 #include "poll_switch.h"
 #include "switch.h"
 #include "topology.h"
@@ -22,6 +23,7 @@ struct replay_event {
 	uint8_t port;
 	enum replay_kind kind;
 	struct weft_packet packet;
+	struct latency_extension extension; /* of a packet with FRAME_F_LATENCY */
 	struct control_credit credit;
 };
 
@@ -30,7 +32,8 @@ struct replay_sent {
 	weft_time at;
 	uint8_t port;
 	uint8_t header_bytes;
-	uint8_t header[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX];
+	/* With the latency extension, if there is one. */
+	uint8_t header[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES];
 };
 
 struct replay_list {
@@ -40,9 +43,9 @@ struct replay_list {
 };
 
 void replay_add_event(struct replay_list *list, const struct replay_event *event);
-/* The headers that the packet has on the wire. */
-void replay_add_sent(
-	struct replay_list *list, weft_time at, uint8_t port, const struct weft_packet *packet);
+/* The headers that the packet has on the wire. 'extension': of a packet with FRAME_F_LATENCY. */
+void replay_add_sent(struct replay_list *list, weft_time at, uint8_t port,
+	const struct weft_packet *packet, const struct latency_extension *extension);
 void replay_free(struct replay_list *list);
 
 /* Sorts the events of a record as the virtual clock had them. */
@@ -54,6 +57,7 @@ struct replay_options {
 	uint32_t far_blocks; /* buffers at the far ends, by VC */
 	unsigned moved_on;   /* inputs that each round robin skips half-way */
 	bool ignore_credits; /* far ends without bounds */
+	const struct contention_config *contention; /* NULL: departures are not timed */
 	struct rte_mempool *pool;
 };
 

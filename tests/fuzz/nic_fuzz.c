@@ -11,15 +11,19 @@
  * for them: its frame is then of the flow that the interface offered or uses, with numbers relative
  * to it.
  *
+ * The first byte chooses a kind of congestion management.
+ *
  * Input: records of 16 bytes and a payload.
  */
 
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "cn.h"
 #include "control.h"
 #include "frame_check.h"
 #include "fuzz.h"
+#include "latency.h"
 #include "nic.h"
 
 #define HOSTS        3
@@ -42,7 +46,7 @@ struct bench {
 	/* By peer: the last offer to it, and the last ask or data frame. */
 	struct control_flow offered[HOSTS];
 	uint16_t asked_flow[HOSTS];
-	uint32_t asked_sequence[HOSTS];
+	uint32_t asked_sequence[HOSTS], asked_message[HOSTS];
 };
 
 static void deliver(void *ctx, const struct nic_delivery *delivery)
@@ -56,7 +60,7 @@ static void deliver(void *ctx, const struct nic_delivery *delivery)
 		!delivery->first);
 }
 
-static void start(struct bench *bench)
+static void start(struct bench *bench, unsigned kind)
 {
 	struct nic_config config;
 
@@ -77,6 +81,15 @@ static void start(struct bench *bench)
 	config.link.vcs = 2;
 	config.link.vc_blocks = 64;
 	config.above.deliver = deliver;
+	source_control_config_default(&config.control);
+	config.control.kind = kind % (SOURCE_CONTROL_DRB_CC + 1);
+	config.control.host = 0;
+	config.control.hosts = HOSTS;
+	config.control.frame_ns = config.control.hop_ns = 100;
+	config.answers =
+		(struct answers_config){.all = source_control_measures(config.control.kind),
+			.by_message = (kind & 64) != 0,
+			.hosts = HOSTS};
 	bench->nic = nic_create(&config, bench->now);
 	REQUIRE(bench->nic != NULL);
 }
@@ -105,6 +118,7 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 	const struct control_flow *offered = &bench->offered[peer];
 	struct control_ack ack;
 	struct control_flow flow;
+	struct cn cn;
 
 	if (fields->kind == FRAME_DATA) {
 		fields->message = (uint32_t)offered->offered << 16 |
@@ -116,6 +130,10 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 		ack.session = PEER_SESSION;
 		ack.expected = bench->asked_sequence[peer] + (uint32_t)(int8_t)ack.expected;
 		control_ack_encode(&ack, payload);
+	} else if (fields->kind == FRAME_CN && cn_decode(&cn, payload, fields->payload_bytes)) {
+		cn.message = bench->asked_message[peer];
+		cn.sequence = bench->asked_sequence[peer];
+		cn_encode(&cn, payload);
 	} else if (fields->kind == FRAME_FLOW &&
 		   control_flow_decode(&flow, payload, fields->payload_bytes)) {
 		flow.flow = bench->asked_flow[peer];
@@ -123,6 +141,20 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 		flow.session = PEER_SESSION;
 		control_flow_encode(&flow, payload);
 	}
+}
+
+/* The first bytes of the payload are an extension; of some its check is made right. */
+static void put_extension(struct frame_fields *fields, uint8_t *at, bool right)
+{
+	struct latency_extension extension;
+
+	memcpy(&extension, at, sizeof(extension));
+	if (right)
+		latency_seal(&extension);
+	memcpy(at, &extension, sizeof(extension));
+	fields->payload_bytes = fields->payload_bytes > FRAME_LATENCY_BYTES
+					? (uint16_t)(fields->payload_bytes - FRAME_LATENCY_BYTES)
+					: 0;
 }
 
 static void receive(
@@ -149,6 +181,9 @@ static void receive(
 	if (frame_link_local(fields.kind))
 		fields.route_length = 0;
 	memcpy(slot->frame + FRAME_HEADER_BYTES + fields.route_length, payload, bytes);
+	if (fields.kind == FRAME_DATA && (fields.flags & FRAME_F_LATENCY) != 0)
+		put_extension(&fields, slot->frame + FRAME_HEADER_BYTES + fields.route_length,
+			record[9] & 0x80);
 	if ((record[6] & 0x80) != 0 && fields.source < HOSTS)
 		make_true(bench, &fields, slot->frame + FRAME_HEADER_BYTES + fields.route_length);
 	length = frame_build(slot->frame, &fields);
@@ -224,6 +259,7 @@ static void note(struct bench *bench, const struct weft_packet *packet, const ui
 	if (packet->kind == FRAME_DATA) {
 		bench->asked_flow[peer] = (uint16_t)(packet->message >> 16);
 		bench->asked_sequence[peer] = packet->sequence;
+		bench->asked_message[peer] = packet->message;
 	} else if (packet->kind == FRAME_FLOW) {
 		REQUIRE(control_flow_decode(&flow, payload, CONTROL_FLOW_BYTES));
 		if (flow.step == CONTROL_FLOW_OFFER) {
@@ -271,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bench bench;
 
-	start(&bench);
+	start(&bench, size > 0 ? data[0] : 0);
 	while (size >= 16) {
 		unsigned bytes = data[15] % 150;
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
+#include "contention.h"
 #include "control.h"
 #include "forward.h"
 #include "frame_check.h"
@@ -31,8 +32,11 @@
 /* A packet and its frame, as a buffer of the poll loop has both. */
 struct buffer {
 	struct weft_packet packet;
-	uint8_t frame[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + 256];
+	uint8_t frame[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES + 256];
 	bool used; /* the switch has it */
+	/* On arrival, of data with an extension. */
+	bool has_extension;
+	struct latency_extension extension;
 };
 
 struct bed {
@@ -44,6 +48,7 @@ struct bed {
 	struct vc_rule *rule;
 	weft_time now;
 	uint64_t held; /* buffers that the switch has */
+	struct contention contention;
 };
 
 static struct buffer *take_buffer(struct bed *bed)
@@ -95,6 +100,31 @@ static void serve_agent(struct bed *bed)
 	give_back_all(bed, first);
 }
 
+static struct latency_extension *extension_of(void *ctx, const struct weft_packet *packet)
+{
+	return latency_of_frame(((struct buffer *)(uintptr_t)packet)->frame);
+}
+
+/* The switch keeps a right check right, the time never falls, and the flows that are there stay. It
+ * leaves an extension with a wrong check as it is. */
+static void require_extension_kept(struct buffer *buffer)
+{
+	const struct latency_extension *before = &buffer->extension;
+	const struct latency_extension *now = latency_of_frame(buffer->frame);
+
+	if (!buffer->has_extension)
+		return;
+	REQUIRE(latency_check_ok(now) == latency_check_ok(before));
+	REQUIRE(latency_waiting_ns(now) >= latency_waiting_ns(before));
+	if (!latency_check_ok(before))
+		REQUIRE(memcmp(now, before, sizeof(*now)) == 0);
+	if (latency_is_predictive(before))
+		REQUIRE(now->flows == before->flows &&
+			memcmp(now->flow, before->flow, sizeof(now->flow)) == 0);
+	else if (latency_is_predictive(now))
+		REQUIRE(now->flows <= CN_FLOWS_MAX);
+}
+
 /* As the poll loop does with what is not link-local. */
 static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsigned bytes)
 {
@@ -111,8 +141,21 @@ static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsig
 	switch_receive(bed->sw, packet, bed->now);
 }
 
-/* First the kind, the cursor, VC and SL, the length of the route, the destination; then the route
- * and what it carries. */
+/* The first bytes of the payload are an extension; of some its check is made right. */
+static void seal_extension(struct buffer *buffer, bool right)
+{
+	struct latency_extension *extension = latency_of_frame(buffer->frame);
+
+	buffer->has_extension = frame_has_latency(frame_header(buffer->frame));
+	if (!buffer->has_extension)
+		return;
+	if (right)
+		latency_seal(extension);
+	buffer->extension = *extension;
+}
+
+/* First the kind, the cursor and whether there is an extension, VC and SL, the length of the route,
+ * the destination; then the route and what it carries. */
 static void try_frame(struct bed *bed, unsigned input, const uint8_t *data, unsigned bytes)
 {
 	struct buffer *buffer = bytes >= 5 ? take_buffer(bed) : NULL;
@@ -126,6 +169,7 @@ static void try_frame(struct bed *bed, unsigned input, const uint8_t *data, unsi
 		.sl = data[2] & 15,
 		.vc = data[2] >> 4,
 		.vc_original = data[2] >> 4,
+		.flags = data[1] & 0x80 ? FRAME_F_LATENCY : 0,
 		.route = data + 5,
 		.route_length = data[3] % (FRAME_ROUTE_MAX + 1)};
 	if (fields.route_length > bytes - 5)
@@ -135,8 +179,9 @@ static void try_frame(struct bed *bed, unsigned input, const uint8_t *data, unsi
 	memcpy(buffer->frame + FRAME_HEADER_BYTES + fields.route_length,
 		data + 5 + fields.route_length, fields.payload_bytes);
 	length = frame_build(buffer->frame, &fields);
-	frame_update_mutable(
-		buffer->frame, frame_mutable_word(fields.vc, fields.vc, data[1], data[0] >> 4));
+	frame_update_mutable(buffer->frame, frame_mutable_word(fields.vc, fields.vc, data[1] & 0x3F,
+						    (uint8_t)(fields.flags | data[0] >> 4)));
+	seal_extension(buffer, (data[1] & 0x40) != 0);
 	if (frame_check(buffer->frame, length) != FRAME_FAULT_OK ||
 		frame_link_local(frame_header(buffer->frame)->kind))
 		give_back(bed, &buffer->packet);
@@ -216,6 +261,7 @@ static void send_some(struct bed *bed, unsigned output)
 	for (unsigned i = 0; i < count; i++) {
 		REQUIRE(packets[i]->out_port == output);
 		REQUIRE(packets[i]->control || packets[i]->vc_next < VCS);
+		require_extension_kept((struct buffer *)packets[i]);
 		give_back(bed, packets[i]);
 	}
 }
@@ -275,7 +321,17 @@ static void do_record(
 	REQUIRE(switch_is_empty(bed->sw) == (switch_stored_packets(bed->sw) == 0));
 }
 
-/* Bits of 'kind': VOQs, adaptive routing with notifications, which needs them. */
+static void time_departures(struct bed *bed, unsigned kind)
+{
+	bed->contention.config = (struct contention_config){.threshold_ps = STEP_PS,
+		.flows = (uint8_t)(kind % (CN_FLOWS_MAX + 1)),
+		.scope = (kind & 16) != 0 ? CONTENTION_BUFFER : CONTENTION_OUTPUT,
+		.in_frame = true,
+		.extension = extension_of};
+	switch_set_contention(bed->sw, &bed->contention);
+}
+
+/* Bits of 'kind': VOQs, adaptive routing with notifications, which needs them; waiting times. */
 static void begin(struct bed *bed, unsigned kind)
 {
 	const struct congestion_detector_config detector = {.hcdth_ppm = 500000,
@@ -320,6 +376,8 @@ static void begin(struct bed *bed, unsigned kind)
 	REQUIRE(bed->sw != NULL);
 	if ((kind & 2) != 0)
 		REQUIRE(switch_congestion(bed->sw, &adapt) == 0);
+	if ((kind & 8) != 0)
+		time_departures(bed, kind);
 	switch_serve_agent(bed->sw, true);
 	mapper_agent_init(&bed->agent, &agent, 0);
 	for (unsigned port = 0; port < PORTS; port++)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Congestion management of an interface with reliable delivery, with real frames: source_control.h
+ * chooses the paths of its messages and says when frames may leave, and answers.h which arriving
+ * frames it answers with a cn frame (cn.h).
+ *
+ * A cn frame that arrives counts only if it answers a frame that is outstanding: of this flow, not
+ * acknowledged, with the number of its message, the path that it took, and not answered before. All
+ * others change nothing but a counter: cns_stale (acknowledged or answered already), cns_foreign
+ * (anything else). Answers that have not left wait in a ring; one without room is lost (cns_lost).
+ *
+ * Only lib/nic includes this. No allocation after nic_control_create(). One thread.
+ */
+
+#include "answers.h"
+#include "nic_private.h"
+#include "source_control.h"
+
+#define NIC_ANSWERS_MAX 512 /* a power of two */
+
+/* Of a frame in the window: what its answer has to know. */
+struct nic_sent {
+	uint16_t number; /* of its message */
+	uint8_t path;
+	uint8_t awaited; /* 1: it has not been answered */
+};
+
+struct nic_answer {
+	uint16_t peer;
+	struct cn cn;
+};
+
+struct nic_control {
+	struct source_control *source;
+	struct answers answers;
+	struct nic_sent *sent;     /* [hosts][window_frames] */
+	struct nic_answer *answer; /* [NIC_ANSWERS_MAX] */
+	uint32_t first, waiting;   /* of the ring 'answer' */
+	/* Peers whose frames wait for the end of a pause. */
+	struct id_fifo paused;
+	uint16_t *paused_next; /* [hosts] */
+	uint64_t *since_ns;    /* [hosts] the frame could have left then; UINT64_MAX: no pause */
+	uint64_t due_ns;       /* the first pause ends */
+	bool measures, spreads, throttles;
+};
+
+/* For nic->config.control, if that is not SOURCE_CONTROL_NONE. 0 or -ENOMEM. */
+int nic_control_create(struct nic *nic);
+void nic_control_destroy(struct nic *nic);
+
+/* Data frames have a latency extension. */
+static inline bool nic_control_measures(const struct nic *nic)
+{
+	return nic->control != NULL && nic->control->measures;
+}
+
+/* Control chooses the paths of messages. */
+static inline bool nic_control_spreads(const struct nic *nic)
+{
+	return nic->control != NULL && nic->control->spreads;
+}
+
+/* Number of the path of the next message to a peer with source routes. */
+unsigned nic_control_choose(struct nic *nic, uint16_t peer, weft_time now);
+
+/* The peer has other routes than before: what is known of them is forgotten. */
+void nic_control_rerouted(struct nic *nic, uint16_t peer);
+
+/* The peer's next frame must wait; it is placed among the ready ones again when it may leave. */
+bool nic_control_pauses(struct nic *nic, uint16_t peer, weft_time now);
+/* Ends pauses. */
+void nic_control_poll(struct nic *nic, weft_time now);
+
+/* Frame 'sequence' of the message leaves, for the first time or again. */
+void nic_control_sent(struct nic *nic, const struct message *message, uint32_t sequence,
+	uint32_t wire_bytes, weft_time now);
+
+/* A data frame of the flow in use has arrived whole: queues its answer, if it has one. */
+void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const uint8_t *frame);
+/* The next answer to send; NULL: none. Valid until the next call of this module. */
+const struct nic_answer *nic_control_next(struct nic *nic);
+
+/* A cn frame of a valid source, whose payload is whole. */
+void nic_control_receive(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,
+	unsigned bytes, weft_time now);
