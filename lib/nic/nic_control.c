@@ -178,7 +178,7 @@ void nic_control_sent(struct nic *nic, const struct message *message, uint32_t s
 
 /* --- answers --- */
 
-/* What the frame says. False: its extension is wrong. */
+/* Reads what the frame says. False: its extension is wrong. */
 static bool read_frame(const struct weft_packet *packet, const uint8_t *frame, struct cn *cn)
 {
 	struct latency_extension extension;

@@ -24,7 +24,7 @@ static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_
 	return (struct topology_port){DEVICE_HOST, device - fabric->switches, 0};
 }
 
-/* What the frame would carry. */
+/* Makes the extension that the frame would carry. */
 static void make_extension(const struct virtual_fabric *fabric, const struct weft_packet *packet,
 	struct latency_extension *out)
 {

@@ -65,7 +65,8 @@ static void close_bed(struct bed *bed)
 	stop_pair(bed->ends);
 }
 
-/* What the network does to a frame: calm and crowded times of 100 messages; path 0 is the worst. */
+/* Does to a frame as the network would: calm and crowded times of 100 messages; path 0 is the
+ * worst. */
 static void meet(struct bed *bed, unsigned message, struct box *box)
 {
 	bool crowded = message / 100 % 2 != 0;
@@ -101,7 +102,7 @@ static bool send_both(struct bed *bed, struct box *box, unsigned *path)
 	return real;
 }
 
-/* What host 1 sends reaches host 0; its notifications reach the virtual clock's host, too. */
+/* Frames of host 1 reach host 0; its notifications reach the virtual clock's host, too. */
 static void hear_both(struct bed *bed)
 {
 	struct end *ends = bed->ends;

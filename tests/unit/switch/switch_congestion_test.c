@@ -448,6 +448,25 @@ static void what_finds_its_vc_above_the_threshold_is_marked(void **state)
 	bench_destroy(bed.bench);
 }
 
+/* Without the victim mask only a root of congestion marks, where the next buffer has credits. */
+static void without_the_victim_mask_packets_without_credits_are_not_marked(void **state)
+{
+	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
+	struct bed bed;
+
+	(void)state;
+	start(&bed, "none");
+	fecn_init(&bed.fecn);
+	assert_true(fecn_set(&bed.fecn, 6, 0, 15, VC_BLOCKS));
+	fecn_set_rules(&bed.fecn, &(struct fecn_rules){.victims = false});
+	switch_set_fecn(bed.bench->sw, &bed.fecn);
+	arrive(&bed, 6, &what);
+	assert_int_equal(arrive(&bed, 6, &what)->flags & FRAME_F_FECN, 0);
+	bench_grant_all(bed.bench);
+	assert_true(arrive(&bed, 6, &what)->flags & FRAME_F_FECN);
+	bench_destroy(bed.bench);
+}
+
 static void expect_refusal(struct bed *bed)
 {
 	assert_int_equal(switch_congestion(bed->bench->sw, &bed->config), -EINVAL);
@@ -621,6 +640,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_leaves_ends_a_suspicion),
 	cmocka_unit_test(what_a_dead_link_discards_ends_a_suspicion),
 	cmocka_unit_test(what_finds_its_vc_above_the_threshold_is_marked),
+	cmocka_unit_test(without_the_victim_mask_packets_without_credits_are_not_marked),
 	cmocka_unit_test(what_cannot_be_is_refused),
 	cmocka_unit_test(the_detector_is_told_of_all_that_comes_and_goes),
 };
