@@ -184,7 +184,10 @@ class Attack(unittest.TestCase):
         traffic.wait_flow(20)
         attack()
         traffic.stop()
-        return traffic.finish()
+        outcome = traffic.finish()
+        for words in ("taken down", "is gone", "does not report"):
+            self.assertNotIn(words, outcome[2])
+        return outcome
 
     def assert_whole(self, outcome):
         _, result, said = outcome

@@ -185,8 +185,8 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
-			"name, topology, links, groups, eal, security, cores, seed, link, switch, queuing, "
-			"routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
+			"name, topology, links, groups, eal, security, faults, cores, seed, link, switch, "
+			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
 		{HEAD "links: mem\n",
 			"some/l.yaml:3:8: 'links: mem': expected one of memif, veth, dpdk; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",
@@ -244,6 +244,21 @@ static void a_route_file_is_verified_in_any_case(void **state)
 	lab_config_destroy(config);
 }
 
+static void tags_of_data_need_a_link_key(void **state)
+{
+	struct lab_config *config = parse(HEAD "security: {data: true}\n");
+	struct fault fault = {""};
+
+	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text, "some/l.yaml: security.data: the tags of data frames need "
+					"a key, expected security.link-key");
+	lab_config_destroy(config);
+	config = parse(HEAD "security: {data: true, link-key: /tmp/key}\n");
+	assert_int_equal(lab_config_supported(config, &fault), 0);
+	assert_int_equal(run_config_frame_mtu(&config->run), config->run.nic.mtu_bytes + 8);
+	lab_config_destroy(config);
+}
+
 static void schedules_are_refused_because_their_replay_is_one_process(void **state)
 {
 	struct lab_config *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
@@ -268,6 +283,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
 	cmocka_unit_test(routes_that_may_deadlock_are_refused),
 	cmocka_unit_test(a_route_file_is_verified_in_any_case),
+	cmocka_unit_test(tags_of_data_need_a_link_key),
 	cmocka_unit_test(schedules_are_refused_because_their_replay_is_one_process),
 };
 
