@@ -11,6 +11,7 @@
 
 /* Three hosts on two loops, one entry that ends. */
 struct bed {
+	struct run_config run;
 	struct topology topology;
 	struct real_fabric fabric;
 	struct poll_nic poll[HOSTS];
@@ -23,7 +24,7 @@ static void open_bed(struct bed *bed)
 {
 	*bed = (struct bed){.topology = {.hosts = HOSTS}, .entry = {.flow = bed->flow}};
 	bed->fabric = (struct real_fabric){
-		.options = {.topology = &bed->topology},
+		.options = {.topology = &bed->topology, .run = &bed->run},
 		.hosts = bed->host,
 		.host_count = HOSTS,
 		.loops = LOOPS,
