@@ -13,7 +13,7 @@
 void control_setup_source(const struct run_config *run, const struct topology *topology,
 	uint32_t host, struct source_control_config *config);
 
-/* What a host answers. */
+/* The frames that a host answers. */
 void control_setup_answers(
 	const struct run_config *run, uint32_t hosts, struct answers_config *config);
 

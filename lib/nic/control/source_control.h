@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What a source does about congestion in the network (docs/source-control.md): one of the
+ * Congestion management at the source (docs/source-control.md): one of the
  * mechanisms of this folder for all pairs of a host. It chooses the path of each message, hears
  * notifications, and says when a frame may leave.
  *
@@ -86,7 +86,7 @@ void source_control_config_default(struct source_control_config *config);
 struct source_control *source_control_create(const struct source_control_config *config);
 void source_control_destroy(struct source_control *control);
 
-/* What a kind needs and does. */
+/* Properties of a kind. */
 static inline bool source_control_spreads(enum source_control_kind kind)
 {
 	return kind >= SOURCE_CONTROL_DRB_CN;

@@ -19,6 +19,9 @@ static void print_title(const struct experiment *experiment, FILE *out)
 	case EXPERIMENT_THROUGHPUT:
 		fputs("accepted at each load, per cent of the hosts' links: share\n", out);
 		break;
+	case EXPERIMENT_COMPLETION:
+		fputs("time of the schedule, ms\n", out);
+		break;
 	default:
 		fprintf(out, "%s\n", experiment_measure_title(experiment->measure));
 	}

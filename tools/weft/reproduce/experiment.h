@@ -147,7 +147,7 @@ static inline bool experiment_counts_messages(const struct experiment *experimen
 }
 
 const char *experiment_measure_name(enum experiment_measure measure);
-/* What it is, for the axis of a picture: "Time of the schedule [ms]". */
+/* Its name for the axis of a picture: "Time of the schedule [ms]". */
 const char *experiment_measure_title(enum experiment_measure measure);
 /* Its number in the list; the count if it is not there. */
 unsigned experiment_find(const struct experiment_list *list, const char *name);
