@@ -255,7 +255,7 @@ static void tags_of_data_need_a_link_key(void **state)
 	lab_config_destroy(config);
 	config = parse(HEAD "security: {data: true, link-key: /tmp/key}\n");
 	assert_int_equal(lab_config_supported(config, &fault), 0);
-	assert_int_equal(run_config_frame_mtu(&config->run), config->run.nic.mtu_bytes + 8);
+	assert_int_equal(run_config_frame_payload(&config->run), config->run.nic.mtu_bytes + 8);
 	lab_config_destroy(config);
 }
 
