@@ -6,7 +6,7 @@
 #include "switch.h"
 #include "switch_congestion.h"
 
-/* What is known of the flows in a packet's way. */
+/* A search for the flows in a packet's way. */
 struct search {
 	const struct weft_packet *packet; /* whose own flow does not count */
 	unsigned output;                  /* SWITCH_PORT_NONE: of packets for any output */
