@@ -50,6 +50,8 @@ NO_KEYS = dict(mapper="", security="")
 KEY = 32 * "5e" + "\n"
 # Links of the plan: a host's, and the one between the switches.
 CABLES = {"h0-s0": "wl0", "s0-s1": "wl2"}
+USUAL = (attack_frames.DATA, attack_frames.CREDIT, attack_frames.ACK, attack_frames.HELLO)
+OTHER = {"a": "b", "b": "a"}
 PACKET_OUTGOING = 4
 BURST = 32
 
@@ -82,21 +84,25 @@ class Attacker:
             # By what is sent at end 'a', it comes to 'b', and reverse.
             self.places = {(cable, end): raw_socket(f"{name}{end}", 0)
                            for cable, name in cables.items() for end in "ab"}
-            self.ears = {raw_socket(f"{name}a", 3): cable for cable, name in cables.items()}
+            # What leaves an end comes in at the other one: drivers bypass the ears of their own end.
+            self.ears = {raw_socket(f"{name}{OTHER[end]}", 3): (cable, end)
+                         for cable, name in cables.items() for end in "ab"}
 
     def close(self):
         for raw in [*self.places.values(), *self.ears]:
             raw.close()
 
     def listen(self, done):
-        """Frames by place and kind until done(); then deaf."""
-        heard = {place: [] for place in self.places}
-        while not done():
+        """Frames by place and kind until done() and there is what traffic has everywhere; then deaf."""
+        heard, deadline = {place: [] for place in self.places}, time.monotonic() + 30
+        while not done() or not all(any(frame[15] == kind for frame in frames) for kind in USUAL
+                                    for frames in heard.values()):
+            if time.monotonic() > deadline:
+                raise AssertionError("no traffic to be recorded")
             for raw in select.select(list(self.ears), [], [], 0.1)[0]:
                 frame, address = raw.recvfrom(65536)
-                end = "a" if address[2] == PACKET_OUTGOING else "b"
-                if frame[12:14] == attack_frames.ETHERTYPE:
-                    heard[self.ears[raw], end].append(frame)
+                if address[2] != PACKET_OUTGOING and frame[12:14] == attack_frames.ETHERTYPE:
+                    heard[self.ears[raw]].append(frame)
         for raw in self.ears:
             raw.close()
         self.ears = {}
