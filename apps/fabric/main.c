@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "eal.h"
+#include "lab_process.h"
 #include "options.h"
 #include "program.h"
 #include "real_fabric.h"
+#include "real_progress.h"
 #include "report.h"
 #include "simulated_run.h"
 #include "terminal_guard.h"
@@ -84,18 +86,47 @@ static int run(const struct options *options, const struct run_config *config,
 		.snap_bytes = options->snap_bytes,
 	};
 	struct real_fabric *fabric = real_fabric_create(&fabric_options, fault);
+	struct real_progress progress = {
+		.fabric = fabric,
+		.duration = config->measure.duration_ps,
+		.line.silent = options->quiet,
+	};
 	int result;
 
 	if (fabric == NULL)
 		return -errno;
 	result = start_captures(fabric, options, fault);
 	if (result == 0) {
+		real_progress_start(&progress);
 		real_fabric_run(fabric, config->measure.duration_ps, stop);
+		real_progress_stop(&progress);
 		stop_captures(fabric, options);
 		result = report(fabric, options, config, topology, stop, fault);
 	}
 	real_fabric_destroy(fabric);
 	return result;
+}
+
+/* Refuses what several threads cannot run; the rest virtual_fabric_set_workers() refuses. */
+static int check_workers(
+	const struct options *options, const struct run_config *config, struct fault *fault)
+{
+	if (options->workers <= 1)
+		return 0;
+	if (config->clock != RUN_CLOCK_VIRTUAL)
+		return fault_set(fault, EINVAL,
+			"--workers %u: only the virtual clock has workers; poll loops of the real "
+			"one are --lcores",
+			options->workers);
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return fault_set(fault, EINVAL,
+			"--workers %u: wormhole switching: only one worker can run this",
+			options->workers);
+	if (options->captures > 0)
+		return fault_set(fault, EINVAL,
+			"--workers %u: captures (--pcap): only one worker can run this",
+			options->workers);
+	return 0;
 }
 
 /* Reads and checks the run file before EAL starts, so that an error is reported at once. */
@@ -115,9 +146,13 @@ static struct run_config *load(
 	if (*result == 0)
 		*result = real_fabric_check(config, fault);
 	if (*result == 0)
+		*result = check_workers(options, config, fault);
+	if (*result == 0)
 		*result = report_check(options, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
 		*result = -errno;
+	if (*result == 0)
+		*result = run_config_name_edges(config, *topology, NULL, fault);
 	if (*result == 0)
 		return config;
 	run_config_destroy(config);
@@ -155,6 +190,15 @@ static int check_output(int result)
 	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
+/* A process of a lab, as 'weft lab up' starts it. */
+static int run_lab(int argc, char **argv)
+{
+	static struct lab_process_options options;
+
+	lab_process_parse(&options, LAB_ROLE_WHOLE, argc, argv);
+	return (int)lab_process_main(&options);
+}
+
 int main(int argc, char **argv)
 {
 	struct topology *topology = NULL;
@@ -164,6 +208,8 @@ int main(int argc, char **argv)
 	int result;
 
 	terminal_guard();
+	if (lab_process_asked_for(argc, argv))
+		return run_lab(argc, argv);
 	options_parse(&options, argc, argv);
 	config = load(&options, &topology, &fault, &result);
 	if (config == NULL)

@@ -9,7 +9,9 @@
 #include "option_key.h"
 #include "program.h"
 
-enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN };
+enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS };
+
+const char *argp_program_version = "weft-fabric " WEFT_VERSION;
 
 static const struct argp_option argp_options[] = {
 	{"clock", OPTION_TEXT(struct options, clock), "CLOCK", 0,
@@ -25,6 +27,7 @@ static const struct argp_option argp_options[] = {
 	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)",
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
+	{"workers", KEY_WORKERS, "N", 0, "threads of a run on the virtual clock (default 1)", 0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
 };
@@ -69,6 +72,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case KEY_LCORES:
 		options->lcores = parse_number("lcores", argument, 1, 64, state);
+		return 0;
+	case KEY_WORKERS:
+		options->workers = parse_number("workers", argument, 1, 256, state);
 		return 0;
 	case KEY_SNAPLEN:
 		options->snap_bytes = parse_number("snaplen", argument, 46, 65535, state);

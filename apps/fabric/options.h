@@ -23,6 +23,7 @@ struct options {
 	unsigned captures;
 	const char *json, *csv; /* NULL: none; "-": standard output */
 	unsigned lcores;
+	unsigned workers;    /* 0: not said, 1 */
 	unsigned snap_bytes; /* 0: whole frames */
 	bool quiet;
 };

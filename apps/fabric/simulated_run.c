@@ -94,9 +94,12 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	 * behind. */
 	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
 	const atomic_bool *stop = program_catch_signals();
-	int result = fabric == NULL ? -errno : run_captured(fabric, options, stop, fault);
+	int result = fabric == NULL ? -errno
+				    : virtual_fabric_set_workers(fabric, options->workers, fault);
 	struct run_result measured = {0};
 
+	if (result == 0)
+		result = run_captured(fabric, options, stop, fault);
 	run_result_heed(&measured, stop);
 	if (result == 0)
 		result = virtual_fabric_result(fabric, &measured, fault);

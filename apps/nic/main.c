@@ -15,6 +15,6 @@ int main(int argc, char **argv)
 	static struct lab_process_options options;
 
 	terminal_guard();
-	lab_process_parse(&options, "weft-nic", true, argc, argv);
+	lab_process_parse(&options, LAB_ROLE_HOSTS, argc, argv);
 	return (int)lab_process_main(&options);
 }

@@ -70,7 +70,7 @@ static int run_lab(int argc, char **argv)
 {
 	static struct lab_process_options options;
 
-	lab_process_parse(&options, "weft-switch", false, argc, argv);
+	lab_process_parse(&options, LAB_ROLE_SWITCHES, argc, argv);
 	return (int)lab_process_main(&options);
 }
 

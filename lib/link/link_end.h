@@ -105,6 +105,10 @@ unsigned link_end_poll(struct link_end *end, weft_time now);
  * regained one sends a hello at once. */
 void link_end_set_dark(struct link_end *end, bool dark, weft_time now);
 
+/* The neighbour is known to be away itself, as a loop of this process without a CPU: of its silence
+ * until now at most one hello interval counts. */
+void link_end_excuse(struct link_end *end, weft_time now);
+
 /* Fills the control frame that link_end_poll() requested and records it as sent. Data frames sent
  * before this call must leave before this frame, later ones after it: the totals count exactly the
  * earlier ones. */

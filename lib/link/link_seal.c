@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "big_endian.h"
 #include "control.h"
 
 #define COUNTER_BYTES 8
@@ -20,21 +21,6 @@ _Static_assert(LINK_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
 /* The purposes of keys. */
 enum purpose { PURPOSE_SESSION = 1, PURPOSE_HELLO, PURPOSE_PAIR };
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		value = value << 8 | at[i];
-	return value;
-}
-
 /* One sender and the sessions of both ends. */
 struct direction {
 	uint64_t device;
@@ -47,11 +33,11 @@ static void derive(const struct link_key *key, enum purpose purpose, const struc
 {
 	uint8_t text[1 + 8 + 1 + 4 + 4];
 
-	put(text, purpose, 1);
-	put(text + 1, of->device, 8);
-	put(text + 9, of->port, 1);
-	put(text + 10, of->session, 4);
-	put(text + 14, of->receiver_session, 4);
+	text[0] = (uint8_t)purpose;
+	put64(text + 1, of->device);
+	text[9] = of->port;
+	put32(text + 10, of->session);
+	put32(text + 14, of->receiver_session);
 	crypto_generichash(
 		out, LINK_SEAL_PAIR_KEY_BYTES, text, sizeof(text), key->bytes, sizeof(key->bytes));
 }
@@ -103,11 +89,10 @@ static unsigned end_of(const uint8_t *frame)
 	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
 }
 
-unsigned link_seal_plain_bytes(const uint8_t *frame)
+/* Length of the frame whose payload ends there, padding included. */
+static unsigned padded(unsigned bytes)
 {
-	unsigned end = end_of(frame);
-
-	return end < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : end;
+	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
 /* All from the fixed header to the counter. */
@@ -117,23 +102,28 @@ static void make_tag(const uint8_t *frame, unsigned end, const uint8_t *key, uin
 		tag, frame + FRAME_HEADER_OFFSET, end + COUNTER_BYTES - FRAME_HEADER_OFFSET, key);
 }
 
-unsigned link_seal_close(struct link_seal *seal, const struct link_end *end, uint8_t *frame)
+unsigned link_seal_close(
+	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room)
 {
 	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
 	unsigned at = end_of(frame);
 
+	if (room < padded(at) + LINK_SEAL_BYTES)
+		return 0;
 	follow_sessions(seal, end);
-	put(frame + at, ++seal->sent, COUNTER_BYTES);
+	put64(frame + at, ++seal->sent);
 	make_tag(frame, at, hello ? seal->hello_key : seal->send_key, frame + at + COUNTER_BYTES);
-	return at + LINK_SEAL_BYTES < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : at + LINK_SEAL_BYTES;
+	return padded(at + LINK_SEAL_BYTES);
 }
 
 static bool tag_matches(const uint8_t *frame, unsigned at, const uint8_t *key)
 {
-	uint8_t right[TAG_BYTES];
+	uint64_t right, tag;
 
-	make_tag(frame, at, key, right);
-	return sodium_memcmp(right, frame + at + COUNTER_BYTES, TAG_BYTES) == 0;
+	make_tag(frame, at, key, (uint8_t *)&right);
+	memcpy(&tag, frame + at + COUNTER_BYTES, sizeof(tag));
+	/* One comparison of registers: it takes as long whichever bytes differ. */
+	return right == tag;
 }
 
 static bool take_counter(struct link_seal *seal, uint64_t counter)
@@ -170,21 +160,31 @@ static bool open_hello(
 	}
 }
 
-bool link_seal_open(
-	struct link_seal *seal, const struct link_end *end, const uint8_t *frame, unsigned bytes)
+/* The bytes behind the payload belonged to this link. */
+static unsigned remove_seal(uint8_t *frame, unsigned at)
+{
+	if (at < FRAME_BYTES_MIN)
+		memset(frame + at, 0, FRAME_BYTES_MIN - at);
+	return padded(at);
+}
+
+unsigned link_seal_open(
+	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned bytes)
 {
 	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
 	unsigned at = end_of(frame);
+	bool taken;
 
 	follow_sessions(seal, end);
 	if (!hello && end->peer_session == 0) {
 		seal->count.unproven++;
-		return false;
+		return 0;
 	}
 	if (bytes < at + LINK_SEAL_BYTES ||
 		!tag_matches(frame, at, hello ? seal->hello_key : seal->receive_key)) {
 		seal->count.bad_tag++;
-		return false;
+		return 0;
 	}
-	return hello ? open_hello(seal, end, frame, at) : take_counter(seal, get64(frame + at));
+	taken = hello ? open_hello(seal, end, frame, at) : take_counter(seal, get64(frame + at));
+	return taken ? remove_seal(frame, at) : 0;
 }

@@ -65,19 +65,20 @@ void link_seal_init(struct link_seal *seal, const struct link_key *key, struct l
 /* Frames of this kind have a seal where there is a key. */
 static inline bool link_seal_covers(unsigned kind)
 {
-	return kind == FRAME_CREDIT || kind == FRAME_ARN || kind == FRAME_ACK || kind == FRAME_CN ||
-	       kind == FRAME_HELLO || kind == FRAME_FLOW;
+	const unsigned covered = 1u << FRAME_CREDIT | 1u << FRAME_ARN | 1u << FRAME_ACK |
+				 1u << FRAME_CN | 1u << FRAME_HELLO | 1u << FRAME_FLOW;
+
+	return kind < 32 && (covered >> kind & 1) != 0;
 }
 
-/* Bytes of a frame by its header, padding included, without a seal. */
-unsigned link_seal_plain_bytes(const uint8_t *frame);
+/* Writes the seal of a finished frame of a kind that has one. 'frame' has 'room' bytes, of which
+ * FRAME_BYTES_MIN at least are its own. Returns the length of the whole; 0: there is no room for a
+ * seal, and the frame stays as it is. */
+unsigned link_seal_close(
+	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room);
 
-/* Writes the seal of a finished frame of a kind that has one. 'frame' has room for LINK_SEAL_BYTES
- * behind it and at least FRAME_BYTES_MIN. Returns the length of the whole. */
-unsigned link_seal_close(struct link_seal *seal, const struct link_end *end, uint8_t *frame);
-
-/* True if a frame of a kind that has a seal, good by frame_check(), is genuine and new. If not, it
- * is counted. A hello that may prove nothing passes until the first session is adopted:
- * link_end_on_hello() changes nothing by it. */
-bool link_seal_open(
-	struct link_seal *seal, const struct link_end *end, const uint8_t *frame, unsigned bytes);
+/* A frame of a kind that has a seal, good by frame_check(). Returns its length without the seal,
+ * which is removed, if it is genuine and new. 0: it is not, and is counted. A hello that may prove
+ * nothing passes until the first session is adopted: link_end_on_hello() changes nothing by it. */
+unsigned link_seal_open(
+	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned bytes);

@@ -268,6 +268,17 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
+/* Parts of the epoch in use and of earlier ones are late. But without a key somebody may have made
+ * up the one in use: a lease after its commit it keeps no other away. */
+static bool is_over(
+	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
+{
+	if (part->epoch == agent->epoch)
+		return true;
+	return part->epoch < agent->epoch &&
+	       (agent->config.key != NULL || now - agent->committed_at <= agent->config.lease_ps);
+}
+
 /* Parts of an earlier epoch than the staged one are late. But an image that gets no more parts for
  * a lease may be of an epoch that somebody has made up, and keeps none away. */
 static bool is_late(
@@ -280,7 +291,7 @@ static bool is_late(
 /* A part must continue the previous one; duplicates and early parts are only answered. */
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
-	if (part->epoch <= agent->epoch || is_late(agent, part, now))
+	if (is_over(agent, part, now) || is_late(agent, part, now))
 		return;
 	agent->staged_at = now;
 	if (part->epoch != agent->staged_epoch) {

@@ -242,6 +242,14 @@ static bool knows_generation(const struct mapper *mapper, uint32_t number)
 	return false;
 }
 
+/* An epoch is above those that devices have in use. But one that no mapper reaches by its changes
+ * was made up by somebody, and numbers above it would soon be used up. */
+static void follow_epoch(struct mapper *mapper, uint32_t epoch)
+{
+	if (epoch > mapper->epoch && epoch <= MAPPER_EPOCH_TRUE_MAX)
+		mapper->epoch = epoch;
+}
+
 struct outlook {
 	bool changed; /* some tables change */
 	bool known;   /* all tables that change are known */
@@ -267,8 +275,7 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 		outlook->known &=
 			device->facts.epoch == 0 || knows_generation(mapper, device->known_in);
 	}
-	if (device->facts.epoch > mapper->epoch)
-		mapper->epoch = device->facts.epoch;
+	follow_epoch(mapper, device->facts.epoch);
 	result = distribution_add(&mapper->distribution, at, &image);
 	if (result < 0)
 		free(image.bytes);

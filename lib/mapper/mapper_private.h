@@ -7,6 +7,9 @@
 
 #include "mapper.h"
 
+/* The greatest epoch that a mapper believes a device; it would be two thousand million changes. */
+#define MAPPER_EPOCH_TRUE_MAX (UINT32_MAX / 2)
+
 /* Computes the routes of the current map and begins to distribute changes, or to read the installed
  * tables first if they are unknown (mapper->reads). Without routes (mapper->fault) it begins a
  * distribution without tables if a device is paused, to end the pause. True if a distribution has

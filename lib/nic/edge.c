@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arrays.h"
+#include "big_endian.h"
 #include "word_list.h"
 
 #define ETHERTYPE_IPV4 0x0800
@@ -89,24 +90,6 @@ uint16_t edge_host_of(const struct edge *edge, uint32_t address)
 uint64_t *edge_counters(struct edge *edge)
 {
 	return edge->count;
-}
-
-static uint16_t get16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	return (uint32_t)get16(at) << 16 | get16(at + 2);
-}
-
-static void put32(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 24);
-	at[1] = (uint8_t)(value >> 16);
-	at[2] = (uint8_t)(value >> 8);
-	at[3] = (uint8_t)value;
 }
 
 static void drop(struct edge *edge, struct edge_action *action, enum edge_counter reason)

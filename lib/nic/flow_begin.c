@@ -4,6 +4,8 @@
 
 #include <sodium/crypto_shorthash.h>
 
+#include "big_endian.h"
+
 _Static_assert(NIC_SECRET_BYTES == crypto_shorthash_KEYBYTES, "the secret is the hash's key");
 
 /* Uses of the hash; their results are independent of each other. */
@@ -34,20 +36,13 @@ uint16_t flow_next_due(struct nic *nic, enum flow_due *kind)
 	return peer;
 }
 
-static uint8_t *put(uint8_t *at, uint32_t value)
-{
-	for (int shift = 24; shift >= 0; shift -= 8)
-		*at++ = (uint8_t)(value >> shift);
-	return at;
-}
-
 static uint64_t keyed(
 	const struct nic *nic, enum use use, uint16_t peer, uint16_t flow, uint32_t count)
 {
 	uint8_t in[12], out[crypto_shorthash_BYTES];
 	uint64_t hash = 0;
 
-	put(put(put(in, (uint32_t)nic->config.host << 16 | peer), (uint32_t)use << 16 | flow),
+	put32(put32(put32(in, (uint32_t)nic->config.host << 16 | peer), (uint32_t)use << 16 | flow),
 		count);
 	crypto_shorthash(out, in, sizeof(in), nic->config.secret);
 	for (unsigned i = 0; i < sizeof(out); i++)

@@ -70,15 +70,6 @@ void nic_control_destroy(struct nic *nic)
 
 /* --- paths --- */
 
-static uint8_t count_switches(const uint8_t *route, unsigned length)
-{
-	unsigned switches = 0;
-
-	for (unsigned i = 0; i < length; i++)
-		switches += (route[i] & ROUTE_PORT_BIT) != 0;
-	return (uint8_t)switches;
-}
-
 static void begin(struct nic *nic, uint16_t peer)
 {
 	const struct nic_routes *routes = nic->config.routes;
@@ -88,7 +79,7 @@ static void begin(struct nic *nic, uint16_t peer)
 	for (unsigned i = 0; i < count; i++) {
 		const uint8_t *route = nic_routes_get(routes, peer, i, &length);
 
-		switches[i] = count_switches(route, length);
+		switches[i] = (uint8_t)route_switches(route, length);
 	}
 	source_control_begin(nic->control->source, peer, count, switches);
 }

@@ -10,7 +10,8 @@
 
 #include "text_escape.h"
 
-/* Our own sequences are none: nothing of Weft colours or moves. */
+/* Our own sequences do not pass here: 'weft lab top', which has some, writes to the terminal
+ * itself. */
 struct guarded {
 	int fd;
 	bool returns;         /* a carriage return passes */

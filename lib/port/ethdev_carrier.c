@@ -61,7 +61,7 @@ void port_watch_ethdev(struct port *port)
 {
 	struct ethdev_ctx *ctx = port->ctx;
 
-	if (ctx->driver->is_virtual || ctx->watched)
+	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->driver->is_virtual || ctx->watched)
 		return;
 	ctx->watched = rte_eal_alarm_set(1, look, ctx) == 0;
 }

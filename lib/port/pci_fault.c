@@ -2,147 +2,27 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "pci_fault.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The upper byte of a PCI class code: network controllers. */
-#define PCI_CLASS_NETWORK 0x02
+#include "pci_device.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-static void device_path(const struct pci_failure *failure, const char *name, char *out, size_t size)
-{
-	snprintf(out, size, "%s/sys/bus/pci/devices/%s%s%s", failure->root, failure->address,
-		name[0] != '\0' ? "/" : "", name);
-}
-
-/* The last component of a symbolic link in the device's folder; "" if there is none. */
-static void link_name(const struct pci_failure *failure, const char *name, char *out, size_t size)
-{
-	char path[PATH_MAX], target[PATH_MAX];
-	const char *slash;
-	ssize_t length;
-
-	device_path(failure, name, path, sizeof(path));
-	length = readlink(path, target, sizeof(target) - 1);
-	target[length > 0 ? length : 0] = '\0';
-	slash = strrchr(target, '/');
-	snprintf(out, size, "%s", slash != NULL ? slash + 1 : target);
-}
-
-/* 0xCCSSPP, or -1. */
-static long device_class(const struct pci_failure *failure)
-{
-	char path[PATH_MAX], text[32] = "";
-	FILE *file;
-
-	device_path(failure, "class", path, sizeof(path));
-	file = fopen(path, "r");
-	if (file == NULL)
-		return -1;
-	if (fgets(text, sizeof(text), file) == NULL)
-		text[0] = '\0';
-	fclose(file);
-	return text[0] != '\0' ? strtol(text, NULL, 16) : -1;
-}
-
-static bool is_empty_folder(const char *path)
-{
-	DIR *folder = opendir(path);
-	const struct dirent *entry;
-	bool empty = true;
-
-	if (folder == NULL)
-		return true;
-	while (empty && (entry = readdir(folder)) != NULL)
-		empty = entry->d_name[0] == '.';
-	closedir(folder);
-	return empty;
-}
-
-static bool has_iommu(const struct pci_failure *failure)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/sys/kernel/iommu_groups", failure->root);
-	return !is_empty_folder(path);
-}
-
-static bool has_open(const struct pci_failure *failure, const char *pid, const char *device)
-{
-	char path[PATH_MAX], target[PATH_MAX];
-	struct dirent *entry;
-	bool found = false;
-	DIR *folder;
-
-	snprintf(path, sizeof(path), "%s/proc/%s/fd", failure->root, pid);
-	folder = opendir(path);
-	while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
-		ssize_t length =
-			readlinkat(dirfd(folder), entry->d_name, target, sizeof(target) - 1);
-
-		target[length > 0 ? length : 0] = '\0';
-		found = strcmp(target, device) == 0;
-	}
-	if (folder != NULL)
-		closedir(folder);
-	return found;
-}
-
-/* The id of another process that has 'device' open; 0: none visible. */
-static long find_holder(const struct pci_failure *failure, const char *device)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	long holder = 0;
-	DIR *folder;
-
-	snprintf(path, sizeof(path), "%s/proc", failure->root);
-	folder = opendir(path);
-	while (folder != NULL && holder == 0 && (entry = readdir(folder)) != NULL) {
-		long pid = strtol(entry->d_name, NULL, 10);
-
-		if (pid > 0 && pid != (long)getpid() && has_open(failure, entry->d_name, device))
-			holder = pid;
-	}
-	if (folder != NULL)
-		closedir(folder);
-	return holder;
-}
-
-static void process_name(const struct pci_failure *failure, long pid, char *out, size_t size)
-{
-	char path[PATH_MAX];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/proc/%ld/comm", failure->root, pid);
-	snprintf(out, size, "?");
-	file = fopen(path, "r");
-	if (file == NULL)
-		return;
-	if (fgets(out, (int)size, file) != NULL)
-		out[strcspn(out, "\n")] = '\0';
-	fclose(file);
-}
-
 static int fault_busy(const struct pci_failure *failure, const char *device, struct fault *fault)
 {
-	long pid = find_holder(failure, device);
 	char name[64];
+	long pid = pci_holder(failure->root, device, name, sizeof(name));
 
 	if (pid == 0)
 		return fault_set(fault, EBUSY,
 			"%s: PCI device %s belongs to another process (%s is in use)",
 			failure->port, failure->address, device);
-	process_name(failure, pid, name, sizeof(name));
 	return fault_set(fault, EBUSY, "%s: PCI device %s belongs to DPDK process %ld (%s)",
 		failure->port, failure->address, pid, name);
 }
@@ -156,10 +36,9 @@ static int fault_unbound(const struct pci_failure *failure, const char *driver, 
 		snprintf(state, sizeof(state), "has no driver");
 	else
 		snprintf(state, sizeof(state), "belongs to the kernel driver %s", driver);
-	if (has_iommu(failure))
+	if (pci_has_iommu(failure->root))
 		return fault_set(fault, ENODEV,
-			"%s: PCI device %s %s, expected vfio-pci ('dpdk-devbind.py -b vfio-pci "
-			"%s')",
+			"%s: PCI device %s %s, expected vfio-pci ('weft port bind %s')",
 			failure->port, failure->address, state, failure->address);
 	return fault_set(fault, ENODEV,
 		"%s: PCI device %s %s, and vfio-pci cannot take it: this machine's IOMMU is off. "
@@ -206,11 +85,10 @@ static int fault_other(const struct pci_failure *failure, const char *driver, st
 		failure->address, driver, length, cause);
 }
 
-static int fault_vfio(const struct pci_failure *failure, struct fault *fault)
+static int fault_vfio(const struct pci_failure *failure, const char *group, struct fault *fault)
 {
-	char group[32], device[64];
+	char device[64];
 
-	link_name(failure, "iommu_group", group, sizeof(group));
 	snprintf(device, sizeof(device), "/dev/vfio/%s", group);
 	if (said(failure, "Device or resource busy"))
 		return fault_busy(failure, device, fault);
@@ -248,27 +126,24 @@ static int fault_uio(const struct pci_failure *failure, struct fault *fault)
 
 int pci_fault(const struct pci_failure *failure, struct fault *fault)
 {
-	char path[PATH_MAX], driver[256];
-	long class = device_class(failure);
+	struct pci_device device;
 
-	device_path(failure, "", path, sizeof(path));
-	if (access(path, F_OK) != 0)
+	if (pci_device_read(failure->root, failure->address, &device) < 0)
 		return fault_set(fault, ENODEV, "%s: no PCI device %s in this machine",
 			failure->port, failure->address);
-	if (class >= 0 && class >> 16 != PCI_CLASS_NETWORK)
+	if (device.class >= 0 && !pci_device_is_network(&device))
 		return fault_set(fault, ENODEV,
 			"%s: PCI device %s is no network interface (class 0x%06lx), expected "
-			"one ('lspci -nn -d ::0200')",
-			failure->port, failure->address, class);
-	link_name(failure, "driver", driver, sizeof(driver));
-	if (strcmp(driver, "vfio-pci") == 0)
-		return fault_vfio(failure, fault);
-	if (strcmp(driver, "uio_pci_generic") == 0 || strcmp(driver, "igb_uio") == 0)
+			"one ('weft port list' shows them)",
+			failure->port, failure->address, device.class);
+	if (strcmp(device.driver, "vfio-pci") == 0)
+		return fault_vfio(failure, device.group, fault);
+	if (pci_driver_is_dpdk(device.driver))
 		return fault_uio(failure, fault);
 	/* NVIDIA's devices stay bound to the kernel driver while DPDK uses them. */
-	if (strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "mlx4_core") == 0)
-		return fault_other(failure, driver, fault);
-	return fault_unbound(failure, driver, fault);
+	if (pci_driver_is_shared(device.driver))
+		return fault_other(failure, device.driver, fault);
+	return fault_unbound(failure, device.driver, fault);
 }
 
 int log_lines_cause(const char *log, const char **line)

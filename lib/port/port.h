@@ -4,8 +4,8 @@
 
 /*
  * A port of an emulated device: an ethdev (PCI NIC, net_memif, net_af_packet, net_ring, net_tap,
- * net_pcap) or an in-memory link to a device of this process (Debian's DPDK allows 32 ethdevs per
- * process; links inside a process are never ethdevs).
+ * net_pcap), an in-memory link to a device of this process, or memory shared with another process
+ * (port_shared.h). Debian's DPDK allows 32 ethdevs per process; the other two kinds are not.
  *
  * Frames are rte_mbufs of one segment with a struct weft_packet in the private area; frames that a
  * driver delivers in several segments are linearised. An mbuf accepted by port_tx() belongs to the
@@ -24,6 +24,7 @@
 #define PORT_BURST 32
 
 struct port;
+struct port_losses; /* port_ethdev.h */
 struct capture;
 
 /* Fills up to 'count' mbufs that have arrived by 'now'; returns their number. */
@@ -37,6 +38,8 @@ typedef uint16_t port_tx_fn(
 /* Housekeeping in an idle iteration. */
 typedef void port_idle_fn(struct port *port, weft_time now);
 typedef void port_close_fn(struct port *port);
+/* For port_losses_read() and port_losses_seen(); any thread. */
+typedef void port_losses_fn(const struct port *port, struct port_losses *losses);
 
 /* Reasons why the port passes nothing; a set. */
 enum port_cut_reason {
@@ -49,6 +52,7 @@ struct port {
 	port_tx_fn *tx;
 	port_idle_fn *idle; /* NULL: nothing to do */
 	port_close_fn *close;
+	port_losses_fn *losses;  /* NULL: an ethdev, or a link that loses nothing */
 	void *ctx;               /* for the kind of port */
 	struct capture *capture; /* NULL: not captured. Set and cleared by capture.c (atomic) */
 	uint8_t cut;             /* port_cut_reason (atomic) */

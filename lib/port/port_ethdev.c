@@ -236,6 +236,8 @@ void port_losses_read(const struct port *port, struct port_losses *losses)
 	struct ethdev_ctx *ctx = port->ctx;
 
 	*losses = (struct port_losses){.rx_missed = 0};
+	if (port->losses != NULL)
+		port->losses(port, losses);
 	if (!is_started(port))
 		return;
 	pthread_mutex_lock(&ctx->asking);
@@ -248,6 +250,8 @@ void port_losses_seen(const struct port *port, struct port_losses *losses)
 	const struct ethdev_ctx *ctx = port->ctx;
 
 	*losses = (struct port_losses){.rx_missed = 0};
+	if (port->losses != NULL)
+		port->losses(port, losses);
 	if (!is_started(port))
 		return;
 #define X(name, text) losses->name = __atomic_load_n(&ctx->seen.name, __ATOMIC_RELAXED);

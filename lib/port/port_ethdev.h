@@ -67,7 +67,7 @@ int port_start_ethdev(struct port *port, const struct port_ethdev_config *config
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
  * nothing for a virtual device. Call it when all ports of the process are started: driver messages
- * during a port's setup are attributed to that port. */
+ * during a port's setup are attributed to that port. Does nothing for a port that is no ethdev. */
 void port_watch_ethdev(struct port *port);
 /* Stops watching; the port may be unopened. port_close() does this too, but for this port alone. */
 void port_unwatch_ethdev(struct port *port);
@@ -97,7 +97,8 @@ struct port_losses {
 #undef X
 };
 
-/* All 0 for ports that are not ethdevs. Any thread but a poll loop, as for port_ethdev_link(). */
+/* All 0 for in-memory links. Any thread but a poll loop, as for port_ethdev_link(). */
 void port_losses_read(const struct port *port, struct port_losses *losses);
-/* As of the last second, for a watched port; 0 for others. Any thread, including a poll loop. */
+/* As of the last second, for a watched port; of now, for a shared one (port_shared.h); 0 for
+ * others. Any thread, including a poll loop. */
 void port_losses_seen(const struct port *port, struct port_losses *losses);

@@ -13,7 +13,6 @@
 #include "word_list.h"
 
 #define LINKS_PER_PAGE 12 /* DPDK's replies are limited to 16 KiB */
-#define LIST_MAX       500
 
 enum mailbox { MAILBOX_EMPTY, MAILBOX_WRITING, MAILBOX_FULL };
 
@@ -23,6 +22,8 @@ struct telemetry {
 	unsigned devices, room;
 	telemetry_link_fn *link;
 	const void *link_ctx;
+	telemetry_wake_fn *wake;
+	void *wake_ctx;
 	_Atomic enum mailbox mailbox;
 	char control[TELEMETRY_CONTROL_MAX];
 };
@@ -67,16 +68,17 @@ static const struct telemetry_device *device_find(
 static int reply_list(struct telemetry *telemetry, const char *command, const char *parameters,
 	struct rte_tel_data *reply)
 {
+	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 	enum telemetry_class class = command_class(command);
-	unsigned listed = 0;
+	unsigned found = 0;
 
-	(void)parameters;
 	rte_tel_data_start_array(reply, RTE_TEL_STRING_VAL);
-	for (unsigned i = 0; i < telemetry->devices && listed < LIST_MAX; i++)
-		if (telemetry->device[i].class == class) {
+	for (unsigned i = 0; i < telemetry->devices && found < from + TELEMETRY_LIST_MAX; i++) {
+		if (telemetry->device[i].class != class)
+			continue;
+		if (found++ >= from)
 			rte_tel_data_add_array_string(reply, telemetry->device[i].name);
-			listed++;
-		}
+	}
 	return 0;
 }
 
@@ -201,6 +203,8 @@ static int mailbox_put(struct telemetry *telemetry, const char *text, struct fau
 			fault, EBUSY, "the command before this one has not been taken yet");
 	strcpy(telemetry->control, text);
 	atomic_store(&telemetry->mailbox, MAILBOX_FULL);
+	if (telemetry->wake != NULL)
+		telemetry->wake(telemetry->wake_ctx);
 	return 0;
 }
 
@@ -232,8 +236,9 @@ struct command {
 };
 
 static const struct command commands[] = {
-#define X(name, text)                                                \
-	{"/weft/" text "/list", reply_list, "Names. No parameters"}, \
+#define X(name, text)                                                   \
+	{"/weft/" text "/list", reply_list,                             \
+		"A page of names. Parameter: number of the first one"}, \
 		{"/weft/" text "/stats", reply_stats, "Counters. Parameter: name"},
 	TELEMETRY_CLASSES(X)
 #undef X
@@ -338,5 +343,13 @@ void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, c
 	pthread_mutex_lock(&here.lock);
 	telemetry->link = link;
 	telemetry->link_ctx = ctx;
+	pthread_mutex_unlock(&here.lock);
+}
+
+void telemetry_set_wake(struct telemetry *telemetry, telemetry_wake_fn *wake, void *ctx)
+{
+	pthread_mutex_lock(&here.lock);
+	telemetry->wake = wake;
+	telemetry->wake_ctx = ctx;
 	pthread_mutex_unlock(&here.lock);
 }

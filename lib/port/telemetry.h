@@ -5,7 +5,8 @@
 /*
  * Reports and commands of a running program on DPDK's telemetry socket:
  *
- *     /weft/switch/list   /weft/switch/stats,NAME      and the same with nic, port and congestion
+ *     /weft/switch/list[,FROM]                         a page of names from number FROM on
+ *     /weft/switch/stats,NAME                          both also with nic, port and congestion
  *     /weft/links[,FROM]                               a page of links from number FROM on
  *     /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
  *     /weft/control,TEXT                               a command for the program's own loop
@@ -28,9 +29,11 @@
 #define TELEMETRY_CONTROL_MAX       256
 #define TELEMETRY_COUNTERS_MAX      200 /* DPDK's objects hold 256 members */
 #define TELEMETRY_LINK_COUNTERS_MAX 24
+#define TELEMETRY_LIST_MAX          500 /* names in a page; DPDK's arrays hold 512 */
 
 #define TELEMETRY_CLASSES(X) \
-	X(SWITCH, "switch") X(NIC, "nic") X(PORT, "port") X(CONGESTION, "congestion")
+	X(SWITCH, "switch")  \
+	X(NIC, "nic") X(PORT, "port") X(CONGESTION, "congestion") X(LOOP, "loop")
 
 enum telemetry_class {
 #define X(name, text) TELEMETRY_##name,
@@ -74,6 +77,11 @@ void telemetry_destroy(struct telemetry *telemetry);
 int telemetry_add_device(
 	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault);
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
+
+/* Calls 'wake' when a command has come, in a thread of DPDK: for a loop that sleeps. NULL: no more,
+ * and it is not being called any more. */
+typedef void telemetry_wake_fn(void *ctx);
+void telemetry_set_wake(struct telemetry *telemetry, telemetry_wake_fn *wake, void *ctx);
 
 /* Takes the pending command; false if none. Called from the program's loop; costs one load. */
 bool telemetry_control_poll(struct telemetry *telemetry, char text[TELEMETRY_CONTROL_MAX]);

@@ -328,6 +328,24 @@ bool event_queue_is_empty(const struct event_queue *queue)
 	       next_filled(queue, queue->current, last_bucket(queue)) == 0;
 }
 
+weft_time event_queue_next(const struct event_queue *queue)
+{
+	uint64_t least = UINT64_MAX, last = last_bucket(queue), ahead;
+	weft_time at = WEFT_TIME_NEVER;
+
+	for (unsigned i = 0; i < EVENT_SOURCES; i++)
+		least = queue->head[i] < least ? queue->head[i] : least;
+	if (least != UINT64_MAX)
+		at = queue->base + (least >> queue->tail_bits);
+	ahead = next_filled(
+		queue, queue->current, at >> queue->shift < last ? at >> queue->shift : last);
+	if (ahead > 0 && (queue->current + ahead) << queue->shift < at)
+		at = (queue->current + ahead) << queue->shift;
+	if (queue->heap.count > 0 && queue->heap.event[0].at < at)
+		at = queue->heap.event[0].at;
+	return at;
+}
+
 static void sort_spilled(struct event_queue *queue, const struct event_bucket *bucket,
 	unsigned filled, struct event_spill *spill)
 {

@@ -235,6 +235,10 @@ static inline bool event_queue_pop(
 	return event_queue_take(queue, limit, event) != EVENT_NONE;
 }
 
+/* No event is earlier than this; WEFT_TIME_NEVER: there is none. The time of the first event if
+ * that is in a lane or in the current bucket, else when its bucket begins. */
+weft_time event_queue_next(const struct event_queue *queue);
+
 bool event_queue_is_empty(const struct event_queue *queue);
 
 static inline bool event_queue_failed(const struct event_queue *queue)

@@ -32,13 +32,20 @@ static inline unsigned histogram_index(uint64_t value)
 	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)(value >> shift);
 }
 
-static inline void histogram_record(struct histogram *histogram, uint64_t value)
+/* The value, so many times. */
+static inline void histogram_record_times(
+	struct histogram *histogram, uint64_t value, uint64_t times)
 {
-	histogram->bucket[histogram_index(value)]++;
-	histogram->count++;
-	histogram->sum += value;
+	histogram->bucket[histogram_index(value)] += times;
+	histogram->count += times;
+	histogram->sum += value * times;
 	if (value > histogram->max)
 		histogram->max = value;
+}
+
+static inline void histogram_record(struct histogram *histogram, uint64_t value)
+{
+	histogram_record_times(histogram, value, 1);
 }
 
 void histogram_reset(struct histogram *histogram);

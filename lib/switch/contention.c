@@ -61,7 +61,7 @@ static void search_buffer(struct search *search, const struct weft_switch *sw)
 		search_queue(search, &switch_queues(sw, output, input)[vc]);
 }
 
-/* The first switch where the packet has waited for long. */
+/* A switch where the packet has waited for long: the first one, or each. */
 static void record(const struct weft_switch *sw, const struct weft_packet *packet, unsigned output,
 	struct latency_extension *extension)
 {
@@ -114,7 +114,7 @@ void contention_leave(
 		packet->latency_ns = saturate((uint64_t)packet->latency_ns + waited_ns);
 	if (extension == NULL)
 		return;
-	if (is_long && !latency_is_predictive(extension))
+	if (is_long && (contention->config.last || !latency_is_predictive(extension)))
 		record(sw, packet, output, extension);
 	if (contention->config.in_frame) {
 		latency_add(extension, waited_ns);

@@ -6,7 +6,8 @@
  * Waiting times and contending flows (papers 002 and 003): a switch adds to each packet with
  * FRAME_F_LATENCY the time from its admission to its departure. The first switch where a packet
  * waits longer than the threshold also records the flows that stand in its way when it leaves, and
- * sets its predictive flag; later switches record none (paper 003, table 1).
+ * sets its predictive flag; later switches record none (paper 003, table 1). With 'last' they
+ * record instead of it: the last one is nearest to where the congestion begins (ours).
  *
  * The same for both clocks, which differ in where they keep it: with 'in_frame' the waiting time is
  * in the packet's extension, whose check is put right; otherwise it is in packet->latency_ns, which
@@ -38,6 +39,7 @@ struct contention_config {
 	weft_time threshold_ps; /* WEFT_TIME_NEVER: no flows, only waiting times */
 	uint8_t flows;          /* to be recorded at most, 0..CN_FLOWS_MAX */
 	enum contention_scope scope;
+	bool last; /* each such switch records, so that the last one's flows arrive */
 	bool in_frame;
 	contention_extension_fn extension;
 	void *ctx;

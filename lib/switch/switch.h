@@ -196,7 +196,7 @@ void switch_destroy(struct weft_switch *sw);
 /* A control frame that goes through the switch: into the reserve of its output. One of the mapper,
  * kind FRAME_SCOUT or FRAME_MAPPER, goes by ports only; if its last element is for the agent of the
  * device that it has reached, and that is this one, it goes there (switch_take_for_agent()).
- * Whatever else such a frame asks for is a routing error. Filled in by the driver: as for
+ * Anything else that such a frame asks for is a routing error. Filled in by the driver: as for
  * switch_receive(), and 'kind'. */
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);
 

@@ -2,31 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "cn.h"
 
+#include "big_endian.h"
 #include "frame.h"
 
 #define KNOWN_FLAGS (CN_F_PREDICTIVE | CN_F_FECN | CN_F_BECN)
-
-static uint8_t *put16(uint8_t *at, uint16_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-	return at + 2;
-}
-
-static uint8_t *put32(uint8_t *at, uint32_t value)
-{
-	return put16(put16(at, (uint16_t)(value >> 16)), (uint16_t)value);
-}
-
-static uint16_t get16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	return (uint32_t)get16(at) << 16 | get16(at + 2);
-}
 
 unsigned cn_encode(const struct cn *cn, uint8_t *out)
 {

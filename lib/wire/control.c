@@ -2,19 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "control.h"
 
-static uint8_t *put32(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 24);
-	at[1] = (uint8_t)(value >> 16);
-	at[2] = (uint8_t)(value >> 8);
-	at[3] = (uint8_t)value;
-	return at + 4;
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
+#include "big_endian.h"
 
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out)
 {

@@ -159,6 +159,16 @@ static inline unsigned frame_payload_offset(const struct frame_header *header)
 	       (frame_has_latency(header) ? FRAME_LATENCY_BYTES : 0);
 }
 
+/* Switches that a source route traverses: each has an element with a port. */
+static inline unsigned route_switches(const uint8_t *route, unsigned length)
+{
+	unsigned switches = 0;
+
+	for (unsigned i = 0; i < length; i++)
+		switches += (route[i] & ROUTE_PORT_BIT) != 0;
+	return switches;
+}
+
 /* Frames of a message of 'message_bytes' bytes; an empty message takes one. */
 static inline uint32_t frame_count(uint32_t message_bytes, uint32_t payload_max)
 {

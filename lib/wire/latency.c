@@ -63,6 +63,14 @@ static bool rest_is_zero(const struct latency_extension *extension)
 	return true;
 }
 
+void latency_flows(struct cn *cn, const struct latency_extension *extension)
+{
+	cn->flows = extension->flows;
+	for (unsigned i = 0; i < cn->flows; i++)
+		cn->flow[i] = (struct cn_flow){ntohs(extension->flow[i].source_be),
+			ntohs(extension->flow[i].destination_be)};
+}
+
 bool latency_decode(struct cn *cn, const struct latency_extension *extension)
 {
 	bool predictive = latency_is_predictive(extension);
@@ -74,9 +82,6 @@ bool latency_decode(struct cn *cn, const struct latency_extension *extension)
 	cn->waiting_ns = latency_waiting_ns(extension);
 	cn->path = extension->flags >> LATENCY_PATH_SHIFT;
 	cn->flags = (uint8_t)((cn->flags & ~CN_F_PREDICTIVE) | (predictive ? CN_F_PREDICTIVE : 0));
-	cn->flows = extension->flows;
-	for (unsigned i = 0; i < cn->flows; i++)
-		cn->flow[i] = (struct cn_flow){ntohs(extension->flow[i].source_be),
-			ntohs(extension->flow[i].destination_be)};
+	latency_flows(cn, extension);
 	return cn_flows_ok(cn->flow, cn->flows);
 }

@@ -61,6 +61,9 @@ static inline bool latency_is_predictive(const struct latency_extension *extensi
 /* The waiting time that an extension holds. */
 uint32_t latency_waiting_ns(const struct latency_extension *extension);
 
+/* Copies the recorded flows into 'cn', in host order; 'flows' is at most CN_FLOWS_MAX. */
+void latency_flows(struct cn *cn, const struct latency_extension *extension);
+
 /* Fills in waiting_ns, path, flows and CN_F_PREDICTIVE; sets no other field. Does not look at the
  * check. False, and '*cn' is undefined: reserved bits, too many flows, a flow twice or without a
  * host, flows of a packet that is not predictive, rest not zero. */

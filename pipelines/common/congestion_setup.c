@@ -151,6 +151,14 @@ static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t
 	return slowest != UINT64_MAX ? slowest : rate_bps;
 }
 
+/* drb-cc looks for where the congestion begins. */
+static bool records_last(const struct run_config *run)
+{
+	if (run->sw.recording == RUN_RECORDING_AUTO)
+		return run->nic.control == SOURCE_CONTROL_DRB_CC;
+	return run->sw.recording == RUN_RECORDING_LAST;
+}
+
 void congestion_setup_contention(struct weft_switch *sw, struct contention *contention,
 	const struct topology *topology, uint32_t at, const struct run_config *run,
 	const struct contention_config *driver)
@@ -163,6 +171,7 @@ void congestion_setup_contention(struct weft_switch *sw, struct contention *cont
 	contention->config.flows = (uint8_t)run->sw.flows;
 	contention->config.scope =
 		run->sw.contending == RUN_CONTENDING_BUFFER ? CONTENTION_BUFFER : CONTENTION_OUTPUT;
+	contention->config.last = records_last(run);
 	contention->config.threshold_ps = run->sw.contention_ps;
 	if (!source_control_wants_flows(run->nic.control))
 		contention->config.threshold_ps = WEFT_TIME_NEVER;

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cpu_count.h"
 #include "frame_room.h"
+#include "lab_form.h"
 #include "runtime_dir.h"
 
 /* Makes a path absolute, because a process may have another working directory. */
@@ -20,19 +22,22 @@ static void keep_path(struct lab *lab, const char *path)
 static enum lab_link_kind kind_of(enum lab_config_links links)
 {
 	switch (links) {
+	case LAB_CONFIG_LINKS_MEMIF:
+		return LAB_LINK_MEMIF;
 	case LAB_CONFIG_LINKS_VETH:
 		return LAB_LINK_VETH;
 	case LAB_CONFIG_LINKS_DPDK:
 		return LAB_LINK_BOUND;
 	default:
-		return LAB_LINK_MEMIF;
+		return LAB_LINK_SHARED;
 	}
 }
 
-static int make_plan(struct lab *lab, const char *run_dir, struct fault *fault)
+/* 'whole': one process. 0, or -errno and fault. */
+static int make_plan_of(struct lab *lab, const char *run_dir, bool whole, struct fault *fault)
 {
 	struct lab_plan_group *groups = lab_config_groups(lab->config, lab->topology, fault);
-	struct lab_plan_request request = {
+	const struct lab_plan_request request = {
 		.lab = lab->config->name,
 		.run_dir = run_dir,
 		.topology = lab->topology,
@@ -40,22 +45,63 @@ static int make_plan(struct lab *lab, const char *run_dir, struct fault *fault)
 		.frame_bytes = lab->frame_bytes,
 		.group = groups,
 		.groups = lab->config->groups.count,
+		.whole = whole,
 	};
-	char labs[RUNTIME_DIR_MAX], usual[RUNTIME_DIR_MAX + LAB_NAME_MAX];
 
 	if (groups == NULL)
 		return -errno;
-	if (run_dir == NULL) {
-		runtime_dir_labs(labs);
-		snprintf(usual, sizeof(usual), "%s/%s", labs, lab->config->name);
-		request.run_dir = usual;
-	}
 	lab->plan = lab_plan_create(&request, fault);
 	lab_config_groups_free(groups, request.groups);
 	return lab->plan == NULL ? -EINVAL : 0;
 }
 
-int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault)
+unsigned lab_cpus(const struct lab *lab)
+{
+	unsigned cpus = cpu_count(), cores = lab->config->cores;
+
+	return cores > 0 && cores < cpus ? cores : cpus;
+}
+
+/* The plan of several processes, unless it is impossible or they would be too many. */
+static int choose_plan(struct lab *lab, const char *run_dir, struct fault *fault)
+{
+	int result = make_plan_of(lab, run_dir, false, fault);
+
+	if (!lab_form_may_be_one(lab->config, lab->topology))
+		return result;
+	if (result == 0 && !lab_form_is_crowded(lab->plan->processes, lab_cpus(lab)))
+		return 0;
+	lab_plan_destroy(lab->plan);
+	lab->plan = NULL;
+	return make_plan_of(lab, run_dir, true, fault);
+}
+
+static int make_plan(struct lab *lab, const char *run_dir, bool fresh, struct fault *fault)
+{
+	char labs[RUNTIME_DIR_MAX], usual[RUNTIME_DIR_MAX + LAB_NAME_MAX];
+	enum lab_config_processes form = lab->config->processes;
+	int result;
+
+	if (run_dir == NULL) {
+		runtime_dir_labs(labs);
+		snprintf(usual, sizeof(usual), "%s/%s", labs, lab->config->name);
+		run_dir = usual;
+	}
+	if (form == LAB_CONFIG_PROCESSES_AUTO && !fresh)
+		form = lab_form_kept(run_dir);
+	if (form == LAB_CONFIG_PROCESSES_AUTO)
+		result = choose_plan(lab, run_dir, fault);
+	else
+		result = make_plan_of(lab, run_dir, form == LAB_CONFIG_PROCESSES_ONE, fault);
+	if (result == 0)
+		lab->config->processes = lab->plan->process[0].role == LAB_ROLE_WHOLE
+						 ? LAB_CONFIG_PROCESSES_ONE
+						 : LAB_CONFIG_PROCESSES_EACH;
+	return result;
+}
+
+static int open_lab(
+	struct lab *lab, const char *path, const char *run_dir, bool fresh, struct fault *fault)
 {
 	int result = 0;
 
@@ -68,13 +114,26 @@ int lab_open(struct lab *lab, const char *path, const char *run_dir, struct faul
 		lab->topology = run_config_open_topology(&lab->config->run, fault);
 		result = lab->topology == NULL ? -errno : 0;
 	}
+	if (result == 0)
+		result = run_config_name_edges(
+			&lab->config->run, lab->topology, lab->config->name, fault);
 	if (result == 0) {
 		lab->frame_bytes = frame_room(run_config_frame_payload(&lab->config->run));
-		result = make_plan(lab, run_dir, fault);
+		result = make_plan(lab, run_dir, fresh, fault);
 	}
 	if (result < 0)
 		lab_close(lab);
 	return result;
+}
+
+int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault)
+{
+	return open_lab(lab, path, run_dir, false, fault);
+}
+
+int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct fault *fault)
+{
+	return open_lab(lab, path, run_dir, true, fault);
 }
 
 void lab_close(struct lab *lab)

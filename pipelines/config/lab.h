@@ -12,6 +12,9 @@
 #include "lab_plan.h"
 #include "topology.h"
 
+/* In the run directory: the configuration of the lab that is up (tools/weft). */
+#define LAB_KEPT_FILE "lab.yaml"
+
 struct lab {
 	struct lab_config *config;
 	struct topology *topology;
@@ -20,9 +23,16 @@ struct lab {
 	uint32_t frame_bytes; /* room for the longest frame (frame_room.h) */
 };
 
-/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 0, or -errno and
- * fault. */
+/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 'processes: auto'
+ * means what the lab in the run directory was started with, if there is one, so that whoever opens
+ * its file gets its plan; else as lab_open_new(). 0, or -errno and fault. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
+/* The same for a lab that is to be started: 'processes: auto' is one process if the poll loops of
+ * several would be more than twice the CPUs (config.cores at most), or if no plan of several is
+ * possible. After both, config.processes is not AUTO. */
+int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
+/* CPUs that a process of the lab may use. */
+unsigned lab_cpus(const struct lab *lab);
 void lab_close(struct lab *lab);
 
 /* Warns on standard error if a mapper finds the routes and there is no fabric key. */

@@ -19,6 +19,10 @@
 static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
 #undef X
 
+#define X(id, text) text,
+static const char *const processes_choices[] = {LAB_CONFIG_PROCESSES(X) NULL};
+#undef X
+
 const struct yaml_field lab_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
 	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name)},
@@ -26,6 +30,8 @@ const struct yaml_field lab_file_fields[] = {
 		.read = run_read_later, .write = run_write_topology},
 	{"links", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, links),
 		.choices = links_choices},
+	{"processes", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, processes),
+		.choices = processes_choices},
 	{"groups", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, groups),
 		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
@@ -81,6 +87,8 @@ static int read_root(
 			&config->run, yaml_tree_get(root, "topology"), fault);
 	if (result == 0)
 		result = run_config_choose_routes(&config->run, root, fault);
+	if (result == 0)
+		result = run_config_take_opensm(&config->run, root, fault);
 	run_config_complete(&config->run);
 	return result == 0 ? run_config_check(&config->run, root, fault) : result;
 }
@@ -218,10 +226,31 @@ static int check_data_key(const struct lab_config *config, struct fault *fault)
 		config->run.origin);
 }
 
+/* The links of one process are memory. */
+static int check_processes(const struct lab_config *config, struct fault *fault)
+{
+	if (config->processes != LAB_CONFIG_PROCESSES_ONE)
+		return 0;
+	if (config->groups.count > 0)
+		return fault_set(fault, EINVAL,
+			"%s:%u:%u: groups: with 'processes: one' all devices share a process, "
+			"expected no groups",
+			config->run.origin, config->groups.at[0].place.line,
+			config->groups.at[0].place.column);
+	if (config->links != LAB_CONFIG_LINKS_SHARED)
+		return fault_set(fault, EINVAL,
+			"%s: links: with 'processes: one' there are no links between processes, "
+			"expected 'processes: each' with memif, veth pairs or real cables",
+			config->run.origin);
+	return 0;
+}
+
 int lab_config_supported(const struct lab_config *config, struct fault *fault)
 {
 	int result = run_config_supported(&config->run, fault);
 
+	if (result == 0)
+		result = check_processes(config, fault);
 	if (result == 0)
 		result = check_route_file(config, fault);
 	if (result == 0)

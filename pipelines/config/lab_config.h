@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * The lab file (docs/files.md): a fabric of several processes on the real clock. It has the
- * sections of a run file and keys for processes: the kind of links between them, groups of devices
- * that share a process, arguments of the EAL. A plain topology file, or a generator's text, is a
- * lab with defaults.
+ * The lab file (docs/files.md): a fabric on the real clock, in one process or in several. It has
+ * the sections of a run file and keys for processes: how many, the kind of links between them,
+ * groups of devices that share a process, arguments of the EAL. A plain topology file, or a
+ * generator's text, is a lab with defaults.
  */
 
 #include <stdio.h>
@@ -18,11 +18,18 @@
 #define LAB_GROUPS_MAX 1024
 #define LAB_EAL_MAX    64
 
-/* Kind of the links between processes whose ends are not in 'ports'. */
-#define LAB_CONFIG_LINKS(X) X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
+/* Kind of the links between processes whose ends are not in 'ports'; the first is the default. */
+#define LAB_CONFIG_LINKS(X) X(SHARED, "shared") X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
 
 #define X(id, text) LAB_CONFIG_LINKS_##id,
 enum lab_config_links { LAB_CONFIG_LINKS(X) };
+#undef X
+
+/* Whether a lab is one process with all devices, or several; AUTO: lab_open() chooses. */
+#define LAB_CONFIG_PROCESSES(X) X(AUTO, "auto") X(ONE, "one") X(EACH, "each")
+
+#define X(id, text) LAB_CONFIG_PROCESSES_##id,
+enum lab_config_processes { LAB_CONFIG_PROCESSES(X) };
 #undef X
 
 /* Devices that share a process. */
@@ -48,6 +55,7 @@ struct lab_config {
 	struct run_config run; /* clock real */
 	char name[LAB_NAME_MAX];
 	enum lab_config_links links;
+	enum lab_config_processes processes;
 	struct lab_config_group_list groups;
 	struct lab_config_words eal; /* further arguments of every process's EAL */
 	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */

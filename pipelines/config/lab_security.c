@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_security.h"
 
+#include <string.h>
+
 #include "fabric_key.h"
 #include "lab_config_private.h"
 #include "run_config_private.h"
@@ -69,17 +71,8 @@ int lab_security_load(const struct lab *lab, struct lab_security *security, stru
 	return 0;
 }
 
-/* In a way that no compiler leaves out. */
-static void erase(void *from, unsigned bytes)
-{
-	volatile uint8_t *at = from;
-
-	for (unsigned i = 0; i < bytes; i++)
-		at[i] = 0;
-}
-
 void lab_security_wipe(struct lab_security *security)
 {
-	erase(&security->key, sizeof(security->key));
-	erase(&security->data_key, sizeof(security->data_key));
+	explicit_bzero(&security->key, sizeof(security->key));
+	explicit_bzero(&security->data_key, sizeof(security->data_key));
 }

@@ -26,6 +26,9 @@
 /* Flows that contend with a packet (contention.h). */
 #define RUN_CONTENDINGS(X) \
 	X(RUN_CONTENDING_OUTPUT, "output") X(RUN_CONTENDING_BUFFER, "buffer")
+#define RUN_RECORDINGS(X)                                                  \
+	X(RUN_RECORDING_AUTO, "auto") X(RUN_RECORDING_FIRST, "first") \
+	X(RUN_RECORDING_LAST, "last")
 #define RUN_ROUTING_MODES(X) \
 	X(RUN_ROUTING_SOURCE, "source") X(RUN_ROUTING_TABLE, "table")
 #define RUN_GRANULARITIES(X) \
@@ -70,6 +73,7 @@ enum run_flow_control { RUN_FLOW_CONTROLS(X) };
 enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* clock and adaptive mode */ };
 enum run_routing_start { RUN_ROUTING_STARTS(X) };
 enum run_contending { RUN_CONTENDINGS(X) };
+enum run_recording { RUN_RECORDINGS(X) };
 enum run_routing_mode {
 	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
 };

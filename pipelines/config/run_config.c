@@ -158,6 +158,7 @@ void run_config_fini(struct run_config *config)
 {
 	free(config->origin);
 	free(config->routing.file);
+	free(config->nic.iba_cc.opensm);
 	free(config->topology.spec);
 	topology_destroy(config->topology.in_place);
 	free(config->edges.at);
@@ -419,6 +420,8 @@ static int read_root(
 		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), fault);
 	if (result == 0)
 		result = run_config_choose_routes(config, root, fault);
+	if (result == 0)
+		result = run_config_take_opensm(config, root, fault);
 	run_config_complete(config);
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }

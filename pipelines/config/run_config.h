@@ -67,6 +67,7 @@ struct run_config_switch {
 	weft_time contention_ps; /* wait after which flows are recorded; WEFT_TIME_NEVER: auto */
 	uint32_t flows;          /* recorded at most */
 	enum run_contending contending;
+	enum run_recording recording; /* switches that write them */
 	weft_time routing_delay_ps;
 	enum run_routing_start routing_start; /* of it, in wormhole switches */
 };
@@ -132,6 +133,7 @@ struct run_config_iba_cc {
 	enum run_cc_per per;
 	enum cc_table_kind table_kind;
 	struct cc_table table; /* CC_TABLE_LIST */
+	char *opensm;          /* file whose settings have been taken over; NULL: none */
 };
 
 /* DRB (metapath.h). */
@@ -268,6 +270,11 @@ struct run_config_traffic {
 struct run_config_edge_list {
 	struct run_config_edge *at;
 	uint32_t count;
+	/* "10.99.0.0/24": the edges have only hosts, and run_config_name_edges() fills in the rest.
+	 * "": nothing is left to be filled in. */
+	char network[RUN_ADDRESS_MAX];
+	bool all; /* every host of the topology; none is in 'at' yet */
+	struct run_config_place place;
 };
 
 struct run_config_traffic_list {
@@ -368,6 +375,13 @@ int run_config_supported(const struct run_config *config, struct fault *fault);
 /* Opens the topology with the configuration's link defaults; checks that it is connected and has
  * the hosts of 'mapper.hosts'. The caller owns it. NULL, fault and errno. */
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault);
+
+/* Names the interfaces of 'edges: {hosts, network}': of host h interface eth0 in namespace
+ * weft-LAB-h ('lab' NULL: weft-h), with the address network + 1 + number of h in the topology.
+ * Other edges stay as they are. -EINVAL and fault: an unknown host, a name that is too long, or no
+ * address is left; -ENOMEM. */
+int run_config_name_edges(struct run_config *config, const struct topology *topology,
+	const char *lab, struct fault *fault);
 
 /* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */
 int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault);

@@ -106,6 +106,8 @@ const struct yaml_field run_iba_cc_fields[] = {
 	{"table", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .read = read_table,
 		.write = write_table},
 	{"per", YAML_FIELD_CHOICE, YAML_MEMBER(S, per), .choices = per_choices},
+	{"opensm", YAML_FIELD_CUSTOM, YAML_MEMBER(S, opensm), .read = run_read_path,
+		.present = run_present_never},
 	{NULL},
 };
 #undef S

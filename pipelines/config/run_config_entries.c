@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Helpers for the lists of a run file, and the list of edges. */
+/* Helpers for the lists of a run file. */
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,104 +136,3 @@ bool run_path_present(const void *member)
 /* Edges */
 
 /* "10.87.0.1/24" */
-static bool address_is_valid(const char *text)
-{
-	char address[RUN_ADDRESS_MAX];
-	const char *slash = strchr(text, '/');
-	struct in_addr parsed;
-	char *end;
-
-	if (slash == NULL || slash[1] < '0' || slash[1] > '9' ||
-		(size_t)(slash - text) >= sizeof(address) || strlen(slash) > 3)
-		return false;
-	memcpy(address, text, (size_t)(slash - text));
-	address[slash - text] = '\0';
-	return inet_pton(AF_INET, address, &parsed) == 1 && strtoul(slash + 1, &end, 10) <= 32 &&
-	       *end == '\0';
-}
-
-static int read_address(const struct yaml_tree_node *node, void *member, struct fault *fault)
-{
-	int result = yaml_read_text(node, member, RUN_ADDRESS_MAX, fault);
-
-	if (result == 0 && !address_is_valid(member))
-		return yaml_tree_refuse(node, fault,
-			"'address: %s': expected an IPv4 address with its prefix, such as "
-			"10.87.0.1/24",
-			node->text);
-	return result;
-}
-
-static void write_address(const void *member, FILE *out, unsigned indent)
-{
-	fprintf(out, " %s", (const char *)member);
-}
-
-static bool address_present(const void *member)
-{
-	return *(const char *)member != '\0';
-}
-
-#define S struct run_config_edge
-const struct yaml_field run_edge_fields[] = {
-	{"host", YAML_FIELD_NAME, true, YAML_MEMBER(S, host)},
-	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap)},
-	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns)},
-	{"address", YAML_FIELD_CUSTOM, YAML_MEMBER(S, address), .read = read_address,
-		.write = write_address, .present = address_present},
-	{NULL},
-};
-#undef S
-
-static int check_edge(const struct run_config_edge_list *list, const struct yaml_tree_node *row,
-	struct fault *fault)
-{
-	const struct run_config_edge *edge = &list->at[list->count - 1];
-
-	for (uint32_t i = 0; i + 1 < list->count; i++) {
-		const struct run_config_edge *other = &list->at[i];
-
-		if (strcmp(other->host, edge->host) == 0)
-			return yaml_tree_refuse(row, fault,
-				"a second edge of host %s, the first one is in line %u", edge->host,
-				other->place.line);
-		if (strcmp(other->tap, edge->tap) == 0 && strcmp(other->netns, edge->netns) == 0)
-			return yaml_tree_refuse(row, fault,
-				"a second interface %s in the same namespace, the first one is in "
-				"line %u",
-				edge->tap, other->place.line);
-		if (edge->address[0] != '\0' &&
-			strcspn(edge->address, "/") == strcspn(other->address, "/") &&
-			strncmp(edge->address, other->address, strcspn(edge->address, "/")) == 0)
-			return yaml_tree_refuse(row, fault,
-				"address %s is that of the edge in line %u too", edge->address,
-				other->place.line);
-	}
-	return 0;
-}
-
-int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault *fault)
-{
-	struct run_config_edge_list *list = member;
-	void *rows;
-	int result = run_read_rows(node, RUN_EDGES_MAX, sizeof(*list->at), &rows, fault);
-
-	if (result < 0)
-		return result;
-	list->at = rows;
-	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
-		row = row->next) {
-		list->at[list->count].place = run_place_of(row);
-		result = yaml_fields_read(run_edge_fields, row, &list->at[list->count++], fault);
-		if (result == 0)
-			result = check_edge(list, row, fault);
-	}
-	return result;
-}
-
-void run_write_edges(const void *member, FILE *out, unsigned indent)
-{
-	const struct run_config_edge_list *list = member;
-
-	run_write_rows(run_edge_fields, list->at, sizeof(*list->at), list->count, out, indent);
-}

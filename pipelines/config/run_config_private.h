@@ -12,6 +12,8 @@ extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routi
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
 	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_mapper_fields[],
 	run_measure_fields[], run_edge_fields[], run_traffic_fields[];
+/* The short form of 'edges', instead of a list. */
+extern const struct yaml_field run_edge_network_fields[];
 /* Of whole files. */
 extern const struct yaml_field run_file_fields[], lab_file_fields[];
 extern const char *const run_clock_choices[];
@@ -95,6 +97,10 @@ int run_resolve_path(
  * replaces the other in the file, else both are refused. With a route file its header decides mode
  * and default selector. For run_config_complete(). 0 or -errno. */
 int run_config_choose_routes(
+	struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
+/* Takes the settings of the file 'nic.iba-cc.opensm' over for keys that are not given; on the
+ * command line it also replaces keys of the run file. 0 or -errno. */
+int run_config_take_opensm(
 	struct run_config *config, const struct yaml_tree_node *root, struct fault *fault);
 /* Fills in keys that the file lacks: number of alternatives and selector, by the routing algorithm;
  * mode, by adaptive routing. */

@@ -18,6 +18,7 @@ static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
 static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
+static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
@@ -90,6 +91,7 @@ const struct yaml_field run_switch_fields[] = {
 	{"flows", YAML_FIELD_NUMBER, YAML_MEMBER(S, flows), .max = CN_FLOWS_MAX},
 	{"contending", YAML_FIELD_CHOICE, YAML_MEMBER(S, contending),
 		.choices = contending_choices},
+	{"recording", YAML_FIELD_CHOICE, YAML_MEMBER(S, recording), .choices = recording_choices},
 	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS},
 	{"routing-start", YAML_FIELD_CHOICE, YAML_MEMBER(S, routing_start),
 		.choices = routing_start_choices},

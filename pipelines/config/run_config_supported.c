@@ -34,8 +34,9 @@ static int check_rules(const struct run_config *config, const char *key, const s
 static int check_virtual(const struct run_config *config, struct fault *fault)
 {
 	const struct rule rules[] = {
-		{config->edges.count > 0, "edges on the virtual clock: programs live on the real "
-					  "one; use clock: real"},
+		{config->edges.count > 0 || config->edges.all,
+			"edges on the virtual clock: programs live on the real "
+			"one; use clock: real"},
 		{config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0,
 			"'faults' on the virtual clock is not built yet; use clock: real"},
 	};

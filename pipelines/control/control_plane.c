@@ -431,6 +431,14 @@ bool control_plane_is_busy(const struct control_plane *plane)
 	return plane->busy;
 }
 
+bool control_plane_waits(const struct control_plane *plane)
+{
+	for (unsigned i = 0; i < plane->devices; i++)
+		if (!device_control_caught_up(plane->device[i].control))
+			return true;
+	return false;
+}
+
 bool control_plane_is_routed(const struct control_plane *plane)
 {
 	return atomic_load_explicit(&plane->routed, memory_order_relaxed);

@@ -70,6 +70,8 @@ char *control_plane_message(struct control_plane *plane, bool *warning);
 
 /* A change is in progress, so frequent polling pays. Thread of control_plane_poll(). */
 bool control_plane_is_busy(const struct control_plane *plane);
+/* The control thread: a loop has not taken all orders for its devices yet. */
+bool control_plane_waits(const struct control_plane *plane);
 
 /* Why the leading mapper of this process has no routes; NULL: none leads, or it has routes. The
  * plane owns the text. */

@@ -70,6 +70,9 @@ void control_mapper_watch(
 /* control_status.c: serves a request of control_plane_ask(). */
 void control_plane_serve(const struct control_plane *plane, const char *request, weft_time now);
 
+/* control_routes.c: serves "MAPPER FROM TO PATH": writes the ways between two hosts. */
+void control_serve_routes(const struct control_plane *plane, const char *request);
+
 /* control_tables.c: the device's form of 'image', which table_image_check() has accepted for this
  * device. The tables have 'hosts' destinations, however many the image has. NULL with errno
  * ENOMEM. */

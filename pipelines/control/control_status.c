@@ -259,6 +259,8 @@ void control_plane_serve(const struct control_plane *plane, const char *request,
 
 	if (strncmp(request, "status ", 7) == 0)
 		serve_status(plane, request + 7, now);
+	else if (strncmp(request, "routes ", 7) == 0)
+		control_serve_routes(plane, request + 7);
 	else if (sscanf(request, "map %63s %n", host, &length) == 1 && length > 0)
 		serve_map(plane, host, request + length);
 }

@@ -14,6 +14,7 @@
 #include "lab.h"
 #include "lab_rendezvous.h"
 #include "lab_security.h"
+#include "memory_dir.h"
 #include "private_dir.h"
 #include "privileges.h"
 #include "program.h"
@@ -24,8 +25,10 @@
 /* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
  * its memory at the start. */
 #define MEMORY_MIB 1024
-/* Of memif: listener, connection, memory, interrupts of both rings. */
+/* Of memif, which has most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
+#define FILES_OF_A_LOOP 2 /* real_fabric_rest.h */
+#define LOOPS_MAX       64
 
 struct lab_process {
 	const struct lab_process_options *options;
@@ -45,20 +48,22 @@ struct lab_process {
 static int find_device(const struct lab_process *process, const char *name, struct fault *fault)
 {
 	const struct topology *topology = process->lab.topology;
-	int32_t at = process->options->nics ? topology_find_host(topology, name)
-					    : topology_find_switch(topology, name);
+	bool hosts = process->options->role == LAB_ROLE_HOSTS;
+	int32_t at =
+		hosts ? topology_find_host(topology, name) : topology_find_switch(topology, name);
 
 	if (at >= 0)
 		return at;
 	return fault_set(fault, EINVAL, "%s: no %s '%s' in this lab", process->lab.path,
-		process->options->nics ? "host" : "switch", name);
+		hosts ? "host" : "switch", name);
 }
 
 /* Checks that the devices asked for are exactly those of one process of the plan: the other
  * processes rely on the plan. */
-static int choose_devices(struct lab_process *process, struct fault *fault)
+static int choose_named(struct lab_process *process, struct fault *fault)
 {
-	bool *here = process->options->nics ? process->host_here : process->switch_here;
+	bool *here = process->options->role == LAB_ROLE_HOSTS ? process->host_here
+							      : process->switch_here;
 	unsigned found = 0;
 
 	process->number = lab_plan_find(process->lab.plan, process->options->device[0]);
@@ -83,6 +88,22 @@ static int choose_devices(struct lab_process *process, struct fault *fault)
 		"all",
 		process->lab.path, process->options->device[0],
 		process->lab.plan->process[process->number].devices, found);
+}
+
+static int choose_devices(struct lab_process *process, struct fault *fault)
+{
+	const struct topology *topology = process->lab.topology;
+
+	if (process->options->role != LAB_ROLE_WHOLE)
+		return choose_named(process, fault);
+	if (process->lab.plan->process[0].role != LAB_ROLE_WHOLE)
+		return fault_set(fault, EINVAL,
+			"%s: this lab is %u processes of weft-switch and weft-nic, expected "
+			"'processes: one'",
+			process->lab.path, process->lab.plan->processes);
+	memset(process->switch_here, true, topology->switches * sizeof(bool));
+	memset(process->host_here, true, topology->hosts * sizeof(bool));
+	return 0;
 }
 
 static void choose_links(struct lab_process *process)
@@ -193,6 +214,16 @@ static uint32_t choose_session(void)
 	return session;
 }
 
+static unsigned count_loops(const struct lab_process *process)
+{
+	unsigned loops = process->options->lcores;
+
+	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
+		return loops;
+	loops = lab_cpus(&process->lab);
+	return loops < LOOPS_MAX ? loops : LOOPS_MAX;
+}
+
 static struct real_fabric_options fabric_options(const struct lab_process *process)
 {
 	return (struct real_fabric_options){
@@ -206,7 +237,7 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.fabric = process->security.fabric,
 		.link_key = process->security.keyed ? &process->security.key : NULL,
 		.data_key = process->security.data_keyed ? &process->security.data_key : NULL,
-		.lcores = process->options->lcores,
+		.lcores = count_loops(process),
 		.clock = &process->clock,
 	};
 }
@@ -261,7 +292,7 @@ static bool removes_namespaces(const struct lab_process *process)
 {
 	const struct run_config_edge_list *edges = &process->lab.config->run.edges;
 
-	for (uint32_t i = 0; i < edges->count && process->options->nics; i++) {
+	for (uint32_t i = 0; i < edges->count; i++) {
 		int32_t host = topology_find_host(process->lab.topology, edges->at[i].host);
 
 		if (host >= 0 && process->host_here[host] && edges->at[i].netns[0] != '\0')
@@ -275,11 +306,12 @@ static uint64_t wanted_privileges(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;
 	uint64_t wanted = removes_namespaces(process) ? PRIVILEGE(CAP_SYS_ADMIN) : 0;
-	bool other = false; /* than memif */
+	bool other = false; /* than memory */
 
 	for (uint32_t i = 0; i < process->lab.topology->links; i++)
 		other = other ||
-			(process->external[i] != NULL && plan->link[i].kind != LAB_LINK_MEMIF);
+			(process->external[i] != NULL && plan->link[i].kind != LAB_LINK_MEMIF &&
+				plan->link[i].kind != LAB_LINK_SHARED);
 	if (other)
 		wanted |= PRIVILEGE(CAP_NET_ADMIN) | PRIVILEGE(CAP_NET_RAW);
 	if (process->pci[0] != NULL)
@@ -300,12 +332,24 @@ static int confine(const struct lab_process *process, struct fault *fault)
 	return sandbox_enter(&options, fault);
 }
 
+static bool has_shared(const struct lab_process *process)
+{
+	const struct lab_plan *plan = process->lab.plan;
+
+	for (uint32_t i = 0; i < process->lab.topology->links; i++)
+		if (process->external[i] != NULL && plan->link[i].kind == LAB_LINK_SHARED)
+			return true;
+	return false;
+}
+
 static int run(struct lab_process *process, struct fault *fault)
 {
 	int result = check_run_dir(process->lab.plan->run_dir, fault);
 
 	if (result == 0)
 		result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
+	if (result == 0 && has_shared(process))
+		result = memory_dir_make(process->lab.plan->run_dir, fault);
 	if (result == 0)
 		result = lab_wait_servers(
 			process->lab.plan, (unsigned)process->number, process->stop, fault);
@@ -318,8 +362,9 @@ static int run(struct lab_process *process, struct fault *fault)
 	if (result < 0)
 		return result;
 	printf("%s: %u devices of lab %s, %u ports to other processes, prefix %s\n",
-		process->options->program, process->options->devices, process->lab.plan->lab,
-		process->lab.plan->process[process->number].ethdevs, eal_prefix());
+		process->options->program, process->lab.plan->process[process->number].devices,
+		process->lab.plan->lab, process->lab.plan->process[process->number].ports,
+		eal_prefix());
 	fflush(stdout);
 	real_fabric_serve(process->fabric, process->stop);
 	lab_wait_peers_gone(process->lab.plan, (unsigned)process->number);
@@ -368,13 +413,13 @@ static int start_eal(
 
 static int run_with_eal(struct lab_process *process, struct fault *fault)
 {
-	const struct lab_process_options *options = process->options;
+	unsigned loops = count_loops(process);
 	const struct eal_options eal = {
 		.prefix = process->lab.plan->process[process->number].prefix,
-		.lcores = options->lcores,
+		.lcores = loops,
 		.memory_mib = memory_mib(process),
-		.files = FILES_OF_A_PORT * process->lab.plan->process[process->number].ethdevs +
-			 process->lab.config->run.edges.count,
+		.files = FILES_OF_A_PORT * process->lab.plan->process[process->number].ports +
+			 process->lab.config->run.edges.count + FILES_OF_A_LOOP * loops,
 		.pci = process->pci,
 	};
 	int result;

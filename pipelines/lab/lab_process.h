@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * A process of a lab: weft-switch or weft-nic runs its part of a lab file's fabric until SIGINT or
- * SIGTERM. 'weft lab run', 'capture' and 'status' control it by telemetry.
+ * A process of a lab: weft-switch or weft-nic runs its part of a lab file's fabric, weft-fabric all
+ * of it, until SIGINT or SIGTERM. 'weft lab run', 'capture' and 'status' control it by telemetry.
  */
 
 #include <stdbool.h>
@@ -20,12 +20,12 @@ struct lab_process_options {
 	const char *run_dir;                         /* NULL: /run/weft/NAME */
 	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */
 	unsigned devices;
-	bool nics; /* the devices are hosts */
+	enum lab_role role; /* WHOLE: no device is named, all are meant */
 	/* Override the file's keys of the mapper; NULL: do not. */
 	const char *mapper; /* auto, always, never: for the hosts of this process */
 	const char *expect; /* a topology: generator text or path */
 	const char *key;    /* path of the fabric key */
-	unsigned lcores;    /* 0: 1 */
+	unsigned lcores;    /* 0: 1, of a whole lab one for each CPU */
 	struct lab_trust trust;
 	/* Of main(). EAL gets the arguments before "--". */
 	int argc;
@@ -36,7 +36,7 @@ struct lab_process_options {
 bool lab_process_asked_for(int argc, char **argv);
 /* Exits for --help (0) and for errors (2). 'argv' must outlive 'options'. */
 void lab_process_parse(
-	struct lab_process_options *options, const char *program, bool nics, int argc, char **argv);
+	struct lab_process_options *options, enum lab_role role, int argc, char **argv);
 
 /* Starts EAL, runs, stops EAL. Prints errors; returns the exit code. */
 enum weft_exit lab_process_main(const struct lab_process_options *options);

@@ -20,7 +20,8 @@ enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST };
 		{"trust", KEY_TRUST, "FILE", 0,                                                          \
 			"obey 'eal' and 'ports' of this file, which others can change; may be repeated", \
 			0},                                                                              \
-		{"lcores", KEY_LCORES, "N", 0, "poll loops (1)", 0},                                     \
+		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; of a whole lab one for each CPU)",        \
+			0},                                                                              \
 	{                                                                                                \
 		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                            \
 			"the fabric key, in place of the lab file's", 0                                  \
@@ -41,7 +42,33 @@ static const struct argp_option nic_options[] = {
 		"a topology file or generator: print how the fabric differs from it", 0},
 	{0},
 };
+
+static const struct argp_option whole_options[] = {
+	OPTIONS_SHARED,
+	{"expect", OPTION_TEXT(S, expect), "TOPO", 0,
+		"a topology file or generator: print how the fabric differs from it", 0},
+	{0},
+};
 #undef S
+
+static const struct argp_option *const options_of[] = {
+	[LAB_ROLE_SWITCHES] = switch_options,
+	[LAB_ROLE_HOSTS] = nic_options,
+	[LAB_ROLE_WHOLE] = whole_options,
+};
+
+static const char *const doc_of[] = {
+	[LAB_ROLE_SWITCHES] = "Runs emulated switches of a lab.\v"
+			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
+			      "program; weft-switch(8) and docs/labs.md tell more.",
+	[LAB_ROLE_HOSTS] = "Runs emulated network interfaces of a lab: traffic sources and "
+			   "sinks, and TAP edges.\v"
+			   "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
+			   "program; weft-nic(8) and docs/labs.md tell more.",
+	[LAB_ROLE_WHOLE] = "Runs all switches and interfaces of a lab in one process.\v"
+			   "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
+			   "program; weft-fabric(8) and docs/labs.md tell more.",
+};
 
 static unsigned parse_lcores(const char *text, struct argp_state *state)
 {
@@ -57,9 +84,9 @@ static void check(const struct lab_process_options *options, struct argp_state *
 {
 	if (options->lab_file == NULL)
 		argp_error(state, "--lab FILE is needed");
-	if (options->devices == 0)
+	if (options->devices == 0 && options->role != LAB_ROLE_WHOLE)
 		argp_error(state, "at least one %s is needed",
-			options->nics ? "--host NAME" : "--switch NAME");
+			options->role == LAB_ROLE_HOSTS ? "--host NAME" : "--switch NAME");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -100,21 +127,15 @@ bool lab_process_asked_for(int argc, char **argv)
 }
 
 void lab_process_parse(
-	struct lab_process_options *options, const char *program, bool nics, int argc, char **argv)
+	struct lab_process_options *options, enum lab_role role, int argc, char **argv)
 {
 	const struct argp argp = {
-		.options = nics ? nic_options : switch_options,
+		.options = options_of[role],
 		.parser = parse,
-		.doc = nics ? "Runs emulated network interfaces of a lab: traffic sources and "
-			      "sinks, and TAP edges.\v"
-			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			      "program; weft-nic(8) and docs/labs.md tell more."
-			    : "Runs emulated switches of a lab.\v"
-			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			      "program; weft-switch(8) and docs/labs.md tell more.",
+		.doc = doc_of[role],
 	};
 
 	*options = (struct lab_process_options){
-		.program = program, .nics = nics, .argc = argc, .argv = argv};
+		.program = lab_role_program(role), .role = role, .argc = argc, .argv = argv};
 	program_parse(&argp, ARGP_IN_ORDER, argc, argv, options);
 }

@@ -133,11 +133,23 @@ int lab_wait_servers(
 	return result;
 }
 
+static bool has_memif(const struct lab_plan *plan, unsigned process)
+{
+	for (uint32_t i = 0; i < plan->topology->links; i++)
+		if (plan->link[i].kind == LAB_LINK_MEMIF &&
+			(plan->link[i].process[0] == process ||
+				plan->link[i].process[1] == process))
+			return true;
+	return false;
+}
+
 void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process)
 {
 	bool clients = false;
 	int waited = 0;
 
+	if (!has_memif(plan, process))
+		return;
 	sleep_ms(LINGER_MS);
 	for (uint32_t i = 0; i < plan->topology->links; i++) {
 		char path[SOCKET_BYTES];

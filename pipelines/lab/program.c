@@ -37,10 +37,14 @@ int program_separator(int argc, char **argv)
 void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options)
 {
 	int first = program_separator(argc, argv);
-	char *separator = argv[first];
+	char *separator = argv[first], *slash = strrchr(argv[0], '/');
 
 	argp_err_exit_status = EXIT_BAD_REQUEST;
-	argv[first] = argv[0];
+	/* Messages begin with the program's name, without its folder. */
+	argv[first] = slash != NULL ? slash + 1 : argv[0];
+	for (int i = first + 1; i < argc; i++)
+		if (strcmp(argv[i], "-h") == 0)
+			argv[i] = (char *)"--help";
 	argp_parse(argp, argc - first, argv + first, flags, NULL, options);
 	argv[first] = separator;
 }

@@ -15,6 +15,6 @@ const atomic_bool *program_catch_signals(void);
 /* The index of "--", which ends EAL's options; 0: all options are the program's own. */
 int program_separator(int argc, char **argv);
 
-/* Parses argv[0] and the program's own options, with 'flags' of argp_parse(). Exits for --help (0)
- * and for errors (2). */
+/* Parses argv[0] and the program's own options, with 'flags' of argp_parse(). Exits for --help and
+ * -h (0) and for errors (2), which begin with the program's name. */
 void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options);

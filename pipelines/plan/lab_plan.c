@@ -20,11 +20,22 @@ const char *lab_link_kind_name(enum lab_link_kind kind)
 	return kind < LAB_LINK_KIND_COUNT ? name[kind] : "?";
 }
 
+const char *lab_role_program(enum lab_role role)
+{
+	static const char *const program[] = {
+#define X(id, text) [LAB_ROLE_##id] = text,
+		LAB_ROLES(X)
+#undef X
+	};
+
+	return program[role];
+}
+
 /* --- processes --- */
 
-static unsigned add_process(struct lab_plan *plan, bool nics)
+static unsigned add_process(struct lab_plan *plan, enum lab_role role)
 {
-	plan->process[plan->processes].nics = nics;
+	plan->process[plan->processes].role = role;
 	return plan->processes++;
 }
 
@@ -52,7 +63,8 @@ static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *
 
 static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, struct fault *fault)
 {
-	unsigned process = add_process(plan, group->host_count > 0);
+	unsigned process =
+		add_process(plan, group->host_count > 0 ? LAB_ROLE_HOSTS : LAB_ROLE_SWITCHES);
 	int result = 0;
 
 	if ((group->switch_count == 0) == (group->host_count == 0))
@@ -80,7 +92,7 @@ static void add_switches(struct lab_plan *plan)
 	for (uint32_t i = 0; i < plan->topology->switches; i++)
 		if (plan->switch_process[i] == NO_PROCESS)
 			put(plan, plan->topology->switch_at[i].name, &plan->switch_process[i],
-				add_process(plan, false));
+				add_process(plan, LAB_ROLE_SWITCHES));
 }
 
 /* All hosts share a process if there are enough ports, else those of each switch do. */
@@ -103,9 +115,20 @@ static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 		if (!together && topology_peer(topology, at, &leaf) && leaf.kind == DEVICE_SWITCH)
 			process = &of_leaf[leaf.device];
 		if (*process == NO_PROCESS)
-			*process = (uint16_t)add_process(plan, true);
+			*process = (uint16_t)add_process(plan, LAB_ROLE_HOSTS);
 		put(plan, topology->host_at[i].name, &plan->host_process[i], *process);
 	}
+}
+
+static void add_whole(struct lab_plan *plan)
+{
+	const struct topology *topology = plan->topology;
+	unsigned process = add_process(plan, LAB_ROLE_WHOLE);
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		put(plan, topology->switch_at[i].name, &plan->switch_process[i], process);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		put(plan, topology->host_at[i].name, &plan->host_process[i], process);
 }
 
 static int add_processes(
@@ -122,7 +145,9 @@ static int add_processes(
 	memset(plan->host_process, 0xFF, topology->hosts * sizeof(*plan->host_process));
 	for (unsigned i = 0; i < request->groups && result == 0; i++)
 		result = add_group(plan, &request->group[i], fault);
-	if (result == 0) {
+	if (request->whole) {
+		add_whole(plan);
+	} else if (result == 0) {
 		add_switches(plan);
 		add_hosts(plan, of_leaf);
 	}
@@ -224,8 +249,8 @@ void lab_plan_write(const struct lab_plan *plan, FILE *out)
 		const struct lab_plan_process *process = &plan->process[i];
 
 		fprintf(out, "process %s: %s, %u devices, %u ports to other processes\n",
-			process->name, process->nics ? "weft-nic" : "weft-switch", process->devices,
-			process->ethdevs);
+			process->name, lab_role_program(process->role), process->devices,
+			process->ports);
 	}
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct lab_plan_link *link = &plan->link[i];

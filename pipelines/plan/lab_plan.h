@@ -3,13 +3,14 @@
 #pragma once
 
 /*
- * The plan of a lab of several processes: the devices of each process, the kind of each link
- * between two processes, and the DPDK device at each of its ends. No EAL, no clock, no side
- * effects: 'weft lab' and every process of the lab compute the same plan from the same file.
+ * The plan of a lab: the devices of each process, the kind of each link between two processes, and
+ * the DPDK device at each of its ends. A lab is several processes, or one with all devices. No EAL,
+ * no clock, no side effects: 'weft lab' and every process of the lab compute the same plan from the
+ * same file.
  *
- * Processes are numbered in the order of their dependencies: of a memif link, the end in the
- * process of lower number is the server, which creates the socket; the client waits for it. So no
- * circular wait is possible.
+ * The order in which processes start matters for memif links only: the end in the process of lower
+ * number is the server, which creates the socket; the client waits for it. So no circular wait is
+ * possible.
  */
 
 #include <stdbool.h>
@@ -26,7 +27,8 @@
 /* kind, text in files and listings */
 #define LAB_LINK_KINDS(X)                                                             \
 	X(MEMORY, "memory") /* both ends in one process */                            \
-	X(MEMIF, "memif")   /* shared memory of two processes of this machine */      \
+	X(SHARED, "shared") /* memory of two processes of this machine */             \
+	X(MEMIF, "memif")   /* the same by DPDK's net_memif */                        \
 	X(VETH, "veth")     /* a pair of kernel interfaces, for tcpdump to capture */ \
 	X(BOUND, "ports")   /* a real cable: the devices in the file's 'ports' */
 
@@ -54,20 +56,37 @@ struct lab_plan_request {
 	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room.h) */
 	const struct lab_plan_group *group;
 	unsigned groups;
+	bool whole; /* one process with all devices; then there are no groups */
 };
+
+/* The devices of a process, and the program that runs them. */
+#define LAB_ROLES(X)               \
+	X(SWITCHES, "weft-switch") \
+	X(HOSTS, "weft-nic")       \
+	X(WHOLE, "weft-fabric") /* all switches and hosts of the lab */
+
+enum lab_role {
+#define X(id, program) LAB_ROLE_##id,
+	LAB_ROLES(X)
+#undef X
+};
+
+const char *lab_role_program(enum lab_role role);
 
 struct lab_plan_process {
 	char name[TOPOLOGY_NAME_MAX];                      /* of its first device */
 	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX + 8]; /* EAL file prefix, for telemetry, too */
-	bool nics;                                         /* weft-nic; else weft-switch */
+	enum lab_role role;
 	unsigned devices;
-	unsigned ethdevs;
+	unsigned ports;   /* to other processes */
+	unsigned ethdevs; /* those of them that DPDK knows */
 };
 
 struct lab_plan_link {
 	enum lab_link_kind kind;
-	uint16_t process[2];            /* of end a and b */
-	char device[2][LAB_DEVICE_MAX]; /* "net_memif3,role=server,…"; "" for MEMORY */
+	uint16_t process[2]; /* of end a and b */
+	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); "" for MEMORY */
+	char device[2][LAB_DEVICE_MAX];
 };
 
 struct lab_plan {
@@ -84,7 +103,7 @@ struct lab_plan {
 /* A switch without a group gets its own process. The hosts without a group share one process if
  * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. NULL and fault: EINVAL (a group of
  * switches and hosts, a device in two groups, more than LAB_PORTS_MAX ports, one end bound and the
- * other not), ENOMEM. The topology must outlive the plan. */
+ * other not, bound ends in a whole lab), ENOMEM. The topology must outlive the plan. */
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct fault *fault);
 void lab_plan_destroy(struct lab_plan *plan);
 
@@ -95,7 +114,7 @@ int lab_plan_find(const struct lab_plan *plan, const char *device);
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
 /* "wl3a", "wl3b": the interfaces of link 3. */
 void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
-/* RUN_DIR/l3.sock */
+/* RUN_DIR/l3.sock, of a memif link */
 void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
 
 /* The listing that 'weft lab up' shows and keeps in the run directory. */

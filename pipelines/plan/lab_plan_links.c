@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The links of a lab: memory, memif, veth or real ports. */
+/* The links of a lab: memory, shared memory, memif, veth or real ports. */
 
 #include <string.h>
 
 #include "lab_plan_private.h"
+#include "memory_dir.h"
 
 /* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */
 #define MEMIF_RING_LOG2 11
@@ -48,6 +49,13 @@ static const char *binding_of(const struct topology *topology, const struct topo
 			return topology->binding_at[i].dpdk;
 	}
 	return NULL;
+}
+
+static void plan_shared(struct lab_plan *plan, uint32_t at)
+{
+	for (unsigned side = 0; side < 2; side++)
+		snprintf(plan->link[at].device[side], LAB_DEVICE_MAX,
+			"shared:%s/" MEMORY_DIR "/l%u.ring:%u", plan->run_dir, at, side);
 }
 
 static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at,
@@ -143,9 +151,12 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 	link->kind = request->kind;
 	if (link->kind == LAB_LINK_MEMIF)
 		return plan_memif(plan, request, at, fault);
-	if (link->kind != LAB_LINK_VETH)
+	if (link->kind == LAB_LINK_SHARED)
+		plan_shared(plan, at);
+	else if (link->kind == LAB_LINK_VETH)
+		plan_veth(plan, request, at);
+	else
 		return refuse_unbound(plan, cable, fault);
-	plan_veth(plan, request, at);
 	return 0;
 }
 
@@ -155,7 +166,8 @@ static int check_ports(const struct lab_plan *plan, struct fault *fault)
 		if (plan->process[i].ethdevs > LAB_PORTS_MAX)
 			return fault_set(fault, EINVAL,
 				"the process of %s has %u links to other processes and DPDK allows "
-				"%d ports: group it with its neighbours in 'groups'",
+				"%d ports: group it with its neighbours in 'groups', or use "
+				"'links: shared'",
 				plan->process[i].name, plan->process[i].ethdevs, LAB_PORTS_MAX);
 	return 0;
 }
@@ -166,11 +178,15 @@ int lab_plan_links(
 	int result = 0;
 
 	for (uint32_t i = 0; i < plan->topology->links && result == 0; i++) {
+		const struct lab_plan_link *link = &plan->link[i];
+
 		result = plan_link(plan, request, i, fault);
-		if (result < 0 || plan->link[i].kind == LAB_LINK_MEMORY)
-			continue;
-		plan->process[plan->link[i].process[0]].ethdevs++;
-		plan->process[plan->link[i].process[1]].ethdevs++;
+		for (unsigned side = 0; side < 2 && link->kind != LAB_LINK_MEMORY; side++) {
+			struct lab_plan_process *process = &plan->process[link->process[side]];
+
+			process->ports++;
+			process->ethdevs += link->kind != LAB_LINK_SHARED;
+		}
 	}
 	return result == 0 ? check_ports(plan, fault) : result;
 }

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_guard.h"
 
-#include <arpa/inet.h>
-#include <string.h>
-
 enum frame_fault poll_guard_find_fault(
 	struct poll_guard *guard, const uint8_t *frame, uint32_t bytes)
 {
@@ -17,27 +14,22 @@ enum frame_fault poll_guard_find_fault(
 	return fault;
 }
 
-/* The bytes behind the payload belonged to this link. */
-static void remove_seal(struct rte_mbuf *mbuf)
+static void set_length(struct rte_mbuf *mbuf, unsigned bytes)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	const struct frame_header *header = frame_header_const(frame);
-	unsigned end = frame_payload_offset(header) + ntohs(header->payload_bytes_be);
-	unsigned bytes = link_seal_plain_bytes(frame);
-
-	memset(frame + end, 0, bytes - end);
 	rte_pktmbuf_data_len(mbuf) = rte_pktmbuf_pkt_len(mbuf) = (uint16_t)bytes;
 }
 
 bool poll_guard_open(struct poll_guard *guard, const struct link_end *end, struct rte_mbuf *mbuf)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	unsigned bytes;
 
 	if (guard->seal.key == NULL || !link_seal_covers(frame_header_const(frame)->kind))
 		return true;
-	if (!link_seal_open(&guard->seal, end, frame, rte_pktmbuf_data_len(mbuf)))
+	bytes = link_seal_open(&guard->seal, end, frame, rte_pktmbuf_data_len(mbuf));
+	if (bytes == 0)
 		return false;
-	remove_seal(mbuf);
+	set_length(mbuf, bytes);
 	return true;
 }
 
@@ -45,12 +37,13 @@ bool poll_guard_seal(struct poll_guard *guard, const struct link_end *end, struc
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 	unsigned room = rte_pktmbuf_data_len(mbuf) + rte_pktmbuf_tailroom(mbuf);
+	unsigned bytes;
 
 	if (!link_seal_covers(frame_header_const(frame)->kind))
 		return true;
-	if (room < link_seal_plain_bytes(frame) + LINK_SEAL_BYTES)
+	bytes = link_seal_close(&guard->seal, end, frame, room);
+	if (bytes == 0)
 		return false;
-	rte_pktmbuf_data_len(mbuf) = (uint16_t)link_seal_close(&guard->seal, end, frame);
-	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
+	set_length(mbuf, bytes);
 	return true;
 }

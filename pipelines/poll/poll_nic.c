@@ -11,6 +11,8 @@
 /* Messages per source and iteration. */
 #define MESSAGES_A_TURN 32
 
+#define ACK_FRAMES_MAX 48
+
 void poll_nic_free_chain(struct weft_packet *packet)
 {
 	while (packet != NULL) {
@@ -37,6 +39,18 @@ static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 	return 0;
 }
 
+/* An acknowledgement costs the loops as much as a data frame or two, and with a key four hashes
+ * more by way of one switch. A quarter of the window leaves the sender three quarters to go on
+ * with. The limit is below the frames that a flow has in flight before its first acknowledgement.
+ */
+static uint32_t ack_frames(const struct nic_config *nic)
+{
+	uint32_t quarter = nic->window_frames / 4;
+	uint32_t most = quarter < ACK_FRAMES_MAX ? quarter : ACK_FRAMES_MAX;
+
+	return nic->ack_frames > most ? nic->ack_frames : most;
+}
+
 struct poll_nic *poll_nic_create(
 	const struct poll_nic_config *config, weft_time now, struct fault *fault)
 {
@@ -56,6 +70,7 @@ struct poll_nic *poll_nic_create(
 	pn->sink = measure_sink_create(nic.host, nic.hosts);
 	if (pn->sink == NULL || host_demux_init(&pn->demux, pn->sink, nic.hosts) < 0)
 		goto err;
+	nic.ack_frames = ack_frames(&nic);
 	nic.above = (struct nic_host){.ctx = &pn->demux, .deliver = host_demux_deliver};
 	pn->nic = nic_create(&nic, now);
 	if (pn->nic == NULL && errno == EINVAL) {
@@ -126,6 +141,7 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 		pn->faults[fault]++;
 		return false;
 	}
+	pn->carried -= frame_link_local(frame_header_const(frame)->kind);
 	if (poll_nic_control_is_for(pn, frame)) {
 		device_control_up(pn->mapper.control, 0, frame, bytes);
 		return false;
@@ -172,6 +188,7 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 
 	if (count == 0)
 		return 0;
+	pn->carried += count;
 	capture = capture_of(pn->port);
 	if (__builtin_expect(capture != NULL, 0)) {
 		receive_captured(pn, capture, mbufs, count, now);
@@ -306,7 +323,9 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 
 		if (mbuf == NULL)
 			break;
-		pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
+		/* Most frames are data, which has no seal. */
+		if (mbuf_packet(mbuf)->control)
+			pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
 		tx_queue_stamp(&pn->tx, mbuf, now);
 		mbufs[count++] = mbuf;
 	}
@@ -341,8 +360,10 @@ static inline void check_carrier(struct poll_nic *pn, weft_time now)
 
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 {
-	unsigned moved = receive(pn, now);
+	unsigned moved;
 
+	pn->carried = 0;
+	moved = receive(pn, now);
 	if (nic_has_routes(pn->nic))
 		moved += offer(pn, now);
 	check_carrier(pn, now);

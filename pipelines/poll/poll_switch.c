@@ -191,9 +191,10 @@ static __attribute__((noinline)) void receive_slow(
 		ps->port[at].faults[fault]++;
 	else if (kind == FRAME_DATA)
 		kept = receive_foreign_data(ps, at, mbuf, now);
-	else if (frame_link_local(kind))
+	else if (frame_link_local(kind)) {
+		ps->carried--;
 		receive_link_local(ps, at, mbuf, now);
-	else
+	} else
 		kept = receive_control(ps, at, mbuf, now);
 	if (!kept)
 		rte_pktmbuf_free(mbuf);
@@ -496,10 +497,21 @@ static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_ti
 		port_idle(ps->port[__builtin_ctzll(ports)].port, now);
 }
 
+/* Blocked at the end of this iteration, so since the one before it: credits come only in between.
+ */
+static inline void note_blocked(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	const struct switch_output *output = &ps->sw->port[at].output;
+
+	if (__builtin_expect(output->stalled != 0 && output->ready == 0, 0))
+		ps->port[at].blocked_ps += now - ps->before;
+}
+
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 {
 	unsigned moved = 0;
 
+	ps->carried = 0;
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if ((ps->present & BIT64(at)) == 0)
 			continue;
@@ -513,9 +525,11 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		if (ps->present & BIT64(at)) {
 			if (tx_queue_flush(&ps->port[at].tx, now) && !ps->port[at].tx.timed)
 				ps->direct |= BIT64(at);
+			note_blocked(ps, at, now);
 			poll_link(ps, at, now);
 		}
 	}
+	ps->before = now;
 	if (__builtin_expect(ps->sw->congestion != NULL, 0))
 		poll_congestion_control(ps, now);
 	switch_poll_watchdog(ps->sw, now);
@@ -523,6 +537,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		poll_switch_control_poll(ps, now);
 	if (ps->sw->discarded != NULL)
 		poll_switch_free_list(switch_take_discards(ps->sw));
+	ps->carried += moved;
 	if (moved == 0 && ps->keeps_house != 0)
 		keep_house(ps, now);
 	return moved;

@@ -41,8 +41,9 @@ struct poll_switch_port {
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
-	uint64_t arns_in, arns_out;         /* adaptive-routing notifications */
-	uint64_t arns_refused;              /* arn_guard.h */
+	weft_time blocked_ps;       /* data waited for this output, and none of it had credits */
+	uint64_t arns_in, arns_out; /* adaptive-routing notifications */
+	uint64_t arns_refused;      /* arn_guard.h */
 	struct arn_guard arn_guard;
 	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: the link was not up */
 	struct poll_guard guard;
@@ -76,10 +77,13 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
-	bool learns_hosts;     /* poll_switch_learn_hosts() */
+	unsigned carried;  /* frames that the last run moved, but those of neighbours for their link
+			    */
+	bool learns_hosts; /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* of the hosts that it learns */
 	struct poll_switch_control mapper;
 	struct arn_guard_config arn_guard;
+	weft_time before; /* time of the last iteration */
 };
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */

@@ -37,6 +37,7 @@
 	X(AGENT_SENT, "agent_frames_sent", ps->port[at].agent_sent)                               \
 	X(AGENT_LOST, "agent_frames_lost", ps->port[at].agent_lost)                               \
 	X(TRANSMIT_LOST, "transmit_lost", ps->port[at].tx.lost)                                   \
+	X(BLOCKED, "blocked_ns", ps->port[at].blocked_ps / PS_PER_NS)                             \
 	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                       \
 	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: its input buffer */     \
 	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */               \

@@ -86,6 +86,15 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 	return real_pool_memory_mib(&request, &sizes);
 }
 
+/* Everything that a device hears comes from this process. */
+static bool is_whole(const struct real_fabric_options *options)
+{
+	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
+		if (options->external[i] != NULL)
+			return false;
+	return true;
+}
+
 static int create_pools(struct real_fabric *fabric, struct fault *fault)
 {
 	struct real_pool_request request;
@@ -208,6 +217,7 @@ struct real_fabric *real_fabric_create(
 	}
 	result = -ENOMEM;
 	fabric->loops = count_loops(options);
+	fabric->whole = is_whole(options);
 	measure_window_open(&fabric->window, options->topology, 0);
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;

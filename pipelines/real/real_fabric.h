@@ -71,6 +71,9 @@ void real_fabric_destroy(struct real_fabric *fabric);
  */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
+/* For how long the run has sent traffic; false: it waits for links and routes. Any thread. */
+bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
+
 /*
  * Serves until '*stop', as a part of a lab: traffic flows when it is told to. Commands come by
  * telemetry's /weft/control,TEXT:

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "control_plane.h"
+#include "real_fabric_rest.h"
 #include "route_algorithm.h"
 #include "text_output.h"
 
@@ -32,6 +33,7 @@
  * for frames only when it is awake. */
 #define SLEEP_BUSY_PS (100 * PS_PER_US)
 #define SLEEP_IDLE_PS PS_PER_MS
+#define SLEEP_REST_PS (5 * PS_PER_MS)
 /* After a frame more are likely. */
 #define BUSY_FOR_PS (5 * PS_PER_MS)
 /* The most by which the control plane's time advances at once. A thread that computed routes, or
@@ -315,6 +317,14 @@ static void print_messages(struct real_control *control)
 		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
 }
 
+/* The loops rest: orders wake them, and frames for an agent come only after that. */
+static weft_time sleep_beside(struct real_control *control)
+{
+	if (control_plane_waits(control->plane))
+		real_rest_wake(control->fabric);
+	return control_plane_is_busy(control->plane) ? SLEEP_BUSY_PS : SLEEP_REST_PS;
+}
+
 static void *run_plane(void *ctx)
 {
 	struct real_control *control = ctx;
@@ -334,6 +344,8 @@ static void *run_plane(void *ctx)
 		if (control_plane_is_busy(control->plane))
 			busy_until = wall + BUSY_FOR_PS;
 		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;
+		if (real_rest_is_allowed(control->fabric))
+			longest = sleep_beside(control);
 		if (due > now)
 			sleep_for(due - now < longest ? due - now : longest);
 		else

@@ -9,6 +9,7 @@
 #include "frame_room.h"
 #include "link_order.h"
 #include "port_ethdev.h"
+#include "port_shared.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
@@ -90,6 +91,11 @@ static bool is_external(const struct real_fabric *fabric, const struct real_end 
 	return is_here(fabric, &end->at) && is_here(fabric, &link->a) != is_here(fabric, &link->b);
 }
 
+static bool is_shared(const struct real_fabric *fabric, const struct real_end *end)
+{
+	return port_is_shared(device_of(fabric, end));
+}
+
 static int attach_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	char name[64];
@@ -119,7 +125,7 @@ int real_links_attach(struct real_fabric *fabric, struct fault *fault)
 				"%s: its far end is in another process, and nothing says by what "
 				"device",
 				name);
-		else if (port_ethdev_is_nic(device_of(fabric, end)))
+		else if (!is_shared(fabric, end) && port_ethdev_is_nic(device_of(fabric, end)))
 			result = attach_external(fabric, end, fault);
 	}
 	return result;
@@ -133,7 +139,7 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
 		const struct real_end *end = &fabric->end[i];
 
-		if (!is_external(fabric, end))
+		if (!is_external(fabric, end) || is_shared(fabric, end))
 			continue;
 		if (end->attached)
 			port_ethdev_needs(&end->port, &config, &needs);
@@ -143,7 +149,19 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 	}
 }
 
-static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int open_shared(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+{
+	char name[64];
+	int result;
+
+	name_end(fabric, end, name, sizeof(name));
+	result = port_open_shared(&end->port, name, device_of(fabric, end),
+		ethdev_config(fabric).frame_bytes, fabric->data_pool, fault);
+	end->open = result == 0;
+	return result < 0 ? result : check_room(fabric, &end->port, fault);
+}
+
+static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	const struct port_ethdev_config config = ethdev_config(fabric);
 	int result = end->attached ? 0 : attach_external(fabric, end, fault);
@@ -152,6 +170,13 @@ static int open_external(struct real_fabric *fabric, struct real_end *end, struc
 		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
 	end->open = result == 0;
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
+}
+
+static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+{
+	if (is_shared(fabric, end))
+		return open_shared(fabric, end, fault);
+	return open_ethdev(fabric, end, fault);
 }
 
 static int open_memory(

@@ -254,6 +254,8 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 {
 	result->wall.away_ns = longest_away_ns(fabric);
 	result->wall.absent_ns = absent_ns(fabric);
+	for (unsigned i = 0; i < fabric->loops; i++)
+		histogram_merge(&result->wall.spent_ns, &fabric->worker[i].presence.spent);
 	if (fabric->incomplete)
 		run_result_add_reason(result, true, RUN_REASON_SIGNAL);
 	if (fabric->serving)

@@ -13,7 +13,9 @@
 #include "real_fabric_control.h"
 #include "real_fabric_entries.h"
 #include "real_fabric_hosts.h"
+#include "real_fabric_knobs.h"
 #include "real_fabric_links.h"
+#include "real_fabric_rest.h"
 #include "real_fabric_result.h"
 #include "real_fabric_shortage.h"
 #include "real_fabric_show.h"
@@ -64,6 +66,34 @@ static void end_work(struct real_worker *worker, weft_time began)
 	loop_presence_excuse(&worker->presence, cpu_time() - began);
 }
 
+static bool others_are_here(const struct real_worker *worker, weft_time now)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	weft_time hello = fabric->options.run->hello_ps;
+
+	for (unsigned i = 0; i < fabric->loops; i++) {
+		weft_time seen = loop_presence_load(&fabric->worker[i].presence.seen);
+
+		if (now > seen && now - seen > hello)
+			return false;
+	}
+	return true;
+}
+
+/* A loop that has no CPU, or rests, sends no hellos: its links must not fall for that. */
+static void excuse_others(struct real_worker *worker, weft_time now)
+{
+	struct real_fabric *fabric = worker->fabric;
+
+	if (others_are_here(worker, now))
+		return;
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		link_end_excuse(nic_link(fabric->hosts[i].poll->nic), now);
+	for (unsigned i = worker->first_switch; i < worker->last_switch; i++)
+		for (unsigned port = 0; port < fabric->switches[i].sw->ports; port++)
+			link_end_excuse(&fabric->switches[i].sw->port[port].link, now);
+}
+
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
@@ -90,6 +120,7 @@ static void give_order(struct real_fabric *fabric, enum real_order order)
 {
 	fabric->order = order;
 	loop_orders_give(&fabric->orders, fabric->loops);
+	real_rest_wake(fabric);
 }
 
 static unsigned poll_devices(struct real_worker *worker)
@@ -97,10 +128,15 @@ static unsigned poll_devices(struct real_worker *worker)
 	struct real_fabric *fabric = worker->fabric;
 	unsigned moved = 0;
 
-	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+	worker->carried = 0;
+	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		moved += poll_nic_run(fabric->hosts[i].poll, clock_now(&fabric->clock));
-	for (unsigned i = worker->first_switch; i < worker->last_switch; i++)
+		worker->carried += fabric->hosts[i].poll->carried;
+	}
+	for (unsigned i = worker->first_switch; i < worker->last_switch; i++) {
 		moved += poll_switch_run(fabric->switches[i].poll, clock_now(&fabric->clock));
+		worker->carried += fabric->switches[i].poll->carried;
+	}
 	return moved;
 }
 
@@ -158,6 +194,7 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	const struct run_config_measure *measure = &fabric->options.run->measure;
 
 	fabric->traffic_from = now;
+	atomic_store(&fabric->sent_from, now);
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
 	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : REAL_MEASURING;
@@ -276,6 +313,13 @@ static void report(struct real_fabric *fabric, const char *path)
 	json_decref(json);
 }
 
+/* The ends of the cable have to notice it in time. */
+static void cut_link(struct real_fabric *fabric, const char *text, weft_time now)
+{
+	real_links_cut(fabric, text);
+	real_rest_defer(fabric, now);
+}
+
 static void serve_command(struct real_fabric *fabric, weft_time now)
 {
 	char text[TELEMETRY_CONTROL_MAX];
@@ -288,7 +332,9 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 	if (strncmp(text, "mapper ", 7) == 0)
 		real_control_ask(fabric, text + 7);
 	else if (strncmp(text, "link ", 5) == 0)
-		real_links_cut(fabric, text + 5);
+		cut_link(fabric, text + 5, now);
+	else if (strncmp(text, "set ", 4) == 0)
+		real_links_set(fabric, text + 4);
 	else if (!fabric->serving)
 		return;
 	else if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
@@ -308,12 +354,19 @@ bool real_lead(struct real_fabric *fabric)
 	if (!loop_orders_done(&fabric->orders))
 		return false;
 	over = watch(fabric, now);
+	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
 	/* Not with several loops: the others change the switches meanwhile. */
 	if (fabric->loops == 1 && now >= fabric->deadlock_due)
 		real_deadlock_check(fabric, now);
 	serve_command(fabric, now);
 	real_shortage_check(fabric, now);
 	return (over && !fabric->serving) || watch_stop(fabric, now);
+}
+
+static void halt(struct real_fabric *fabric)
+{
+	atomic_store(&fabric->halt, true);
+	real_rest_wake(fabric);
 }
 
 static int work(void *ctx)
@@ -329,10 +382,12 @@ static int work(void *ctx)
 		weft_time now = clock_now(&fabric->clock);
 
 		note_presence(worker, now);
+		excuse_others(worker, now);
 		obey(worker, now);
 		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && real_lead(fabric))
-			atomic_store(&fabric->halt, true);
-		poll_yield_update(&yield, moved);
+			halt(fabric);
+		if (!real_rest(worker, now))
+			poll_yield_update(&yield, moved);
 	}
 	return 0;
 }
@@ -358,6 +413,7 @@ static void run_workers(struct real_fabric *fabric)
 	unsigned next = 1, lcore;
 
 	share_out(fabric);
+	real_rest_open(fabric);
 	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
@@ -367,6 +423,7 @@ static void run_workers(struct real_fabric *fabric)
 	work(&fabric->worker[0]);
 	rte_eal_mp_wait_lcore();
 	real_control_stop(fabric);
+	real_rest_close(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);
 }
 
@@ -378,6 +435,14 @@ void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomi
 	fabric->waited_from = clock_now(&fabric->clock);
 	fabric->phase = REAL_WAITING;
 	run_workers(fabric);
+}
+
+bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time)
+{
+	weft_time from = atomic_load(&fabric->sent_from), now = clock_now(&fabric->clock);
+
+	*time = now > from ? now - from : 0;
+	return from != 0;
 }
 
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)

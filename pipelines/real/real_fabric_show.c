@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "port_ethdev.h"
+#include "real_fabric_knobs.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
 #define HOST_METRICS_MORE(X)                                                                  \
@@ -124,10 +125,17 @@ static uint64_t neighbour_fabric(const struct poll_guard *guard)
 	X(device_rx_errors, losses.rx_errors)                                             \
 	X(device_rx_segmented, losses.rx_segmented)                                       \
 	X(device_tx_errors, losses.tx_errors)                                             \
-	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */
+	X(device_speed_mbps, device.speed_mbps)      /* gauge; 0: unknown */              \
+	X(paced_bps, real_end_rate_bps(fabric, end)) /* gauges, of what leaves here */    \
+	X(delay_ps, real_end_delay_ps(fabric, end))                                       \
+	X(corrupt_ppm, end->impairment.corrupt_ppm)                                       \
+	X(credit_loss_ppm, end->impairment.credit_loss_ppm)                               \
+	X(credits_lost, end->impairment.credits_lost)                                     \
+	X(frames_corrupted, end->impairment.frames_corrupted)
 
-static void fill_counters(const struct real_end *end, const struct shown_end *shown,
-	const struct port_ethdev_link *found, struct telemetry_link *link)
+static void fill_counters(const struct real_fabric *fabric, const struct real_end *end,
+	const struct shown_end *shown, const struct port_ethdev_link *found,
+	struct telemetry_link *link)
 {
 	static const char *const counter[] = {
 #define X(name, value) #name,
@@ -184,7 +192,7 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 		topology_port_name(fabric->options.topology, peer, link->peer, sizeof(link->peer));
 	port_ethdev_link(&end->port, &device);
 	link->state = state_of(end, &shown, &device);
-	fill_counters(end, &shown, &device, link);
+	fill_counters(fabric, end, &shown, &device, link);
 	return true;
 }
 
@@ -242,6 +250,8 @@ int real_show(struct real_fabric *fabric, struct fault *fault)
 		result = show_switch(fabric, &fabric->switches[i], fault);
 	for (unsigned i = 0; i < fabric->host_count && result == 0; i++)
 		result = show_host(fabric, &fabric->hosts[i], fault);
+	if (result == 0)
+		result = real_show_loops(fabric, fault);
 	telemetry_set_links(fabric->telemetry, read_link, fabric);
 	return result;
 }

@@ -77,14 +77,32 @@ enum real_phase {
 	REAL_DRAINING, /* no new traffic; what is under way is delivered */
 };
 
+/* A loop that has nothing to do (real_fabric_rest.h). */
+struct real_rest {
+	int ready, wake;      /* epoll of its TAPs and of 'wake', an eventfd; -1: it never rests */
+	atomic_bool busy;     /* one of its hosts has something under way: no loop may rest */
+	atomic_bool resting;  /* whoever has something for it writes to 'wake' */
+	weft_time idle_since; /* no host of it was busy since */
+	weft_time calm_since; /* it has carried no frame since */
+};
+
 struct real_worker {
 	struct real_fabric *fabric;
 	unsigned number;
 	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
-	bool leader; /* main thread's: supervises, too */
+	unsigned carried; /* frames in the last iteration, but those of neighbours for their link */
+	bool leader;      /* main thread's: supervises, too */
 	/* Readers: the leader, the main thread after the loop. */
 	struct loop_presence presence;
+	struct real_rest rest;
+};
+
+/* A loop as telemetry shows it. Outlives the workers, which are filled anew for each run. */
+struct real_shown_loop {
+	const struct real_fabric *fabric;
+	unsigned number;
+	char name[8];
 };
 
 /* Reported failures of allocation; reported again when their number has doubled. */
@@ -113,11 +131,17 @@ struct real_fabric {
 	struct measure_sink_flow *flows; /* of the entries that end (real_fabric_entries.h) */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
+	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];
 	/* The leader's order to the loops, and the times that it is about. */
 	struct loop_orders orders;
+	bool whole;            /* no link leads to another process */
+	bool rests;            /* its loops may rest at all */
+	atomic_bool may_rest;  /* the leader's: nothing is going on */
+	weft_time awake_until; /* the leader's */
 	enum real_order order;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
+	_Atomic weft_time sent_from; /* traffic_from, for others to read; 0: no traffic yet */
 	struct real_worker worker[REAL_LOOPS_MAX];
 	/* The leader's. */
 	enum real_phase phase;

@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "goal_replay.h"
 #include "provenance.h"
+#include "run_fidelity.h"
 
 #define FORMAT "result/1"
 
@@ -200,6 +201,7 @@ void run_result_free(struct run_result *result)
 	free(result->entry);
 	free(result->counter);
 	free(result->reason);
+	free(result->wall.worker);
 	memset(result, 0, sizeof(*result));
 }
 
@@ -361,6 +363,22 @@ static bool wants_histograms(const json_t *config)
 	return json_is_true(json_object_get(json_object_get(config, "measure"), "latencies"));
 }
 
+static json_t *workers_json(const struct run_result *result)
+{
+	json_t *workers = json_array();
+
+	for (unsigned i = 0; i < result->wall.workers; i++) {
+		const struct run_worker *worker = &result->wall.worker[i];
+		double seconds = result->wall.seconds;
+
+		json_array_append_new(
+			workers, json_pack("{s:I,s:I,s:f}", "events", (json_int_t)worker->events,
+					 "rounds", (json_int_t)worker->rounds, "waiting",
+					 seconds > 0 ? worker->waiting / seconds : 0));
+	}
+	return workers;
+}
+
 static json_t *wall_json(const struct run_result *result)
 {
 	json_t *wall = json_pack("{s:f,s:I,s:f,s:I}", "seconds", result->wall.seconds,
@@ -369,8 +387,9 @@ static json_t *wall_json(const struct run_result *result)
 		(json_int_t)result->wall.peak_rss_bytes);
 
 	if (wall != NULL && !result->fingerprinted)
-		json_object_set_new(
-			wall, "away_ns", json_integer((json_int_t)result->wall.away_ns));
+		run_fidelity_add(wall, result);
+	if (wall != NULL && result->wall.workers > 0)
+		json_object_set_new(wall, "workers", workers_json(result));
 	if (wall != NULL)
 		provenance_add(wall);
 	return wall;

@@ -69,6 +69,12 @@ struct run_link {
 	uint64_t stalls;    /* heads of queues that found no credit */
 };
 
+/* Work of one of several threads of a run. */
+struct run_worker {
+	uint64_t events, rounds;
+	double waiting; /* seconds, for the others */
+};
+
 /* A channel by its sending port. */
 struct run_cycle {
 	char from[64];
@@ -165,12 +171,19 @@ struct run_result {
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
 	struct {
+		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
+		unsigned workers;
 		double seconds, packet_hops_per_second;
 		uint64_t packet_hops, peak_rss_bytes;
 		uint64_t away_ns; /* real clock: the longest time that a loop was away */
 		/* In a part: of all times above RUN_AWAY_MAX_NS in the life of the process, the
 		 * sum. What it was before a run tells of a process that was away at its start. */
 		uint64_t absent_ns;
+		/* Real clock: of the time of all loops, in ns, how much went by in iterations of
+		 * which length (loop_presence.h). */
+		struct histogram spent_ns;
+		/* The process whose loop was away the longest; "": there is one process. */
+		char away_who[64];
 	} wall;
 };
 

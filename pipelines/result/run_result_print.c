@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
+#include "run_fidelity.h"
 #include "run_result.h"
 
 #define NS_PER_S 1e9
@@ -187,4 +188,6 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
 	print_counters(result, out);
+	if (run->clock == RUN_CLOCK_REAL)
+		run_fidelity_print(result, run->hello_ps, out);
 }

@@ -6,6 +6,7 @@
 #include "virtual_cn.h"
 #include "virtual_links.h"
 #include "virtual_order.h"
+#include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_recovery.h"
 #include "virtual_transit.h"
@@ -44,7 +45,7 @@ static uint64_t count_stored(const struct virtual_fabric *fabric)
 
 const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 {
-	uint64_t injected = 0, delivered = 0;
+	uint64_t injected = 0, delivered = 0, out = virtual_packets_out(fabric);
 	const char *wrong = NULL;
 
 	for (uint32_t i = 0; i < fabric->topology->links && wrong == NULL; i++) {
@@ -58,12 +59,12 @@ const char *virtual_fabric_check(const struct virtual_fabric *fabric)
 		injected += fabric->host[i].nic.frames_sent;
 		delivered += fabric->host[i].nic.frames_received;
 	}
-	if (wrong == NULL && injected != delivered + fabric->dropped + fabric->pool.out)
+	if (wrong == NULL && injected != delivered + fabric->dropped + out)
 		wrong = "packets were lost or doubled";
 	if (wrong == NULL && count_stored(fabric) + virtual_transit_held(fabric) +
 					     virtual_recovery_held(fabric) +
 					     virtual_order_held(fabric) >
-				     fabric->pool.out)
+				     out)
 		wrong = "switches and hosts hold packets that are not out";
 	if (wrong == NULL)
 		wrong = virtual_transit_check(fabric);

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_cn.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -34,7 +33,7 @@ int virtual_cn_open_switches(struct virtual_fabric *fabric)
 	if (!source_control_measures(fabric->run->nic.control) && !fabric->run->measure.switches)
 		return 0;
 	fabric->contention =
-		virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->contention));
+		arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->contention));
 	fabric->waited = calloc(fabric->switches + 1u, sizeof(*fabric->waited));
 	if (fabric->contention == NULL || fabric->waited == NULL)
 		return -ENOMEM;
@@ -47,8 +46,8 @@ int virtual_cn_open_switches(struct virtual_fabric *fabric)
 int virtual_cn_open(struct virtual_fabric *fabric)
 {
 	if (source_control_wants_flows(fabric->run->nic.control)) {
-		fabric->extension = virtual_arena_get(
-			&fabric->arena, fabric->pool.size * sizeof(*fabric->extension));
+		fabric->extension =
+			arena_get(&fabric->arena, fabric->pool.size * sizeof(*fabric->extension));
 		if (fabric->extension == NULL)
 			return -ENOMEM;
 	}
@@ -83,17 +82,6 @@ void virtual_cn_close(struct virtual_fabric *fabric)
 
 /* --- the way back --- */
 
-static unsigned count_switches(const uint8_t *route, unsigned length)
-{
-	unsigned switches = 0;
-
-	for (unsigned i = 0; i < length; i++)
-		switches += route[i] >> 7;
-	return switches;
-}
-
-_Static_assert(ROUTE_PORT_BIT == 0x80, "count_switches() shifts it");
-
 /* By the tables of the switches; 0: it cannot be known. */
 static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
@@ -127,7 +115,7 @@ static weft_time way_back(
 {
 	weft_time link = virtual_tx_cold(fabric, virtual_host_channel(fabric, number))->delay_ps;
 	unsigned switches = packet->route_length != 0
-				    ? count_switches(packet->route, packet->route_length)
+				    ? route_switches(packet->route, packet->route_length)
 				    : table_switches(fabric, packet->source, number);
 
 	return (switches + 1) * link + switches * fabric->routing_delay_ps;
@@ -143,10 +131,7 @@ static void add_flows(
 	if (!latency_is_predictive(extension))
 		return;
 	cn->flags |= CN_F_PREDICTIVE;
-	cn->flows = extension->flows;
-	for (unsigned i = 0; i < extension->flows; i++)
-		cn->flow[i] = (struct cn_flow){ntohs(extension->flow[i].source_be),
-			ntohs(extension->flow[i].destination_be)};
+	latency_flows(cn, extension);
 	virtual_cn_forget(fabric, packet);
 }
 

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "virtual_cross.h"
 #include "virtual_send.h"
 #include "virtual_trace.h"
 
@@ -14,20 +16,20 @@ int virtual_control_init(struct virtual_control *control, size_t record_bytes, u
 {
 	*control = (struct virtual_control){
 		.record = calloc(records, record_bytes),
-		.next_free = calloc(records, sizeof(*control->next_free)),
+		.next = calloc(records, sizeof(*control->next)),
 		.size = records,
 	};
-	if (control->record == NULL || control->next_free == NULL)
+	if (control->record == NULL || control->next == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < records; i++)
-		control->next_free[i] = i + 1;
+		control->next[i] = i + 1;
 	return 0;
 }
 
 void virtual_control_fini(struct virtual_control *control)
 {
 	free(control->record);
-	free(control->next_free);
+	free(control->next);
 	*control = (struct virtual_control){0};
 }
 
@@ -40,11 +42,11 @@ static bool grow(struct virtual_control *control, size_t record_bytes, uint64_t 
 	if (size >= most)
 		return false;
 	record = realloc(control->record, size * record_bytes);
-	next = realloc(control->next_free, size * sizeof(*next));
+	next = realloc(control->next, size * sizeof(*next));
 	if (record != NULL)
 		control->record = record;
 	if (next != NULL)
-		control->next_free = next;
+		control->next = next;
 	if (record == NULL || next == NULL)
 		return false;
 	for (uint32_t i = control->size; i < size; i++)
@@ -63,7 +65,7 @@ static inline uint32_t take(
 		fabric->failed = true;
 		return NONE;
 	}
-	control->first_free = control->next_free[record];
+	control->first_free = control->next[record];
 	return record;
 }
 
@@ -71,6 +73,55 @@ uint32_t virtual_control_take(
 	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes)
 {
 	return take(fabric, control, record_bytes);
+}
+
+static void *record_at(const struct virtual_control *control, size_t record_bytes, uint32_t record)
+{
+	return (uint8_t *)control->record + record * record_bytes;
+}
+
+/* Exchanges the contents of two records. */
+static void exchange(
+	const struct virtual_control *control, size_t record_bytes, uint32_t a, uint32_t b)
+{
+	uint8_t between[sizeof(struct control_credit)];
+
+	memcpy(between, record_at(control, record_bytes, a), record_bytes);
+	memcpy(record_at(control, record_bytes, a), record_at(control, record_bytes, b),
+		record_bytes);
+	memcpy(record_at(control, record_bytes, b), between, record_bytes);
+}
+
+/* A channel has sent 'record', after others that arrive with it. Events of one time come by their
+ * records, which depend on what was under way before: so the contents are sorted. */
+static __attribute__((noinline)) void sort_sent(struct virtual_control *control,
+	struct virtual_control_sent *sent, size_t record_bytes, uint32_t record)
+{
+	uint32_t *link = &sent->item;
+
+	while (*link != NONE && *link > record) {
+		exchange(control, record_bytes, record, *link);
+		link = &control->next[*link];
+	}
+	control->next[record] = *link;
+	*link = record;
+}
+
+/* Adds the event of a record that a channel has sent. What takes no time may have arrived before
+ * the next is sent: there is no order to keep. */
+static inline void push(struct virtual_fabric *fabric, struct virtual_control *control,
+	struct virtual_control_sent *sent, size_t record_bytes, struct sim_event event,
+	uint32_t first)
+{
+	uint32_t record = event.item - first;
+
+	if (__builtin_expect(sent->at == event.at, 0) && event.at != fabric->now) {
+		sort_sent(control, sent, record_bytes, record);
+	} else {
+		*sent = (struct virtual_control_sent){event.at, record};
+		control->next[record] = NONE;
+	}
+	event_queue_push(fabric->events, event);
 }
 
 /* --- credit frames --- */
@@ -85,24 +136,53 @@ static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32
 	return &fabric->host[device - fabric->switches].nic.link;
 }
 
+/* True if it has crossed to another part. */
+static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	uint32_t item, weft_time now)
+{
+	const struct control_credit *credit = virtual_credit_at(fabric, item);
+
+	if (channel->crosses) {
+		virtual_cross_credit(
+			fabric, channel, credit, now + virtual_tx_cold(fabric, channel)->delay_ps);
+		virtual_control_give(&fabric->credits, item);
+		return true;
+	}
+	virtual_trace_credit(fabric, channel->credit, credit, now);
+	return false;
+}
+
+void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_credit *credit, weft_time at, uint32_t order)
+{
+	uint32_t item = take(fabric, &fabric->credits, sizeof(*credit));
+
+	if (item == NONE)
+		return;
+	*virtual_credit_at(fabric, item) = *credit;
+	push(fabric, &fabric->credits, &virtual_tx_cold(fabric, channel)->credits, sizeof(*credit),
+		(struct sim_event){at, order, item}, 0);
+}
+
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now)
 {
+	struct virtual_tx_cold *cold = virtual_tx_cold(fabric, channel);
 	const struct link_end *peer;
 	uint32_t item = take(fabric, &fabric->credits, sizeof(struct control_credit));
 
 	if (item == NONE)
 		return;
 	link_end_fill_credit(end, virtual_credit_at(fabric, item), now);
-	event_queue_push(
-		fabric->events, (struct sim_event){now + virtual_tx_cold(fabric, channel)->delay_ps,
-					channel->credit, item});
+	if (__builtin_expect(channel->special, 0) &&
+		send_special_credit(fabric, channel, item, now))
+		return;
+	push(fabric, &fabric->credits, &cold->credits, sizeof(struct control_credit),
+		(struct sim_event){now + cold->delay_ps, channel->credit, item}, 0);
 	peer = end_of(fabric, channel->credit);
 	virtual_fetch_link(peer);
 	__builtin_prefetch(peer->tx, 1);
 	__builtin_prefetch(peer->rx, 1);
-	if (__builtin_expect(fabric->watch != NULL, 0))
-		virtual_trace_credit(fabric, channel->credit, virtual_credit_at(fabric, item), now);
 }
 
 void virtual_renew_credit(struct control_credit *credit, const struct link_end *end)
@@ -128,8 +208,8 @@ struct control_credit *virtual_open_credit(
 
 /* --- notifications --- */
 
-static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_arn *arn, weft_time now)
+void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_arn *arn, weft_time at, uint32_t order)
 {
 	uint32_t item = take(fabric, &fabric->arns, sizeof(*arn));
 
@@ -137,12 +217,23 @@ static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *cha
 		return;
 	item += (uint32_t)fabric->items;
 	*virtual_arn_at(fabric, item) = *arn;
+	push(fabric, &fabric->arns, &virtual_tx_cold(fabric, channel)->arns, sizeof(*arn),
+		(struct sim_event){at, order, item}, (uint32_t)fabric->items);
+}
+
+static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_arn *arn, weft_time now)
+{
+	weft_time at = now + virtual_tx_cold(fabric, channel)->delay_ps;
+
 	fabric->arns_sent++;
-	event_queue_push(
-		fabric->events, (struct sim_event){now + virtual_tx_cold(fabric, channel)->delay_ps,
-					channel->credit, item});
-	if (__builtin_expect(fabric->watch != NULL, 0))
+	if (channel->crosses) {
+		virtual_cross_arn(fabric, channel, arn, at);
+		return;
+	}
+	if (__builtin_expect(channel->special, 0))
 		virtual_trace_arn(fabric, channel->credit, arn, now);
+	virtual_push_arn(fabric, channel, arn, at, channel->credit);
 }
 
 void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now)

@@ -16,19 +16,26 @@ uint32_t virtual_control_take(
 	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes);
 static inline void virtual_control_give(struct virtual_control *control, uint32_t record)
 {
-	control->next_free[record] = control->first_free;
+	control->next[record] = control->first_free;
 	control->first_free = record;
 }
 
 /* Sends a credit frame of this end, over the link that 'channel' sends by. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now);
-/* Two credit frames that an end sends at the same time may arrive in either order: what the older
- * one would take back stays granted. */
+/* Two credit frames that an end sends at the same time over a link without delay may arrive in
+ * either order: what the older one would take back stays granted. */
 void virtual_renew_credit(struct control_credit *credit, const struct link_end *end);
 /* The credit frame that arrives at this end; valid until the next one is sent. */
 struct control_credit *virtual_open_credit(
 	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);
+
+/* A frame that a channel has sent arrives at 'at', as the event of that order. Those of one time
+ * arrive in the order of the calls. */
+void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_credit *credit, weft_time at, uint32_t order);
+void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_arn *arn, weft_time at, uint32_t order);
 
 /* Sends the ARNs that a switch, which has an adaptation, has to send. */
 void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now);

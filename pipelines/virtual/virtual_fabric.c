@@ -5,17 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arena.h"
 #include "congestion_setup.h"
 #include "device_config.h"
 #include "run_source.h"
 #include "traffic_pattern.h"
-#include "virtual_arena.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_goal.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
 #include "virtual_order.h"
+#include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_wire_cost.h"
 
@@ -42,7 +43,7 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 
 	device_config_switch(&from, at, &config);
 	bytes = switch_bytes(&config);
-	memory = virtual_arena_get(&fabric->arena, bytes);
+	memory = arena_get(&fabric->arena, bytes);
 	if (memory == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
 	fabric->state_bytes += bytes;
@@ -72,8 +73,7 @@ static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 	if (result < 0)
 		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
 	if (fabric->run->sw.fecn != 0) {
-		fabric->fecn =
-			virtual_arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
+		fabric->fecn = arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
 		if (fabric->fecn == NULL)
 			return fault_set(
 				fault, ENOMEM, "no memory for %u switches", fabric->switches);
@@ -161,9 +161,8 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
-	fabric->host =
-		virtual_arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
-	fabric->numbers = virtual_arena_get(
+	fabric->host = arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
+	fabric->numbers = arena_get(
 		&fabric->arena, (size_t)fabric->hosts * fabric->hosts * sizeof(*fabric->numbers));
 	if (fabric->host == NULL || fabric->numbers == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
@@ -199,7 +198,8 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
-	weft_time width = 16 * packet / (2 * (uint64_t)topology->links + 1);
+	weft_time width =
+		16 * packet * virtual_parts_count(fabric) / (2 * (uint64_t)topology->links + 1);
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
@@ -249,14 +249,36 @@ static int create_pool(struct virtual_fabric *fabric)
 	uint64_t size = packets_max(fabric);
 
 	pool->size = (uint32_t)(size < PACKETS_MAX ? size : PACKETS_MAX);
-	pool->packet = virtual_arena_get(&fabric->arena, pool->size * sizeof(*pool->packet));
-	pool->origin = virtual_arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
+	pool->packet = arena_get(&fabric->arena, pool->size * sizeof(*pool->packet));
+	pool->origin = arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
 	return pool->packet != NULL && pool->origin != NULL ? 0 : -ENOMEM;
+}
+
+int virtual_fabric_open_own(struct virtual_fabric *fabric)
+{
+	uint32_t records = 4 * fabric->topology->links + 1;
+
+	if (create_pool(fabric) < 0 ||
+		virtual_control_init(&fabric->credits, sizeof(struct control_credit), records) <
+			0 ||
+		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
+		return -ENOMEM;
+	/* There is hardly a credit frame under way without a packet that has made room for it. */
+	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
+	fabric->events = create_queue(fabric);
+	return fabric->events != NULL ? 0 : -ENOMEM;
+}
+
+void virtual_fabric_close_own(struct virtual_fabric *fabric)
+{
+	event_queue_destroy(fabric->events);
+	virtual_control_fini(&fabric->credits);
+	virtual_control_fini(&fabric->arns);
+	arena_free(&fabric->arena);
 }
 
 static int build(struct virtual_fabric *fabric, struct fault *fault)
 {
-	uint32_t records;
 	int result;
 
 	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
@@ -273,17 +295,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = virtual_links_create(fabric, fault)) < 0 ||
 		(result = adapt_switches(fabric, fault)) < 0)
 		return result;
-	records = 4 * fabric->topology->links + 1;
-	if (create_pool(fabric) < 0 ||
-		virtual_control_init(&fabric->credits, sizeof(struct control_credit), records) <
-			0 ||
-		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0 ||
-		virtual_cn_open(fabric) < 0)
-		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
-	/* There is hardly a credit frame under way without a packet that has made room for it. */
-	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
-	fabric->events = create_queue(fabric);
-	if (fabric->events == NULL)
+	if (virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	return 0;
 }
@@ -337,10 +349,8 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 		if (fabric->sw[at] != NULL)
 			switch_congestion_end(fabric->sw[at]);
 	free(fabric->sw);
+	virtual_parts_destroy(fabric);
 	virtual_links_destroy(fabric);
-	event_queue_destroy(fabric->events);
-	virtual_control_fini(&fabric->credits);
-	virtual_control_fini(&fabric->arns);
 	virtual_cn_close(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
@@ -348,6 +358,11 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	virtual_wire_cost_close(fabric);
 	measure_window_close(&fabric->window);
 	virtual_entries_close(fabric);
-	virtual_arena_free(&fabric->arena);
+	virtual_fabric_close_own(fabric);
 	free(fabric);
+}
+
+int virtual_fabric_set_workers(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+{
+	return workers > 1 ? virtual_parts_create(fabric, workers, fault) : 0;
 }

@@ -5,8 +5,8 @@
 /*
  * A whole fabric on the virtual clock (architecture.md): the switches of lib/switch and the
  * interfaces of lib/nic/datagram/datagram.h, joined by links with exact rates and delays, moved by
- * one event queue. No EAL, no threads, no clock: the same file and seed give the same result, to
- * the last bit, on every machine.
+ * one event queue, or by one for each of several threads. No EAL, no clock: the same file and seed
+ * give the same result, to the last bit, on every machine and for every number of threads.
  *
  * Timing. A frame of L bytes keeps a link busy for (L + FRAME_WIRE_OVERHEAD) / R. Its header is at
  * the far end after the link's delay; a switch may send it on after its routing delay, at once with
@@ -34,7 +34,13 @@ struct virtual_fabric *virtual_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct fault *fault);
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
-/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, or -ENOMEM. */
+/* Once, before the run: it takes so many threads, 1 or more, and gives the same result. -EINVAL: it
+ * needs one (docs/parallel.md), or there are more workers than switches; -ENOMEM. */
+int virtual_fabric_set_workers(
+	struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
+
+/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM,
+ * -EAGAIN without threads, or -EINVAL if something has happened that needs one worker. */
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault);
 
@@ -48,3 +54,8 @@ int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fa
 /* Invariants: packets conserved, credits of both ends of every link in agreement, buffers never
  * over, each switch's own. NULL, or what is wrong. Between runs, for tests. */
 const char *virtual_fabric_check(const struct virtual_fabric *fabric);
+
+/* For virtual_parts.c: packets, events and control frames, of which each part has its own. 0 or
+ * -ENOMEM. */
+int virtual_fabric_open_own(struct virtual_fabric *fabric);
+void virtual_fabric_close_own(struct virtual_fabric *fabric);

@@ -13,6 +13,7 @@
 #include "virtual_goal.h"
 #include "virtual_measure.h"
 #include "virtual_order.h"
+#include "virtual_parts.h"
 #include "virtual_recovery.h"
 #include "virtual_send.h"
 #include "virtual_transit.h"
@@ -97,12 +98,16 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 		return resend(fabric, number, now);
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		return false;
-	packet = host->nic.waiting != 0 ? virtual_take_packet(fabric) : NULL;
+	packet = host->nic.waiting != 0 || datagram_control_held(&host->nic) != 0
+			 ? virtual_take_packet(fabric)
+			 : NULL;
 	if (packet == NULL)
 		return false;
 	if (!datagram_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet))) {
 		virtual_give_packet(fabric, packet);
-		virtual_note_blocked(channel, now);
+		/* Messages that pause wait for no credits. */
+		if (host->nic.waiting != 0)
+			virtual_note_blocked(channel, now);
 		return false;
 	}
 	virtual_start(fabric, channel, packet, now);
@@ -207,7 +212,9 @@ static __attribute__((noinline)) void try_fifos(
 	if (__builtin_expect(host->nic.control != NULL, 0)) {
 		weft_time due = datagram_control_due(&host->nic, now);
 
-		next = due < next ? due : next;
+		/* One that is over already goes when the channel is free. */
+		if (due < next && (sent || due > now))
+			next = due;
 	}
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		next = now + FULL_PS < next ? now + FULL_PS : next;
@@ -290,8 +297,9 @@ static inline void deliver(
 	}
 	if (__builtin_expect(fabric->flows, 0))
 		virtual_flow_deliver(fabric, packet, now);
-	fabric->fingerprint = rng_mix(fabric->fingerprint ^ now ^ (uint64_t)packet->source << 48 ^
-				      (uint64_t)packet->destination << 32 ^ packet->sequence);
+	/* A sum does not depend on which of two hosts is looked at first. */
+	fabric->fingerprint += rng_mix(now ^ (uint64_t)packet->source << 48 ^
+				       (uint64_t)packet->destination << 32 ^ packet->sequence);
 	if (__builtin_expect(fabric->replay != NULL, 0))
 		virtual_goal_take(fabric, number, packet, now);
 	virtual_give_packet(fabric, packet);
@@ -348,6 +356,9 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 
 	virtual_cn_forget(fabric, packet);
 	if (to < fabric->hosts && fabric->host[to].nic.order != NULL) {
+		if (virtual_is_elsewhere(fabric, fabric->switches + to))
+			virtual_refuse_parts(
+				fabric, "a switch has discarded a frame for which a host waits");
 		lose(fabric, to, packet, now);
 		return;
 	}

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "virtual_arena.h"
+#include "arena.h"
 
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
@@ -42,7 +42,7 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
 	unsigned own_port = from.kind == DEVICE_SWITCH ? from.port : 0;
 
-	virtual_tx_cold(fabric, channel)->delay_ps = link->delay_ps;
+	*virtual_tx_cold(fabric, channel) = (struct virtual_tx_cold){.delay_ps = link->delay_ps};
 	*channel = (struct virtual_tx){
 		.ps_per_byte = ps_per_byte(link->rate_bps),
 		.done = VIRTUAL_ORDER(device_of(fabric, from), own_port, VIRTUAL_DONE),
@@ -89,12 +89,11 @@ static int create_channels(struct virtual_fabric *fabric)
 
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		channels += topology->switch_at[at].ports;
-	fabric->channel =
-		virtual_arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->channel));
-	fabric->tx_cold = calloc(channels + 1, sizeof(*fabric->tx_cold));
+	fabric->channel = arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->channel));
+	fabric->tx_cold = arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->tx_cold));
 	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_tx *));
-	fabric->crossbar = virtual_arena_get(
-		&fabric->arena, (fabric->switches + 1) * sizeof(*fabric->crossbar));
+	fabric->crossbar =
+		arena_get(&fabric->arena, (fabric->switches + 1) * sizeof(*fabric->crossbar));
 	if (fabric->channel == NULL || fabric->tx_cold == NULL || fabric->first == NULL ||
 		fabric->crossbar == NULL)
 		return -ENOMEM;
@@ -111,7 +110,6 @@ static int create_channels(struct virtual_fabric *fabric)
 
 void virtual_links_destroy(struct virtual_fabric *fabric)
 {
-	free(fabric->tx_cold);
 	free(fabric->first);
 }
 

@@ -13,21 +13,29 @@
 #include "virtual_cn.h"
 #include "virtual_links.h"
 #include "virtual_order.h"
+#include "virtual_parts.h"
 #include "virtual_recovery.h"
 #include "virtual_transit.h"
+
+static void add_delivered(const struct virtual_fabric *part, struct measure_totals *totals)
+{
+	totals->arns += part->arns_sent;
+	for (unsigned i = 0; i < part->window.entries; i++) {
+		totals->wire_bytes += part->entry[i].wire_bytes;
+		totals->latency_sum_ps += part->entry[i].latency_sum_ps;
+	}
+}
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
 	*totals = (struct measure_totals){.at_ps = fabric->now,
 		.generated_messages = fabric->goal_messages,
 		.generated_wire_bytes = fabric->goal_wire_bytes,
-		.absorbed = virtual_transit_absorbed(fabric),
-		.arns = fabric->arns_sent};
+		.absorbed = virtual_transit_absorbed(fabric)};
 	virtual_cn_sums(fabric, &totals->control);
-	for (unsigned i = 0; i < fabric->window.entries; i++) {
-		totals->wire_bytes += fabric->entry[i].wire_bytes;
-		totals->latency_sum_ps += fabric->entry[i].latency_sum_ps;
-	}
+	add_delivered(fabric, totals);
+	for (unsigned i = 1; i < virtual_parts_count(fabric); i++)
+		add_delivered(fabric->parts->worker[i].fabric, totals);
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		if (fabric->sw[at]->congestion != NULL)
 			totals->adapted += fabric->sw[at]->congestion->adapted;
@@ -54,20 +62,42 @@ int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
 	if (fabric->entry == NULL || measure_window_add_entries(window, fabric->topology,
 					     fabric->run, fabric->traffic, fabric->goal) < 0)
 		return fault_set(fault, ENOMEM, "no memory for measurements");
-	for (unsigned i = 0; i < window->entries; i++)
+	for (unsigned i = 0; i < window->entries; i++) {
+		fabric->entry[i].flow = window->entry[i].flow;
 		fabric->flows = fabric->flows || window->entry[i].flow != NULL;
+	}
+	return 0;
+}
+
+int virtual_entries_open_own(struct virtual_fabric *part)
+{
+	const struct measure_window *window = &part->window;
+
+	part->entry = calloc(window->entries + 1u, sizeof(*part->entry));
+	if (part->entry == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < window->entries; i++) {
+		if (window->entry[i].flow == NULL)
+			continue;
+		part->entry[i].flow = calloc(part->hosts + 1u, sizeof(*part->entry[i].flow));
+		if (part->entry[i].flow == NULL)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
 void virtual_entries_close(struct virtual_fabric *fabric)
 {
+	for (unsigned i = 0;
+		fabric->part != 0 && fabric->entry != NULL && i < fabric->window.entries; i++)
+		free(fabric->entry[i].flow);
 	free(fabric->entry);
 }
 
 void virtual_flow_deliver(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
 {
-	struct measure_flow *flow = fabric->window.entry[packet->entry].flow;
+	struct measure_flow *flow = fabric->entry[packet->entry].flow;
 
 	if (flow == NULL || (packet->flags & FRAME_F_TAIL) == 0)
 		return;
@@ -90,6 +120,7 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 
 void virtual_entries_read(struct virtual_fabric *fabric)
 {
+	virtual_parts_gather(fabric);
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		const struct virtual_entry *from = &fabric->entry[i];
 
@@ -212,20 +243,36 @@ static void add_latencies(const struct virtual_fabric *fabric, struct run_result
 
 static void fill_figures(const struct virtual_fabric *fabric, struct run_result *result)
 {
+	uint64_t out = virtual_packets_out(fabric);
+
 	result->packets.generated = result->packets.injected;
 	result->packets.dropped = fabric->dropped;
 	virtual_recovery_result(fabric, result);
 	virtual_order_result(fabric, result);
-	result->packets.pending = fabric->pool.out;
+	result->packets.pending = out;
 	result->messages.generated = fabric->window.to.generated_messages;
 	result->messages.pending =
 		run_result_minus(result->messages.generated, result->messages.delivered);
 	/* Each injected packet is delivered, under way or discarded. */
-	result->lost = run_result_minus(
-		result->packets.injected, result->packets.delivered + fabric->pool.out);
-	result->duplicated =
-		run_result_minus(result->packets.delivered + fabric->pool.out + fabric->dropped,
-			result->packets.injected);
+	result->lost = run_result_minus(result->packets.injected, result->packets.delivered + out);
+	result->duplicated = run_result_minus(
+		result->packets.delivered + out + fabric->dropped, result->packets.injected);
+}
+
+/* 0 or -ENOMEM. */
+static int add_workers(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	unsigned workers = virtual_parts_count(fabric);
+
+	if (fabric->parts == NULL)
+		return 0;
+	result->wall.worker = calloc(workers, sizeof(*result->wall.worker));
+	if (result->wall.worker == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < workers; i++)
+		result->wall.worker[i] = fabric->parts->worker[i].use;
+	result->wall.workers = workers;
+	return 0;
 }
 
 int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault)
@@ -254,7 +301,8 @@ int virtual_fabric_result(
 	result->fingerprinted = true;
 	result->controlled = fabric->answers;
 	run_result_set_wall(result, fabric->wall_seconds);
-	if (deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
+	if (add_workers(fabric, result) < 0 ||
+		deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||
 		(fabric->run->measure.links &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||

@@ -10,6 +10,9 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 
 /* 0, or -ENOMEM and fault. Once the traffic and the schedule are open. */
 int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault);
+/* The same for a part of the fabric (virtual_parts.h), of which it is a copy: sums of its own. 0 or
+ * -ENOMEM. */
+int virtual_entries_open_own(struct virtual_fabric *part);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
 /* Writes the counters of the window's entries, up to now. Sources have been counted. */

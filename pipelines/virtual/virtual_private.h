@@ -6,6 +6,7 @@
  * are in the header beside it. */
 
 #include "answers.h"
+#include "arena.h"
 #include "contention.h"
 #include "datagram_order.h"
 #include "datagram_recovery.h"
@@ -19,7 +20,6 @@
 #include "run_goal.h"
 #include "switch.h"
 #include "traffic.h"
-#include "virtual_arena.h"
 #include "virtual_fabric.h"
 #include "virtual_trace.h"
 
@@ -72,7 +72,9 @@ struct virtual_tx {
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver wants the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
-	uint8_t reserved[6];
+	bool special;            /* it crosses, or what it sends is traced (virtual_trace.h) */
+	bool crosses;            /* the far end is in another part (virtual_parts.h) */
+	uint8_t reserved[4];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
@@ -88,12 +90,19 @@ struct virtual_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 };
 
+/* Control frames of a kind that a channel has sent and that arrive at one time. */
+struct virtual_control_sent {
+	weft_time at;  /* when those sent last arrive */
+	uint32_t item; /* the greatest of their records; those before: virtual_control.next */
+};
+
 /* Seldom used state of a channel. */
 struct virtual_tx_cold {
 	weft_time delay_ps; /* of the link */
 	uint64_t blocked_ps;
+	struct virtual_control_sent credits, arns;
 	struct virtual_link_use warm; /* when measuring began */
-};
+} __attribute__((aligned(64)));
 
 struct virtual_host {
 	weft_time wake_at;      /* the WAKE event under way; WEFT_TIME_NEVER: none */
@@ -109,7 +118,9 @@ struct virtual_host {
 /* Control frames of a kind that are under way (virtual_control.h). */
 struct virtual_control {
 	void *record; /* [size] */
-	uint32_t *next_free;
+	/* Of a free record: the next one. Of one under way: the next smaller one of those that
+	 * arrive with it (virtual_control.c). */
+	uint32_t *next;
 	uint32_t first_free, size;
 };
 
@@ -152,12 +163,15 @@ struct virtual_entry {
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
 	struct histogram network_ns, total_ns;
+	struct measure_flow *flow; /* [hosts]; NULL: none (measure_window.h) */
 };
+
+struct virtual_parts;
 
 struct virtual_fabric {
 	const struct topology *topology;
 	const struct run_config *run;
-	struct virtual_arena arena;
+	struct arena arena;
 	struct event_queue *events;
 	uint64_t items; /* of events: their numbers are below it, those of notifications not */
 	uint32_t switches, hosts;
@@ -209,6 +223,10 @@ struct virtual_fabric {
 	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
+	const char *refused; /* it has failed because one worker would be needed; NULL: not so */
+	/* Of a fabric on several threads; NULL: on one. */
+	struct virtual_parts *parts;
+	unsigned part; /* which of them */
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;
 	virtual_trace_fn *watch; /* called for every frame; NULL: none */

@@ -8,6 +8,7 @@
 #include "virtual_host.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
+#include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_switch.h"
 
@@ -43,9 +44,14 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
  * half of what devices take is in use. */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {
-	uint64_t packets = fabric->pool.out * sizeof(struct weft_packet);
+	unsigned parts = virtual_parts_count(fabric);
 
-	fabric->looks_ahead = fabric->state_bytes / 2 + packets > CACHE_BYTES;
+	for (unsigned i = 0; i < parts; i++) {
+		struct virtual_fabric *part = virtual_part_at(fabric, i);
+		uint64_t packets = part->pool.out * sizeof(struct weft_packet);
+
+		part->looks_ahead = part->state_bytes / 2 / parts + packets > CACHE_BYTES;
+	}
 }
 
 static void check_loop(struct run_loop *loop)
@@ -83,8 +89,10 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
 	weft_time last;
 
-	if (!event_queue_is_empty(fabric->events) || fabric->pool.out == 0 ||
-		fabric->run->watchdog_ps != WEFT_TIME_NEVER)
+	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
+		if (!event_queue_is_empty(virtual_part_at(fabric, i)->events))
+			return false;
+	if (virtual_packets_out(fabric) == 0 || fabric->run->watchdog_ps != WEFT_TIME_NEVER)
 		return false;
 	last = virtual_links_free_at(fabric);
 	if (last >= limit || virtual_hosts_full_at(fabric) >= limit)
@@ -95,6 +103,25 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 	return true;
 }
 
+/* True if there are more events before 'limit' than until the next check. */
+static bool take_events(struct run_loop *loop, weft_time limit)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+
+	if (fabric->parts != NULL)
+		return virtual_parts_run(fabric->parts, limit, &loop->steps_left);
+	return virtual_dispatch(fabric, &loop->steps_left);
+}
+
+/* No event is happening, in any part. */
+static void set_time(struct virtual_fabric *fabric, weft_time now)
+{
+	for (unsigned i = 0; i < virtual_parts_count(fabric); i++) {
+		virtual_part_at(fabric, i)->now = now;
+		virtual_part_at(fabric, i)->order = 0;
+	}
+}
+
 /* All events before 'limit', or up to the end of a schedule. Without any left nothing will ever
  * happen again; packets that are still somewhere then wait for each other. */
 static void run_until(struct run_loop *loop, weft_time limit)
@@ -102,7 +129,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	struct virtual_fabric *fabric = loop->fabric;
 
 	fabric->limit = limit;
-	while (virtual_dispatch(fabric, &loop->steps_left)) {
+	while (take_events(loop, limit)) {
 		loop->steps_left = CHECK_EACH;
 		check_loop(loop);
 		if (loop->stopped || fabric->failed)
@@ -110,7 +137,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	}
 	/* The stop flag is read where hardly anything happens, too. */
 	loop->steps_left--;
-	fabric->order = 0;
+	set_time(fabric, fabric->now);
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	if (fabric->goal_over)
 		return;
@@ -119,7 +146,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 		find_deadlock(fabric, 0);
 		return;
 	}
-	fabric->now = limit;
+	set_time(fabric, limit);
 }
 
 /* A circle of heads that have waited for half the watchdog's time will last until the watchdog. */
@@ -128,12 +155,14 @@ static void watch(struct virtual_fabric *fabric)
 	if (fabric->circle.channels == 0)
 		find_deadlock(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
+		struct virtual_fabric *part = virtual_part_of(fabric, at);
+
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)
 			continue;
-		virtual_take_discards(fabric, at);
+		virtual_take_discards(part, at);
 		for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
-			virtual_switch_try(fabric, at, port, fabric->now);
+			virtual_switch_try(part, at, port, fabric->now);
 	}
 }
 
@@ -228,6 +257,38 @@ static void warm_up(struct run_loop *loop)
 	virtual_cn_mark(fabric);
 }
 
+/* All of the run between the start and the end of the threads. */
+static void run_phases(struct run_loop *loop)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+	struct measure_totals totals;
+
+	choose_to_look_ahead(fabric);
+	fabric->limit = loop->end;
+	virtual_hosts_open(fabric);
+	begin_measuring(fabric);
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		virtual_host_try(virtual_part_of(fabric, fabric->switches + i), i, 0);
+	if (fabric->run->measure.warmup_ps > 0)
+		warm_up(loop);
+	run_phase(loop, loop->end, true);
+	abandon_sources(fabric);
+	virtual_entries_read(fabric);
+	virtual_totals_read(fabric, &totals);
+	measure_window_end(&fabric->window, &totals);
+	fabric->stopped = loop->stopped;
+}
+
+static int failure(const struct virtual_fabric *fabric, struct fault *fault)
+{
+	if (!fabric->failed)
+		return 0;
+	if (fabric->refused == NULL)
+		return fault_set(fault, ENOMEM, "no memory for more packets or events");
+	return fault_set(fault, EINVAL, "--workers %u: %s: only one worker can run this",
+		virtual_parts_count(fabric), fabric->refused);
+}
+
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault)
 {
@@ -241,24 +302,16 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 			  (run_result_minus(measure->duration_ps, measure->warmup_ps) / 2),
 		.steps_left = CHECK_EACH};
 	double start = measure_wall_seconds();
-	struct measure_totals totals;
+	int result = 0;
 
-	choose_to_look_ahead(fabric);
 	fabric->measure_from = measure->warmup_ps;
-	fabric->limit = measure->duration_ps;
-	virtual_hosts_open(fabric);
-	begin_measuring(fabric);
-	for (uint32_t i = 0; i < fabric->hosts; i++)
-		virtual_host_try(fabric, i, 0);
-	if (measure->warmup_ps > 0)
-		warm_up(&loop);
-	run_phase(&loop, loop.end, true);
-	abandon_sources(fabric);
-	virtual_entries_read(fabric);
-	virtual_totals_read(fabric, &totals);
-	measure_window_end(&fabric->window, &totals);
-	fabric->stopped = loop.stopped;
+	if (fabric->parts != NULL)
+		result = virtual_parts_start(fabric->parts, fault);
+	if (result < 0)
+		return result;
+	run_phases(&loop);
+	if (fabric->parts != NULL)
+		virtual_parts_end(fabric->parts);
 	fabric->wall_seconds = measure_wall_seconds() - start;
-	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more packets or events")
-			      : 0;
+	return failure(fabric, fault);
 }

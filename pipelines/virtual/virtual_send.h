@@ -5,8 +5,8 @@
 /* Shared by switches and hosts of a virtual fabric, for each packet: its memory, and the channel
  * that sends it. For virtual_*.c. */
 
+#include "virtual_cross.h"
 #include "virtual_private.h"
-#include "virtual_trace.h"
 
 static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fabric)
 {
@@ -93,15 +93,16 @@ static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_t
 	struct weft_packet *packet, weft_time now)
 {
 	uint64_t takes = (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte;
-	uint32_t item = virtual_item_of(fabric, packet);
+	weft_time at = now + (channel->waits ? takes : 0) + channel->arrive_ps;
 
 	channel->free_at = now + takes;
 	channel->armed = false;
 	channel->busy_ps += takes;
 	virtual_note_unblocked(fabric, channel, now);
+	if (__builtin_expect(channel->special, 0)) {
+		virtual_start_special(fabric, channel, packet, at, now);
+		return;
+	}
 	event_queue_push_lane(fabric->events, channel->lane,
-		(struct sim_event){now + (channel->waits ? takes : 0) + channel->arrive_ps,
-			channel->arrive, item});
-	if (__builtin_expect(fabric->watch != NULL, 0))
-		virtual_trace_out(fabric, channel->done, packet, now);
+		(struct sim_event){at, channel->arrive, virtual_item_of(fabric, packet)});
 }

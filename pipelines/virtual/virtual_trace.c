@@ -11,8 +11,12 @@
 
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx)
 {
+	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
+
 	fabric->watch = watch;
 	fabric->watch_ctx = ctx;
+	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++)
+		channel->special = watch != NULL || channel->crosses;
 }
 
 static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_t order)

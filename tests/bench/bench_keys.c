@@ -5,7 +5,7 @@
  * The cost of keys: two hosts send each other messages of one frame through a switch, all in one
  * loop on a test clock, over in-memory links with and without seals, and with tags of data.
  *
- * usage: weft-bench-keys none|link|data FRAME_BYTES MESSAGES
+ * usage: weft-bench-keys none|link|data FRAME_BYTES MESSAGES [WINDOW]
  *
  * Prints data frames through the switch, control frames that it received and sent, and frames per
  * second of the whole loop. tests/bench/keys counts instructions of two lengths.
@@ -29,6 +29,7 @@
 #define SLOTS         2048u
 #define STEP_PS       (10 * PS_PER_US)
 #define POOL_MBUFS    16383u
+#define WINDOW_FRAMES 256u
 
 struct bench {
 	struct rte_mempool *pool;
@@ -41,7 +42,7 @@ struct bench {
 	struct link_key link_key;
 	struct data_tag_key data_key;
 	bool sealed, tagged;
-	uint32_t payload_bytes;
+	uint32_t payload_bytes, window_frames;
 	weft_time now;
 };
 
@@ -89,6 +90,7 @@ static void make_host(struct bench *bench, uint16_t i)
 	nic_routes_by_table(bench->routes[i], (uint16_t)(1 - i));
 	nic_config_default(&config.nic, i, HOSTS);
 	config.nic.mtu_bytes = 1500;
+	config.nic.window_frames = bench->window_frames;
 	config.nic.routes = bench->routes[i];
 	config.nic.link.device = POLL_SWITCH_HOST_DEVICE + i;
 	config.nic.link.session = 100u + i;
@@ -193,8 +195,9 @@ static bool read_arguments(struct bench *bench, int argc, char **argv, uint64_t 
 {
 	uint32_t bytes;
 
-	if (argc != 4)
+	if (argc < 4 || argc > 5)
 		return false;
+	bench->window_frames = argc == 5 ? (uint32_t)strtoul(argv[4], NULL, 10) : WINDOW_FRAMES;
 	bench->tagged = strcmp(argv[1], "data") == 0;
 	bench->sealed = bench->tagged || strcmp(argv[1], "link") == 0;
 	bytes = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -213,7 +216,8 @@ int main(int argc, char **argv)
 	uint64_t messages;
 
 	if (!read_arguments(&bench, argc, argv, &messages)) {
-		fprintf(stderr, "usage: weft-bench-keys none|link|data FRAME_BYTES MESSAGES\n");
+		fprintf(stderr,
+			"usage: weft-bench-keys none|link|data FRAME_BYTES MESSAGES [WINDOW]\n");
 		return 2;
 	}
 	snprintf(prefix, sizeof(prefix), "weft-bench-keys-%d", (int)getpid());

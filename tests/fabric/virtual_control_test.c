@@ -3,6 +3,7 @@
 
 /* Congestion management at the source, in whole fabrics on the virtual clock. */
 
+#include "datagram_control.h"
 #include "unit.h"
 #include "virtual_lab.h"
 #include "virtual_private.h"
@@ -68,6 +69,24 @@ static void the_fast_path_of_a_host_changes_nothing(void **state)
 	assert_int_equal(counter(&fast, "paths_opened"), counter(&slow, "paths_opened"));
 	virtual_lab_close(&fast);
 	virtual_lab_close(&slow);
+}
+
+/* Nothing arrives that would wake a host by chance when all its messages pause. */
+static void messages_that_pause_leave_when_no_others_come(void **state)
+{
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct virtual_lab lab;
+
+		RUN(&lab, kinds[i], "traffic.0.stop=3ms", "traffic.0.message=16KiB",
+			"measure.duration=60ms");
+		assert_true(lab.result.messages.delivered > 0);
+		assert_int_equal(lab.result.messages.pending, 0);
+		for (uint32_t host = 0; host < 16; host++) {
+			assert_int_equal(lab.fabric->host[host].nic.waiting, 0);
+			assert_int_equal(datagram_control_held(&lab.fabric->host[host].nic), 0);
+		}
+		virtual_lab_close(&lab);
+	}
 }
 
 static void the_same_seed_gives_the_same_run(void **state)
@@ -196,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_keeps_frames_and_their_order),
 		cmocka_unit_test(the_fast_path_of_a_host_changes_nothing),
+		cmocka_unit_test(messages_that_pause_leave_when_no_others_come),
 		cmocka_unit_test(the_same_seed_gives_the_same_run),
 		cmocka_unit_test(paths_open_and_carry_more_than_one),
 		cmocka_unit_test(throttling_holds_frames_back),

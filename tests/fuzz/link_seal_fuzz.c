@@ -77,7 +77,8 @@ static bool say(struct bed *bed, unsigned from, enum frame_kind kind)
 		fields.payload_bytes = (uint16_t)control_credit_encode(&credit, payload);
 	}
 	frame_build(heard->frame, &fields);
-	heard->bytes = link_seal_close(&bed->seal[from], &bed->end[from], heard->frame);
+	heard->bytes = link_seal_close(
+		&bed->seal[from], &bed->end[from], heard->frame, sizeof(heard->frame));
 	return offer(bed, 1 - from, heard->frame, heard->bytes);
 }
 

@@ -11,7 +11,8 @@
  * for them: its frame is then of the flow that the interface offered or uses, with numbers relative
  * to it.
  *
- * The first byte chooses a kind of congestion management.
+ * The first byte chooses a kind of congestion management, and whether data has tags. A record can
+ * ask for a true tag; without one so far nothing is delivered.
  *
  * Input: records of 16 bytes and a payload.
  */
@@ -21,12 +22,14 @@
 
 #include "cn.h"
 #include "control.h"
+#include "data_tag.h"
 #include "frame_check.h"
 #include "fuzz.h"
 #include "latency.h"
 #include "nic.h"
 
 #define HOSTS        3
+#define SESSION      5
 #define PEER_SESSION 77
 #define PACKETS      64
 #define ROOM         256
@@ -40,6 +43,7 @@ struct slot {
 struct bench {
 	struct nic *nic;
 	struct nic_routes *routes;
+	bool tagged, has_true_tag; /* data has tags; one was true */
 	struct slot slot[PACKETS];
 	weft_time now;
 	unsigned held;
@@ -49,10 +53,14 @@ struct bench {
 	uint32_t asked_sequence[HOSTS], asked_message[HOSTS];
 };
 
+static const struct data_tag_key data_key = {{1, 2, 3}, {4, 5, 6}};
+
 static void deliver(void *ctx, const struct nic_delivery *delivery)
 {
+	const struct bench *bench = ctx;
 	uint8_t copy[ROOM];
 
+	REQUIRE(!bench->tagged || bench->has_true_tag);
 	REQUIRE(delivery->source < HOSTS && delivery->source != 0);
 	REQUIRE(delivery->bytes <= ROOM);
 	memcpy(copy, delivery->payload, delivery->bytes);
@@ -77,10 +85,12 @@ static void start(struct bench *bench, unsigned kind)
 	config.window_frames = 8;
 	config.reorder_windows = 1;
 	config.reorder_frames = 6;
-	config.link.session = 5;
+	config.link.session = SESSION;
 	config.link.vcs = 2;
 	config.link.vc_blocks = 64;
-	config.above.deliver = deliver;
+	config.above = (struct nic_host){.ctx = bench, .deliver = deliver};
+	bench->tagged = (kind & 128) != 0;
+	config.data_key = bench->tagged ? &data_key : NULL;
 	source_control_config_default(&config.control);
 	config.control.kind = kind % (SOURCE_CONTROL_DRB_CC + 1);
 	config.control.host = 0;
@@ -157,6 +167,17 @@ static void put_extension(struct frame_fields *fields, uint8_t *at, bool right)
 					: 0;
 }
 
+/* Returns the length of the frame with a tag. */
+static unsigned put_tag(struct bench *bench, uint8_t *frame, unsigned length)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	unsigned end = frame_payload_offset(header) + ntohs(header->payload_bytes_be);
+
+	data_tag_write(&data_key, SESSION, frame);
+	bench->has_true_tag = true;
+	return end + DATA_TAG_BYTES > length ? end + DATA_TAG_BYTES : length;
+}
+
 static void receive(
 	struct bench *bench, const uint8_t *record, const uint8_t *payload, unsigned bytes)
 {
@@ -190,6 +211,8 @@ static void receive(
 	if (fields.route_length > 0)
 		frame_update_mutable(slot->frame,
 			frame_mutable_word(fields.vc, fields.vc, record[9] % 3, fields.flags));
+	if (bench->tagged && fields.kind == FRAME_DATA && (record[6] & 0x40) != 0)
+		length = put_tag(bench, slot->frame, length);
 	if (record[10] == 0xAA && bytes > 0)
 		slot->frame[FRAME_HEADER_BYTES + fields.route_length] ^= 1;
 	if (frame_check(slot->frame, length) != FRAME_FAULT_OK)

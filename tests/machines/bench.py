@@ -52,8 +52,8 @@ class Bench:
 class Guests:
     """Some guests that boot at the same time; all of them end with the 'with' block."""
 
-    def __init__(self, driver, counts):
-        self.driver, self.counts = driver, counts
+    def __init__(self, driver, weft, counts):
+        self.driver, self.weft, self.counts = driver, weft, counts
         self.folder = self.guests = self.plugs = None
 
     def __enter__(self):
@@ -88,13 +88,13 @@ class Guests:
             each.wait_boot()
         addresses = {name: each.nic_addresses(self.counts[name]) for name, each in self.guests.items()}
         for name, each in self.guests.items():
-            self.driver.bind(each, addresses[name])
+            self.driver.bind(each, self.weft, addresses[name])
         return addresses
 
 
 class ThreeGuests(Guests):
-    def __init__(self, driver):
-        super().__init__(driver, {"m0": 4, "m1": 2, "m2": 2})
+    def __init__(self, driver, weft):
+        super().__init__(driver, weft, {"m0": 4, "m1": 2, "m2": 2})
 
     def bench(self):
         plugs = self.plugs
@@ -117,8 +117,8 @@ def one_machine(where, switch_port, host_port, pulled):
 class OneGuest(Guests):
     """A guest in the place of a real machine with two ports cabled to each other."""
 
-    def __init__(self, driver):
-        super().__init__(driver, {"m0": 2})
+    def __init__(self, driver, weft):
+        super().__init__(driver, weft, {"m0": 2})
 
     def bench(self):
         plugs = self.plugs["m0"]

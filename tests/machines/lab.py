@@ -91,6 +91,12 @@ class Lab:
 
     # --- up and down ---
 
+    def check_ports(self):
+        """'weft port check' on each machine, for its own processes."""
+        return [site.machine.run(" ".join(shlex.quote(word) for word in (
+            self.weft, "port", "check", self.file, *(word for name in site.processes for word in ("--process", name)))))
+                for site in self.bench.sites]
+
     def try_up(self):
         """The result of 'up' on each machine; if one refuses, the others need not wait."""
         wait = ("--wait", f"{UP_SECONDS}s")

@@ -6,7 +6,6 @@ import random
 import struct
 
 DATA, CREDIT, ARN, ACK, CN, HELLO, SCOUT, MAPPER, FLOW = range(1, 10)
-# 'cn' is a number without a payload so far: it goes with every set of kinds like the others.
 KINDS = {"data": DATA, "credit": CREDIT, "arn": ARN, "ack": ACK, "cn": CN, "hello": HELLO,
          "scout": SCOUT, "mapper": MAPPER, "flow": FLOW}
 NAMES = {number: name for name, number in KINDS.items()}
@@ -16,6 +15,8 @@ ETHERTYPE = b"\x88\xb5"
 HEADER, ROUTE = 14, 46  # where the fixed header and the route begin
 ROUTE_MAX, PAYLOAD_MAX, FRAME_MIN = 32, 9000, 60
 NONE = 0xFFFF
+EXTENSION, LATENCY_RECORDING = 40, 0x10
+FLOWS_MAX = 8
 
 
 def _crc16_places():
@@ -67,21 +68,37 @@ def header_crc(frame):
     return ~crc & 0xFFFF
 
 
+def extension_of(frame):
+    """Bytes between route and payload."""
+    return EXTENSION if frame[15] == DATA and frame[43] & LATENCY_RECORDING else 0
+
+
+def extension_check(extension):
+    """The header's CRC-16, over 40 bytes with the check as zero."""
+    crc = 0
+    for at, byte in enumerate(extension):
+        crc ^= CRC16[64 - EXTENSION + at][0 if at in (6, 7) else byte]
+    return ~crc & 0xFFFF
+
+
 def payload_of(frame):
-    start = ROUTE + frame[22]
+    start = ROUTE + frame[22] + extension_of(frame)
     return frame[start:start + int.from_bytes(frame[20:22], "big")]
 
 
 def mend(frame):
-    """Both CRCs right again, of a bytearray."""
+    """All CRCs right again, of a bytearray."""
+    start = ROUTE + frame[22]
+    if extension_of(frame) and len(frame) >= start + EXTENSION:
+        struct.pack_into("!H", frame, start + 6, extension_check(frame[start:start + EXTENSION]))
     struct.pack_into("!I", frame, 32, payload_crc(payload_of(frame)))
     struct.pack_into("!H", frame, 44, header_crc(frame))
     return frame
 
 
-def build(kind, fabric, payload=b"", source=NONE, destination=NONE, route=b"", **fields):
+def build(kind, fabric, payload=b"", source=NONE, destination=NONE, route=b"", extension=b"", **fields):
     """A frame without seal or tag. 'fields': sl, message, sequence, injected, vc, vc_original, cursor,
-    flags."""
+    flags. With an extension they have the flag."""
     def field(name):
         return fields.get(name, 0)
 
@@ -90,7 +107,7 @@ def build(kind, fabric, payload=b"", source=NONE, destination=NONE, route=b"", *
     frame += struct.pack("!BBHHHBBIIIIBBBBH", 2, kind, source, destination, len(payload), len(route),
                          field("sl"), field("message"), field("sequence"), 0, field("injected"),
                          field("vc"), field("vc_original"), field("cursor"), field("flags"), 0)
-    frame += route + payload
+    frame += route + extension + payload
     return mend(frame.ljust(FRAME_MIN, b"\0"))
 
 
@@ -128,6 +145,29 @@ def flow(draw):
                         draw.getrandbits(32) or 1)
     return struct.pack("!HBBI", draw.getrandbits(16), step, 0, draw.getrandbits(32)) + \
         (offer if step == 2 else bytes(12))
+
+
+def flows(draw, hosts):
+    """Up to eight contending flows, each once."""
+    pairs = {(draw.randrange(hosts), draw.randrange(hosts)) for _ in range(draw.randrange(FLOWS_MAX + 1))}
+    return b"".join(struct.pack("!HH", *pair) for pair in sorted(pairs))
+
+
+def cn(draw, hosts):
+    """Marked or not, with a path or without, with contending flows or without."""
+    contending = flows(draw, hosts) if draw.random() < 0.5 else b""
+    path = draw.choice((255, draw.randrange(16)))
+    flags = (1 if contending else draw.randrange(2)) | draw.choice((0, 2, 6))
+    return struct.pack("!IIIBBBx", draw.getrandbits(32), draw.getrandbits(32),
+                       0 if path == 255 else draw.getrandbits(32), path, flags, len(contending) // 4) + contending
+
+
+def latency(draw, hosts):
+    """The extension of a data frame."""
+    contending = flows(draw, hosts) if draw.random() < 0.5 else b""
+    flags = (1 if contending else draw.randrange(2)) | draw.randrange(16) << 4
+    return bytearray(struct.pack("!IBBH", draw.getrandbits(32), flags, len(contending) // 4, 0) +
+                     contending).ljust(EXTENSION, b"\0")
 
 
 def mapper(draw, types):
@@ -174,17 +214,19 @@ def forged(draw, kind, fabric, hosts, vcs, routes):
     if kind == FLOW:
         return build(kind, fabric, flow(draw), **fields)
     if kind == CN:
-        return build(kind, fabric, draw.randbytes(draw.choice((0, 4, 8, 12))), **fields)
+        return build(kind, fabric, cn(draw, hosts), **fields)
+    extension = latency(draw, hosts) if draw.random() < 0.5 else b""
     return build(kind, fabric, draw.randbytes(draw.randrange(16, 80)), message=draw.getrandbits(32),
-                 sequence=draw.getrandbits(32), injected=draw.getrandbits(32),
-                 flags=draw.choice((0, 8, 8, 0x21)), **fields)
+                 sequence=draw.getrandbits(32), injected=draw.getrandbits(32), extension=extension,
+                 flags=draw.choice((0, 8, 8, 0x21)) | (LATENCY_RECORDING if extension else 0), **fields)
 
 
 def mutated(draw, recorded):
     """A recorded frame with a few changes behind the addresses, and right CRCs again. A change is
     another byte, or a number that is a little greater or less."""
     frame = bytearray(recorded)
-    end = max(HEADER + 2, min(len(frame), ROUTE + frame[22] + int.from_bytes(frame[20:22], "big") + 24))
+    end = max(HEADER + 2, min(len(frame), ROUTE + frame[22] + extension_of(frame) +
+                              int.from_bytes(frame[20:22], "big") + 24))
     for _ in range(draw.randrange(1, 4)):
         at = draw.choice((draw.randrange(16, 44), draw.randrange(HEADER + 2, end)))
         if draw.random() < 0.5 or at + 4 > len(frame):

@@ -44,6 +44,9 @@ routing: {{algorithm: dmodk, adaptive: arn, afi: true}}
 traffic: [{{pattern: uniform, from: all, load: 0.05%, message: 100B}}]
 measure: {{sample: 1s}}
 {security}"""
+# The same with notifications to sources: data has the extension, and each frame is answered by cn.
+MEASURED = LAB.replace(", adaptive: arn, afi: true", "").replace("mtu: 1KiB}}", "mtu: 1KiB, control: pr-drb}}") \
+    .replace("seed: 1\n", "seed: 1\nswitch: {{contention: 1us}}\n")
 KEYS = dict(mapper=", key: fabric.key", security="security: {link-key: fabric.key, data: true}\n")
 LINK_KEY = dict(mapper=", key: fabric.key", security="security: {link-key: fabric.key}\n")
 NO_KEYS = dict(mapper="", security="")
@@ -127,6 +130,8 @@ class Attacker:
         for kind, name in attack_frames.KINDS.items():
             kind, name = name, kind
             turns = [shot for shot in shots if shot[0] == kind]
+            if not turns:
+                continue
             begun = time.monotonic()
             for i in range(frames):
                 # A few of one sort in a row.
@@ -136,8 +141,8 @@ class Attacker:
 
 
 class AttackedLab(labs.Lab):
-    def __init__(self, tag, keys):
-        super().__init__(WEFT, tag, LAB.format(retry=RETRY_MS, **keys), {"fabric.key": KEY})
+    def __init__(self, tag, keys, text):
+        super().__init__(WEFT, tag, text.format(retry=RETRY_MS, **keys), {"fabric.key": KEY})
 
     def up(self):
         super().up()
@@ -154,7 +159,8 @@ class AttackedLab(labs.Lab):
         for device in [*status["ports"].values(), *status["nics"].values()]:
             for name, value in device.items():
                 if value and name.startswith(("bad_", "replayed", "unproven", "discard_", "control_bad",
-                                              "control_discard", "acks_", "offers_foreign", "arn")):
+                                              "control_discard", "acks_", "cns_", "offers_foreign", "arn",
+                                              "extension_bad")):
                     sums[name] = sums.get(name, 0) + value
         return sums
 
@@ -162,9 +168,9 @@ class AttackedLab(labs.Lab):
 class Attack(unittest.TestCase):
     maxDiff = None
 
-    def lab(self, tag, keys):
+    def lab(self, tag, keys, text=LAB):
         """In its second life, and its attacker with recordings of both."""
-        lab = AttackedLab(tag, keys)
+        lab = AttackedLab(tag, keys, text)
         self.addCleanup(lab.remove)
         lives = []
         for _ in range(2):
@@ -252,6 +258,37 @@ class Attack(unittest.TestCase):
         self.assert_whole(outcome)
         self.assert_prompt(outcome)
 
+    def answered_lab(self, tag, keys):
+        """With cn frames and extensions among the recordings."""
+        lab, attacker = self.lab(tag, keys, MEASURED)
+        now = attacker.arsenal.now
+        for cable in CABLES:
+            self.assertTrue(any(attack_frames.CN in now[cable, end] for end in "ab"), cable)
+            self.assertTrue(any(attack_frames.extension_of(frame) for end in "ab"
+                                for frame in now[cable, end][attack_frames.DATA]), cable)
+        return lab, attacker
+
+    def test_without_keys_false_notifications_to_sources_lose_nothing(self):
+        lab, attacker = self.answered_lab("c", NO_KEYS)
+        others = {(kind, way) for kind in attack_frames.NAMES if kind != attack_frames.CN
+                  for way in attack_frames.Arsenal.WAYS}
+        outcome = self.attacked(lab, lambda: attacker.flood(FRAMES, others, self.note))
+        refused = lab.refused()
+        self.note(refused)
+        self.assert_whole(outcome)
+        self.assertGreater(refused.get("cns_foreign", 0), FRAMES / 20, refused)
+        self.assertGreater(refused.get("cns_stale", 0), 0, refused)
+        self.assertGreater(refused.get("control_bad", 0), 0, refused)
+
+    def test_with_both_keys_false_notifications_and_extensions_do_nothing(self):
+        lab, attacker = self.answered_lab("e", KEYS)
+        before = lab.sessions()
+        outcome = self.attacked(lab, lambda: attacker.flood(FRAMES, (), self.note))
+        self.note(lab.refused())
+        self.assert_whole(outcome)
+        self.assertEqual(lab.sessions(), before)
+        self.assertGreater(lab.refused().get("bad_tag", 0), FRAMES / 4)
+
     def test_without_keys_the_lab_is_whole_when_the_attack_is_over(self):
         lab, attacker = self.lab("n", NO_KEYS)
         self.attacked(lab, lambda: attacker.flood(FRAMES, (), self.note))
@@ -294,6 +331,7 @@ CHUNK = 1 << 20
 if "--long" not in sys.argv:
     del Attack.test_with_a_link_key_data_that_somebody_has_read_is_needed
     del Attack.test_without_keys_a_single_frame_costs_a_retry_at_most
+    del Attack.test_with_both_keys_false_notifications_and_extensions_do_nothing
 
 
 class Stream:

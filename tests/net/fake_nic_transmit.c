@@ -68,7 +68,7 @@ int fake_transmitter_clean_up(void *queue, uint32_t most)
 
 /* --- frames --- */
 
-/* Whatever is not kept is freed, and of what is kept some where descriptors are few. */
+/* All that is not kept is freed, and of what is kept some where descriptors are few. */
 static void reclaim(struct fake_nic *nic)
 {
 	struct fake_transmitter *tx = &nic->tx;

@@ -127,7 +127,7 @@ class Both(unittest.TestCase):
         left, right = self.said["left"][0], self.said["right"][0]
         for said in (left, right):
             self.assertRegex(said, r"\Alab \w+ is up on this machine after \d+ ms: 2 processes, 1 switches, "
-                             r"2 hosts, 3 links \(2 memif\) \(1 ports\)\n")
+                             r"2 hosts, 3 links \(2 shared\) \(1 ports\)\n")
         self.assertIn("on other machines: right, h2, h3\n", left)
         self.assertIn("routes by the mapper, which is h3 on another machine, at most", left)
         self.assertIn("on other machines: left, h0, h1\n", right)
@@ -203,7 +203,8 @@ class Both(unittest.TestCase):
         self.assertIsNone(nics["left"]["h1"]["network_latency_p50_ns"])
         self.assertIsNone(nics["right"]["h3"]["network_latency_p99_ns"])
         self.assertGreater(nics["right"]["h2"]["network_latency_p50_ns"], 0)
-        self.assertRegex(self.lab.on("left", "status")[1],
+        self.assertRegex(self.lab.on("left", "status")[1], r"\nh1 .* - +-\n")
+        self.assertRegex(self.lab.on("left", "status", "--wide")[1],
                          r"\nh1: .* network_latency_p50_ns - network_latency_p99_ns - ")
 
 

@@ -68,7 +68,7 @@ class Names(unittest.TestCase):
         self.must("up", path)
         os.unlink(path)
         os.unlink(self.topology)
-        self.assertIn("running", self.must("status", "gone").stdout)
+        self.assertIn("lab gone is up: processes 3 of 3,", self.must("status", "gone").stdout)
         self.assertIn("0 lost, 0 duplicated", self.must("run", "gone").stdout)
         self.must("link", "gone", "s0:0", "down")
         self.must("link", "gone", "s0:0", "up")

@@ -232,7 +232,7 @@ class KeyFile(unittest.TestCase):
         prepare(os.path.join(lab.folder, "link.key"))
         done = lab.weft("up")
         self.assertIn(done.returncode, (2, 3), done.stderr)
-        self.assertRegex(done.stderr, r"lab\.yaml:4:\d+: security\.link-key: .*" + wanted)
+        self.assertRegex(done.stderr, r"lab\.yaml:\d+:\d+: security\.link-key: .*" + wanted)
 
     def test_a_missing_file(self):
         self.refused(os.remove, "No such file or directory; expected a file of 64 hexadecimal digits")

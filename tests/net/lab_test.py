@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Labs of real processes: up, status, run, capture, down. Needs root, for namespaces and TAPs; says
+"""Labs of several processes, and what is refused of a lab. Needs root, for namespaces and TAPs; says
 so and exits 77 where that is not allowed.
 
-usage: lab_test.py WEFT DISSECTOR.lua
+usage: lab_test.py WEFT [CASE...]
 """
 import fcntl
 import json
@@ -16,79 +16,13 @@ import time
 import unittest
 
 import iperf3
+import lab_cases
 import labs
+from lab_cases import TOPOLOGY, LabCase
 
-WEFT = DISSECTOR = None
+WEFT = None
 
-TOPOLOGY = """weft: topology/1
-name: two-leaves
-link: {rate: 10Gbps, delay: 30ns}
-switches: [{name: leaf0, ports: 3, stage: 1}, {name: leaf1, ports: 3, stage: 1},
-  {name: spine, ports: 2, stage: 2}]
-hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
-links:
-  - {a: h0:0, b: leaf0:0}
-  - {a: h1:0, b: leaf0:1}
-  - {a: h2:0, b: leaf1:0}
-  - {a: h3:0, b: leaf1:1}
-  - {a: leaf0:2, b: spine:0}
-  - {a: leaf1:2, b: spine:1}
-"""
-
-LAB = """topology: {topology}
-seed: 1
-nic: {{retry: 100ms}}
-mapper: {{key: fabric.key}}
-traffic: [{traffic}]
-measure: {{duration: 2s}}
-"""
-
-
-class Lab(labs.Lab):
-    def __init__(self, tag, more="", topology="topology.yaml",
-                 traffic="{pattern: uniform, from: all, load: 0.05%, message: 1KiB}"):
-        super().__init__(WEFT, tag, LAB.format(topology=topology, traffic=traffic) + more,
-                         {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
-
-
-class LabCase(unittest.TestCase):
-    def lab(self, tag, more="", **kind):
-        lab = Lab(tag, more, **kind)
-        self.addCleanup(lab.remove)
-        return lab
-
-    def assert_whole(self, result):
-        self.assertGreater(result["messages"]["delivered"], 100)
-        # A host that the machine left no time may not have sent all that it was to send.
-        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
-        for check in ("lost", "duplicated", "out_of_order"):
-            self.assertEqual(result["checks"][check], 0, check)
-
-
-class Memif(LabCase):
-    def test_all_links_of_a_lab_come_up(self):
-        lab = self.lab("a")
-        lab.up()
-        lab.assert_up()
-        status = lab.status()
-        self.assertEqual(sorted(status["switches"]), ["leaf0", "leaf1", "spine"])
-        self.assertEqual(sorted(status["nics"]), ["h0", "h1", "h2", "h3"])
-        # Both ends of six links.
-        lab.steady(lambda: list(lab.links().values()) == ["up"] * 12, "not twelve ends are up")
-
-    def test_traffic_arrives_whole_and_in_order_each_time(self):
-        lab = self.lab("b")
-        lab.up()
-        first = lab.run()
-        self.assert_whole(first)
-        self.assertEqual(first["topology"]["hosts"], 4)
-        self.assertEqual(first["topology"]["switches"], 3)
-        self.assertGreater(first["latency_ns"]["network"]["p50"], 0)
-        second = lab.run("--duration", "1s")
-        self.assert_whole(second)
-        # The counts of the first run are not in the second.
-        self.assertLess(second["messages"]["delivered"], first["messages"]["delivered"])
-
+class Shared(LabCase):
     def test_a_result_that_cannot_be_written_is_refused_before_the_run(self):
         lab = self.lab("E")
         lab.up()
@@ -122,78 +56,6 @@ class Memif(LabCase):
         self.assertEqual(traffic.finish()[0], 0)
         self.assert_whole(lab.run("--duration", "500ms"))
 
-    def test_a_capture_is_read_by_tshark_with_our_dissector(self):
-        lab = self.lab("c")
-        lab.up()
-        for port in ("spine:0", "h0:0"):
-            with self.subTest(port):
-                self.check_capture(lab, port)
-
-    def check_capture(self, lab, port):
-        path = os.path.join(lab.folder, f"{port}.pcapng")
-        with subprocess.Popen([WEFT, "lab", "capture", lab.file, port, "-o", path],
-                              stderr=subprocess.PIPE, text=True) as capture:
-            lab.run("--duration", "1s")
-            capture.send_signal(signal.SIGINT)
-            said = capture.communicate(timeout=30)[1]
-        self.assertEqual(capture.returncode, 0, said)
-        self.assertIn(" 0 dropped", said)
-        read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T",
-                               "fields", "-e", "weft.kind", "-e", "weft.vc", "-e",
-                               "frame.interface_name", "-e", "frame.packet_flags_direction", "-Y",
-                               "weft"],
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        lines = [line.split("\t") for line in read.stdout.splitlines()]
-        self.assertGreater(len(lines), 100, read.stderr)
-        self.assertEqual({line[2] for line in lines}, {port})
-        self.assertTrue(all(line[1] != "" for line in lines))
-        for kind in ("1", "2"):  # data and credits, in and out
-            self.assertEqual(len({line[3] for line in lines if line[0] == kind}), 2)
-
-    def test_a_capture_ends_when_its_reader_goes_away(self):
-        lab = self.lab("d")
-        lab.up()
-        done = subprocess.run(f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 2000 | wc -c",
-                              shell=True, text=True, stdout=subprocess.PIPE, timeout=30)
-        self.assertEqual(done.stdout.strip(), "2000")
-        lab.assert_up()
-
-    def test_down_leaves_nothing(self):
-        lab = self.lab("e")
-        lab.up()
-        self.assertNotEqual(lab.leftovers(), [])
-        self.assertEqual(lab.weft("down").returncode, 0)
-        self.assertEqual(lab.leftovers(), [])
-        self.assertEqual(lab.weft("down").returncode, 0, "a second time")
-
-    def test_processes_end_without_a_complaint(self):
-        lab = self.lab("v")
-        lab.up()
-        lab.run("--duration", "500ms")
-        for pid in lab.pids.values():
-            os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + 30
-        while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
-        # In a build with sanitizers this is where they would speak.
-        for name in lab.pids:
-            with open(f"{lab.run_dir}/{name}.log") as log:
-                lines = log.read().splitlines()
-            self.assertEqual(len(lines), 1, lines)
-            self.assertIn(f"of lab {lab.name}", lines[0])
-        left = [path for path in lab.leftovers() if path.startswith("/var/run/dpdk")]
-        self.assertEqual(left, [])
-
-    def test_down_ends_processes_that_hang(self):
-        lab = self.lab("f")
-        lab.up()
-        os.kill(lab.pids["spine"], signal.SIGSTOP)
-        done = lab.weft("down")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("killed", done.stdout)
-        self.assertEqual(lab.leftovers(), [])
-
     def test_status_shows_a_process_that_was_killed(self):
         lab = self.lab("g")
         lab.up()
@@ -213,14 +75,6 @@ class Memif(LabCase):
         self.assertEqual(states.get("leaf0:2"), "down")
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual(lab.leftovers(), [])
-
-    def test_a_lab_that_is_up_is_not_started_again(self):
-        lab = self.lab("h")
-        lab.up()
-        again = lab.weft("up")
-        self.assertEqual(again.returncode, 2)
-        self.assertIn("is up already", again.stderr)
-        lab.assert_up()
 
     def test_a_fabric_that_is_not_as_expected_is_up_with_a_warning(self):
         lab = self.lab("J", "mapper: {expect: topology.yaml}\n")
@@ -302,58 +156,6 @@ class Memif(LabCase):
         self.assertIn("measure.sample: 10ms makes 8640000 samples of a run of 86400s, expected at most "
                       "1000000: ", done.stderr)
 
-    def test_the_ending_of_a_maps_file_says_what_is_written(self):
-        lab = self.lab("G")
-        lab.up()
-
-        def written(ending, *more):
-            path = os.path.join(lab.folder, f"found{ending}")
-            lab.must("map", "-o", path, *more)
-            with open(path) as file:
-                return file.read()
-        for ending in ("", ".yaml", ".yml"):
-            self.assertIn("weft: topology/1\n", written(ending))
-        for ending in (".dot", ".gv"):
-            self.assertTrue(written(ending).startswith("graph "))
-        for text in (written(".json"), written(".map", "--json")):
-            self.assertEqual(json.loads(text)["topology"]["name"], lab.name)
-        path = os.path.join(lab.folder, "found.png")
-        done = lab.weft("map", "-o", path)
-        self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, f"weft lab map: -o {path}: expected a file that ends in .yaml, .yml, "
-                         ".json, .dot or .gv\n")
-        self.assertFalse(os.path.exists(path))
-
-    def test_a_killed_memif_server_is_refused_before_it_is_started(self):
-        lab = self.lab("B")
-        lab.up()
-        os.kill(lab.pids["leaf0"], signal.SIGKILL)
-        lab.wait(lambda: lab.is_gone("leaf0"), "leaf0 is not gone")
-        with open(f"{lab.run_dir}/leaf0.log") as log:
-            before = log.read()
-        done = lab.weft("up", "--process", "leaf0")
-        self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"\Aweft lab up: leaf0 cannot come back: h0 runs, .* "
-                         r"down and up again, .*'links: veth'\n\Z")
-        with open(f"{lab.run_dir}/leaf0.log") as log:
-            self.assertEqual(log.read(), before)
-
-    def test_a_killed_process_that_is_only_memif_client_comes_back(self):
-        lab = self.lab("C")
-        lab.up()
-        os.kill(lab.pids["h0"], signal.SIGKILL)
-        lab.start_again("h0")
-        lab.wait_links(lambda links: set(links.values()) == {"up"})
-        self.assert_whole(lab.run("--duration", "500ms"))
-
-    def test_killed_memif_servers_come_back_together_with_their_clients(self):
-        lab = self.lab("D")
-        lab.up()
-        for process in ("leaf0", "spine", "h0"):
-            lab.kill(process)
-        lab.wait(lambda: all(map(lab.is_gone, ("leaf0", "spine", "h0"))), "they are not gone")
-        lab.must("up", "--process", "leaf0", "--process", "spine", "--process", "h0", "--wait", "30s")
-        lab.wait_links(lambda links: len(links) == 12 and set(links.values()) == {"up"})
 
     def test_of_two_commands_that_bring_one_lab_up_one_does(self):
         lab = self.lab("z")
@@ -382,25 +184,6 @@ class Memif(LabCase):
         lab.must("down")
         self.assertEqual(lab.leftovers(), [])
 
-    def test_what_a_crashed_lab_left_is_removed_by_the_next_up(self):
-        lab = self.lab("i")
-        lab.up()
-        for pid in lab.pids.values():
-            os.kill(pid, signal.SIGKILL)
-        while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
-            time.sleep(0.01)
-        lab.up()
-        lab.assert_up()
-
-    def test_two_labs_live_side_by_side(self):
-        one, two = self.lab("j"), self.lab("k")
-        one.up()
-        two.up()
-        self.assert_whole(one.run("--duration", "1s"))
-        two.assert_up()
-        one.weft("down")
-        two.assert_up()
-
     def test_grouped_devices_share_a_process(self):
         lab = self.lab("l", "groups: {fabric: [leaf0, leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")
         lab.up()
@@ -418,13 +201,43 @@ class Memif(LabCase):
                 self.assertIn("TELEMETRY", log.read())
 
 
-class Edges(LabCase):
-    def edge_lab(self, tag):
-        names = [f"wt{os.getpid()}{tag}{side}" for side in "ab"]
-        edges = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
-                          for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))
-        return self.lab(tag, f"edges:\n{edges}\n"), names
+class Memif(LabCase):
+    def test_a_killed_memif_server_is_refused_before_it_is_started(self):
+        lab = self.lab("B", "links: memif\n")
+        done = lab.weft("up", "--wait", "60s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("links: memif: a process that is killed can take a neighbour with it", done.stderr)
+        lab.note_pids()
+        os.kill(lab.pids["leaf0"], signal.SIGKILL)
+        lab.wait(lambda: lab.is_gone("leaf0"), "leaf0 is not gone")
+        with open(f"{lab.run_dir}/leaf0.log") as log:
+            before = log.read()
+        done = lab.weft("up", "--process", "leaf0")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"\Aweft lab up: leaf0 cannot come back: h0 runs, .* "
+                         r"down and up again, .*'links: shared'\n\Z")
+        with open(f"{lab.run_dir}/leaf0.log") as log:
+            self.assertEqual(log.read(), before)
 
+    def test_a_killed_process_that_is_only_memif_client_comes_back(self):
+        lab = self.lab("C", "links: memif\n")
+        lab.up()
+        os.kill(lab.pids["h0"], signal.SIGKILL)
+        lab.start_again("h0")
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        self.assert_whole(lab.run("--duration", "500ms"))
+
+    def test_killed_memif_servers_come_back_together_with_their_clients(self):
+        lab = self.lab("D", "links: memif\n")
+        lab.up()
+        for process in ("leaf0", "spine", "h0"):
+            lab.kill(process)
+        lab.wait(lambda: all(map(lab.is_gone, ("leaf0", "spine", "h0"))), "they are not gone")
+        lab.must("up", "--process", "leaf0", "--process", "spine", "--process", "h0", "--wait", "30s")
+        lab.wait_links(lambda links: len(links) == 12 and set(links.values()) == {"up"})
+
+
+class Edges(LabCase):
     def test_namespaces_of_killed_processes_are_removed(self):
         lab, names = self.edge_lab("w")
         lab.up()
@@ -440,13 +253,6 @@ class Edges(LabCase):
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], names[:1])
 
-    def assert_ping(self, namespace, address):
-        ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.2",
-                               "-W", "5", address], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
-        self.assertEqual(ping.returncode, 0, ping.stdout)
-        self.assertIn(" 0% packet loss", ping.stdout)
-
     def test_programs_reach_each_other_through_the_lab(self):
         lab, names = self.edge_lab("m")
         lab.up()
@@ -454,15 +260,6 @@ class Edges(LabCase):
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
         self.assertEqual(lab.leftovers(), [])
-
-    def test_programs_reach_each_other_after_runs_too(self):
-        lab, names = self.edge_lab("R")
-        lab.up()
-        for _ in range(2):
-            self.assert_ping(names[0], "10.87.0.4")
-            self.assert_whole(lab.run("--duration", "1s"))
-        self.assert_ping(names[0], "10.87.0.4")
-        self.assertEqual(lab.weft("down").returncode, 0)
 
     def test_ping_and_iperf3_pass_a_host_that_re_injects(self):
         # Round a ring of five switches with s0 as the root, h3 stands between h2 and h4: s3 is
@@ -497,20 +294,6 @@ class Veth(LabCase):
         self.assert_whole(lab.run())
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual(lab.leftovers(), [])
-
-    def test_a_cable_is_cut_and_joined(self):
-        lab = self.lab("p", "links: veth\nhello: 5ms\n")
-        lab.up()
-        done = lab.weft("link", "spine:0", "down")
-        self.assertEqual((done.returncode, done.stdout), (0, "leaf0:2 - spine:0 is cut\n"))
-        states = lab.links()
-        self.assertEqual((states["leaf0:2"], states["spine:0"]), ("cut", "cut"))
-        self.assertEqual(lab.weft("status").returncode, 1)
-        # Nothing reaches the other leaf: there was one way.
-        self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
-        self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
-        lab.wait_links(lambda links: set(links.values()) == {"up"})
-        lab.assert_up()
 
     def test_ctrl_c_while_the_links_are_made_is_said_and_leaves_nothing(self):
         lab = self.lab("r", "links: veth\n")
@@ -602,8 +385,8 @@ class Machines(LabCase):
 
 
 class Refusals(LabCase):
-    def refused(self, tag, more, text, code=2):
-        lab = self.lab(tag, more)
+    def refused(self, tag, more, text, code=2, form="each"):
+        lab = self.lab(tag, more, form=form)
         done = lab.weft("up")
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertIn(text, done.stderr)
@@ -611,6 +394,13 @@ class Refusals(LabCase):
 
     def test_a_group_of_switches_and_hosts_is_refused(self):
         self.refused("o", "groups: {mixed: [leaf0, h0]}\n", "either switches or hosts")
+
+    def test_groups_of_one_process_are_refused_with_their_place(self):
+        self.refused("O", "groups: {fabric: [leaf0, spine]}\n", "lab.yaml:10:18: groups: with "
+                     "'processes: one' all devices share a process", form="one")
+
+    def test_other_links_of_one_process_are_refused(self):
+        self.refused("Q", "links: veth\n", "links: with 'processes: one' there are no links between", form="one")
 
     def test_a_group_with_an_unknown_device_is_refused_with_its_place(self):
         self.refused("p", "groups: {fabric: [leaf0, laef1]}\n", "no device 'laef1', nearest is 'leaf1'")
@@ -622,6 +412,16 @@ class Refusals(LabCase):
         self.refused("u", "links: veth\nswitch: {vcs: 16}\n",
                      "its receive ring of 1024 slots can promise 1024 blocks, expected 1056 for 16 VCs",
                      code=3)
+
+    def test_links_that_find_no_room_in_memory_are_refused(self):
+        lab = self.lab("w")
+        # Three of the six files fit.
+        done = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=1600k tmpfs /dev/shm && exec \"$@\"",
+                               "sh", WEFT, "lab", "up", lab.file], capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"/memory/l\d\.ring: cannot reserve 516 KiB: No space left on device")
+        self.assertEqual(lab.leftovers(), [])
 
     def test_a_device_that_is_not_there_takes_all_down_again(self):
         lab = self.lab("r", "links: dpdk\n")
@@ -691,12 +491,12 @@ class Refusals(LabCase):
 
 
 def main():
-    global WEFT, DISSECTOR
-    if len(sys.argv) < 3:
+    global WEFT
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    WEFT, DISSECTOR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    labs.need_lab(("tshark", "tcpdump", "ping", "ip"))
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    WEFT = lab_cases.WEFT = os.path.abspath(sys.argv[1])
+    labs.need_lab(("tcpdump", "ping", "ip"))
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # Copyright (c) 2026, the Weft developers
 """Labs of real processes, for tests: up, ask, cut, kill, run, down. No sleeping: who waits asks until
 a condition is true, up to a generous deadline."""
+import contextlib
 import json
 import os
 import shutil
@@ -77,14 +78,18 @@ class Traffic:
         self.run.send_signal(signal.SIGINT)
 
 
+RUNTIME = os.environ.get("RUNTIME_DIRECTORY", "/run")
+
+
 class Lab:
     """A lab in a folder of its own, with a name of its own. 'text' is the lab file but for its name,
-    'files' are further files of the folder."""
+    'files' are further files of the folder, 'form' is 'one' process or 'each': how many there are must
+    not depend on the machine's CPUs."""
 
-    def __init__(self, weft_tool, tag, text, files=None):
+    def __init__(self, weft_tool, tag, text, files=None, form="each"):
         self.weft_tool = weft_tool
         self.name = f"t{os.getpid()}{tag}"
-        self.run_dir = f"/run/weft/{self.name}"
+        self.run_dir = f"{RUNTIME}/weft/{self.name}"
         self.folder = tempfile.mkdtemp(prefix="weft-lab-")
         self.file = os.path.join(self.folder, "lab.yaml")
         for name, contents in (files or {}).items():
@@ -94,8 +99,9 @@ class Lab:
             if name.endswith(".key"):
                 os.chmod(path, 0o600)
         with open(self.file, "w") as file:
-            file.write(f"weft: lab/1\nname: {self.name}\n{text}")
+            file.write(f"weft: lab/1\nname: {self.name}\nprocesses: {form}\n{text}")
         self.pids, self.runs = {}, []
+        self.memory = ""  # the folder of its links, if that is not in its run directory
         self.peers, self.touched, self.seen = {}, set(), {}
 
     def weft(self, part, *more, timeout=90):
@@ -117,6 +123,8 @@ class Lab:
 
     def note_pids(self):
         self.pids = {p["name"]: p["pid"] for p in self.status()["processes"]}
+        with contextlib.suppress(OSError):
+            self.memory = os.readlink(f"{self.run_dir}/memory")
 
     def status(self):
         done = self.weft("status", "--json")
@@ -217,6 +225,10 @@ class Lab:
         for port in ports:
             self.must("link", port, "up")
 
+    def pid_of(self, device):
+        """Of the process that has the device."""
+        return self.pids.get(device) or next(iter(self.pids.values()))
+
     def kill(self, process):
         """Of one device, whose name the process has."""
         self.touched.add(process)
@@ -226,23 +238,35 @@ class Lab:
         return {p["name"]: p["state"] for p in self.status()["processes"]}[process] == "gone"
 
     def start_again(self, process):
-        """A killed process may take a moment to end."""
+        """A killed process may take a moment to end. The others are the same as before; one of them that
+        has ended, too, stays away."""
+        others = {name: pid for name, pid in self.pids.items() if name != process}
         self.wait(lambda: self.is_gone(process), f"{process} is not gone")
-        self.must("up", "--process", process, "--wait", "30s")
+        states = {p["name"]: p["state"] for p in self.status()["processes"]}
+        gone = [name for name, state in states.items() if state == "gone"]
+        self.must("up", "--wait", "30s", *([] if gone == [process] else ["--process", process]))
         self.note_pids()
+        now = {name: pid for name, pid in self.pids.items() if name != process}
+        alive = [pid for name, pid in now.items() if name not in gone]
+        if now != others or not all(map(own_kind_of_process, alive)):
+            raise AssertionError(f"beside {process}: {others} before, now {now}")
 
     def run(self, *more):
+        """The result. Links that fall because the machine is busy may have left messages without a route."""
         path = os.path.join(self.folder, "result.json")
-        self.must("run", "--json", path, *more)
+        done = self.weft("run", "--json", path, *more)
+        starved = "CPU starved" in done.stderr and "messages were not sent" in done.stderr
+        if done.returncode != 0 and not (done.returncode == 1 and starved):
+            raise AssertionError(f"run {' '.join(more)}: {done.returncode}\n{done.stdout}{done.stderr}")
         with open(path) as file:
             return json.load(file)
 
     def leftovers(self):
         """The remains of a lab on this machine, if it is not taken down well."""
         left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
-        left += [path for path in (self.run_dir, f"{self.run_dir}.lock") if os.path.exists(path)]
+        left += [path for path in (self.run_dir, f"{self.run_dir}.lock", self.memory) if os.path.exists(path)]
         for folder, prefix in (("/run/netns", f"weft-{self.name}"),
-                               ("/var/run/dpdk", f"weft-{self.name}-")):
+                               (f"{RUNTIME}/dpdk", f"weft-{self.name}-")):
             if os.path.isdir(folder):
                 left += [f"{folder}/{n}" for n in os.listdir(folder) if n.startswith(prefix)]
         return left + self.sockets()

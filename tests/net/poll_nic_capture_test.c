@@ -83,7 +83,7 @@ static bool next_seen(struct walk *walk, struct seen *seen)
 {
 	struct walk_block block;
 	const uint8_t *option;
-	uint16_t bytes;
+	uint16_t bytes = 0;
 
 	do {
 		if (!walk_next(walk, &block))

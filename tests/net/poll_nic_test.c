@@ -48,6 +48,39 @@ static void a_full_link_carries_what_it_can_and_not_more(void **state)
 	stop(&bench);
 }
 
+static unsigned ack_frames_of(struct bench *bench, uint32_t window)
+{
+	struct poll_nic_config config = side_config(&bench->side[0], 0);
+	struct fault fault = {""};
+	struct poll_nic *pn;
+	unsigned frames;
+
+	config.nic.window_frames = window;
+	pn = poll_nic_create(&config, bench->now, &fault);
+	assert_non_null(pn);
+	frames = nic_config(pn->nic)->ack_frames;
+	poll_nic_destroy(pn);
+	return frames;
+}
+
+static void a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames(void **state)
+{
+	const uint64_t *receiver;
+	struct bench bench;
+
+	start(&bench); /* the window is 256 */
+	add_traffic(&bench.side[0], 1000000, bench.now, bench.now + 10 * PS_PER_MS);
+	run_for(&bench, 10 * PS_PER_MS);
+	settle(&bench);
+	receiver = count_of(&bench.side[1]);
+	assert_in_range(receiver[NIC_ACKS_SENT], receiver[NIC_FRAMES_DELIVERED] / 50,
+		receiver[NIC_FRAMES_DELIVERED] / 40);
+	assert_int_equal(ack_frames_of(&bench, 128), 32);
+	assert_int_equal(ack_frames_of(&bench, 64), 16);
+	assert_int_equal(ack_frames_of(&bench, 16), 16);
+	stop(&bench);
+}
+
 static void damage_and_lost_credits_cost_time_and_nothing_else(void **state)
 {
 	struct bench bench;
@@ -310,6 +343,7 @@ static void what_cannot_be_built_is_refused_with_a_reason(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(traffic_crosses_both_ways_without_loss),
 	cmocka_unit_test(a_full_link_carries_what_it_can_and_not_more),
+	cmocka_unit_test(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames),
 	cmocka_unit_test(damage_and_lost_credits_cost_time_and_nothing_else),
 	cmocka_unit_test(an_idle_interface_says_so),
 	cmocka_unit_test(packets_cross_from_tap_to_tap),

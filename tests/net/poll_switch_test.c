@@ -353,6 +353,34 @@ static void start_quiet(struct bench *bench)
 	turns(bench, 2000);
 }
 
+static void an_output_is_blocked_while_its_data_has_no_credits(void **state)
+{
+	static struct bench bench;
+	struct credit_tx *credits;
+	weft_time blocked;
+
+	start_quiet(&bench);
+	assert_int_equal(bench.ps->port[2].blocked_ps, 0);
+	bench.host[2].silent = true;
+	credits = &bench.sw->port[2].link.tx[0];
+	credits->limit = credits->sent;
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[2].blocked_ps, 0); /* nothing waits */
+	send_data(&bench, 0, 2);
+	turns(&bench, 5);
+	blocked = bench.ps->port[2].blocked_ps;
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[2].blocked_ps, blocked + 10 * STEP_PS);
+	bench.host[2].silent = false;
+	turns(&bench, 1000);
+	assert_int_equal(bench.host[2].data_seen, 1);
+	blocked = bench.ps->port[2].blocked_ps;
+	turns(&bench, 10);
+	assert_int_equal(bench.ps->port[2].blocked_ps, blocked);
+	assert_int_equal(bench.ps->port[0].blocked_ps, 0);
+	stop(&bench);
+}
+
 /* A frame of host 'from' that says 'fields'. */
 static void send_fields(struct bench *bench, unsigned from, const struct frame_fields *fields)
 {
@@ -547,6 +575,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
 	cmocka_unit_test(a_switch_that_was_not_run_finds_its_neighbours_alive),
 	cmocka_unit_test(a_cut_cable_is_down_after_three_missed_hellos),
+	cmocka_unit_test(an_output_is_blocked_while_its_data_has_no_credits),
 	cmocka_unit_test(a_cable_that_is_joined_again_has_all_its_credits),
 	cmocka_unit_test(data_of_another_source_ends_at_the_port_of_its_host),
 	cmocka_unit_test(an_acknowledgement_of_another_source_ends_there_too),

@@ -3,8 +3,8 @@
 
 /*
  * Ports of every kind that one machine has: net_ring, net_memif (against a second process),
- * net_af_packet and net_tap (need root), net_pcap, in-memory links with real mbufs; what is said
- * about devices that are not there.
+ * net_af_packet and net_tap (need root), net_pcap, in-memory links with real mbufs, shared memory;
+ * what is said about devices that are not there.
  */
 
 #include "needs.h"
@@ -32,6 +32,7 @@
 #include "pcapng.h"
 #include "port.h"
 #include "port_ethdev.h"
+#include "port_shared.h"
 #include "tsc_clock.h"
 
 #define POOL_MBUFS 8191u
@@ -250,6 +251,114 @@ static void memory_link_gives_back_what_is_in_it_when_it_is_closed(void **state)
 	port_close(&b);
 	pool_is_whole();
 }
+
+/* --- shared memory: both ends in this process --- */
+
+static void open_shared(struct port *port, unsigned end)
+{
+	char device[64];
+	struct fault fault;
+
+	snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, end);
+	if (port_open_shared(port, end == 0 ? "s0:0" : "s1:0", device, 1024, pool, &fault) < 0)
+		fail_msg("%s", fault.text);
+}
+
+static void remove_shared(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/l0.ring", dir);
+	assert_int_equal(unlink(path), 0);
+	pool_is_whole();
+}
+
+static void shared_memory_passes_frames_both_ways(void **state)
+{
+	struct port a, b;
+
+	open_shared(&a, 0);
+	open_shared(&b, 1);
+	frames_pass(&a, &b, 100);
+	frames_pass(&b, &a, 100);
+	/* The promise of flow control. */
+	frames_wait(&a, &b, a.slots);
+	port_close(&a);
+	port_close(&b);
+	remove_shared();
+}
+
+static void end_of_shared_memory_that_comes_back_goes_on(void **state)
+{
+	struct rte_mbuf *mbuf;
+	struct port a, b;
+
+	open_shared(&a, 0);
+	open_shared(&b, 1);
+	frames_pass(&a, &b, 100);
+	port_close(&b);
+	/* Frames for a reader that is gone fill the ring, and then the writer keeps them. */
+	for (mbuf = make_frame(0); port_tx(&a, &mbuf, 1, 0) == 1; mbuf = make_frame(0))
+		;
+	rte_pktmbuf_free(mbuf);
+	open_shared(&b, 1);
+	assert_int_equal(port_rx(&b, &mbuf, 1, 0), 0);
+	frames_pass(&a, &b, 100);
+	port_close(&a);
+	open_shared(&a, 0);
+	frames_pass(&a, &b, 100);
+	port_close(&a);
+	port_close(&b);
+	remove_shared();
+}
+
+static void frames_in_shared_memory_wait_for_mbufs(void **state)
+{
+	static struct rte_mbuf *taken[POOL_MBUFS + 1];
+	struct port_losses losses;
+	struct rte_mbuf *mbuf;
+	unsigned count = 0;
+	struct port a, b;
+
+	open_shared(&a, 0);
+	open_shared(&b, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		mbuf = make_frame(i);
+		assert_int_equal(port_tx(&a, &mbuf, 1, 0), 1);
+	}
+	while ((taken[count] = rte_pktmbuf_alloc(pool)) != NULL)
+		count++;
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(port_rx(&b, &mbuf, 1, 0), 0);
+	port_losses_read(&b, &losses);
+	assert_int_equal(losses.rx_no_buffer, 1);
+	rte_pktmbuf_free_bulk(taken, count);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(port_rx(&b, &mbuf, 1, 0), 1);
+		assert_int_equal(frame_sequence(mbuf), i);
+		rte_pktmbuf_free(mbuf);
+	}
+	port_close(&a);
+	port_close(&b);
+	remove_shared();
+}
+
+static void shared_memory_that_cannot_be_opened_is_named(void **state)
+{
+	struct fault fault;
+	struct port port;
+
+	assert_int_equal(
+		port_open_shared(&port, "s0:0", "shared:/nonexist/l0.ring:0", 1024, pool, &fault),
+		-ENOENT);
+	assert_string_equal(fault.text, "s0:0: /nonexist/l0.ring: No such file or directory");
+	assert_int_equal(
+		port_open_shared(&port, "s0:0", "shared:/tmp/l0.ring:2", 1024, pool, &fault),
+		-EINVAL);
+	assert_non_null(strstr(fault.text, "expected shared:PATH:0 or shared:PATH:1"));
+}
+
+/* --- ethdevs --- */
 
 static void memif_passes_frames_through_another_process(void **state)
 {
@@ -545,6 +654,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ring_holds_as_many_frames_as_it_says),
 	cmocka_unit_test(device_can_be_opened_again_after_it_was_closed),
 	cmocka_unit_test(memory_link_gives_back_what_is_in_it_when_it_is_closed),
+	cmocka_unit_test(shared_memory_passes_frames_both_ways),
+	cmocka_unit_test(end_of_shared_memory_that_comes_back_goes_on),
+	cmocka_unit_test(frames_in_shared_memory_wait_for_mbufs),
+	cmocka_unit_test(shared_memory_that_cannot_be_opened_is_named),
 	cmocka_unit_test(memif_passes_frames_through_another_process),
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
 	cmocka_unit_test(veth_carries_frames_between_af_packet_ports),

@@ -22,7 +22,7 @@ WEFT = LUA = None
 
 # Two processes of switches, two of hosts, the mapper alone.
 LAB = """topology: "torus:dims=4x2,hosts=1"
-links: memif
+links: shared
 groups: {upper: [s0, s1, s2, s3], lower: [s4, s5, s6, s7], mapper: [h0], left: [h1, h2, h3], right: [h4, h5, h6, h7]}
 seed: 1
 link: {rate: 50Mbps}

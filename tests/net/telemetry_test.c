@@ -111,6 +111,26 @@ static void stats_are_the_counters_of_the_device_in_full_width(void **state)
 		"{\"/weft/nic/stats\":{\"rx_frames\":22,\"drop_vc\":18446744073709551615}}");
 }
 
+static void lists_come_in_pages(void **state)
+{
+	static char name[TELEMETRY_LIST_MAX + 1][8];
+	static const uint64_t value = 1;
+	struct telemetry_device device = {.class = TELEMETRY_PORT,
+		.counter = counter_names,
+		.counters = 2,
+		.snapshot = snapshot,
+		.ctx = &value};
+	struct bench *bench = *state;
+
+	for (unsigned i = 0; i <= TELEMETRY_LIST_MAX; i++) {
+		snprintf(name[i], sizeof(name[i]), "p%u", i);
+		device.name = name[i];
+		assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), 0);
+	}
+	assert_non_null(strstr(ask(bench, "/weft/port/list"), "\"p499\"]}"));
+	assert_string_equal(ask(bench, "/weft/port/list,500"), "{\"/weft/port/list\":[\"p500\"]}");
+}
+
 static void unknown_device_has_no_stats(void **state)
 {
 	assert_string_equal(ask(*state, "/weft/switch/stats,h3"), "{\"/weft/switch/stats\":null}");
@@ -182,6 +202,25 @@ static void command_waits_for_the_loop_and_is_taken_once(void **state)
 	assert_string_equal(ask(bench, "/weft/control,again"), "{\"/weft/control\":\"ok\"}");
 }
 
+static void count_call(void *ctx)
+{
+	++*(unsigned *)ctx;
+}
+
+static void a_command_calls_who_sleeps_until_one_comes(void **state)
+{
+	struct bench *bench = *state;
+	unsigned calls = 0;
+
+	telemetry_set_wake(bench->telemetry, count_call, &calls);
+	ask(bench, "/weft/control,one");
+	assert_int_equal(calls, 1);
+	/* One that is refused is none. */
+	ask(bench, "/weft/control,two");
+	telemetry_set_wake(bench->telemetry, NULL, NULL);
+	assert_int_equal(calls, 1);
+}
+
 static void second_device_of_a_name_is_refused(void **state)
 {
 	struct bench *bench = *state;
@@ -225,11 +264,13 @@ static void reply_that_does_not_fit_is_an_error(void **state)
 static const struct CMUnitTest tests[] = {
 	TEST(devices_are_listed_by_class),
 	TEST(stats_are_the_counters_of_the_device_in_full_width),
+	TEST(lists_come_in_pages),
 	TEST(unknown_device_has_no_stats),
 	TEST(links_come_in_pages_until_one_is_empty),
 	TEST(capture_is_started_and_stopped_from_outside),
 	TEST(wrong_capture_is_told_why),
 	TEST(command_waits_for_the_loop_and_is_taken_once),
+	TEST(a_command_calls_who_sleeps_until_one_comes),
 	TEST(second_device_of_a_name_is_refused),
 	TEST(there_is_one_in_a_process),
 	TEST(nothing_is_told_after_its_end),

@@ -177,6 +177,31 @@ class Users(unittest.TestCase):
                               text=True, timeout=90, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_a_user_without_root_has_labs_and_is_told_what_they_cannot_do(self):
+        for program in (WEFT, *(os.path.join(os.path.dirname(WEFT), f"../../apps/{name}/weft-{name}")
+                                for name in ("switch", "nic"))):
+            shutil.copy(program, self.folder)
+        runtime, lab = os.path.join(self.folder, "runtime"), os.path.join(self.folder, "lab.yaml")
+        os.mkdir(runtime, 0o700)
+        os.chown(runtime, self.users[0], self.users[0])
+        with open(lab, "w", encoding="utf-8") as file:
+            file.write(f"weft: lab/1\nname: mine\nprocesses: each\n{LAB}mapper: {{routes: static}}\n")
+
+        def weft(*part):
+            argv = self.argv(self.users[0], "env", f"XDG_RUNTIME_DIR={runtime}", f"{self.folder}/weft", "lab", *part)
+            return subprocess.run(argv, capture_output=True, text=True, timeout=90, cwd="/", check=False)
+        self.addCleanup(weft, "down", "mine")
+        done = weft("up", lab, "--wait", "60s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"logs and plan: {runtime}/weft/mine\nwithout root: no TAPs", done.stdout)
+        with open(lab, "a", encoding="utf-8") as file:
+            file.write("edges: [{host: h0, tap: t0}]\n")
+        self.assertEqual(weft("down", "mine").returncode, 0)
+        done = weft("up", lab)
+        self.assertIn("it has TAP edges, expected root", done.stderr)
+        self.assertEqual(done.returncode, 3)
+        self.assertFalse(os.path.exists(f"{runtime}/weft/mine"))
+
     def processes_of(self, text):
         """A lab that is up with this file: {program: [status of each thread, as a dictionary]}."""
         lab = os.path.join(self.folder, "lab.yaml")

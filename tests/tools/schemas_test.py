@@ -4,7 +4,7 @@
 """The schemas of docs/schemas against the files of the tree, the documentation, results of runs, and
 the keys that the programs know.
 
-usage: schemas_test.py WEFT FILE-KEYS [TEST]...
+usage: schemas_test.py WEFT [TEST]...
 """
 import json
 import pathlib
@@ -22,7 +22,7 @@ except ImportError as missing:
     print(f"skipped: {missing} (python3-jsonschema, python3-yaml)")
     sys.exit(77)
 
-WEFT, KEYS = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
+WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SCHEMAS = {path.name: json.loads(path.read_text()) for path in (TOP / "docs/schemas").glob("*.schema.json")}
 RUN = """
@@ -154,7 +154,7 @@ class Schemas(unittest.TestCase):
         self.assertGreaterEqual(count, 3)
 
     def test_each_key_and_word_of_the_programs_is_known(self):
-        lines = subprocess.run([KEYS], capture_output=True, text=True, check=True).stdout.splitlines()
+        lines = subprocess.run([WEFT, "words", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertGreater(len(lines), 150)
         for line in lines:
             file, key, *known = line.split()
@@ -166,7 +166,7 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(words(schema, name), set(known), f"{file}: words of {key}")
 
     def test_each_key_of_the_schemas_is_known_to_the_programs(self):
-        lines = subprocess.run([KEYS], capture_output=True, text=True, check=True).stdout.splitlines()
+        lines = subprocess.run([WEFT, "words", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
         known = {tuple(line.replace("[]", "").split()[:2]) for line in lines}
 
         def walk(file, before, schema, name):
@@ -185,6 +185,15 @@ class Schemas(unittest.TestCase):
         self.assertEqual(errors("run.schema.json", run), [])
         for change in ({"colour": "red"}, {"hello": 10}, {"queuing": "2q"}, {"clock": None}):
             self.assertNotEqual(errors("run.schema.json", {**run, **change}), [], change)
+
+    def test_cases_without_a_name_with_a_list_or_with_a_seed_are_errors(self):
+        case = {"name": "a", "set": {"switch.buffer": "64KiB", "switch.vcs": 2}}
+        of = lambda *cases: errors("cases.schema.json", {"weft": "cases/1", "cases": list(cases)})
+        self.assertEqual(of(case), [])
+        for wrong in ({"set": {}}, {**case, "set": {"traffic.0.to": ["h4"]}}, {**case, "set": {"seed": 1}},
+                      {**case, "colour": "red"}):
+            self.assertNotEqual(of(wrong), [], wrong)
+        self.assertNotEqual(of(), [])
 
     def test_results_of_each_engine_are_valid(self):
         wormhole = self.measure("--set", "measure.warmup-messages=100", "--set", "measure.messages=500",

@@ -442,6 +442,13 @@ class Reproduce(unittest.TestCase):
         self.assertTrue(all(name in text for name in rows))
         self.assertNotIn("run-wormhole", text)
 
+    def test_the_list_makes_no_folder(self):
+        home = self.dir / "home"
+        home.mkdir()
+        self.env = {**{key: value for key, value in self.env.items() if key != "XDG_CACHE_HOME"}, "HOME": str(home)}
+        self.weft("--list")
+        self.assertEqual(list(home.iterdir()), [])
+
     def places(self, paper):
         """The numbers of its listed figures and tables; 'figures 62 to 66' are five."""
         found = set()

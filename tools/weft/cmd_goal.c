@@ -134,6 +134,7 @@ static int parse(struct request *request, int argc, char **argv)
 	};
 	int option, result = EXIT_DONE;
 
+	argv[0] = (char *)"weft goal gen"; /* begins the messages of getopt_long() */
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg);
 	if (result != EXIT_DONE)

@@ -21,13 +21,14 @@
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
-	"                         [--clock real|virtual]\n"
+	"                         [--clock real|virtual] [--workers N]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
 	"\n"
 	"Runs a fabric in one process and prints the measurements. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
+	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 frames were lost, duplicated or out of order, 2 bad request, 3 not able.\n"
 	"\n"
@@ -78,11 +79,13 @@ static int parse(struct explain_request *request, int argc, char **argv)
 		{"pcap", required_argument, NULL, OPTION_NO_MATTER},
 		{"snaplen", required_argument, NULL, OPTION_NO_MATTER},
 		{"lcores", required_argument, NULL, OPTION_NO_MATTER},
+		{"workers", required_argument, NULL, OPTION_NO_MATTER},
 		{"quiet", no_argument, NULL, OPTION_NO_MATTER},
 		{NULL, 0, NULL, 0},
 	};
 	int option, result = EXIT_DONE;
 
+	argv[0] = (char *)"weft run"; /* begins the messages of getopt_long() */
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
 		result = take_option(request, option == 'q' ? OPTION_NO_MATTER : option, optarg);
 	if (result == EXIT_DONE && request->file == NULL)

@@ -21,13 +21,15 @@ struct command {
 
 static const struct command commands[] = {
 	{"goal", cmd_goal, "make and check schedules in GOAL"},
-	{"lab", cmd_lab, "a lab of real processes: up, status, run, capture, map, link, down"},
+	{"lab", cmd_lab, "a lab of real processes: up, status, top, web, run, exec, down and more"},
+	{"port", cmd_port, "network interfaces on PCI: list, bind, release, check"},
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{"run", cmd_run, "run a fabric and measure it"},
 	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
 	{"plot", cmd_plot, "draw sweeps and results"},
 	{"reproduce", cmd_reproduce, "a figure or table of a paper: published, ours, ratio"},
+	{"words", cmd_words, "the words that commands and files take, for shells"},
 	{NULL, NULL, NULL},
 };
 
@@ -93,7 +95,7 @@ static void print_usage(FILE *out)
 	fputs("usage: weft COMMAND [ARGUMENT]...\n\n", out);
 	for (const struct command *command = commands; command->name != NULL; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->help);
-	fputs("\n'weft COMMAND --help' and weft(1) explain more.\n", out);
+	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more.\n", out);
 }
 
 /* Checks that the output was written: a full disk or a closed output is an error. */
@@ -109,6 +111,41 @@ static int check_output(const char *name, int result)
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
+/* Words of another program, as after 'weft lab exec LAB HOST', may be -h, too. */
+#define HELP_WORDS 4
+
+/* -h after the command, its part or their first argument is --help. */
+static void expand_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && i <= HELP_WORDS && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "-h") == 0)
+			argv[i] = (char *)"--help";
+}
+
+static int run_command(int argc, char **argv)
+{
+	for (const struct command *command = commands; command->name != NULL; command++)
+		if (strcmp(command->name, argv[0]) == 0)
+			return check_output(command->name, command->run(argc, argv));
+	fprintf(stderr, "weft: no command '%s'; 'weft --help' lists them\n", argv[0]);
+	return EXIT_BAD_REQUEST;
+}
+
+/* 'weft help COMMAND WORD...' is 'weft COMMAND WORD... --help'. */
+static int help(int argc, char **argv)
+{
+	if (argc < 3 || strcmp(argv[2], "--help") == 0) {
+		print_usage(stdout);
+		return check_output("help", EXIT_DONE);
+	}
+	argv++;
+	argc--;
+	for (int i = 0; i + 1 < argc; i++)
+		argv[i] = argv[i + 1];
+	argv[argc - 1] = (char *)"--help";
+	return run_command(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	terminal_guard();
@@ -116,17 +153,12 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return EXIT_BAD_REQUEST;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-		print_usage(stdout);
-		return check_output("help", EXIT_DONE);
-	}
-	if (strcmp(argv[1], "--version") == 0) {
+	expand_help(argc, argv);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+		return help(strcmp(argv[1], "help") == 0 ? argc : 1, argv);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		printf("weft %s\n", WEFT_VERSION);
 		return check_output("version", EXIT_DONE);
 	}
-	for (const struct command *command = commands; command->name != NULL; command++)
-		if (strcmp(command->name, argv[1]) == 0)
-			return check_output(command->name, command->run(argc - 1, argv + 1));
-	fprintf(stderr, "weft: no command '%s'; 'weft --help' lists them\n", argv[1]);
-	return EXIT_BAD_REQUEST;
+	return run_command(argc - 1, argv + 1);
 }

@@ -12,12 +12,36 @@ static bool is_incast(const struct cn *cn, uint16_t destination)
 	return 2 * same > cn->flows;
 }
 
-static void judge(struct drb_cc_pair *pair, bool incast)
+static void judge(int8_t *score, bool yes)
 {
-	if (incast && pair->score < DRB_CC_SCORE_MAX)
-		pair->score++;
-	else if (!incast && pair->score > -DRB_CC_SCORE_MAX)
-		pair->score--;
+	if (yes && *score < DRB_CC_SCORE_MAX)
+		(*score)++;
+	else if (!yes && *score > -DRB_CC_SCORE_MAX)
+		(*score)--;
+}
+
+/* True: the flow is remembered; else it is from now on, instead of the oldest. */
+static bool recall(struct drb_cc_pair *pair, struct cn_flow flow)
+{
+	for (unsigned i = 0; i < pair->recents; i++)
+		if (pair->recent[i].source == flow.source &&
+			pair->recent[i].destination == flow.destination)
+			return true;
+	pair->recent[pair->oldest] = flow;
+	pair->oldest = (uint8_t)((pair->oldest + 1) % DRB_CC_RECENT);
+	if (pair->recents < DRB_CC_RECENT)
+		pair->recents++;
+	return false;
+}
+
+/* Most of the flows that contend have contended before. */
+static bool is_recurring(struct drb_cc_pair *pair, const struct cn *cn)
+{
+	unsigned known = 0;
+
+	for (unsigned i = 0; i < cn->flows; i++)
+		known += recall(pair, cn->flow[i]);
+	return 2 * known > cn->flows;
 }
 
 static void add_source(struct drb_cc_pair *pair, uint16_t source)
@@ -46,12 +70,14 @@ int drb_cc_hear(struct drb_cc_pair *pair, struct metapath *path, const struct me
 {
 	bool incast = is_incast(cn, destination);
 
-	if (cn->flows > 0)
-		judge(pair, incast);
-	if (pair->score <= 0)
+	if (cn->flows > 0) {
+		judge(&pair->incast, incast);
+		judge(&pair->recurring, is_recurring(pair, cn));
+	}
+	if (pair->incast <= 0 && pair->recurring > 0)
 		return metapath_hear(path, rules, cn->path, cn->waiting_ns, now_ns);
 	metapath_measure(path, rules, cn->path, cn->waiting_ns, now_ns);
-	if (incast)
+	if (incast && pair->incast > 0)
 		throttle(pair, cc, destination, cn, now_ns);
 	return -(int)metapath_close_last(path, rules, now_ns);
 }

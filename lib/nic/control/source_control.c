@@ -117,7 +117,7 @@ void source_control_begin(struct source_control *control, uint16_t destination, 
 	if (control->episode != NULL)
 		control->episode[destination] = (struct episode){.applied = false};
 	if (control->end != NULL)
-		control->end[destination] = (struct drb_cc_pair){.score = 0};
+		control->end[destination] = (struct drb_cc_pair){.incast = 0};
 }
 
 static unsigned choose_marked(

@@ -48,16 +48,6 @@ void datagram_control_destroy(struct datagram_control *control)
 
 /* --- routes --- */
 
-/* Switches on the way: as many as the route has ports. */
-static uint8_t count_switches(const uint8_t *route, unsigned length)
-{
-	unsigned switches = 0;
-
-	for (unsigned i = 0; i < length; i++)
-		switches += (route[i] & ROUTE_PORT_BIT) != 0;
-	return (uint8_t)switches;
-}
-
 static __attribute__((noinline)) void begin(
 	struct datagram *nic, uint16_t destination, unsigned count)
 {
@@ -68,7 +58,7 @@ static __attribute__((noinline)) void begin(
 		const uint8_t *route = route_set_get(
 			nic->config.routes, nic->config.host, destination, i, &length);
 
-		switches[i] = count_switches(route, length);
+		switches[i] = (uint8_t)route_switches(route, length);
 	}
 	source_control_begin(nic->control->source, destination, count, switches);
 }
@@ -260,26 +250,36 @@ static bool host_pauses(struct datagram_control *control, uint64_t now)
 	return false;
 }
 
-static uint16_t pause_heads(struct datagram *nic, weft_time now)
+/* Returns the set of VCs whose head pauses, but finds no room. */
+static uint16_t pause_fifos(struct datagram *nic, weft_time now)
 {
-	struct datagram_control *control = nic->control;
-	uint64_t now_ns = now / PS_PER_NS;
 	uint16_t held = 0;
 
-	if (control->source->config.iba.per_host)
-		return host_pauses(control, now_ns) ? nic->waiting : 0;
-	while (release(nic, now_ns))
-		;
 	for (uint16_t vcs = nic->waiting; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {
 		unsigned vc = (unsigned)__builtin_ctz(vcs);
 		const struct datagram_fifo *fifo = &nic->fifo[vc];
 
-		while (fifo->count > 0 && head_pauses(nic, fifo, now_ns))
+		while (fifo->count > 0 && head_pauses(nic, fifo, now / PS_PER_NS))
 			if (!pause_head(nic, vc, now)) {
 				held |= (uint16_t)(1u << vc);
 				break;
 			}
 	}
+	return held;
+}
+
+static uint16_t pause_heads(struct datagram *nic, weft_time now)
+{
+	struct datagram_control *control = nic->control;
+	uint64_t now_ns = now / PS_PER_NS;
+	uint16_t held;
+
+	if (control->source->config.iba.per_host)
+		return host_pauses(control, now_ns) ? nic->waiting : 0;
+	/* A FIFO that a pause has emptied takes back a message whose own pause is over. */
+	do
+		held = pause_fifos(nic, now);
+	while (release(nic, now_ns));
 	return held;
 }
 
@@ -325,6 +325,7 @@ void datagram_control_sent(struct datagram *nic, const struct weft_packet *packe
 weft_time datagram_control_due(const struct datagram *nic, weft_time now)
 {
 	const struct datagram_control *control = nic->control;
+	const struct datagram_due *first;
 
 	if (control->lane == NULL)
 		return WEFT_TIME_NEVER;
@@ -332,10 +333,15 @@ weft_time datagram_control_due(const struct datagram *nic, weft_time now)
 		return nic->waiting == 0 || control->host_since_ns == UINT64_MAX
 			       ? WEFT_TIME_NEVER
 			       : source_control_ready_ns(control->source, 0) * PS_PER_NS;
-	/* One that is over waits for the head of its FIFO, which waits for credits. */
-	if (control->dues == 0 || control->due[0].at_ns * PS_PER_NS <= now)
+	if (control->dues == 0)
 		return WEFT_TIME_NEVER;
-	return control->due[0].at_ns * PS_PER_NS;
+	first = &control->due[0];
+	if (first->at_ns * PS_PER_NS > now)
+		return first->at_ns * PS_PER_NS;
+	/* It may wait for the head of its FIFO, which waits for credits. */
+	return can_return(nic, control->message[control->lane[first->destination].first - 1].vc)
+		       ? now
+		       : WEFT_TIME_NEVER;
 }
 
 const char *datagram_control_check(const struct datagram *nic)

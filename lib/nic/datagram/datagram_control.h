@@ -58,7 +58,8 @@ uint16_t datagram_control_heads(struct datagram *nic, weft_time now);
 /* A frame has left. */
 void datagram_control_sent(struct datagram *nic, const struct weft_packet *packet, weft_time now);
 
-/* When the next pause ends, after now, that something waits for; WEFT_TIME_NEVER: nothing does. */
+/* When the next pause ends that a message waits for, or 'now' if it is over and the message can go
+ * to the head of its FIFO; WEFT_TIME_NEVER: none. */
 weft_time datagram_control_due(const struct datagram *nic, weft_time now);
 
 /* Messages that wait here. */

@@ -28,7 +28,7 @@ static void finish(struct goal_replay *made, struct goal *goal)
 
 #define NS PS_PER_NS
 
-/* Whatever is due now is accepted; returns how many. */
+/* All that is due now is accepted; returns how many. */
 static unsigned send_all(struct goal_replay *made, uint32_t rank, weft_time now)
 {
 	struct goal_message message;

@@ -575,6 +575,22 @@ static void an_absence_before_a_hello_is_no_excuse_after_it(void **state)
 	assert_true(poll_until(bench, end, bench->now + 1, 1));
 }
 
+/* It has no CPU, which is known: silence counts from a hello before the last excuse on. */
+static void a_neighbour_that_is_known_to_be_away_brings_no_link_down(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+
+	settle(bench);
+	hear_hello(bench);
+	for (unsigned i = 0; i < 100; i++) {
+		assert_false(poll_until(bench, end, bench->now + HELLO_PS, STEP_PS));
+		link_end_excuse(end, bench->now);
+	}
+	assert_false(poll_until(bench, end, bench->now + 2 * HELLO_PS, STEP_PS));
+	assert_true(poll_until(bench, end, bench->now + STEP_PS, STEP_PS));
+}
+
 static void an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll(void **state)
 {
 	const weft_time gap = 50 * HELLO_PS;
@@ -747,6 +763,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(an_end_that_has_its_carrier_again_says_hello_at_once),
 	TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits),
 	TEST(an_absence_before_a_hello_is_no_excuse_after_it),
+	TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down),
 	TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll),
 	TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps),
 	TEST(an_end_that_is_down_still_says_hello),

@@ -73,7 +73,7 @@ static struct wire_frame sealed(struct side *from, enum frame_kind kind)
 		bytes = control_credit_encode(&credit, payload);
 	}
 	frame = build(kind, payload, bytes);
-	frame.bytes = link_seal_close(&from->seal, &from->end, frame.data);
+	frame.bytes = link_seal_close(&from->seal, &from->end, frame.data, sizeof(frame.data));
 	return frame;
 }
 
@@ -85,9 +85,11 @@ static bool deliver(struct side *to, const struct wire_frame *frame)
 	unsigned bytes = ntohs(header->payload_bytes_be);
 	struct control_credit credit;
 	struct control_hello hello;
+	uint8_t copy[sizeof(frame->data)];
 
+	memcpy(copy, frame->data, sizeof(copy));
 	assert_int_equal(frame_check(frame->data, frame->bytes), FRAME_FAULT_OK);
-	if (!link_seal_open(&to->seal, &to->end, frame->data, frame->bytes))
+	if (!link_seal_open(&to->seal, &to->end, copy, frame->bytes))
 		return false;
 	if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes))
 		link_end_on_hello(&to->end, &hello, now);
@@ -353,6 +355,38 @@ static void data_and_the_mappers_frames_have_no_seal(void **state)
 	assert_true(link_seal_covers(FRAME_CN));
 }
 
+static void an_opened_frame_is_as_before_it_was_sealed(void **state)
+{
+	const uint8_t payload[CONTROL_CREDIT_BYTES_MAX] = {1, 2, 3};
+	const unsigned lengths[] = {CONTROL_ARN_BYTES, CONTROL_CREDIT_BYTES_MAX};
+	struct side a, b;
+
+	start_pair(&a, &b);
+	for (unsigned i = 0; i < 2; i++) {
+		struct wire_frame plain = build(FRAME_ARN, payload, lengths[i]), frame = plain;
+
+		frame.bytes = link_seal_close(&a.seal, &a.end, frame.data, sizeof(frame.data));
+		assert_int_equal(frame.bytes, 46 + lengths[i] + LINK_SEAL_BYTES);
+		assert_int_equal(
+			link_seal_open(&b.seal, &b.end, frame.data, frame.bytes), plain.bytes);
+		assert_memory_equal(frame.data, plain.data, plain.bytes);
+	}
+}
+
+static void a_frame_without_room_for_a_seal_stays_as_it_is(void **state)
+{
+	const uint8_t payload[CONTROL_ARN_BYTES] = {1, 2, 3};
+	struct wire_frame plain = build(FRAME_ARN, payload, sizeof(payload)), frame = plain;
+	struct side a, b;
+
+	start_pair(&a, &b);
+	assert_int_equal(
+		link_seal_close(&a.seal, &a.end, frame.data, plain.bytes + LINK_SEAL_BYTES - 1), 0);
+	assert_memory_equal(frame.data, plain.data, sizeof(frame.data));
+	assert_true(
+		link_seal_close(&a.seal, &a.end, frame.data, plain.bytes + LINK_SEAL_BYTES) > 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(two_ends_with_one_key_meet_and_grant_their_buffers),
 	cmocka_unit_test(ends_with_different_keys_never_meet),
@@ -369,6 +403,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_frame_is_of_no_use_on_another_link),
 	cmocka_unit_test(a_hello_moves_no_other_link_of_the_process),
 	cmocka_unit_test(data_and_the_mappers_frames_have_no_seal),
+	cmocka_unit_test(an_opened_frame_is_as_before_it_was_sealed),
+	cmocka_unit_test(a_frame_without_room_for_a_seal_stays_as_it_is),
 };
 
 UNIT_MAIN(tests)

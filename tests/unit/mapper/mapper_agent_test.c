@@ -288,6 +288,40 @@ static void an_epoch_without_further_parts_keeps_no_other_away_for_long(void **s
 	free(image.bytes);
 }
 
+/* The greatest epoch in use, then one that follows 'after' a time. True: its tables are taken. */
+static bool takes_a_lower_epoch(
+	struct mapper_agent *agent, const struct fabric_key *key, weft_time after)
+{
+	struct mapper_speaker mapper = speaker(MAPPER_ID, key);
+	struct table_image image = image_for(2);
+	struct mapper_frame answer;
+	unsigned done;
+
+	agent->config.key = agent->speaker.key = key;
+	say(agent, &mapper, 0, part_of(&image, UINT32_MAX, 0, (uint16_t)image.length), &answer);
+	say(agent, &mapper, 0, phase(UINT32_MAX, MAPPER_COMMIT), &answer);
+	assert_int_equal(agent->epoch, UINT32_MAX);
+	say(agent, &mapper, after, part_of(&image, 6, 0, (uint16_t)image.length), &answer);
+	done = say(agent, &mapper, after, phase(6, MAPPER_COMMIT), &answer);
+	free(image.bytes);
+	return (done & MAPPER_AGENT_COMMIT) != 0 && agent->epoch == 6;
+}
+
+static void without_a_key_an_epoch_in_use_keeps_no_lower_one_away_after_a_lease(void **state)
+{
+	assert_true(takes_a_lower_epoch(*state, NULL, LEASE + 1));
+}
+
+static void without_a_key_tables_of_a_lower_epoch_are_late_for_a_lease(void **state)
+{
+	assert_false(takes_a_lower_epoch(*state, NULL, LEASE));
+}
+
+static void with_a_key_an_epoch_never_falls(void **state)
+{
+	assert_false(takes_a_lower_epoch(*state, &fabric, 100 * LEASE));
+}
+
 static void pausing_and_resuming_are_told_once(void **state)
 {
 	struct mapper_agent *agent = *state;
@@ -671,6 +705,9 @@ static const struct CMUnitTest tests[] = {
 	AGENT_TEST(what_is_no_image_is_not_staged),
 	AGENT_TEST(an_older_epoch_changes_nothing),
 	AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long),
+	AGENT_TEST(without_a_key_an_epoch_in_use_keeps_no_lower_one_away_after_a_lease),
+	AGENT_TEST(without_a_key_tables_of_a_lower_epoch_are_late_for_a_lease),
+	AGENT_TEST(with_a_key_an_epoch_never_falls),
 	AGENT_TEST(pausing_and_resuming_are_told_once),
 	AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent),
 	AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told),

@@ -211,8 +211,9 @@ static void after_a_purge_everybody_is_to_be_idle_again(void **state)
 	purging_end(&purging);
 }
 
-/* Whoever is not idle after a purge either may have packets of tables that nobody counts: until
- * they cannot be there any more, every change takes a pause. A host less is no reason for one. */
+/* A device that is not idle after a purge either may have packets of tables that nobody counts:
+ * until they cannot be there any more, every change takes a pause. A host less is no reason for
+ * one. */
 static void what_a_purge_leaves_makes_the_next_change_pause(void **state)
 {
 	for (unsigned empties = 0; empties < 2; empties++) {
@@ -472,6 +473,54 @@ static void a_device_may_restart_again_and_again(void **state)
 	topology_destroy(topology);
 }
 
+static void without_key(struct mapper_fabric *fabric)
+{
+	struct net *net = &fabric->net;
+
+	net->key = NULL;
+	for (uint32_t i = 0; i < net->topology->switches; i++)
+		net->switch_agent[i].config.key = net->switch_agent[i].speaker.key = NULL;
+	for (uint32_t i = 0; i < net->topology->hosts; i++)
+		net->host_agent[i].config.key = net->host_agent[i].speaker.key = NULL;
+	for (uint32_t i = 0; i < net->topology->hosts; i++) {
+		mapper_fini(&fabric->mapper[i]);
+		fabric_start_mapper(fabric, i, 1);
+		if (i > 0)
+			fabric->mapper[i].config.listen_ps = 1000 * PS_PER_S;
+	}
+}
+
+/* Somebody without a key has committed other tables there, of the greatest epoch and of the
+ * greatest that a mapper believes. */
+static void an_epoch_that_somebody_made_up_keeps_no_mapper_away(void **state)
+{
+	static const uint32_t forged[] = {UINT32_MAX, UINT32_MAX / 2, UINT32_MAX / 2 + 1};
+	struct topology *topology = network_torus(3, 1);
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct mapper_fabric fabric;
+		uint64_t forged_digest;
+		uint32_t before;
+
+		start_unknown(&fabric, topology);
+		without_key(&fabric);
+		run(&fabric, A_WHILE);
+		fabric_assert_works(&fabric);
+		before = fabric.mapper[0].epoch;
+		fabric.net.switch_agent[4].epoch = forged[i];
+		forged_digest = fabric.net.switch_agent[4].digest ^= 1;
+		fabric.net.switch_agent[4].committed_at = fabric.net.now;
+		run(&fabric, 40 * fabric.config.sweep_ps); /* the mapper has heard of it */
+		net_cut_link(&fabric.net, 4, true);
+		run(&fabric, 40 * fabric.config.sweep_ps);
+		fabric_assert_works(&fabric);
+		assert_true(fabric.net.switch_agent[4].digest != forged_digest);
+		assert_true(fabric.mapper[0].epoch > before);
+		fabric_end(&fabric);
+	}
+	topology_destroy(topology);
+}
+
 static void who_lacks_the_key_never_leads(void **state)
 {
 	static const struct fabric_key other = {{99}};
@@ -550,6 +599,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_device_that_dies_meanwhile_is_left_out),
 	cmocka_unit_test(a_restarted_device_gets_its_tables_back),
 	cmocka_unit_test(a_device_may_restart_again_and_again),
+	cmocka_unit_test(an_epoch_that_somebody_made_up_keeps_no_mapper_away),
 	cmocka_unit_test(who_lacks_the_key_never_leads),
 };
 

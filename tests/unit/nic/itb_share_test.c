@@ -94,7 +94,8 @@ static void a_turn_that_could_not_be_used_is_not_lost(void **state)
 	assert_true(itb_share_is_own(&turn, 1));
 }
 
-/* Whatever waits and whoever can go: of so many sent while own ones could go, a fifth are own. */
+/* Independent of what waits and of who can go: of so many sent while own ones could go, a fifth are
+ * own. */
 static void own_ones_are_never_starved(void **state)
 {
 	struct itb_share turn = {0};

@@ -179,7 +179,47 @@ static void flows_to_other_hosts_open_a_path(void **state)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(crossing);
-	assert_int_equal(3, taken());
+	hear(crossing);
+	hear(crossing);
+	assert_int_not_equal(1, taken());
+	source_control_sent(control, TO, 80, 100);
+	assert_int_equal(180, source_control_ready_ns(control, TO));
+}
+
+/* All links are busy with ever other flows. */
+static void flows_that_never_come_again_open_nothing(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	for (uint16_t i = 0; i < 50; i++)
+		hear((struct cn){.waiting_ns = 100000, .flows = 2, .flow = {{i, 1}, {i, 3}}});
+	assert_int_equal(1, taken());
+}
+
+static void flows_that_no_longer_come_again_close_what_is_open(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	for (unsigned i = 0; i < 3; i++)
+		hear(crossing);
+	for (uint16_t i = 0; i < 3 * DRB_CC_SCORE_MAX; i++)
+		hear((struct cn){.waiting_ns = 100000, .flows = 2, .flow = {{i, 9}, {i, 10}}});
+	assert_int_equal(1, taken());
+}
+
+static void a_flow_is_remembered_until_so_many_others_have_come(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	for (uint16_t round = 0; round < 4; round++)
+		for (uint16_t i = 0; i <= DRB_CC_RECENT; i++)
+			hear((struct cn){.waiting_ns = 100000, .flows = 1, .flow = {{i, 1}}});
+	assert_int_equal(1, taken());
+}
+
+static void one_notification_of_an_incast_does_not_slow_down(void **state)
+{
+	start(SOURCE_CONTROL_DRB_CC);
+	for (unsigned i = 0; i < 3; i++)
+		hear(crossing);
+	hear(incast);
 	source_control_sent(control, TO, 80, 100);
 	assert_int_equal(180, source_control_ready_ns(control, TO));
 }
@@ -223,8 +263,9 @@ static void sources_are_forgotten_once_nothing_pauses(void **state)
 static void an_incast_closes_what_is_open(void **state)
 {
 	start(SOURCE_CONTROL_DRB_CC);
-	hear(crossing);
 	for (unsigned i = 0; i < 3; i++)
+		hear(crossing);
+	for (unsigned i = 0; i < 6; i++)
 		hear(incast);
 	assert_int_equal(1, taken());
 }
@@ -266,6 +307,10 @@ int main(void)
 		TEST(new_routes_forget_what_was_open),
 		TEST(pr_drb_counts_its_database),
 		TEST(flows_to_other_hosts_open_a_path),
+		TEST(flows_that_never_come_again_open_nothing),
+		TEST(flows_that_no_longer_come_again_close_what_is_open),
+		TEST(a_flow_is_remembered_until_so_many_others_have_come),
+		TEST(one_notification_of_an_incast_does_not_slow_down),
 		TEST(an_incast_slows_down_and_opens_nothing),
 		TEST(it_is_one_if_most_flows_share_the_destination),
 		TEST(sources_are_counted_once_and_over_notifications),

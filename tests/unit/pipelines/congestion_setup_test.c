@@ -58,6 +58,27 @@ static void set_up(struct bed *bed, uint32_t at)
 		&(struct contention_config){.in_frame = true});
 }
 
+static bool last_switch_records(enum source_control_kind kind, enum run_recording recording)
+{
+	struct bed bed;
+	bool last;
+
+	open_bed(&bed, kind);
+	bed.run.sw.recording = recording;
+	set_up(&bed, 0);
+	last = bed.contention.config.last;
+	close_bed(&bed);
+	return last;
+}
+
+static void only_drb_cc_has_the_last_switch_record_unless_the_file_says_which(void **state)
+{
+	assert_false(last_switch_records(SOURCE_CONTROL_PR_DRB, RUN_RECORDING_AUTO));
+	assert_true(last_switch_records(SOURCE_CONTROL_DRB_CC, RUN_RECORDING_AUTO));
+	assert_true(last_switch_records(SOURCE_CONTROL_PR_DRB, RUN_RECORDING_LAST));
+	assert_false(last_switch_records(SOURCE_CONTROL_DRB_CC, RUN_RECORDING_FIRST));
+}
+
 static void sources_that_measure_nothing_time_no_departures(void **state)
 {
 	static const enum source_control_kind kinds[] = {
@@ -126,6 +147,7 @@ static void marks_follow_the_rules_of_the_run_file(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(sources_that_measure_nothing_time_no_departures),
+	cmocka_unit_test(only_drb_cc_has_the_last_switch_record_unless_the_file_says_which),
 	cmocka_unit_test(drb_measures_and_records_no_flows),
 	cmocka_unit_test(flows_are_recorded_after_two_full_frames_of_the_slowest_link),
 	cmocka_unit_test(marks_follow_the_rules_of_the_run_file),

@@ -25,6 +25,7 @@ static struct lab_config *parse(const char *text)
 
 static const char full[] = HEAD "name: mine\n"
 				"links: veth\n"
+				"processes: each\n"
 				"groups: {edge: [s0, s1], core: [s4, s5]}\n"
 				"eal: [--no-telemetry, \"--log-level=7\"]\n"
 				"cores: 2\n"
@@ -45,6 +46,7 @@ static void every_key_is_read(void **state)
 
 	assert_string_equal(config->name, "mine");
 	assert_int_equal(config->links, LAB_CONFIG_LINKS_VETH);
+	assert_int_equal(config->processes, LAB_CONFIG_PROCESSES_EACH);
 	assert_int_equal(config->groups.count, 2);
 	assert_string_equal(config->groups.at[1].name, "core");
 	assert_string_equal(config->groups.at[1].device[0], "s4");
@@ -72,7 +74,8 @@ static void a_lab_is_called_like_its_file_unless_it_says_otherwise(void **state)
 	struct lab_config *config = parse(HEAD);
 
 	assert_string_equal(config->name, "l");
-	assert_int_equal(config->links, LAB_CONFIG_LINKS_MEMIF);
+	assert_int_equal(config->links, LAB_CONFIG_LINKS_SHARED);
+	assert_int_equal(config->processes, LAB_CONFIG_PROCESSES_AUTO);
 	assert_int_equal(config->run.mapper.routes, RUN_ROUTES_MAPPER);
 	assert_int_equal(config->groups.count, 0);
 	lab_config_destroy(config);
@@ -185,10 +188,10 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
-			"name, topology, links, groups, eal, security, faults, cores, seed, link, switch, "
+			"name, topology, links, processes, groups, eal, security, faults, cores, seed, link, switch, "
 			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
 		{HEAD "links: mem\n",
-			"some/l.yaml:3:8: 'links: mem': expected one of memif, veth, dpdk; nearest is 'memif'"},
+			"some/l.yaml:3:8: 'links: mem': expected one of shared, memif, veth, dpdk; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",
 			"some/l.yaml:3:20: a second group 's0', the first one is in line 3"},
 		{HEAD "groups: s0\n",

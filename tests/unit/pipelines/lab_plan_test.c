@@ -58,7 +58,7 @@ static void each_switch_has_a_process_and_the_hosts_share_one(void **state)
 		assert_int_equal(plan->switch_process[i], i);
 	for (uint32_t i = 0; i < network->hosts; i++)
 		assert_int_equal(plan->host_process[i], network->switches);
-	assert_true(plan->process[network->switches].nics);
+	assert_int_equal(plan->process[network->switches].role, LAB_ROLE_HOSTS);
 	assert_string_equal(plan->process[network->switches].prefix, "weft-demo-h0");
 	lab_plan_destroy(plan);
 }
@@ -100,6 +100,24 @@ static void a_link_between_processes_has_one_server_and_one_client(void **state)
 	lab_plan_destroy(plan);
 }
 
+static void ends_of_a_shared_link_are_those_of_one_file(void **state)
+{
+	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_SHARED, NULL, 0);
+	char end[2][LAB_DEVICE_MAX];
+
+	(void)state;
+	assert_non_null(plan);
+	for (uint32_t i = 0; i < network->links; i++) {
+		assert_int_equal(plan->link[i].kind, LAB_LINK_SHARED);
+		for (unsigned side = 0; side < 2; side++) {
+			snprintf(end[side], sizeof(end[side]), "shared:%s/memory/l%u.ring:%u",
+				plan->run_dir, i, side);
+			assert_string_equal(plan->link[i].device[side], end[side]);
+		}
+	}
+	lab_plan_destroy(plan);
+}
+
 static void links_inside_a_process_need_no_port(void **state)
 {
 	const uint32_t all[] = {0, 1, 2, 3, 4, 5};
@@ -127,6 +145,23 @@ static void more_than_32_ports_in_a_process_are_refused(void **state)
 		hosts[i] = i;
 	assert_null(plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, &group, 1));
 	assert_non_null(strstr(fault.text, "has 40 links to other processes"));
+}
+
+static void shared_links_are_no_ports_of_dpdk(void **state)
+{
+	struct lab_plan_group group = {.name = "hosts", .host_count = 40};
+	struct lab_plan *plan;
+	uint32_t hosts[40];
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		hosts[i] = i;
+	group.hosts = hosts;
+	plan = plan_of("rlft:ports=12,stages=2", LAB_LINK_SHARED, &group, 1);
+	assert_non_null(plan);
+	assert_int_equal(plan->process[0].ports, 40);
+	assert_int_equal(plan->process[0].ethdevs, 0);
+	lab_plan_destroy(plan);
 }
 
 static void a_device_in_two_processes_is_refused(void **state)
@@ -241,8 +276,10 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(each_switch_has_a_process_and_the_hosts_share_one),
 	CLAIM(more_hosts_than_ports_are_split_by_leaf_switch),
 	CLAIM(a_link_between_processes_has_one_server_and_one_client),
+	CLAIM(ends_of_a_shared_link_are_those_of_one_file),
 	CLAIM(links_inside_a_process_need_no_port),
 	CLAIM(more_than_32_ports_in_a_process_are_refused),
+	CLAIM(shared_links_are_no_ports_of_dpdk),
 	CLAIM(a_device_in_two_processes_is_refused),
 	CLAIM(switches_and_hosts_in_one_process_are_refused),
 	CLAIM(veth_slots_hold_the_longest_frame),

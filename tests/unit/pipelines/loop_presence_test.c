@@ -32,6 +32,24 @@ static void work_that_takes_long_is_no_absence(void **state)
 	assert_int_equal(presence.absent, 0);
 }
 
+/* Nine hundred iterations of 1 us, and one of 100 us: a tenth of the time is in the long one. */
+static void time_counts_by_the_iterations_in_which_it_went_by(void **state)
+{
+	static struct loop_presence presence;
+	weft_time now = PS_PER_S;
+
+	(void)state;
+	loop_presence_begin(&presence, now);
+	for (unsigned i = 0; i < 900; i++)
+		loop_presence_note(&presence, now += PS_PER_US, PS_PER_S);
+	loop_presence_note(&presence, now += 100 * PS_PER_US, PS_PER_S);
+	assert_int_equal(presence.spent.count, 1000000);
+	assert_in_range(histogram_quantile(&presence.spent, 0.89), 980, 1020);
+	assert_in_range(histogram_quantile(&presence.spent, 0.91), 98000, 102000);
+	loop_presence_reset(&presence);
+	assert_int_equal(presence.spent.count, 0);
+}
+
 /* The loop is stopped between the beginning of its iteration and that of the work, or in it. */
 static void a_stop_beside_the_work_is_not_excused(void **state)
 {
@@ -75,6 +93,7 @@ static void traffic_begins_with_no_absence_and_keeps_the_sum(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_longest_iteration_and_the_sum_of_too_long_ones_count),
+	cmocka_unit_test(time_counts_by_the_iterations_in_which_it_went_by),
 	cmocka_unit_test(work_that_takes_long_is_no_absence),
 	cmocka_unit_test(a_stop_beside_the_work_is_not_excused),
 	cmocka_unit_test(a_clock_that_was_read_before_the_work_ended_is_no_absence),

@@ -311,7 +311,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
 			"are: "
 			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
-			"marking-rate, packet-size, victim-mask, contention, flows, contending, "
+			"marking-rate, packet-size, victim-mask, contention, flows, contending, recording, "
 			"routing-delay, routing-start"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB)"},
@@ -491,7 +491,7 @@ static void an_override_is_checked_like_the_file(void **state)
 		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; "
 		"known "
 		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
-		"marking-rate, packet-size, victim-mask, contention, flows, contending, "
+		"marking-rate, packet-size, victim-mask, contention, flows, contending, recording, "
 		"routing-delay, routing-start");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer=64: 'buffer: 64': expected a size with its unit, such as "

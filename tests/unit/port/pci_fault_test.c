@@ -118,8 +118,8 @@ static void a_device_of_the_kernel_is_to_be_bound_to_vfio(void **state)
 	(void)state;
 	make_nic("e1000e");
 	says(NULL, ENODEV,
-		"belongs to the kernel driver e1000e, expected vfio-pci ('dpdk-devbind.py -b "
-		"vfio-pci " ADDRESS "')");
+		"belongs to the kernel driver e1000e, expected vfio-pci ('weft port bind " ADDRESS
+		"')");
 }
 
 static void without_an_iommu_nobody_is_sent_to_bind_it_to_vfio(void **state)

@@ -304,7 +304,43 @@ static void a_limit_holds_for_lanes(void **state)
 	event_queue_destroy(queue);
 }
 
+/* Rounds of some length, each from what may come next: all events come, in order, none before its
+ * round, in calendar, lanes and heap. */
+static void rounds_from_the_next_event_miss_none(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	struct sim_event event;
+	weft_time next, last = 0;
+	unsigned left = EVENTS, rounds = 0;
+	struct rng rng;
+
+	rng_init(&rng, 11, 0, 0);
+	assert_true(event_queue_next(queue) == WEFT_TIME_NEVER);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		weft_time at = rng_below(&rng, i % 3 == 0 ? 5000 : 40 * 1000 * 1000);
+
+		if (i % 5 == 0)
+			event_queue_push_lane(
+				queue, i % EVENT_LANES, (struct sim_event){10 * i, 1, i});
+		else
+			push(queue, at, 2, i);
+	}
+	while ((next = event_queue_next(queue)) != WEFT_TIME_NEVER) {
+		assert_true(next >= last);
+		while (event_queue_pop(queue, next + 700, &event)) {
+			assert_true(event.at >= next && event.at < next + 700);
+			left--;
+		}
+		last = next;
+		rounds++;
+	}
+	assert_int_equal(left, 0);
+	assert_true(rounds < 2 * EVENTS);
+	event_queue_destroy(queue);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(rounds_from_the_next_event_miss_none),
 	cmocka_unit_test(events_come_in_the_order_of_time_then_order_then_item),
 	cmocka_unit_test(an_event_for_now_comes_before_later_ones_of_the_same_bucket),
 	cmocka_unit_test(nothing_comes_before_its_limit),

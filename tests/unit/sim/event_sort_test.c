@@ -34,7 +34,7 @@ static void few_come_out_as_qsort_has_them(void **state)
 		uint32_t count = (uint32_t)rng_below(&rng, EVENT_SORT_FEW + 1);
 
 		draw(&rng, count, turn % 2 == 0 ? 1ull << 62 : 1 + turn % 40, key);
-		/* Whatever is left behind the count must not matter. */
+		/* Entries left behind the count must not matter. */
 		for (uint32_t i = count; i < EVENT_SORT_FEW; i++)
 			key[i] = rng_next(&rng);
 		memcpy(wanted, key, count * sizeof(key[0]));

@@ -252,6 +252,21 @@ static void later_switch_adds_time_but_records_no_flows(void **state)
 	close_bed(bed);
 }
 
+static void later_switch_records_its_flows_instead_if_the_last_ones_are_wanted(void **state)
+{
+	static const struct cn_flow first[] = {{20, 21}, {22, 23}}, found[] = {{2, 6}};
+	struct bed *bed = open_bed();
+	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
+
+	bed->contention.config.last = true;
+	latency_record(&bed->extension[number], first, 2);
+	arrive(bed, 1, 0, found[0], OUT);
+	leave_after(bed, THRESHOLD + PS_PER_US);
+	expect_flows(bed, number, found, 1);
+	assert_int_equal(bed->contention.recorded, 1);
+	close_bed(bed);
+}
+
 static void without_a_threshold_only_time_is_recorded(void **state)
 {
 	struct bed *bed = open_bed();
@@ -357,6 +372,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(flows_are_those_at_the_time_of_departure),
 	cmocka_unit_test(packet_alone_becomes_predictive_without_flows),
 	cmocka_unit_test(later_switch_adds_time_but_records_no_flows),
+	cmocka_unit_test(later_switch_records_its_flows_instead_if_the_last_ones_are_wanted),
 	cmocka_unit_test(without_a_threshold_only_time_is_recorded),
 	cmocka_unit_test(extension_in_the_frame_is_kept_right),
 	cmocka_unit_test(damaged_extension_in_a_frame_is_left_and_counted),

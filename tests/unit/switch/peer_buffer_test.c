@@ -111,7 +111,7 @@ static void where_each_packet_has_its_credit_frame_the_credits_are_the_space(voi
 	assert_int_equal(peer_buffer_free(&link.buffer, 0), 0);
 }
 
-/* Whatever comes and goes: the space is known exactly when a credit frame comes, and afterwards it
+/* The space, whatever comes and goes, is known exactly when a credit frame comes, and afterwards it
  * and its estimate lie between the credits and these with all that may be withheld. */
 static void the_space_lies_between_the_credits_and_what_may_be_withheld(void **state)
 {

@@ -392,8 +392,8 @@ static void messages_taken_ahead_are_those_that_are_polled(void **state)
 	}
 }
 
-/* Whoever takes for a while and polls then gets what he would have polled, whether somebody has
- * counted meanwhile or not, and whether messages had to wait or not. */
+/* A caller that takes for a while and polls then gets what it would have polled, whether somebody
+ * has counted meanwhile or not, and whether messages had to wait or not. */
 static void who_turns_to_polling_misses_nothing(void **state)
 {
 	for (unsigned run = 0; run < 8; run++) {

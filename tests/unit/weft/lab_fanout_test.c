@@ -101,7 +101,7 @@ static void ids_in_a_row_do_not_meet(void **state)
 
 static void links_of_other_kinds_have_no_groups(void **state)
 {
-	struct lab_plan *plan = plan_of(LAB_LINK_MEMIF);
+	struct lab_plan *plan = plan_of(LAB_LINK_SHARED);
 	pid_t running[64];
 
 	for (unsigned p = 0; p < plan->processes; p++)

@@ -35,7 +35,9 @@ static void notification_survives_the_wire(void **state)
 
 		assert_int_equal(length, CN_BYTES(in.flows));
 		assert_true(cn_decode(&out, bytes, length));
-		assert_memory_equal(&in, &out, sizeof(in));
+		/* Up to the byte between two fields, and from there on. */
+		assert_memory_equal(&in, &out, offsetof(struct cn, flows) + 1);
+		assert_memory_equal(in.flow, out.flow, sizeof(in.flow));
 	}
 }
 

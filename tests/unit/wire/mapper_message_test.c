@@ -25,14 +25,18 @@ static void every_message_survives_the_wire(void **state)
 		uint8_t bytes[MAPPER_MESSAGE_MAX];
 		unsigned length = mapper_message_encode(&in, bytes);
 
+		memset(&out, 0, sizeof(out)); /* what is between fields */
 		assert_true(mapper_message_decode(&out, bytes, length));
 		assert_int_equal(out.type, in.type);
 		assert_int_equal(out.sender, in.sender);
 		assert_int_equal(out.counter, in.counter);
 		if (in.type == MAPPER_REPLY)
-			assert_memory_equal(&out.reply, &in.reply, sizeof(in.reply));
+			assert_memory_equal(&out.reply, &in.reply,
+				offsetof(struct mapper_reply, name) + sizeof(in.reply.name));
 		if (in.type == MAPPER_STATUS)
-			assert_memory_equal(&out.status, &in.status, sizeof(in.status));
+			assert_memory_equal(&out.status, &in.status,
+				offsetof(struct mapper_status, followed_priority) +
+					sizeof(in.status.followed_priority));
 		assert_same(&out, bytes, length);
 	}
 }
@@ -53,7 +57,7 @@ static void a_message_of_any_other_length_is_refused(void **state)
 	}
 }
 
-/* Whatever is decoded is what encoding writes: no byte is ignored. */
+/* Encoding writes what was decoded: no byte is ignored. */
 static void a_changed_byte_is_refused_or_means_something_else(void **state)
 {
 	struct rng rng;

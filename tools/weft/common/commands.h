@@ -16,7 +16,7 @@
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Whether an argument after the name is --help. */
+/* Whether an argument after the name is --help; main() has made -h and 'weft help' to it. */
 bool command_wants_help(int argc, char **argv);
 
 /* Whether 'text' is a decimal number from 'least' to 'most'. */
@@ -32,7 +32,9 @@ int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_port(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
+int cmd_words(int argc, char **argv);

@@ -6,7 +6,9 @@
 #include "cmd_lab.h"
 
 #include <argp.h>
+#include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,8 @@
 #include "quantity.h"
 
 #define PATIENCE_MS 5000
+
+#define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */
 
 /* --- command line --- */
 
@@ -54,6 +58,34 @@ static const struct argp_option list_options[] = {
 static const struct argp_option status_options[] = {
 	OPTION_RUN_DIR,
 	{"json", 'j', NULL, 0, "one JSON document instead of tables", 0},
+	{"wide", 'W', NULL, 0, "all links, and all counters that are not zero", 0},
+	{0},
+};
+static const struct argp_option top_options[] = {
+	OPTION_RUN_DIR,
+	{"once", 'O', NULL, 0, "show one interval and end", 0},
+	{"json-lines", 'J', NULL, 0, "a JSON document in a line for each interval", 0},
+	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
+	{0},
+};
+static const struct argp_option metrics_options[] = {
+	OPTION_RUN_DIR,
+	{"listen", 'l', "ADDRESS:PORT", 0, "where Prometheus asks (127.0.0.1:9464)", 0},
+	{"once", 'O', NULL, 0, "write the metrics to standard output and end", 0},
+	{"text", 'T', NULL, 0,
+		"with --once: the older text format, which 'promtool check metrics' reads", 0},
+	{0},
+};
+static const struct argp_option exec_options[] = {
+	OPTION_RUN_DIR,
+	{"joined", 'G', NULL, 0, "join the words and have them read by a shell, as ssh does", 0},
+	{0},
+};
+static const struct argp_option host_options[] = {OPTION_RUN_DIR, {0}};
+static const struct argp_option web_options[] = {
+	OPTION_RUN_DIR,
+	{"listen", 'l', "ADDRESS:PORT", 0, "where the page is served (127.0.0.1:9465)", 0},
+	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
 	{0},
 };
 static const struct argp_option run_options[] = {
@@ -79,6 +111,11 @@ static const struct argp_option map_options[] = {
 	{"json", 'j', NULL, 0, "one JSON document: mapper, epoch, differences, topology", 0},
 	{0},
 };
+static const struct argp_option route_options[] = {
+	OPTION_RUN_DIR,
+	{"json", 'j', NULL, 0, "one JSON document: epoch, mapper, ways", 0},
+	{0},
+};
 static const struct argp_option link_options[] = {OPTION_RUN_DIR, {0}};
 
 static const struct part {
@@ -86,6 +123,8 @@ static const struct part {
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
 	const struct argp_option *options;
 	const char *arguments, *doc;
+	unsigned least, most; /* words behind LAB */
+	bool in_order;        /* options behind LAB are those of a program */
 } parts[] = {
 	{"up", cmd_lab_up, up_options, "LAB.yaml",
 		"Starts the processes of a lab and waits until all links are up."},
@@ -93,17 +132,44 @@ static const struct part {
 		"Shows the labs of this user that are up, and the files they were started from."},
 	{"status", cmd_lab_status, status_options, "LAB",
 		"Shows processes, links and counters. Exit 1: a process or link is down."},
+	{"top", cmd_lab_top, top_options, "LAB",
+		"Shows rates, stalls and losses of links and hosts, again every second."},
+	{"metrics", cmd_lab_metrics, metrics_options, "LAB",
+		"Offers all counters to Prometheus as OpenMetrics."},
+	{"web", cmd_lab_web, web_options, "LAB",
+		"Serves a page on this machine that draws the lab, shows what its links do, and "
+		"cuts and joins cables."},
 	{"run", cmd_lab_run, run_options, "LAB",
 		"Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
 		"lost, duplicated or out of order."},
-	{"capture", cmd_lab_capture, capture_options, "LAB PORT",
-		"Captures a port such as s0:1 as pcapng until interrupted:\n"
-		"weft lab capture LAB s0:1 | wireshark -k -i -"},
+	{"capture", cmd_lab_capture, capture_options, "LAB PORT...|all",
+		"Captures ports such as s0:1 as pcapng until interrupted; 'all': every port here.\n"
+		"weft lab capture LAB s0:1 s1:0 | wireshark -k -i -",
+		1, UINT_MAX},
 	{"map", cmd_lab_map, map_options, "LAB",
 		"Writes the topology that the mapper has found, and its differences to the expected "
 		"one. Exit 1: there are differences."},
 	{"link", cmd_lab_link, link_options, "LAB PORT down|up",
-		"Cuts the cable at a port such as s0:1, or restores it."},
+		"Cuts the cable at a port such as s0:1, or restores it.", 2, 2},
+	{"route", cmd_lab_route, route_options, "LAB HOST HOST",
+		"Shows the ways from a host to another as the mapper has distributed them. Exit 1: "
+		"there is none.",
+		2, 2},
+	{"set", cmd_lab_set, host_options, "LAB PORT KEY=VALUE...|reset",
+		"Sets rate, delay, corrupt and credit-loss of the cable at a port such as s0:1, in "
+		"both directions, until 'reset' or the end of the lab.",
+		2, UINT_MAX},
+	{"exec", cmd_lab_exec, exec_options, "LAB HOST [--] COMMAND [ARGUMENT...]",
+		"Runs a program in a host of the lab's 'edges': in its network, with its name.", 2,
+		UINT_MAX, true},
+	{"shell", cmd_lab_shell, host_options, "LAB HOST",
+		"Starts a shell in a host of the lab's 'edges'.", 1, 1},
+	{"hosts", cmd_lab_hosts, host_options, "LAB",
+		"Lists the hosts that programs run in, as a hostfile of Open MPI."},
+	{"mpirun", cmd_lab_mpirun, host_options, "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]",
+		"Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
+		"weft lab mpirun LAB -np 4 ./a.out",
+		1, UINT_MAX, true},
 	{"down", cmd_lab_down, down_options, "LAB",
 		"Ends the processes of a lab and removes its files, sockets and namespace. A lab "
 		"that is not up is no error."},
@@ -117,6 +183,49 @@ static weft_time parse_time(const char *option, const char *text, struct argp_st
 		argp_error(state, "--%s %s: expected %s", option, text,
 			quantity_expected(QUANTITY_TIME));
 	return value;
+}
+
+/* Options without a value. */
+static const struct flag {
+	int key;
+	size_t at; /* in struct lab_arguments */
+} flags[] = {
+	{'j', offsetof(struct lab_arguments, json)},
+	{'e', offsetof(struct lab_arguments, explain)},
+	{'R', offsetof(struct lab_arguments, restart)},
+	{'a', offsetof(struct lab_arguments, all)},
+	{'D', offsetof(struct lab_arguments, dot)},
+	{'W', offsetof(struct lab_arguments, wide)},
+	{'O', offsetof(struct lab_arguments, once)},
+	{'J', offsetof(struct lab_arguments, json_lines)},
+	{'G', offsetof(struct lab_arguments, joined)},
+	{'T', offsetof(struct lab_arguments, text)},
+};
+
+static error_t parse_flag(int key, struct lab_arguments *arguments)
+{
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].key == key) {
+			*(bool *)((char *)arguments + flags[i].at) = true;
+			return 0;
+		}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* Options that may be repeated. */
+static void parse_repeated(int key, const char *text, struct argp_state *state)
+{
+	struct lab_arguments *arguments = state->input;
+
+	if (key == 'p') {
+		if (arguments->only_count == LAB_ONLY_MAX)
+			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
+		arguments->only[arguments->only_count++] = text;
+	} else {
+		if (arguments->trust.count == LAB_TRUST_MAX)
+			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
+		arguments->trust.file[arguments->trust.count++] = text;
+	}
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -133,46 +242,28 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'd':
 		arguments->duration_ps = parse_time("duration", text, state);
 		return 0;
-	case 'j':
-		arguments->json = true;
-		return 0;
 	case 'o':
 		arguments->output = text;
 		return 0;
-	case 'e':
-		arguments->explain = true;
+	case 'l':
+		arguments->listen = text;
 		return 0;
-	case 'R':
-		arguments->restart = true;
-		return 0;
-	case 'a':
-		arguments->all = true;
-		return 0;
-	case 'D':
-		arguments->dot = true;
+	case 'i':
+		arguments->interval_ps = parse_time("interval", text, state);
+		if (arguments->interval_ps < INTERVAL_MIN_PS)
+			argp_error(state, "--interval %s: expected at least 100ms", text);
 		return 0;
 	case 'p':
-		if (arguments->only_count == LAB_ONLY_MAX)
-			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
-		arguments->only[arguments->only_count++] = text;
-		return 0;
 	case 't':
-		if (arguments->trust.count == LAB_TRUST_MAX)
-			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
-		arguments->trust.file[arguments->trust.count++] = text;
+		parse_repeated(key, text, state);
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->file == NULL)
-			arguments->file = text;
-		else if (arguments->link == NULL)
-			arguments->link = text;
-		else if (arguments->word == NULL)
-			arguments->word = text;
-		else
-			argp_error(state, "'%s': too many arguments", text);
+	case ARGP_KEY_ARGS:
+		arguments->file = state->argv[state->next];
+		arguments->word = state->argv + state->next + 1;
+		arguments->words = (unsigned)(state->argc - state->next) - 1;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_flag(key, arguments);
 	}
 }
 
@@ -187,19 +278,18 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 	struct lab_arguments arguments = {
 		.wait_ps = 10 * PS_PER_S,
 		.duration_ps = WEFT_TIME_NEVER,
+		.interval_ps = PS_PER_S,
 	};
-	const char *second = strchr(part->arguments, ' ');
-	bool wants_file, wants_link = second != NULL;
-	bool wants_word = wants_link && strchr(second + 1, ' ') != NULL;
+	bool wants_file;
 	char name[64];
 
 	snprintf(name, sizeof(name), "weft lab %s", part->name);
 	argv[0] = name;
 	argp_err_exit_status = EXIT_BAD_REQUEST;
-	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	argp_parse(&argp, argc, argv, part->in_order ? ARGP_IN_ORDER : 0, NULL, &arguments);
 	wants_file = part->arguments[0] != '\0' && !arguments.all;
-	if ((arguments.file != NULL) != wants_file || (arguments.link != NULL) != wants_link ||
-		(arguments.word != NULL) != wants_word) {
+	if ((arguments.file != NULL) != wants_file || arguments.words < part->least ||
+		arguments.words > part->most) {
 		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
 		return EXIT_BAD_REQUEST;
 	}
@@ -228,7 +318,9 @@ int cmd_lab(int argc, char **argv)
 		if (strcmp(parts[i].name, argv[1]) == 0)
 			return run_part(&parts[i], argc - 1, argv + 1);
 	return command_fail("lab", EXIT_BAD_REQUEST,
-		"'%s', expected up, list, status, run, capture, map, link or down", argv[1]);
+		"'%s', expected up, list, status, top, metrics, web, run, capture, map, link, "
+		"route, set, exec, shell, hosts, mpirun or down",
+		argv[1]);
 }
 
 /* --- signals --- */

@@ -19,9 +19,9 @@
 #define LAB_ONLY_MAX 64
 
 struct lab_arguments {
-	const char *file;               /* or the name of a lab that is up */
-	const char *link;               /* capture, link: "s0:1" */
-	const char *word;               /* link: "down", "up" */
+	const char *file;  /* or the name of a lab that is up */
+	char *const *word; /* further arguments, NULL behind the last */
+	unsigned words;
 	const char *run_dir;            /* NULL: /run/weft/NAME */
 	const char *output;             /* NULL: standard output */
 	const char *only[LAB_ONLY_MAX]; /* up: processes by a device of theirs */
@@ -29,16 +29,32 @@ struct lab_arguments {
 	struct lab_trust trust; /* up */
 	weft_time wait_ps, duration_ps;
 	bool json;
-	bool dot;     /* map */
-	bool explain; /* up */
-	bool restart; /* up */
-	bool all;     /* down */
+	bool dot;              /* map */
+	bool explain;          /* up */
+	bool restart;          /* up */
+	bool all;              /* down */
+	bool wide;             /* status */
+	bool joined;           /* exec */
+	bool once;             /* top, metrics */
+	bool json_lines;       /* top */
+	bool text;             /* metrics */
+	const char *listen;    /* metrics, web; NULL: their default */
+	weft_time interval_ps; /* top, web */
 };
 
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_list(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_route(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_set(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_exec(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_shell(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_hosts(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_mpirun(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_metrics(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_top(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_web(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_run(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_map(const struct lab_arguments *arguments);

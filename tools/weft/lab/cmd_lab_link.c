@@ -8,142 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab_query.h"
-
-#define STEP_MS     2
-#define DEATH_MS    1000 /* a killed process has closed its socket, and gives its memory back */
-#define PATIENCE_MS 3000
-#define PORT_MAX    (TOPOLOGY_NAME_MAX + 8)
-
-struct cable {
-	struct topology_port end[2];
-	char name[2][PORT_MAX];
-	bool cut; /* wanted */
-};
-
-static int find_cable(
-	const struct lab *lab, const char *name, struct cable *cable, struct fault *fault)
-{
-	const struct topology_link *link = NULL;
-	struct topology_port port;
-
-	if (topology_find_port(lab->topology, name, &port) == 0)
-		link = topology_link_at(lab->topology, port);
-	if (link == NULL)
-		return fault_set(fault, EINVAL,
-			"%s: no cable is there in %s, expected a port such as s0:1", name,
-			lab->path);
-	cable->end[0] = link->a;
-	cable->end[1] = link->b;
-	for (unsigned i = 0; i < 2; i++)
-		topology_port_name(lab->topology, cable->end[i], cable->name[i], PORT_MAX);
-	return 0;
-}
-
-static bool is_cut(json_t *links, const char *port)
-{
-	json_t *link;
-	size_t index;
-
-	json_array_foreach(links, index, link)
-	{
-		if (strcmp(lab_text(link, "port"), port) == 0)
-			return strcmp(lab_text(link, "state"), "cut") == 0;
-	}
-	return false;
-}
-
-/* The loop does it in its next iterations. */
-static int wait_for(
-	struct lab_connection *connection, const char *port, bool cut, struct fault *fault)
-{
-	for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
-		json_t *links = lab_ask_links(connection, fault);
-		bool done = links != NULL && is_cut(links, port) == cut;
-
-		json_decref(links);
-		if (links == NULL)
-			return -EPROTO;
-		if (done)
-			return 0;
-		lab_sleep_ms(STEP_MS);
-	}
-	return fault_set(fault, ETIMEDOUT, "%s: its process does not follow the order", port);
-}
-
-static int order_end(
-	const struct lab_record *record, const char *port, bool cut, struct fault *fault)
-{
-	struct lab_connection connection;
-	char text[PORT_MAX + 16];
-	int result = lab_connect(&connection, record->prefix, fault);
-
-	if (result < 0)
-		return result;
-	snprintf(text, sizeof(text), "link %s %s", port, cut ? "down" : "up");
-	result = lab_control(&connection, text, fault);
-	if (result == 0)
-		result = wait_for(&connection, port, cut, fault);
-	lab_disconnect(&connection);
-	return result;
-}
-
-/* A process that did not answer may be dying. */
-static bool dies(const struct lab_record *record)
-{
-	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += STEP_MS)
-		lab_sleep_ms(STEP_MS);
-	return !lab_record_alive(record);
-}
-
-static const char *device_of(const struct topology *topology, struct topology_port port)
-{
-	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
-					  : topology->host_at[port.device].name;
-}
-
-/* One end is enough to cut it; an ended process has no end. */
-static int order(const struct lab *lab, const struct lab_state *state, const struct cable *cable,
-	struct fault *fault)
-{
-	unsigned done = 0;
-	int result = 0;
-
-	for (unsigned i = 0; i < 2 && result == 0; i++) {
-		const struct lab_record *record =
-			lab_record_of(lab, state, device_of(lab->topology, cable->end[i]));
-
-		if (record == NULL || !lab_record_alive(record))
-			continue;
-		result = order_end(record, cable->name[i], cable->cut, fault);
-		done += result == 0;
-		if (result < 0 && dies(record))
-			result = 0;
-	}
-	if (result == 0 && done == 0)
-		return fault_set(fault, ENODEV, "%s - %s: neither of its processes runs here",
-			cable->name[0], cable->name[1]);
-	return result;
-}
+#include "lab_cable.h"
 
 enum weft_exit cmd_lab_link(const struct lab_arguments *arguments)
 {
-	struct cable cable = {.cut = strcmp(arguments->word, "down") == 0};
+	struct lab_cable cable = {.cut = strcmp(arguments->word[1], "down") == 0};
 	struct lab_state state;
 	enum weft_exit opened;
 	struct fault fault;
 	struct lab lab;
 	int result;
 
-	if (!cable.cut && strcmp(arguments->word, "up") != 0)
-		return command_fail(
-			"lab link", EXIT_BAD_REQUEST, "'%s': expected down or up", arguments->word);
+	if (!cable.cut && strcmp(arguments->word[1], "up") != 0)
+		return command_fail("lab link", EXIT_BAD_REQUEST, "'%s': expected down or up",
+			arguments->word[1]);
 	opened = lab_open_running(arguments, "lab link", &lab, &state);
 	if (opened != EXIT_DONE)
 		return opened;
-	result = find_cable(&lab, arguments->link, &cable, &fault);
+	result = lab_cable_find(&lab, arguments->word[0], &cable, &fault);
 	if (result == 0)
-		result = order(&lab, &state, &cable, &fault);
+		result = lab_cable_order(&lab, &state, &cable, &fault);
 	lab_state_free(&state);
 	lab_close(&lab);
 	if (result < 0)

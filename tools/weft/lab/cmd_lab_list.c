@@ -44,32 +44,28 @@ int lab_list_each(lab_list_visit visit, void *context, struct fault *fault)
 static int print_lab(
 	void *context, const char *name, const struct lab_state *state, struct fault *fault)
 {
-	unsigned *labs = context, alive = 0;
+	unsigned *labs = context;
 	char source[512];
 
 	(void)fault;
-	for (unsigned i = 0; i < state->processes; i++)
-		alive += lab_record_alive(&state->process[i]);
 	lab_kept_source(state->dir, source, sizeof(source));
 	if ((*labs)++ == 0)
 		printf("%-16s %9s  %s\n", "lab", "processes", "started from");
-	printf("%-16s %4u/%-4u  %s\n", name, alive, state->processes, source);
+	printf("%-16s %4u/%-4u  %s\n", name, lab_state_count_alive(state), state->processes,
+		source);
 	return 0;
 }
 
 static int add_lab(
 	void *context, const char *name, const struct lab_state *state, struct fault *fault)
 {
-	unsigned alive = 0;
 	char source[512];
 
-	for (unsigned i = 0; i < state->processes; i++)
-		alive += lab_record_alive(&state->process[i]);
 	lab_kept_source(state->dir, source, sizeof(source));
 	if (json_array_append_new(
 		    context, json_pack("{s:s,s:s,s:s,s:I,s:I}", "lab", name, "run_dir", state->dir,
 				     "file", source, "processes", (json_int_t)state->processes,
-				     "running", (json_int_t)alive)) != 0)
+				     "running", (json_int_t)lab_state_count_alive(state))) != 0)
 		return fault_set(fault, ENOMEM, "no memory");
 	return 0;
 }

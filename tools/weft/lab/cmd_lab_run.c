@@ -15,7 +15,9 @@
 #include "lab_query.h"
 #include "lab_state.h"
 #include "output_file.h"
+#include "progress_line.h"
 #include "run_config_json.h"
+#include "run_fidelity.h"
 #include "run_result.h"
 
 #define COMMAND "lab run"
@@ -257,6 +259,7 @@ static int collect_drained(struct lab_run *run, struct fault *fault)
 
 static void send_traffic(struct lab_run *run, weft_time duration)
 {
+	struct progress_line line = {.out = stderr};
 	uint64_t began, looked, now;
 	char text[64];
 
@@ -268,10 +271,12 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		if (now - looked < LOOK_MS)
 			continue;
 		looked = now;
+		progress_line_tell(&line, (now - began) * PS_PER_MS, duration);
 		/* The lab was taken down. */
 		if (count_left(run) == 0)
-			return;
+			break;
 	}
+	progress_line_wipe(&line);
 	if (lab_interrupted())
 		order_all(run, "traffic stop");
 }
@@ -282,6 +287,32 @@ static uint64_t in_flight_most(const struct lab_run *run)
 	const struct run_config *config = &run->lab.config->run;
 
 	return (uint64_t)config->edges.count * run->lab.topology->hosts * config->nic.window_frames;
+}
+
+/* Of messages that were refused, those of programs that their TAPs did not take have arrived. */
+static void judge_refused(struct lab_run *run)
+{
+	uint64_t refused = run_result_minus(run->result->messages.dropped, run->result->behind);
+
+	if (refused > 0)
+		run_result_add_reason(run->result, false,
+			"%" PRIu64
+			" messages were not sent: their destinations had no route, or did not answer",
+			refused);
+}
+
+/* Keeps whose loop was away the longest. */
+static void judge_away(struct lab_run *run, unsigned i)
+{
+	const char *who = run->state.process[i].name;
+	uint64_t away_ns = run->asked[i].away_ns;
+
+	run_result_judge_away(run->result, who, away_ns);
+	if (away_ns < run->result->wall.away_ns)
+		return;
+	run->result->wall.away_ns = away_ns;
+	snprintf(run->result->wall.away_who, sizeof(run->result->wall.away_who), "%s",
+		run->lab.config->processes == LAB_CONFIG_PROCESSES_ONE ? "" : who);
 }
 
 /* Where a part of the lab is on another machine, messages may have arrived there. */
@@ -295,9 +326,9 @@ static void judge(struct lab_run *run)
 		if (is_gone(run, i))
 			run_result_add_reason(run->result, false, "%s", run->asked[i].why);
 		else
-			run_result_judge_away(
-				run->result, run->state.process[i].name, run->asked[i].away_ns);
+			judge_away(run, i);
 	}
+	judge_refused(run);
 	if (!partial(run) && !lab_interrupted())
 		run_result_judge_under_way(run->result, in_flight_most(run));
 }
@@ -329,17 +360,12 @@ static int measure(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-/* The checks do not show refused messages, because these have not left their hosts. */
-static void warn_of_refused(const struct lab_run *run)
+static void warn_of_starvation(const struct lab_run *run)
 {
-	uint64_t refused = run->result->messages.dropped;
+	char why[160];
 
-	if (refused > 0)
-		fprintf(stderr,
-			"weft lab run: %" PRIu64
-			" messages were not sent: their destinations had no route, or did "
-			"not answer\n",
-			refused);
+	if (run_fidelity_starved(run->result, run->lab.config->run.hello_ps, why, sizeof(why)))
+		fprintf(stderr, "weft lab run: CPU starved: %s\n", why);
 }
 
 static int connect_all(struct lab_run *run, struct fault *fault)
@@ -459,7 +485,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	run->result->clocks_differ = hosts_elsewhere(run);
 	run_result_heed(run->result, lab_stop_flag());
 	run_result_print_reasons(run->result, "weft lab run: incomplete: ", stderr);
-	warn_of_refused(run);
+	warn_of_starvation(run);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
 }

@@ -98,13 +98,17 @@ static void print_links(const struct lab_up *up)
 static void print_devices(const struct lab_up *up)
 {
 	const struct topology *topology = up->lab.topology;
-	unsigned switches = 0, hosts = 0;
+	unsigned switches = 0, hosts = 0, cpus = lab_cpus(&up->lab);
 
 	for (uint32_t i = 0; i < topology->switches; i++)
 		switches += is_here(up, up->lab.plan->switch_process[i]);
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		hosts += is_here(up, up->lab.plan->host_process[i]);
-	printf("%u processes, %u switches, %u hosts", up->state.processes, switches, hosts);
+	if (up->lab.config->processes == LAB_CONFIG_PROCESSES_ONE)
+		printf("%u switches, %u hosts in 1 process, %u core%s", switches, hosts, cpus,
+			cpus == 1 ? "" : "s");
+	else
+		printf("%u processes, %u switches, %u hosts", up->state.processes, switches, hosts);
 }
 
 static void print_summary(const struct lab_up *up, uint64_t took_ms)
@@ -126,6 +130,8 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 			up->mapper.host, up->mapper.elsewhere ? " on another machine" : "",
 			up->mapped_ms);
 	printf("\nlogs and plan: %s\n", plan->run_dir);
+	if (geteuid() != 0)
+		puts("without root: no TAPs of programs, no veth pairs, no NICs");
 	if (plan->veth)
 		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
 }
@@ -222,6 +228,17 @@ static int take_down_first(const struct lab_up *up, struct fault *fault)
 	return result == -ENOENT || result > 0 ? 0 : result;
 }
 
+static void warn_of_memif(const struct lab_up *up)
+{
+	for (uint32_t i = 0; i < up->lab.topology->links; i++)
+		if (up->lab.plan->link[i].kind == LAB_LINK_MEMIF) {
+			fprintf(stderr,
+				"weft lab up: warning: links: memif: a process that is killed can "
+				"take a neighbour with it; 'links: shared' does not\n");
+			return;
+		}
+}
+
 static void tell(const struct lab_up *up, uint64_t took_ms)
 {
 	if (up->again) {
@@ -231,6 +248,7 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 	}
 	print_summary(up, took_ms);
 	lab_warn_without_key(&up->lab, "weft lab up");
+	warn_of_memif(up);
 	warn_of_routes(up);
 	warn_of_miscabling(up);
 }
@@ -259,7 +277,7 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 {
 	struct fault fault;
 	struct lab lab;
-	int result = lab_open(&lab, arguments->file, arguments->run_dir, &fault);
+	int result = lab_open_new(&lab, arguments->file, arguments->run_dir, &fault);
 
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
@@ -282,7 +300,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 
 	if (arguments->explain)
 		return explain(arguments);
-	result = lab_open(&up.lab, arguments->file, arguments->run_dir, &fault);
+	result = lab_open_new(&up.lab, arguments->file, arguments->run_dir, &fault);
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();
@@ -300,6 +318,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 		tell(&up, lab_now_ms() - began);
 	json_decref(up.elsewhere);
 	free(up.ready);
+	free(up.ended);
 	lab_state_free(&up.state);
 	lab_close(&up.lab);
 	if (result == 0)

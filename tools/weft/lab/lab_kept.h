@@ -12,8 +12,6 @@
 
 #include "cmd_lab.h"
 
-#define LAB_KEPT_FILE "lab.yaml"
-
 /* Result of lab_kept_find(). */
 struct lab_target {
 	bool by_name;   /* it means a lab that is up; else 'file' is the file that was given */

@@ -70,15 +70,38 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 	return result;
 }
 
-int lab_ask_class(
-	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault)
+/* Names in a page of a list, unless it is the last (lib/port/telemetry.h). */
+#define LIST_PAGE 500
+
+/* All pages of a list of devices; NULL and fault. */
+static json_t *ask_names(struct lab_connection *connection, const char *class, struct fault *fault)
 {
+	json_t *names, *page = NULL;
 	char command[160];
-	json_t *names, *name;
-	size_t index;
 
 	snprintf(command, sizeof(command), "/weft/%s/list", class);
 	names = ask(connection, command, fault);
+	for (size_t all = LIST_PAGE; names != NULL && json_array_size(names) == all;
+		all += LIST_PAGE) {
+		snprintf(command, sizeof(command), "/weft/%s/list,%zu", class, all);
+		page = ask(connection, command, fault);
+		if (page == NULL) {
+			json_decref(names);
+			return NULL;
+		}
+		json_array_extend(names, page);
+		json_decref(page);
+	}
+	return names;
+}
+
+int lab_ask_class(
+	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault)
+{
+	json_t *names = ask_names(connection, class, fault), *name;
+	char command[160];
+	size_t index;
+
 	if (names == NULL)
 		return -EPROTO;
 	json_array_foreach(names, index, name)

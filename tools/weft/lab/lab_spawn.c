@@ -124,12 +124,8 @@ static void reap(const struct lab_state *state)
 
 static unsigned count_alive(const struct lab_state *state)
 {
-	unsigned alive = 0;
-
 	reap(state);
-	for (unsigned i = 0; i < state->processes; i++)
-		alive += lab_record_alive(&state->process[i]);
-	return alive;
+	return lab_state_count_alive(state);
 }
 
 static void signal_alive(const struct lab_state *state, int number)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory_dir.h"
 #include "private_dir.h"
 
 #define STATE_FILE   "state"
@@ -52,6 +53,15 @@ bool lab_record_alive(const struct lab_record *record)
 
 	return read_process(record->pid, &letter, &start) && start == record->start &&
 	       letter != 'Z' && letter != 'X';
+}
+
+unsigned lab_state_count_alive(const struct lab_state *state)
+{
+	unsigned alive = 0;
+
+	for (unsigned i = 0; i < state->processes; i++)
+		alive += lab_record_alive(&state->process[i]);
+	return alive;
 }
 
 void lab_record_log(
@@ -186,7 +196,7 @@ static int load_line(struct lab_state *state, const char *line)
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault)
 {
 	char path[PATH_BYTES], line[512];
-	/* Whose folder it is decides whose processes and files its state may name. */
+	/* The owner of the folder decides whose processes and files its state may name. */
 	int result = private_dir_check(dir, fault);
 	FILE *file;
 
@@ -213,9 +223,16 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 {
 	/* Of this program, and of weft-switch and weft-nic in their run directory. */
 	static const char *const names[] = {STATE_FILE, STATE_FILE ".new", "plan.txt", "lab.yaml",
-		"machine", "machine.*", "clock", "clock.*", "*.log", "l*.sock", "answer-*",
-		"capture-*.fifo", "run.lock", NULL};
+		"machine", "machine.*", "hosts", "hosts.*", "hostfile", "clock", "clock.*", "*.log",
+		"l*.sock", "answer-*", "capture-*.fifo", "run.lock", NULL};
+	static const char *const rings[] = {"l*.ring", NULL};
+	int result = private_dir_check(state->dir, NULL);
 
+	/* Its link may be followed only if nobody else can have put it there. */
+	if (result == 0)
+		result = memory_dir_remove(state->dir, rings, fault);
+	if (result < 0 && result != -ENOENT && result != -EPERM)
+		return result;
 	return private_dir_remove(state->dir, names, fault);
 }
 

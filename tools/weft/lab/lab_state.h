@@ -57,6 +57,8 @@ int lab_state_add_netns(struct lab_state *state, const char *netns);
 
 /* Whether the process exists, is the recorded one, and has not ended. */
 bool lab_record_alive(const struct lab_record *record);
+/* Processes of the lab that are alive. */
+unsigned lab_state_count_alive(const struct lab_state *state);
 /* DIR/NAME.log */
 void lab_record_log(
 	const struct lab_state *state, const struct lab_record *record, char *out, size_t size);

@@ -12,6 +12,7 @@ struct lab_up {
 	struct lab_state state;
 	bool *ready; /* [process of the state]: all its links are up */
 	bool again;  /* the lab is up, but for processes that have ended */
+	bool *ended; /* [process of the plan], without --process, if 'again'; else NULL */
 	struct lab_mapper mapper;
 	uint64_t mapped_ms; /* after the links were up */
 	json_t *elsewhere;  /* devices of other machines (lab_state.h), from the start on */
@@ -19,7 +20,8 @@ struct lab_up {
 	bool exhausted;     /* it is up and no use: a pool has run out */
 };
 
-/* Whether the process of the plan is to be started. */
+/* Whether the process of the plan is to be started: --process names it, or there is no --process
+ * and the lab is not up or this process of it has ended. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
 /* Of a memif link: the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);

@@ -6,11 +6,13 @@
 #include "lab_up.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fabric_key.h"
 #include "lab_security.h"
+#include "lab_state.h"
 #include "run_routes.h"
 
 static int check_privileges(const struct lab *lab, struct fault *fault)
@@ -96,7 +98,7 @@ bool lab_up_wants(const struct lab_up *up, unsigned process)
 	for (unsigned i = 0; i < up->arguments->only_count; i++)
 		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) == (int)process)
 			return true;
-	return up->arguments->only_count == 0;
+	return up->arguments->only_count == 0 && (up->ended == NULL || up->ended[process]);
 }
 
 /* The first process that is alive; NULL: none. 'all': any process; else only one that was not
@@ -144,15 +146,45 @@ static int check_comes_back(
 		if (link->kind == LAB_LINK_MEMIF && lab_up_wants(up, server) && runs(former, other))
 			return fault_set(fault, EINVAL,
 				"%s cannot come back: %s runs, and a memif client connects only "
-				"once; take the lab down and up again, or use 'links: veth'",
+				"once; take the lab down and up again, or use 'links: shared'",
 				plan->process[server].name, other);
 	}
 	return 0;
 }
 
+/* Without --process, of a lab of which some processes run: those of this machine that do not. */
+static int choose_ended(struct lab_up *up, const struct lab_state *former, struct fault *fault)
+{
+	unsigned alive = lab_state_count_alive(former);
+
+	if (up->arguments->only_count > 0 || alive == 0 || alive == former->processes)
+		return 0;
+	up->ended = calloc(up->lab.plan->processes, sizeof(*up->ended));
+	if (up->ended == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (unsigned i = 0; i < former->processes; i++) {
+		int number = lab_plan_find(up->lab.plan, former->process[i].name);
+
+		if (number >= 0)
+			up->ended[number] = !lab_record_alive(&former->process[i]);
+	}
+	return 0;
+}
+
+/* Of a lab of which some processes run. */
+static int check_rest(const struct lab_up *up, const struct lab_state *former, struct fault *fault)
+{
+	const struct lab_record *alive = find_alive(up, former, false);
+
+	if (alive == NULL)
+		return check_comes_back(up, former, fault);
+	return fault_set(fault, EINVAL,
+		"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
+		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
+}
+
 int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 {
-	const struct lab_record *alive;
 	struct lab_state former;
 	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
 
@@ -160,21 +192,15 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 		return 0;
 	if (result < 0)
 		return result;
-	alive = find_alive(up, &former, false);
-	if (alive != NULL) {
-		result = fault_set(fault, EINVAL,
-			"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
-			up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
+	result = choose_ended(up, &former, fault);
+	up->again = result == 0 && find_alive(up, &former, true) != NULL;
+	if (up->again)
+		result = check_rest(up, &former, fault);
+	if (result < 0) {
 		lab_state_free(&former);
 		return result;
 	}
-	if (find_alive(up, &former, true) != NULL) {
-		result = check_comes_back(up, &former, fault);
-		if (result < 0) {
-			lab_state_free(&former);
-			return result;
-		}
-		up->again = true;
+	if (up->again) {
 		up->state = former;
 		return 0;
 	}

@@ -30,6 +30,9 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 		argv[count++] = (char *)"--trust";
 		argv[count++] = (char *)up->arguments->trust.file[i];
 	}
+	argv[count] = NULL;
+	if (plan->process[process].role == LAB_ROLE_WHOLE)
+		return;
 	for (uint32_t i = 0; i < topology->switches; i++)
 		if (plan->switch_process[i] == process) {
 			argv[count++] = (char *)"--switch";
@@ -89,8 +92,7 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 		return fault_set(fault, ENOMEM, "no memory");
 	snprintf(record.name, sizeof(record.name), "%s", planned->name);
 	snprintf(record.prefix, sizeof(record.prefix), "%s", planned->prefix);
-	snprintf(record.program, sizeof(record.program), "%s",
-		planned->nics ? "weft-nic" : "weft-switch");
+	snprintf(record.program, sizeof(record.program), "%s", lab_role_program(planned->role));
 	program_path_find(record.program, program, sizeof(program));
 	fill_arguments(up, process, program, argv);
 	lab_record_log(&up->state, &record, log, sizeof(log));

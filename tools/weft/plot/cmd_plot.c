@@ -204,6 +204,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	int option, result = 0;
 
 	request->runs.kind = PLOT_KIND_COUNT;
+	argv[0] = (char *)"weft plot"; /* begins the messages of getopt_long() */
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg, fault);
 	while (result == 0 && optind < argc)

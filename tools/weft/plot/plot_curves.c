@@ -366,7 +366,7 @@ static int make_curve(
 		result = runs->kind == PLOT_LATENCY_CDF ? add_steps(maker, curve, group, count)
 							: add_points(maker, curve, group, count);
 	}
-	/* Whatever the order of the values of --vary is. */
+	/* Independent of the order of the values of --vary. */
 	if (result == 0 && maker->along[runs->run[first].input] != NULL && !curve->apart)
 		qsort(curve->point, curve->points, sizeof(*curve->point), by_along);
 	return result;

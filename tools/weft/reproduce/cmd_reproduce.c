@@ -27,8 +27,8 @@ static const char usage[] =
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
 	"--list\n"
-	"or a file like those in topo/reproduce. The same command continues after an "
-	"interruption.\n"
+	"or a file like those in topo/reproduce; a group runs all of its members (--only: those). The\n"
+	"same command continues after an interruption.\n"
 	"  --list       name, paper, figure or table, and the time on two cores, or why it is not run\n"
 	"  --quick      fewer networks and messages: orderings and coarse factors\n"
 	"  --only A,B   these networks, cases and algorithms; a list with none of them is run "
@@ -54,6 +54,7 @@ struct request {
 	uint64_t warmup, messages;
 	bool has_warmup, has_messages; /* else as the definition says */
 	bool list, quick, json, markdown, again;
+	json_t *group; /* with 'json' the documents of a group's members; NULL: no group */
 };
 
 static int fail(int result, const struct fault *fault)
@@ -149,6 +150,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 #undef S
 	int option, result = 0;
 
+	argv[0] = (char *)"weft reproduce"; /* begins the messages of getopt_long() */
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg, fault);
 	if (result == 0 && request->list == (request->name != NULL))
@@ -156,7 +158,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	if (result == 0 && request->markdown && (request->json || request->list))
 		result = fault_set(
 			fault, EINVAL, "--markdown is for tables of a NAME, without --json");
-	if (request->cache == NULL)
+	if (request->cache == NULL && !request->list)
 		default_cache(request);
 	if (request->folder == NULL)
 		request->folder = ".";
@@ -205,10 +207,10 @@ static void list_one(const struct experiment *experiment, json_t *rows)
 		return;
 	}
 	json_array_append_new(rows,
-		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s?}", "name", experiment->name, "paper",
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s?,s:b}", "name", experiment->name, "paper",
 			experiment->paper, "place", experiment->place, "title", experiment->title,
 			"time", experiment->time, "quick_time", experiment->quick_time, "missing",
-			missing ? experiment->missing : NULL));
+			missing ? experiment->missing : NULL, "group", experiment->members > 0));
 }
 
 static int list(const struct request *request)
@@ -317,7 +319,10 @@ static int show(const struct request *request, const struct experiment *experime
 	struct fault fault;
 	int result = 0;
 
-	if (request->json)
+	if (request->group != NULL)
+		json_array_append_new(
+			request->group, comparison_json(comparison, experiment, trial, trials));
+	else if (request->json)
 		command_print_json(comparison_json(comparison, experiment, trial, trials),
 			JSON_REAL_PRECISION(10));
 	else if (request->markdown)
@@ -401,6 +406,66 @@ static int reproduce(const struct request *request, struct experiment *experimen
 	return code;
 }
 
+static int run_one(const struct request *request, struct experiment *experiment)
+{
+	if (experiment->missing[0] == '\0')
+		return reproduce(request, experiment);
+	return command_fail("reproduce", EXIT_NOT_ABLE, "%s cannot be run: %s", experiment->name,
+		experiment->missing);
+}
+
+/* Whether '--only' of a group names the member, or there is no such option. */
+static bool is_chosen(const struct request *request, const char *member)
+{
+	return request->only == NULL || experiment_names(request->only, member);
+}
+
+static int run_member(const struct request *request, const char *name)
+{
+	struct request own = *request;
+	struct experiment *experiment;
+	struct fault fault;
+	int code;
+
+	own.only = NULL;
+	experiment = open_named(name, &fault);
+	if (experiment == NULL)
+		return fail(-errno, &fault);
+	if (!experiment_has_instances(experiment))
+		own.instances = 0;
+	if (!request->json)
+		printf("%s%s\n", request->markdown ? "\n### " : "\n== ", name);
+	code = run_one(&own, experiment);
+	experiment_destroy(experiment);
+	return code;
+}
+
+/* The members of a group one after the other; the greatest exit code, or that of Ctrl-C. */
+static int run_group(struct request *request, const struct experiment *group)
+{
+	int code = EXIT_DONE;
+	unsigned ran = 0;
+
+	request->group = request->json ? json_array() : NULL;
+	for (unsigned i = 0; i < group->members && code != EXIT_INTERRUPTED; i++) {
+		int one = is_chosen(request, group->member[i])
+				  ? run_member(request, group->member[i])
+				  : EXIT_DONE;
+
+		ran += is_chosen(request, group->member[i]);
+		code = one > code ? one : code;
+	}
+	if (request->group != NULL)
+		command_print_json(json_pack("{s:s,s:s,s:o}", "weft", "reproduction-group/1",
+					   "name", group->name, "members", request->group),
+			JSON_REAL_PRECISION(10));
+	if (ran > 0)
+		return code;
+	return command_fail("reproduce", EXIT_BAD_REQUEST,
+		"%s: --only %s: expected members of the group, such as %s", group->name,
+		request->only, group->member[0]);
+}
+
 int cmd_reproduce(int argc, char **argv)
 {
 	struct request request = {.jobs = 0};
@@ -420,11 +485,8 @@ int cmd_reproduce(int argc, char **argv)
 	experiment = open_named(request.name, &fault);
 	if (experiment == NULL)
 		return fail(-errno, &fault);
-	if (experiment->missing[0] != '\0')
-		code = command_fail("reproduce", EXIT_NOT_ABLE, "%s cannot be run: %s",
-			experiment->name, experiment->missing);
-	else
-		code = reproduce(&request, experiment);
+	code = experiment->members > 0 ? run_group(&request, experiment)
+				       : run_one(&request, experiment);
 	experiment_destroy(experiment);
 	return code;
 }

@@ -42,6 +42,21 @@ const char *experiment_measure_name(enum experiment_measure measure)
 	return measures[measure];
 }
 
+/* The text with the folder of the definition for its first {here}. NULL without memory. */
+static char *place(const char *text, const char *definition)
+{
+	const char *mark = strstr(text, "{here}");
+	char folder[PATH_MAX], *out = NULL;
+
+	if (mark == NULL)
+		return strdup(text);
+	snprintf(folder, sizeof(folder), "%s", definition);
+	if (asprintf(&out, "%.*s%s%s", (int)(mark - text), text, dirname(folder),
+		    mark + strlen("{here}")) < 0)
+		return NULL;
+	return out;
+}
+
 /* Any number of "KEY=VALUE". */
 static int read_sets(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
@@ -58,8 +73,11 @@ static int read_sets(const struct yaml_tree_node *node, void *member, struct fau
 		result = yaml_read_text(row, text, sizeof(text), fault);
 		if (result == 0 && strchr(text, '=') == NULL)
 			result = yaml_tree_refuse(row, fault, "expected KEY=VALUE");
-		if (result == 0)
-			choice->set[choice->sets++] = strdup(text);
+		if (result < 0)
+			break;
+		choice->set[choice->sets] = place(text, node->origin);
+		if (choice->set[choice->sets++] == NULL)
+			result = fault_set(fault, ENOMEM, "%s: no memory", node->origin);
 	}
 	return result;
 }
@@ -187,6 +205,39 @@ static const struct yaml_field missing_fields[] = {
 };
 #undef S
 
+static int read_members(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct experiment *experiment = member;
+	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+
+	if (result == 0 && (node->count == 0 || node->count > EXPERIMENT_LIST_MAX))
+		return yaml_tree_refuse(
+			node, fault, "expected 1 to %u of them", EXPERIMENT_LIST_MAX);
+	if (result == 0)
+		experiment->member = calloc(node->count, sizeof(experiment->member[0]));
+	if (result == 0 && experiment->member == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next)
+		result = yaml_read_text(
+			row, experiment->member[experiment->members++], EXPERIMENT_NAME, fault);
+	return result;
+}
+
+/* Of a group of definitions. */
+#define S struct experiment
+static const struct yaml_field group_fields[] = {
+	{"weft", YAML_FIELD_CUSTOM, .read = skip},
+	{"paper", YAML_FIELD_TEXT, true, YAML_MEMBER(S, paper)},
+	{"place", YAML_FIELD_TEXT, true, YAML_MEMBER(S, place)},
+	{"title", YAML_FIELD_TEXT, true, YAML_MEMBER(S, title)},
+	{"time", YAML_FIELD_TEXT, true, YAML_MEMBER(S, time)},
+	{"quick-time", YAML_FIELD_TEXT, YAML_MEMBER(S, quick_time)},
+	{"members", YAML_FIELD_CUSTOM, true, .offset = 0, .size = sizeof(S), .read = read_members},
+	{NULL},
+};
+#undef S
+
 /* The thesis' methods (its section 4.6), and what fits a test. */
 static const struct experiment defaults = {
 	.load_ppm = 100000,
@@ -250,6 +301,8 @@ static int read_root(
 
 	if (result == 0 && yaml_tree_get(root, "missing") != NULL)
 		return yaml_fields_read(missing_fields, root, experiment, fault);
+	if (result == 0 && yaml_tree_get(root, "members") != NULL)
+		return yaml_fields_read(group_fields, root, experiment, fault);
 	if (result == 0)
 		result = yaml_fields_read(experiment_fields, root, experiment, fault);
 	if (result == 0 && one_case(experiment) < 0)
@@ -304,6 +357,7 @@ void experiment_destroy(struct experiment *experiment)
 	list_fini(&experiment->cases);
 	list_fini(&experiment->algorithms);
 	choice_fini(&experiment->quick.also);
+	free(experiment->member);
 	free(experiment);
 }
 
@@ -316,8 +370,7 @@ unsigned experiment_find(const struct experiment_list *list, const char *name)
 	return i;
 }
 
-/* Whether "A,B" has this one. */
-static bool names(const char *words, const char *name)
+bool experiment_names(const char *words, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -336,7 +389,7 @@ static int keep(struct experiment_list *list, const char *words,
 	if (words[0] == '\0')
 		return 0;
 	for (unsigned i = 0; i < list->count; i++) {
-		if (names(words, list->at[i].name)) {
+		if (experiment_names(words, list->at[i].name)) {
 			struct experiment_choice choice = list->at[i];
 
 			list->at[i] = list->at[kept];
@@ -390,6 +443,12 @@ static bool any_varies(const struct experiment_list *list)
 	for (unsigned i = 0; i < list->count; i++)
 		found = found || varies(list, i);
 	return found;
+}
+
+bool experiment_has_instances(const struct experiment *experiment)
+{
+	return any_varies(&experiment->networks) || any_varies(&experiment->cases) ||
+	       any_varies(&experiment->algorithms);
 }
 
 int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault)
@@ -449,7 +508,7 @@ static int words_of(const struct experiment_list *list, const char *words,
 
 	out[0] = '\0';
 	for (unsigned i = 0; i < list->count; i++) {
-		if (list->at[i].name[0] == '\0' || !names(words, list->at[i].name))
+		if (list->at[i].name[0] == '\0' || !experiment_names(words, list->at[i].name))
 			continue;
 		used += (size_t)snprintf(out + used, EXPERIMENT_TEXT - used, "%s%s",
 			used > 0 ? "," : "", list->at[i].name);

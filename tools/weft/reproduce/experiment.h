@@ -5,7 +5,8 @@
 /* The definition of a figure or table of a paper (docs/reproduction.md): a base run file; the
  * changes for each network, each case (traffic, for example) and each algorithm; the measure;
  * and the file of the published numbers. One file each in topo/reproduce. In the changes, {n}
- * stands for the number of the network's instance, from 1, and {n*47} for 47 times that. */
+ * stands for the number of the network's instance, from 1, {n*47} for 47 times that, and {here} for
+ * the folder of the definition. A definition with 'members' is a group: it runs those. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -89,6 +90,10 @@ struct experiment {
 	char place[EXPERIMENT_TEXT]; /* "table 6" */
 	char title[EXPERIMENT_TEXT];
 	char missing[EXPERIMENT_TEXT]; /* why it cannot be run: nothing below is set; "": it can */
+	/* Definitions that are run one after the other in place of this one, which then is a group
+	 * and has only times besides. */
+	char (*member)[EXPERIMENT_NAME];
+	unsigned members;                                        /* 0: it is none */
 	char time[EXPERIMENT_NAME], quick_time[EXPERIMENT_NAME]; /* for people */
 	enum experiment_measure measure;
 	bool curves; /* latency against traffic, one picture for each network and case */
@@ -113,6 +118,10 @@ void experiment_destroy(struct experiment *experiment);
 
 /* Keeps only the parts that --quick uses. -EINVAL: it names an unknown part. */
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
+/* Whether "A,B" has this name. */
+bool experiment_names(const char *words, const char *name);
+/* Whether {n} is part of it. */
+bool experiment_has_instances(const struct experiment *experiment);
 /* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
 int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault);
 /* So many messages in place of the definition's. -EINVAL: its runs do not count messages. */

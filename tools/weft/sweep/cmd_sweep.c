@@ -169,6 +169,7 @@ static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault
 	const char *run_file = NULL;
 	int option, result = 0;
 
+	argv[0] = (char *)"weft sweep"; /* begins the messages of getopt_long() */
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1) {
 		if (option != 1)
 			result = take_option(sweep, option, optarg, fault);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define LINE      ((size_t)64)
+#define HUGE_PAGE ((size_t)2 << 20)
+#define PIECE     ((size_t)32 << 20)
+
+/* At the beginning of each piece; what was mapped is a huge page more, to begin at one. */
+struct piece {
+	struct piece *before;
+	void *mapped;
+	size_t bytes;
+};
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+	return (bytes + unit - 1) & ~(unit - 1);
+}
+
+static bool add_piece(struct arena *arena, size_t bytes)
+{
+	size_t size = round_up(bytes + LINE > PIECE ? bytes + LINE : PIECE, HUGE_PAGE);
+	uint8_t *mapped = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct piece *piece;
+
+	if (mapped == MAP_FAILED)
+		return false;
+	piece = (struct piece *)round_up((uintptr_t)mapped, HUGE_PAGE);
+	madvise(piece, size, MADV_HUGEPAGE); /* without them it works as well, but slower */
+	*piece = (struct piece){arena->piece, mapped, size + HUGE_PAGE};
+	*arena = (struct arena){piece, LINE, size};
+	return true;
+}
+
+void *arena_get(struct arena *arena, size_t bytes)
+{
+	void *memory;
+
+	bytes = round_up(bytes, LINE);
+	if (arena->size - arena->used < bytes && !add_piece(arena, bytes))
+		return NULL;
+	memory = (uint8_t *)arena->piece + arena->used;
+	arena->used += bytes;
+	return memory;
+}
+
+void arena_free(struct arena *arena)
+{
+	struct piece *piece = arena->piece, *before;
+
+	for (; piece != NULL; piece = before) {
+		before = piece->before;
+		munmap(piece->mapped, piece->bytes);
+	}
+	*arena = (struct arena){0};
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Memory of a fabric's devices, in few large pieces that may be backed by huge pages: the events of
+ * a large fabric touch all of it in no order, and with pages of 4 KiB each touch would cost a walk
+ * through the page tables as well. Given back as a whole.
+ */
+
+#include <stddef.h>
+
+struct arena {
+	void *piece;
+	size_t used, size; /* of the last piece */
+};
+
+/* Zeroed, aligned to a cache line. NULL without memory. */
+void *arena_get(struct arena *arena, size_t bytes);
+void arena_free(struct arena *arena);

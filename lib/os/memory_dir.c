@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "memory_dir.h"
+
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "private_dir.h"
+
+#define SHARED_MEMORY "/dev/shm"
+
+static bool is_in_memory(const char *path)
+{
+	struct statfs status;
+
+	return statfs(path, &status) == 0 && status.f_type == TMPFS_MAGIC &&
+	       access(path, W_OK) == 0;
+}
+
+/* Where the symbolic link leads to; false: it is none. */
+static bool read_link(const char *path, char target[PATH_MAX])
+{
+	ssize_t length = readlink(path, target, PATH_MAX - 1);
+
+	target[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
+/* Another process may have made the link meanwhile, to a folder of its own. */
+static int link_fresh(const char *path, struct fault *fault)
+{
+	char target[PATH_MAX];
+	int result;
+
+	snprintf(target, sizeof(target), SHARED_MEMORY "/weft-%u-XXXXXX", (unsigned)geteuid());
+	if (mkdtemp(target) == NULL)
+		return fault_set(fault, errno, "%s: cannot be made: %s", target, strerror(errno));
+	if (symlink(target, path) == 0)
+		return 0;
+	result = errno == EEXIST ? 0 : -errno;
+	rmdir(target);
+	return result < 0 ? fault_set(fault, -result, "%s: %s", path, strerror(-result)) : 0;
+}
+
+int memory_dir_make(const char *run_dir, struct fault *fault)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	int result = 0;
+
+	snprintf(path, sizeof(path), "%s/" MEMORY_DIR, run_dir);
+	if (is_in_memory(run_dir) || !is_in_memory(SHARED_MEMORY))
+		return private_dir_make(path, fault);
+	if (!read_link(path, target))
+		result = link_fresh(path, fault);
+	if (result < 0)
+		return result;
+	return read_link(path, target) ? private_dir_make(target, fault)
+				       : private_dir_make(path, fault);
+}
+
+int memory_dir_remove(const char *run_dir, const char *const *patterns, struct fault *fault)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	int result;
+
+	snprintf(path, sizeof(path), "%s/" MEMORY_DIR, run_dir);
+	if (!read_link(path, target))
+		return private_dir_remove(path, patterns, fault);
+	result = private_dir_remove(target, patterns, fault);
+	unlink(path);
+	return result;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * PCI devices of this machine as sysfs describes them: driver, IOMMU group, network interfaces, and
+ * whether the machine's own network uses one. Needs no EAL and changes nothing. 'root' is a prefix
+ * of /sys, /proc and /dev; "" except in tests.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PCI_ADDRESS_MAX    16
+#define PCI_INTERFACES_MAX 8
+#define PCI_NAME_MAX       64
+
+/* The upper byte of a PCI class code: network controllers. */
+#define PCI_CLASS_NETWORK 0x02
+
+struct pci_interface {
+	char name[16];
+	bool up;       /* the administrator's flag */
+	int carrier;   /* 1, 0, or -1: not known, as for an interface that is not up */
+	long speed;    /* Mbps; -1: not known */
+	char use[128]; /* of the machine's own network: "address, default route"; "": none */
+};
+
+struct pci_device {
+	char address[PCI_ADDRESS_MAX]; /* "0000:3b:00.0" */
+	long class;                    /* 0xCCSSPP; -1: not known */
+	unsigned vendor, device;
+	char driver[PCI_NAME_MAX]; /* "": none */
+	char group[16];            /* of the IOMMU; "": none */
+	long numa;                 /* node; -1: not known, or the machine has no nodes */
+	unsigned interfaces;
+	struct pci_interface interface[PCI_INTERFACES_MAX];
+};
+
+/* Reads a device. 0, or -ENODEV: the machine has none with this address. */
+int pci_device_read(const char *root, const char *address, struct pci_device *device);
+
+bool pci_device_is_network(const struct pci_device *device);
+
+/* The first interface that the machine's own network uses; NULL if none does. */
+const struct pci_interface *pci_device_used(const struct pci_device *device);
+
+/* Whether the driver belongs to DPDK: vfio-pci, uio_pci_generic or igb_uio. */
+bool pci_driver_is_dpdk(const char *driver);
+/* Whether DPDK drives the device beside this driver of the kernel: those of NVIDIA. */
+bool pci_driver_is_shared(const char *driver);
+bool pci_driver_loaded(const char *root, const char *driver);
+
+/* Whether the machine has an IOMMU that is on. */
+bool pci_has_iommu(const char *root);
+/* Whether vfio-pci takes devices without an IOMMU (enable_unsafe_noiommu_mode). */
+bool pci_vfio_without_iommu(const char *root);
+
+/* A device of the IOMMU group, other than 'address' and bridges, that a driver of the kernel has.
+ * Returns whether there is one. */
+bool pci_group_blocker(
+	const char *root, const char *group, const char *address, char *out, size_t size);
+
+/* The id of another process that has the file 'device' open, such as /dev/vfio/7; 0: none that can
+ * be seen. Its name in 'name'. */
+long pci_holder(const char *root, const char *device, char *name, size_t size);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* How far a run on the real clock is: one line on a terminal, written over again, and nothing where
+ * standard error is none. */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "weft_time.h"
+
+struct progress_line {
+	FILE *out;   /* the caller's: stderr, which may be a guard that has no descriptor */
+	bool silent; /* likewise: nothing is told */
+	bool shown;
+};
+
+/* "  45 %  0.9 of 2.0 s, 1.1 s left"; 'whole' WEFT_TIME_NEVER: "0.9 s". The caller tells it some
+ * times a second. */
+void progress_line_tell(struct progress_line *line, weft_time done, weft_time whole);
+/* "waiting for …" */
+void progress_line_wait(struct progress_line *line, const char *what);
+/* Leaves an empty line, if there is one. */
+void progress_line_wipe(struct progress_line *line);

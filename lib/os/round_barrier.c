@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "round_barrier.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+/* Some ten microseconds: as long as others need for their round, and as a thread needs to sleep and
+ * be woken. */
+#define SPINS 2000u
+
+void round_barrier_init(struct round_barrier *barrier, unsigned parties)
+{
+	atomic_init(&barrier->parties, parties);
+	barrier->spins = (int)parties <= get_nprocs() ? SPINS : 0;
+	atomic_init(&barrier->arrived, 0);
+	atomic_init(&barrier->round, 0);
+	atomic_init(&barrier->sleepers, 0);
+}
+
+void round_barrier_expect(struct round_barrier *barrier, unsigned parties)
+{
+	atomic_store_explicit(&barrier->parties, parties, memory_order_relaxed);
+}
+
+static inline void relax(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
+/* The kernel compares the word with 'round' again before it puts the thread to sleep. */
+static void sleep_in(struct round_barrier *barrier, unsigned round)
+{
+	atomic_fetch_add(&barrier->sleepers, 1);
+	while (atomic_load(&barrier->round) == round)
+		syscall(SYS_futex, &barrier->round, FUTEX_WAIT_PRIVATE, round, NULL, NULL, 0);
+	atomic_fetch_sub(&barrier->sleepers, 1);
+}
+
+/* A thread that counts itself as asleep before this store is woken, one that does so after it sees
+ * the new round: both accesses are sequentially consistent. */
+static void open_round(struct round_barrier *barrier, unsigned round)
+{
+	atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+	atomic_store(&barrier->round, round + 1);
+	if (atomic_load(&barrier->sleepers) != 0)
+		syscall(SYS_futex, &barrier->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void round_barrier_wait(struct round_barrier *barrier)
+{
+	unsigned round = atomic_load_explicit(&barrier->round, memory_order_relaxed);
+
+	if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 ==
+		atomic_load_explicit(&barrier->parties, memory_order_relaxed)) {
+		open_round(barrier, round);
+		return;
+	}
+	for (unsigned i = 0; i < barrier->spins; i++) {
+		if (atomic_load_explicit(&barrier->round, memory_order_acquire) != round)
+			return;
+		relax();
+	}
+	sleep_in(barrier, round);
+}

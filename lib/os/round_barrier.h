@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A barrier for threads that work in short rounds: some ten microseconds each. Who waits first
+ * reads a word in a loop, because a round is often shorter than a system call; after a while, or at
+ * once if there are fewer cores than threads, it sleeps. What a thread wrote before the barrier the
+ * others can read after it. No lock, no allocation.
+ */
+
+#include <stdatomic.h>
+
+struct round_barrier {
+	atomic_uint parties;
+	unsigned spins; /* looks before a thread sleeps */
+	_Alignas(64) atomic_uint arrived;
+	_Alignas(64) atomic_uint round;
+	atomic_uint sleepers;
+};
+
+/* For so many threads, 1 or more. */
+void round_barrier_init(struct round_barrier *barrier, unsigned parties);
+/* Fewer threads than said will come, by one of them, before the first round. */
+void round_barrier_expect(struct round_barrier *barrier, unsigned parties);
+/* Returns when all of them have called it. */
+void round_barrier_wait(struct round_barrier *barrier);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "port_shared.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "port_ethdev.h"
+#include "shared_file.h"
+
+/* Small, so that the rings of a process stay in its cache; records of PORT_SHARED_SLOTS frames of
+ * one block take 160 KiB of it. */
+#define RING_BYTES  (256u << 10)
+#define BLOCK_BYTES (FRAME_BLOCK_BYTES + SHARED_RING_HEAD + SHARED_RING_ALIGN)
+_Static_assert(RING_BYTES / 4 * 3 >= PORT_SHARED_SLOTS * BLOCK_BYTES,
+	"a quarter of the ring is for control frames");
+/* Of frames so long that a burst of them would not fit. */
+#define LONGEST_IN_RING 16u
+
+static const char scheme[] = "shared:";
+
+struct shared_ctx {
+	struct shared_ring_tx tx; /* of the port's thread, like 'rx' */
+	struct shared_ring_rx rx;
+	struct rte_mempool *pool;
+	uint64_t no_mbuf; /* times that frames began to wait for mbufs; atomic */
+	bool starved;
+	struct shared_file file;
+};
+
+static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
+{
+	if (!ctx->starved)
+		__atomic_store_n(&ctx->no_mbuf, ctx->no_mbuf + 1, __ATOMIC_RELAXED);
+	ctx->starved = true;
+}
+
+static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	struct shared_ctx *ctx = port->ctx;
+	struct shared_ring_record record[PORT_BURST];
+	uint16_t found = shared_ring_peek(&ctx->rx, record, RTE_MIN(count, PORT_BURST));
+
+	(void)now;
+	if (found == 0)
+		return 0;
+	if (unlikely(rte_pktmbuf_alloc_bulk(ctx->pool, mbufs, found) != 0)) {
+		note_starved(ctx);
+		return 0;
+	}
+	ctx->starved = false;
+	for (uint16_t i = 0; i < found; i++) {
+		memcpy(rte_pktmbuf_mtod(mbufs[i], void *), record[i].frame, record[i].length);
+		mbufs[i]->data_len = (uint16_t)record[i].length;
+		mbufs[i]->pkt_len = record[i].length;
+	}
+	shared_ring_release(&ctx->rx, record[found - 1].next);
+	return found;
+}
+
+static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	struct shared_ctx *ctx = port->ctx;
+	uint16_t sent = 0;
+
+	(void)now;
+	for (; sent < count; sent++) {
+		uint32_t length = rte_pktmbuf_data_len(mbufs[sent]);
+		uint8_t *room = shared_ring_reserve(&ctx->tx, length);
+
+		if (room == NULL)
+			break;
+		memcpy(room, rte_pktmbuf_mtod(mbufs[sent], void *), length);
+	}
+	if (sent == 0)
+		return 0;
+	shared_ring_publish(&ctx->tx);
+	rte_pktmbuf_free_bulk(mbufs, sent);
+	return sent;
+}
+
+static void shared_losses(const struct port *port, struct port_losses *losses)
+{
+	const struct shared_ctx *ctx = port->ctx;
+
+	*losses = (struct port_losses){
+		.rx_no_buffer = __atomic_load_n(&ctx->no_mbuf, __ATOMIC_RELAXED),
+		.rx_errors = __atomic_load_n(&ctx->rx.damaged, __ATOMIC_RELAXED),
+	};
+}
+
+static void shared_close(struct port *port)
+{
+	struct shared_ctx *ctx = port->ctx;
+
+	shared_file_close(&ctx->file);
+	free(ctx);
+}
+
+bool port_is_shared(const char *device)
+{
+	return strncmp(device, scheme, strlen(scheme)) == 0;
+}
+
+/* Cuts "shared:PATH:END" into its parts. */
+static int parse(const char *name, const char *device, char path[PATH_MAX], unsigned *end,
+	struct fault *fault)
+{
+	const char *at = device + strlen(scheme), *last = strrchr(at, ':');
+
+	if (!port_is_shared(device) || last == NULL || last == at || last - at >= PATH_MAX ||
+		(strcmp(last, ":0") != 0 && strcmp(last, ":1") != 0))
+		return fault_set(fault, EINVAL, "%s: %s: expected %sPATH:0 or %sPATH:1", name,
+			device, scheme, scheme);
+	snprintf(path, PATH_MAX, "%.*s", (int)(last - at), at);
+	*end = (unsigned)(last[1] - '0');
+	return 0;
+}
+
+static int check_pool(
+	const char *name, struct rte_mempool *pool, uint32_t frame_bytes, struct fault *fault)
+{
+	unsigned room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+
+	if (room >= frame_bytes)
+		return 0;
+	return fault_set(fault, EINVAL, "%s: pool %s has room for %u bytes, expected %u", name,
+		pool->name, room, frame_bytes);
+}
+
+static struct shared_ctx *ctx_create(
+	const struct shared_file *file, uint32_t frame_bytes, struct rte_mempool *pool)
+{
+	struct shared_ctx *ctx = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
+
+	if (ctx == NULL)
+		return NULL;
+	*ctx = (struct shared_ctx){.pool = pool, .file = *file};
+	shared_ring_tx_init(&ctx->tx, &file->tx);
+	shared_ring_rx_init(&ctx->rx, &file->rx, frame_bytes);
+	return ctx;
+}
+
+int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct fault *fault)
+{
+	uint64_t ring_bytes = rte_align64pow2(
+		RTE_MAX((uint64_t)RING_BYTES, LONGEST_IN_RING * (uint64_t)frame_bytes));
+	struct fault cause = {""};
+	struct shared_file file;
+	struct shared_ctx *ctx;
+	char path[PATH_MAX];
+	unsigned end = 0;
+	int result = parse(name, device, path, &end, fault);
+
+	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
+	if (result == 0)
+		result = check_pool(name, pool, frame_bytes, fault);
+	if (result < 0)
+		return result;
+	result = shared_file_open(&file, path, end, ring_bytes, &cause);
+	if (result < 0)
+		return fault_set(fault, -result, "%s: %s", name, cause.text);
+	ctx = ctx_create(&file, frame_bytes, pool);
+	if (ctx == NULL) {
+		shared_file_close(&file);
+		return fault_set(fault, ENOMEM, "%s: no memory", name);
+	}
+	port->rx = shared_rx;
+	port->tx = shared_tx;
+	port->losses = shared_losses;
+	port->close = shared_close;
+	port->ctx = ctx;
+	port->slots = PORT_SHARED_SLOTS;
+	snprintf(port->name, sizeof(port->name), "%s", name);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A port that leads to another process of this machine, through memory that both share
+ * (shared_file.h). It is not an ethdev, so DPDK's limit of 32 does not count it. The death of the
+ * other process takes nothing away from this one: its ring fills up and takes no more frames, and
+ * the link's hellos notice. A process that comes back opens the same end and goes on; frames that
+ * its predecessor had not taken are lost, as in a cut cable.
+ */
+
+#include <stdbool.h>
+
+#include "port.h"
+
+/* Frames of one block, in any VC, for which there is room besides control frames. */
+#define PORT_SHARED_SLOTS 2048u
+
+/* "shared:PATH:END": of an end (0 or 1) of a link's file. */
+#define PORT_SHARED_DEVICE "shared:%s:%u"
+
+/* Whether the device's text has this form. */
+bool port_is_shared(const char *device);
+
+/* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the
+ * longest frame of both ends. If there is no mbuf the frames wait. 0, or -errno and a fault that
+ * names the port and the file, as shared_file_open(). */
+int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct fault *fault);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A ring of frames in memory that two processes share: one writes, the other reads. Neither waits
+ * for the other, makes a system call or holds a lock, so either may be stopped or killed at any
+ * instruction. All bytes of such memory may be wrong, because a process that broke may have written
+ * them: positions and lengths are read once and checked before use, and a frame is copied before
+ * anyone looks into it.
+ *
+ * A position counts the bytes since the ring was new and never wraps (64 bits); the byte at a
+ * position is bytes[position mod size]. The memory is mapped twice in a row (shared_file.h), so
+ * that a record that begins before the end of the ring is contiguous. A record is a length of 4
+ * bytes, 4 bytes of padding, the frame, and padding to SHARED_RING_ALIGN. Zeroed memory is an empty
+ * ring.
+ *
+ * Each end keeps its own position in its own memory and only publishes it. A reader that starts
+ * again skips everything that was written before; a writer that starts again continues where its
+ * predecessor had published. So the other end, which may have run all the time, notices nothing
+ * but a gap, as after a cut cable.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SHARED_RING_ALIGN 16u
+#define SHARED_RING_HEAD  8u /* bytes of a record before the frame */
+
+/* Positions of one ring, in the shared memory. Two cache lines each: processors fetch pairs. */
+struct shared_ring_marks {
+	_Alignas(128) _Atomic uint64_t written; /* writer: the sending process */
+	_Alignas(128) _Atomic uint64_t read;    /* writer: the receiving process */
+};
+_Static_assert(sizeof(struct shared_ring_marks) == 256, "layout of the file");
+
+struct shared_ring {
+	struct shared_ring_marks *marks;
+	uint8_t *bytes; /* mapped twice */
+	uint64_t size;  /* a power of two, at least twice the longest record */
+};
+
+struct shared_ring_tx {
+	struct shared_ring ring;
+	uint64_t written; /* published by shared_ring_publish() */
+	uint64_t read;    /* as of the last look */
+};
+
+struct shared_ring_rx {
+	struct shared_ring ring;
+	uint64_t read;
+	uint32_t longest; /* frame */
+	uint64_t damaged; /* times that the ring held nonsense and was emptied; atomic */
+};
+
+struct shared_ring_record {
+	const uint8_t *frame; /* in shared memory: copy it, do not look into it */
+	uint32_t length;      /* 1 to 'longest' */
+	uint64_t next;        /* position after the record */
+};
+
+/* Bytes that a frame of 'length' takes in a ring. */
+static inline uint64_t shared_ring_record_bytes(uint32_t length)
+{
+	return ((uint64_t)length + SHARED_RING_HEAD + SHARED_RING_ALIGN - 1) &
+	       ~(uint64_t)(SHARED_RING_ALIGN - 1);
+}
+
+/* The start of either end, also after an earlier process of the same end. */
+void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ring);
+/* 'longest' frame, at most size/2 - SHARED_RING_ALIGN. */
+void shared_ring_rx_init(
+	struct shared_ring_rx *rx, const struct shared_ring *ring, uint32_t longest);
+
+/* Whether so many bytes are free. A reader whose position is impossible has no room. */
+static inline bool shared_ring_has_room(struct shared_ring_tx *tx, uint64_t bytes)
+{
+	uint64_t read;
+
+	if (tx->written + bytes - tx->read <= tx->ring.size)
+		return true;
+	read = atomic_load_explicit(&tx->ring.marks->read, memory_order_acquire);
+	if (tx->written - read > tx->ring.size)
+		return false;
+	tx->read = read;
+	return tx->written + bytes - read <= tx->ring.size;
+}
+
+/* Room for the bytes of the next frame; NULL: there is none. The reader does not see it before
+ * shared_ring_publish(). */
+static inline uint8_t *shared_ring_reserve(struct shared_ring_tx *tx, uint32_t length)
+{
+	uint64_t bytes = shared_ring_record_bytes(length);
+	uint8_t *record = tx->ring.bytes + (tx->written & (tx->ring.size - 1));
+
+	if (!shared_ring_has_room(tx, bytes))
+		return NULL;
+	memcpy(record, &length, sizeof(length));
+	tx->written += bytes;
+	return record + SHARED_RING_HEAD;
+}
+
+static inline void shared_ring_publish(struct shared_ring_tx *tx)
+{
+	atomic_store_explicit(&tx->ring.marks->written, tx->written, memory_order_release);
+}
+
+/* Fills up to 'count' records that have arrived, and returns their number. They stay in the ring
+ * until shared_ring_release(). */
+uint16_t shared_ring_peek(
+	struct shared_ring_rx *rx, struct shared_ring_record *records, uint16_t count);
+
+/* Gives the memory of all records before position 'next' back to the writer. */
+static inline void shared_ring_release(struct shared_ring_rx *rx, uint64_t next)
+{
+	rx->read = next;
+	atomic_store_explicit(&rx->ring.marks->read, next, memory_order_release);
+}

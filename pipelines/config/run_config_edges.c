@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The list of edges of a run file: hosts with an interface for programs. */
+
+#include "run_config_private.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool address_is_valid(const char *text)
+{
+	char address[RUN_ADDRESS_MAX];
+	const char *slash = strchr(text, '/');
+	struct in_addr parsed;
+	char *end;
+
+	if (slash == NULL || slash[1] < '0' || slash[1] > '9' ||
+		(size_t)(slash - text) >= sizeof(address) || strlen(slash) > 3)
+		return false;
+	memcpy(address, text, (size_t)(slash - text));
+	address[slash - text] = '\0';
+	return inet_pton(AF_INET, address, &parsed) == 1 && strtoul(slash + 1, &end, 10) <= 32 &&
+	       *end == '\0';
+}
+
+static int read_address(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	int result = yaml_read_text(node, member, RUN_ADDRESS_MAX, fault);
+
+	if (result == 0 && !address_is_valid(member))
+		return yaml_tree_refuse(node, fault,
+			"'address: %s': expected an IPv4 address with its prefix, such as "
+			"10.87.0.1/24",
+			node->text);
+	return result;
+}
+
+static void write_address(const void *member, FILE *out, unsigned indent)
+{
+	fprintf(out, " %s", (const char *)member);
+}
+
+static bool address_present(const void *member)
+{
+	return *(const char *)member != '\0';
+}
+
+#define S struct run_config_edge
+const struct yaml_field run_edge_fields[] = {
+	{"host", YAML_FIELD_NAME, true, YAML_MEMBER(S, host)},
+	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap)},
+	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns)},
+	{"address", YAML_FIELD_CUSTOM, YAML_MEMBER(S, address), .read = read_address,
+		.write = write_address, .present = address_present},
+	{NULL},
+};
+#undef S
+
+static int check_edge(const struct run_config_edge_list *list, const struct yaml_tree_node *row,
+	struct fault *fault)
+{
+	const struct run_config_edge *edge = &list->at[list->count - 1];
+
+	for (uint32_t i = 0; i + 1 < list->count; i++) {
+		const struct run_config_edge *other = &list->at[i];
+
+		if (strcmp(other->host, edge->host) == 0)
+			return yaml_tree_refuse(row, fault,
+				"a second edge of host %s, the first one is in line %u", edge->host,
+				other->place.line);
+		if (strcmp(other->tap, edge->tap) == 0 && strcmp(other->netns, edge->netns) == 0)
+			return yaml_tree_refuse(row, fault,
+				"a second interface %s in the same namespace, the first one is in "
+				"line %u",
+				edge->tap, other->place.line);
+		if (edge->address[0] != '\0' &&
+			strcspn(edge->address, "/") == strcspn(other->address, "/") &&
+			strncmp(edge->address, other->address, strcspn(edge->address, "/")) == 0)
+			return yaml_tree_refuse(row, fault,
+				"address %s is that of the edge in line %u too", edge->address,
+				other->place.line);
+	}
+	return 0;
+}
+
+/* --- {hosts: [h0, h8], network: 10.99.0.0/24} --- */
+
+/* Room for all hosts 0 to 254 of each 256 addresses: the address of host i is network + 1 + i. */
+static bool network_is_valid(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	unsigned long bits = slash != NULL ? strtoul(slash + 1, NULL, 10) : 0;
+
+	return address_is_valid(text) && bits >= 8 && bits <= 24 && slash - text > 2 &&
+	       strncmp(slash - 2, ".0", 2) == 0;
+}
+
+static int read_network(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	int result = yaml_read_text(node, member, RUN_ADDRESS_MAX, fault);
+
+	if (result == 0 && !network_is_valid(member))
+		return yaml_tree_refuse(node, fault,
+			"'network: %s': expected an IPv4 network a.b.c.0 with a prefix from 8 to 24, "
+			"such as 10.99.0.0/24",
+			node->text);
+	return result;
+}
+
+/* A list of hosts, or 'all'. */
+static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_edge_list *list = member;
+	void *rows;
+	int result;
+
+	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0) {
+		list->all = true;
+		return 0;
+	}
+	result = run_read_rows(node, RUN_EDGES_MAX, sizeof(*list->at), &rows, fault);
+	if (result < 0)
+		return result;
+	list->at = rows;
+	for (const struct yaml_tree_node *host = node->first; host != NULL && result == 0;
+		host = host->next) {
+		struct run_config_edge *edge = &list->at[list->count++];
+
+		edge->place = run_place_of(host);
+		result = yaml_read_name(host, edge->host, sizeof(edge->host), fault);
+		for (uint32_t i = 0; i + 1 < list->count && result == 0; i++)
+			if (strcmp(list->at[i].host, edge->host) == 0)
+				result = yaml_tree_refuse(
+					host, fault, "%s is there twice", edge->host);
+	}
+	return result;
+}
+
+#define S struct run_config_edge_list
+const struct yaml_field run_edge_network_fields[] = {
+	{"hosts", YAML_FIELD_CUSTOM, true, .offset = 0, .size = sizeof(S), .read = read_hosts},
+	{"network", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, network), .read = read_network},
+	{NULL},
+};
+#undef S
+
+int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_edge_list *list = member;
+	void *rows;
+	int result;
+
+	list->place = run_place_of(node);
+	if (node->kind == YAML_TREE_MAP)
+		return yaml_fields_read(run_edge_network_fields, node, list, fault);
+	result = run_read_rows(node, RUN_EDGES_MAX, sizeof(*list->at), &rows, fault);
+	if (result < 0)
+		return result;
+	list->at = rows;
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next) {
+		list->at[list->count].place = run_place_of(row);
+		result = yaml_fields_read(run_edge_fields, row, &list->at[list->count++], fault);
+		if (result == 0)
+			result = check_edge(list, row, fault);
+	}
+	return result;
+}
+
+void run_write_edges(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_edge_list *list = member;
+
+	if (list->network[0] != '\0') {
+		fprintf(out, " {hosts: %s", list->all ? "all" : "[");
+		for (uint32_t i = 0; i < list->count; i++)
+			fprintf(out, "%s%s", i > 0 ? ", " : "", list->at[i].host);
+		fprintf(out, "%s, network: %s}", list->all ? "" : "]", list->network);
+		return;
+	}
+	run_write_rows(run_edge_fields, list->at, sizeof(*list->at), list->count, out, indent);
+}
+
+static int take_all_hosts(struct run_config_edge_list *list, const struct topology *topology)
+{
+	list->at = calloc(topology->hosts + 1u, sizeof(*list->at));
+	if (list->at == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < topology->hosts; i++) {
+		list->at[i].place = list->place;
+		snprintf(list->at[i].host, sizeof(list->at[i].host), "%s",
+			topology->host_at[i].name);
+	}
+	list->count = topology->hosts;
+	return 0;
+}
+
+/* Broadcast address and the network's own are no host's. */
+static bool give_address(struct run_config_edge *edge, const char *network, uint32_t number)
+{
+	const char *slash = strchr(network, '/');
+	uint32_t size = 1u << (32 - strtoul(slash + 1, NULL, 10));
+	char base[RUN_ADDRESS_MAX], text[INET_ADDRSTRLEN];
+	struct in_addr address;
+
+	snprintf(base, sizeof(base), "%.*s", (int)(slash - network), network);
+	if (inet_pton(AF_INET, base, &address) != 1 || number + 2 >= size)
+		return false;
+	address.s_addr = htonl(ntohl(address.s_addr) + 1 + number);
+	inet_ntop(AF_INET, &address, text, sizeof(text));
+	snprintf(edge->address, sizeof(edge->address), "%s%s", text, slash);
+	return true;
+}
+
+static int name_edge(const struct run_config *config, struct run_config_edge *edge,
+	const struct topology *topology, const char *lab, struct fault *fault)
+{
+	const char *network = config->edges.network;
+	int32_t number = topology_find_host(topology, edge->host);
+	int length = snprintf(edge->netns, sizeof(edge->netns), "weft-%s%s%s",
+		lab != NULL ? lab : "", lab != NULL ? "-" : "", edge->host);
+
+	snprintf(edge->tap, sizeof(edge->tap), "eth0");
+	if (number < 0)
+		return fault_set(fault, EINVAL, "%s:%u:%u: no host is named '%s'", config->origin,
+			edge->place.line, edge->place.column, edge->host);
+	if (length >= (int)sizeof(edge->netns))
+		return fault_set(fault, EINVAL,
+			"%s:%u:%u: the name of its namespace, weft-%s-%s, is too long for %s",
+			config->origin, edge->place.line, edge->place.column,
+			lab != NULL ? lab : "", edge->host, edge->host);
+	if (!give_address(edge, network, (uint32_t)number))
+		return fault_set(fault, EINVAL,
+			"%s:%u:%u: network %s has no address for %s, which is host number %d",
+			config->origin, edge->place.line, edge->place.column, network, edge->host,
+			number);
+	return 0;
+}
+
+int run_config_name_edges(struct run_config *config, const struct topology *topology,
+	const char *lab, struct fault *fault)
+{
+	struct run_config_edge_list *list = &config->edges;
+	int result = 0;
+
+	if (list->network[0] == '\0')
+		return 0;
+	if (list->all && topology->hosts > RUN_EDGES_MAX)
+		return fault_set(fault, EINVAL,
+			"%s:%u:%u: edges of all %u hosts, expected at most %d", config->origin,
+			list->place.line, list->place.column, topology->hosts, RUN_EDGES_MAX);
+	if (list->all && take_all_hosts(list, topology) < 0)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (uint32_t i = 0; i < list->count && result == 0; i++)
+		result = name_edge(config, &list->at[i], topology, lab, fault);
+	if (result == 0) {
+		list->network[0] = '\0';
+		list->all = false;
+	}
+	return result;
+}

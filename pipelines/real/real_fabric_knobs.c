@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_fabric_knobs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The loop that owns the transmitter reads these words for each frame, and nothing depends on two
+ * of them at once, so the leader may store them from its own loop. */
+#define STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
+#define LOAD(place)         __atomic_load_n(&(place), __ATOMIC_RELAXED)
+
+/* The transmitter of this end. NULL: it is not here. */
+static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct real_end *end)
+{
+	const struct topology_port *at = &end->at;
+
+	for (unsigned i = 0; at->kind == DEVICE_SWITCH && i < fabric->switch_count; i++)
+		if (fabric->switches[i].number == at->device)
+			return &fabric->switches[i].poll->port[at->port].tx;
+	for (unsigned i = 0; at->kind == DEVICE_HOST && i < fabric->host_count; i++)
+		if (fabric->hosts[i].number == at->device)
+			return &fabric->hosts[i].poll->tx;
+	return NULL;
+}
+
+uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_end *end)
+{
+	const struct tx_queue *tx = tx_of(fabric, end);
+	uint64_t cost = tx != NULL && tx->timed ? LOAD(tx->pacer.ps_per_byte) : 0;
+
+	return cost == 0 ? 0 : 8 * PS_PER_S / cost;
+}
+
+weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_end *end)
+{
+	const struct tx_queue *tx = tx_of(fabric, end);
+
+	return tx != NULL && tx->timed ? LOAD(tx->delay_ps) : 0;
+}
+
+static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps,
+	weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
+{
+	if (tx->timed) {
+		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
+		STORE(tx->delay_ps, delay_ps);
+	}
+	STORE(end->impairment.corrupt_ppm, corrupt_ppm);
+	STORE(end->impairment.credit_loss_ppm, credit_loss_ppm);
+	/* Links that never had faults do without the question. It is not taken back: the loop may
+	 * be between two looks at it. */
+	if ((corrupt_ppm | credit_loss_ppm) != 0)
+		STORE(tx->impairment, &end->impairment);
+}
+
+void real_links_set(struct real_fabric *fabric, const char *text)
+{
+	uint32_t corrupt_ppm, credit_loss_ppm;
+	uint64_t rate_bps, delay_ps;
+	char port[80], name[80];
+
+	if (sscanf(text, "%79s %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu32, port, &rate_bps,
+		    &delay_ps, &corrupt_ppm, &credit_loss_ppm) != 5)
+		return;
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		struct real_end *end = &fabric->end[i];
+		struct tx_queue *tx = tx_of(fabric, end);
+
+		topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
+		if (end->open && tx != NULL && strcmp(name, port) == 0)
+			set_end(tx, end, rate_bps, delay_ps, corrupt_ppm, credit_loss_ppm);
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The loops of an idle fabric rest: they sleep until a TAP of theirs has something to read, another
+ * loop or the control thread has something to do, or a command comes; and every 50 ms they run
+ * once. Only the loops of a whole lab rest, because frames from other processes come without a
+ * sign.
+ *
+ * No loop rests while a host of any of them is busy, since its frames may be under way anywhere,
+ * nor while traffic is to be sent or routes are being made, nor shortly after a cable was cut. So
+ * resting delays no message but by the time of waking up. Links do not fall: the time during which
+ * an end does not poll is no silence (link_end.h), and after each rest the ends exchange their
+ * hellos.
+ */
+
+#include "real_private.h"
+
+/* Before the loops run and after they have ended. Without memory or descriptors no loop rests. */
+void real_rest_open(struct real_fabric *fabric);
+void real_rest_close(struct real_fabric *fabric);
+/* In the leader's loop, each time that it leads. */
+void real_rest_allow(struct real_fabric *fabric, bool allowed, weft_time now);
+/* In the leader's loop: something happens now whose consequences the loops have to see in time. */
+void real_rest_defer(struct real_fabric *fabric, weft_time now);
+/* Any thread. */
+bool real_rest_is_allowed(const struct real_fabric *fabric);
+/* At the end of an iteration, in the worker's loop: rests if it may. False: it did not. */
+bool real_rest(struct real_worker *worker, weft_time now);
+/* Any thread: ends the rest of all loops. */
+void real_rest_wake(struct real_fabric *fabric);

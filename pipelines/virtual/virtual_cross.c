@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_cross.h"
+
+#include <stdlib.h>
+
+#include "virtual_control.h"
+#include "virtual_parts.h"
+#include "virtual_send.h"
+
+#define ROOM_FIRST 64u
+
+void virtual_box_free(struct virtual_box *box)
+{
+	free(box->packet);
+	free(box->control);
+	*box = (struct virtual_box){0};
+}
+
+/* Room for one element more, or the run has failed. */
+static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count, uint32_t *room,
+	size_t element_bytes)
+{
+	uint32_t more = *room == 0 ? ROOM_FIRST : *room * 2;
+	void *larger;
+
+	if (count < *room)
+		return true;
+	larger = realloc(*list, more * element_bytes);
+	if (larger == NULL) {
+		fabric->failed = true;
+		return false;
+	}
+	*list = larger;
+	*room = more;
+	return true;
+}
+
+static struct virtual_crossing_packet *add_packet(
+	struct virtual_fabric *fabric, struct virtual_box *box)
+{
+	void *list = box->packet;
+	bool has = has_room(fabric, &list, box->packets, &box->packet_room, sizeof(*box->packet));
+
+	box->packet = list;
+	return has ? &box->packet[box->packets++] : NULL;
+}
+
+static struct virtual_crossing_control *add_control(
+	struct virtual_fabric *fabric, struct virtual_box *box)
+{
+	void *list = box->control;
+	bool has =
+		has_room(fabric, &list, box->controls, &box->control_room, sizeof(*box->control));
+
+	box->control = list;
+	return has ? &box->control[box->controls++] : NULL;
+}
+
+static void cross_packet(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	struct weft_packet *packet, weft_time at)
+{
+	struct virtual_box *box = virtual_box_for(fabric, channel->arrive);
+	struct virtual_crossing_packet *crossing = add_packet(fabric, box);
+
+	if (crossing != NULL) {
+		crossing->packet = *packet;
+		crossing->origin = *virtual_origin_of(fabric, packet);
+		crossing->at = at;
+		crossing->order = channel->arrive;
+		box->first = at < box->first ? at : box->first;
+	}
+	virtual_give_packet(fabric, packet);
+}
+
+void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	struct weft_packet *packet, weft_time at, weft_time now)
+{
+	if (channel->crosses) {
+		cross_packet(fabric, channel, packet, at);
+		return;
+	}
+	event_queue_push_lane(fabric->events, channel->lane,
+		(struct sim_event){at, channel->arrive, virtual_item_of(fabric, packet)});
+	virtual_trace_out(fabric, channel->done, packet, now);
+}
+
+static struct virtual_crossing_control *cross_control(
+	struct virtual_fabric *fabric, const struct virtual_tx *channel, weft_time at)
+{
+	struct virtual_box *box = virtual_box_for(fabric, channel->credit);
+	struct virtual_crossing_control *crossing = add_control(fabric, box);
+
+	if (crossing == NULL)
+		return NULL;
+	crossing->at = at;
+	crossing->order = channel->credit;
+	crossing->channel = channel;
+	box->first = at < box->first ? at : box->first;
+	return crossing;
+}
+
+void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_credit *credit, weft_time at)
+{
+	struct virtual_crossing_control *crossing = cross_control(fabric, channel, at);
+
+	if (crossing == NULL)
+		return;
+	crossing->is_arn = false;
+	crossing->credit = *credit;
+}
+
+void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_arn *arn, weft_time at)
+{
+	struct virtual_crossing_control *crossing = cross_control(fabric, channel, at);
+
+	if (crossing == NULL)
+		return;
+	crossing->is_arn = true;
+	crossing->arn = *arn;
+}
+
+/* Arrivals of other parts come among those that this part has in its lanes, too far from the last
+ * one: they are the calendar's. */
+static void take_packet(
+	struct virtual_fabric *fabric, const struct virtual_crossing_packet *crossing)
+{
+	struct weft_packet *packet = virtual_take_packet(fabric);
+
+	if (packet == NULL)
+		return;
+	*packet = crossing->packet;
+	*virtual_origin_of(fabric, packet) = crossing->origin;
+	event_queue_push(fabric->events,
+		(struct sim_event){crossing->at, crossing->order, virtual_item_of(fabric, packet)});
+}
+
+void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box)
+{
+	for (uint32_t i = 0; i < box->packets; i++)
+		take_packet(fabric, &box->packet[i]);
+	for (uint32_t i = 0; i < box->controls; i++) {
+		const struct virtual_crossing_control *crossing = &box->control[i];
+
+		if (crossing->is_arn)
+			virtual_push_arn(fabric, crossing->channel, &crossing->arn, crossing->at,
+				crossing->order);
+		else
+			virtual_push_credit(fabric, crossing->channel, &crossing->credit,
+				crossing->at, crossing->order);
+	}
+	box->packets = box->controls = 0;
+	box->first = WEFT_TIME_NEVER;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology_cut.h"
+#include "virtual_control.h"
+#include "virtual_dispatch.h"
+#include "virtual_measure.h"
+#include "virtual_order.h"
+
+#define STEPS UINT32_C(1 << 30)
+
+/* Events of worker 0 that a round counts for: it also looks for an early end if only others have
+ * events. */
+#define ROUND_STEPS 64u
+
+/* --- rounds --- */
+
+/* Packets that a part has, or has sent. */
+static uint64_t count_out(const struct virtual_worker *worker)
+{
+	uint64_t out = worker->fabric->pool.out;
+
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		out += worker->box[worker->side][i].packets;
+	return out;
+}
+
+uint64_t virtual_packets_out(const struct virtual_fabric *fabric)
+{
+	uint64_t out = 0;
+
+	if (fabric->parts == NULL)
+		return fabric->pool.out;
+	for (unsigned i = 0; i < fabric->parts->count; i++)
+		out += count_out(&fabric->parts->worker[i]);
+	return out;
+}
+
+static void tell(struct virtual_worker *worker)
+{
+	struct virtual_told *told = &worker->told[worker->side];
+	const struct virtual_box *box = worker->box[worker->side];
+	struct virtual_fabric *fabric = worker->fabric;
+
+	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
+	*told = (struct virtual_told){.next = event_queue_next(fabric->events),
+		.out = count_out(worker),
+		.pause = worker->pause || fabric->failed};
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		told->next = box[i].first < told->next ? box[i].first : told->next;
+}
+
+static void wait(struct virtual_worker *worker)
+{
+	double since = measure_wall_seconds();
+
+	round_barrier_wait(&worker->parts->barrier);
+	worker->use.waiting += measure_wall_seconds() - since;
+}
+
+static void take_boxes(struct virtual_worker *worker)
+{
+	struct virtual_parts *parts = worker->parts;
+	unsigned own = worker->fabric->part;
+
+	for (unsigned i = 0; i < parts->count; i++)
+		if (i != own)
+			virtual_cross_take(
+				worker->fabric, &parts->worker[i].box[worker->side][own]);
+}
+
+/* All that was told; the same for each worker. */
+static struct virtual_told hear(const struct virtual_parts *parts, unsigned side)
+{
+	struct virtual_told all = {.next = WEFT_TIME_NEVER};
+
+	for (unsigned i = 0; i < parts->count; i++) {
+		const struct virtual_told *told = &parts->worker[i].told[side];
+
+		all.next = told->next < all.next ? told->next : all.next;
+		all.out += told->out;
+		all.pause = all.pause || told->pause;
+	}
+	all.pause = all.pause || all.out > parts->out_max;
+	return all;
+}
+
+/* All events of the part before 'limit'. */
+static void run_round(struct virtual_worker *worker, weft_time limit)
+{
+	uint32_t many = STEPS, *steps = worker->steps != NULL ? worker->steps : &many;
+
+	worker->fabric->limit = limit;
+	worker->use.rounds++;
+	if (worker->steps != NULL)
+		*steps = *steps > ROUND_STEPS ? *steps - ROUND_STEPS : 0;
+	for (;;) {
+		uint32_t before = *steps;
+
+		if (!virtual_dispatch(worker->fabric, steps)) {
+			worker->use.events += before - *steps;
+			return;
+		}
+		worker->use.events += before;
+		*steps = STEPS;
+		worker->pause = true;
+	}
+}
+
+static void run_rounds(struct virtual_worker *worker)
+{
+	struct virtual_parts *parts = worker->parts;
+
+	for (;;) {
+		struct virtual_told all;
+
+		tell(worker);
+		wait(worker);
+		take_boxes(worker);
+		all = hear(parts, worker->side);
+		worker->side ^= 1;
+		if (all.pause || all.next >= parts->limit) {
+			if (worker->fabric->part == 0)
+				parts->reached = !all.pause;
+			if (all.out > parts->out_max)
+				virtual_refuse_parts(worker->fabric,
+					"too many frames wait at hosts for those before them");
+			return;
+		}
+		run_round(worker, all.next + parts->lookahead_ps < parts->limit
+					  ? all.next + parts->lookahead_ps
+					  : parts->limit);
+	}
+}
+
+static void *work(void *argument)
+{
+	struct virtual_worker *worker = argument;
+	struct virtual_parts *parts = worker->parts;
+
+	for (;;) {
+		round_barrier_wait(&parts->barrier);
+		if (parts->quit)
+			return NULL;
+		run_rounds(worker);
+		round_barrier_wait(&parts->barrier);
+	}
+}
+
+/* The time and the failures of all parts are the fabric's. */
+static void join(struct virtual_parts *parts)
+{
+	struct virtual_fabric *fabric = parts->worker[0].fabric;
+
+	for (unsigned i = 1; i < parts->count; i++) {
+		const struct virtual_fabric *part = parts->worker[i].fabric;
+
+		fabric->now = part->now > fabric->now ? part->now : fabric->now;
+		fabric->failed = fabric->failed || part->failed;
+		if (fabric->refused == NULL)
+			fabric->refused = part->refused;
+	}
+}
+
+bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps)
+{
+	struct virtual_worker *first = &parts->worker[0];
+
+	parts->limit = limit;
+	first->steps = steps;
+	first->pause = false;
+	round_barrier_wait(&parts->barrier);
+	run_rounds(first);
+	round_barrier_wait(&parts->barrier);
+	join(parts);
+	return !parts->reached;
+}
+
+int virtual_parts_start(struct virtual_parts *parts, struct fault *fault)
+{
+	round_barrier_init(&parts->barrier, parts->count);
+	parts->quit = false;
+	for (parts->started = 1; parts->started < parts->count; parts->started++) {
+		struct virtual_worker *worker = &parts->worker[parts->started];
+
+		worker->fabric->measure_from = parts->worker[0].fabric->measure_from;
+		if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+			break;
+	}
+	if (parts->started == parts->count)
+		return 0;
+	round_barrier_expect(&parts->barrier, parts->started);
+	virtual_parts_end(parts);
+	return fault_set(fault, EAGAIN, "this machine does not allow %u threads", parts->count);
+}
+
+void virtual_parts_end(struct virtual_parts *parts)
+{
+	parts->quit = true;
+	round_barrier_wait(&parts->barrier);
+	for (unsigned i = 1; i < parts->started; i++)
+		pthread_join(parts->worker[i].thread, NULL);
+}
+
+/* --- sums --- */
+
+static void gather_entry(struct virtual_entry *into, struct virtual_entry *from, uint32_t hosts)
+{
+	into->wire_bytes += from->wire_bytes;
+	into->latency_sum_ps += from->latency_sum_ps;
+	into->warm_messages += from->warm_messages;
+	histogram_merge(&into->network_ns, &from->network_ns);
+	histogram_merge(&into->total_ns, &from->total_ns);
+	for (uint32_t i = 0; from->flow != NULL && i < hosts; i++) {
+		struct measure_flow *flow = &from->flow[i];
+
+		into->flow[i].delivered += flow->delivered;
+		if (flow->last_ps > into->flow[i].last_ps)
+			into->flow[i].last_ps = flow->last_ps;
+		*flow = (struct measure_flow){0};
+	}
+	*from = (struct virtual_entry){.flow = from->flow};
+}
+
+void virtual_parts_gather(struct virtual_fabric *fabric)
+{
+	for (unsigned i = 1; i < virtual_parts_count(fabric); i++) {
+		struct virtual_fabric *part = virtual_part_at(fabric, i);
+
+		for (unsigned k = 0; k < fabric->window.entries; k++)
+			gather_entry(&fabric->entry[k], &part->entry[k], fabric->hosts);
+		fabric->arns_sent += part->arns_sent;
+		fabric->dropped += part->dropped;
+		fabric->fingerprint += part->fingerprint;
+		part->arns_sent = part->dropped = part->fingerprint = 0;
+	}
+}
+
+/* --- creation --- */
+
+/* A feature for which a device asks another one without a link's delay between them, or for which
+ * all devices share something. NULL: none. */
+static const char *needs_one(const struct virtual_fabric *fabric)
+{
+	if (fabric->goal != NULL)
+		return "a schedule (traffic pattern goal)";
+	if (fabric->answers)
+		return "congestion control at the source (nic.control)";
+	if (fabric->routes.itbs)
+		return "routes with in-transit buffers";
+	if (fabric->watch != NULL)
+		return "captures";
+	return NULL;
+}
+
+static int check(const struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+{
+	const char *feature = needs_one(fabric);
+
+	if (feature != NULL)
+		return fault_set(fault, EINVAL, "--workers %u: %s: only one worker can run this",
+			workers, feature);
+	if (workers > fabric->switches || workers > VIRTUAL_WORKERS_MAX)
+		return fault_set(fault, EINVAL,
+			"--workers %u: expected 1 to %u, of a fabric with %u switches", workers,
+			fabric->switches < VIRTUAL_WORKERS_MAX ? fabric->switches
+							       : VIRTUAL_WORKERS_MAX,
+			fabric->switches);
+	return 0;
+}
+
+static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
+{
+	size_t devices = (size_t)fabric->switches + fabric->hosts;
+	int result;
+
+	parts->of_device = calloc(devices + 1, sizeof(*parts->of_device));
+	if (parts->of_device == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u workers", parts->count);
+	result = topology_cut(fabric->topology, parts->count, parts->of_device);
+	if (result < 0)
+		return fault_set(fault, -result, "%s: cannot be cut into %u parts",
+			fabric->topology->name, parts->count);
+	parts->lookahead_ps = topology_cut_delay(fabric->topology, parts->of_device);
+	if (parts->lookahead_ps == 0)
+		return fault_set(fault, EINVAL,
+			"--workers %u: a link without delay would be cut, and workers need a "
+			"delay between them: expected 'delay' above 0ps",
+			parts->count);
+	if (parts->lookahead_ps > PS_PER_S)
+		parts->lookahead_ps = PS_PER_S;
+	return 0;
+}
+
+/* Frames that wait at hosts for those before them take packets of which all hosts have a share. One
+ * worker holds all hosts back when there is none left (virtual_order.h); parts do not know of each
+ * other's in time, and end the run before that. */
+static void limit_out(struct virtual_fabric *fabric, struct virtual_parts *parts)
+{
+	uint64_t hosts = fabric->hosts, least = UINT64_MAX, round;
+
+	parts->out_max = UINT64_MAX;
+	if (virtual_order_reserve(fabric) == 0)
+		return;
+	for (uint32_t i = 0; i < fabric->topology->links; i++) {
+		uint64_t each = ps_per_byte(fabric->topology->link_at[i].rate_bps);
+
+		least = each < least ? each : least;
+	}
+	/* Packets that a host can begin to send in a round. */
+	round = parts->lookahead_ps / (FRAME_HEADER_BYTES * (least > 0 ? least : 1)) + 2;
+	parts->out_max = run_result_minus(fabric->pool.size, hosts * (round + 1));
+}
+
+static int create_part(struct virtual_fabric *fabric, struct virtual_worker *worker, unsigned which)
+{
+	struct virtual_fabric *part = calloc(1, sizeof(*part));
+
+	worker->fabric = part;
+	if (part == NULL)
+		return -ENOMEM;
+	*part = *fabric;
+	part->part = which;
+	part->arena = (struct arena){0};
+	part->pool = (struct virtual_pool){0};
+	part->credits = part->arns = part->cns = (struct virtual_control){0};
+	part->events = NULL;
+	part->entry = NULL;
+	if (virtual_fabric_open_own(part) < 0)
+		return -ENOMEM;
+	return virtual_entries_open_own(part);
+}
+
+static int create_workers(struct virtual_fabric *fabric, struct virtual_parts *parts)
+{
+	for (unsigned i = 0; i < parts->count; i++) {
+		struct virtual_worker *worker = &parts->worker[i];
+
+		worker->parts = parts;
+		worker->fabric = fabric;
+		if (i > 0 && create_part(fabric, worker, i) < 0)
+			return -ENOMEM;
+		for (unsigned side = 0; side < 2; side++) {
+			size_t bytes = parts->count * sizeof(struct virtual_box);
+
+			worker->box[side] = aligned_alloc(64, bytes);
+			if (worker->box[side] == NULL)
+				return -ENOMEM;
+			for (unsigned k = 0; k < parts->count; k++)
+				worker->box[side][k] =
+					(struct virtual_box){.first = WEFT_TIME_NEVER};
+		}
+	}
+	return 0;
+}
+
+/* Links between parts: what they send goes into boxes. */
+static void mark_links(struct virtual_fabric *fabric, const struct virtual_parts *parts)
+{
+	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
+
+	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++) {
+		uint32_t from = VIRTUAL_DEVICE(channel->done), to = VIRTUAL_DEVICE(channel->arrive);
+
+		channel->crosses =
+			channel->ps_per_byte != 0 && parts->of_device[from] != parts->of_device[to];
+		channel->special = channel->crosses;
+	}
+}
+
+int virtual_parts_create(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+{
+	size_t bytes = sizeof(struct virtual_parts) + workers * sizeof(struct virtual_worker);
+	struct virtual_parts *parts;
+	int result = check(fabric, workers, fault);
+
+	if (result < 0)
+		return result;
+	parts = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	if (parts == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u workers", workers);
+	memset(parts, 0, bytes);
+	parts->count = workers;
+	fabric->parts = parts;
+	result = cut(fabric, parts, fault);
+	if (result < 0)
+		return result;
+	limit_out(fabric, parts);
+	if (create_workers(fabric, parts) < 0)
+		return fault_set(fault, ENOMEM, "no memory for %u workers", workers);
+	mark_links(fabric, parts);
+	return 0;
+}
+
+static void destroy_worker(struct virtual_worker *worker, unsigned which, unsigned count)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		for (unsigned i = 0; worker->box[side] != NULL && i < count; i++)
+			virtual_box_free(&worker->box[side][i]);
+		free(worker->box[side]);
+	}
+	if (which == 0 || worker->fabric == NULL)
+		return;
+	virtual_entries_close(worker->fabric);
+	virtual_fabric_close_own(worker->fabric);
+	free(worker->fabric);
+}
+
+void virtual_parts_destroy(struct virtual_fabric *fabric)
+{
+	struct virtual_parts *parts = fabric->parts;
+
+	if (parts == NULL)
+		return;
+	for (unsigned i = 0; i < parts->count; i++)
+		destroy_worker(&parts->worker[i], i, parts->count);
+	free(parts->of_device);
+	free(parts);
+	fabric->parts = NULL;
+}

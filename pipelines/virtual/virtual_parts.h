@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A virtual fabric on several threads (docs/parallel.md). The topology is cut into parts
+ * (topology_cut.h), switches with their hosts. Each part is a struct virtual_fabric of its own: it
+ * has the pointers of the whole fabric, but an event queue, packets, records and sums that only its
+ * thread uses, and it only touches the devices of its part. The fabric itself is part 0.
+ *
+ * Parts run in rounds, each as long as the lookahead: the least delay of a link that is cut. What
+ * crosses in a round arrives after the round, so it is exchanged between two of them
+ * (virtual_cross.h). All that happens at a device depends only on what has come to that device
+ * (docs/architecture.md), so the result has the same bytes for every number of parts.
+ *
+ *     virtual_parts_start()   begins the threads, which wait
+ *     virtual_parts_run()     rounds up to a time; when it returns all threads wait
+ *     virtual_parts_end()     ends the threads
+ *
+ * Between the calls the thread that calls them may touch everything.
+ */
+
+#include <pthread.h>
+
+#include "round_barrier.h"
+#include "virtual_cross.h"
+#include "virtual_private.h"
+
+#define VIRTUAL_WORKERS_MAX 256u
+
+/* Said by a part at the end of a round. */
+struct virtual_told {
+	weft_time next; /* nothing happens in it before, by all that it has and has sent */
+	uint64_t out;   /* packets that it has or has sent */
+	bool pause;     /* all are to stop after this round */
+} __attribute__((aligned(64)));
+
+struct virtual_worker {
+	struct virtual_fabric *fabric; /* its part */
+	struct virtual_parts *parts;
+	struct virtual_box *box[2];  /* [side][parts]: for each part, its own unused */
+	struct virtual_told told[2]; /* by side */
+	unsigned side;               /* being filled */
+	uint32_t *steps;             /* worker 0: events until it asks for a pause */
+	bool pause;
+	pthread_t thread;
+	struct run_worker use;
+} __attribute__((aligned(64)));
+
+struct virtual_parts {
+	unsigned count;
+	uint16_t *of_device; /* [switches + hosts]: its part */
+	weft_time lookahead_ps;
+	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */
+	struct round_barrier barrier;
+	weft_time limit; /* of virtual_parts_run() */
+	bool quit, reached;
+	unsigned started; /* threads; worker 0 is the caller's */
+	struct virtual_worker worker[];
+};
+
+/* Cuts the fabric into 'workers' parts, 2 or more, before its run. -EINVAL if it cannot be cut, or
+ * if it has a feature that one thread is needed for: the text names it. -ENOMEM. */
+int virtual_parts_create(struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
+void virtual_parts_destroy(struct virtual_fabric *fabric);
+
+/* -EAGAIN: no more threads. */
+int virtual_parts_start(struct virtual_parts *parts, struct fault *fault);
+void virtual_parts_end(struct virtual_parts *parts);
+
+/* Runs all events before 'limit'; true if it has paused before it, because worker 0 has taken
+ * '*steps' events, of which it leaves the rest, or because a part has failed. */
+bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
+
+/* Adds what parts have measured to the fabric's own figures. Between rounds. */
+void virtual_parts_gather(struct virtual_fabric *fabric);
+
+/* The box for the device of an event. */
+static inline struct virtual_box *virtual_box_for(struct virtual_fabric *fabric, uint32_t order)
+{
+	struct virtual_worker *worker = &fabric->parts->worker[fabric->part];
+
+	return &worker->box[worker->side][fabric->parts->of_device[VIRTUAL_DEVICE(order)]];
+}
+
+/* Parts of a fabric: itself if it is not cut. */
+static inline unsigned virtual_parts_count(const struct virtual_fabric *fabric)
+{
+	return fabric->parts == NULL ? 1 : fabric->parts->count;
+}
+
+static inline struct virtual_fabric *virtual_part_at(struct virtual_fabric *fabric, unsigned part)
+{
+	return part == 0 ? fabric : fabric->parts->worker[part].fabric;
+}
+
+/* The part of a switch, or of a host by the number of switches and its own. */
+static inline struct virtual_fabric *virtual_part_of(struct virtual_fabric *fabric, uint32_t device)
+{
+	return fabric->parts == NULL ? fabric
+				     : virtual_part_at(fabric, fabric->parts->of_device[device]);
+}
+
+/* True if the device belongs to another part. */
+static inline bool virtual_is_elsewhere(const struct virtual_fabric *fabric, uint32_t device)
+{
+	return fabric->parts != NULL && fabric->parts->of_device[device] != fabric->part;
+}
+
+/* The run of a part cannot go on as it would with one worker. */
+static inline void virtual_refuse_parts(struct virtual_fabric *fabric, const char *why)
+{
+	fabric->failed = true;
+	fabric->refused = why;
+}
+
+/* Packets that are out: in all parts, and between them. Between rounds. */
+uint64_t virtual_packets_out(const struct virtual_fabric *fabric);

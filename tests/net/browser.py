@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A browser without a screen, driven over WebDriver: Debian's chromium and chromium-driver."""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+
+class Browser:
+    def __init__(self, size=(1280, 800), dark=False):
+        self.folder = tempfile.mkdtemp(prefix="weft-browser-")
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            found = re.search(r"successfully on port (\d+)", line)
+            if found:
+                break
+        self.address = f"http://127.0.0.1:{found[1]}/session"
+        arguments = ["--headless=new", f"--window-size={size[0]},{size[1]}", "--disable-gpu", "--hide-scrollbars",
+                     "--disable-background-networking", "--no-first-run", f"--user-data-dir={self.folder}"]
+        if os.geteuid() == 0:
+            arguments.append("--no-sandbox") # chromium refuses to run as root with one
+        if dark:
+            arguments.append("--blink-settings=preferredColorScheme=0")
+        wanted = {"browserName": "chrome", "goog:chromeOptions": {"args": arguments},
+                  "goog:loggingPrefs": {"browser": "ALL"}}
+        try:
+            made = self.ask("", {"capabilities": {"alwaysMatch": wanted}})
+        except BaseException:
+            self.stop()
+            raise
+        self.address += "/" + made["sessionId"]
+
+    def ask(self, path, body=None, method=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"},
+                                         method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(error.read().decode()) from None
+
+    def open(self, url):
+        self.ask("/url", {"url": url})
+
+    def run(self, script, *arguments):
+        """The value of a function's body."""
+        return self.ask("/execute/sync", {"script": script, "args": list(arguments)})
+
+    def wait(self, script, *arguments, seconds=30):
+        """Until the value is true; returns it."""
+        deadline = time.monotonic() + seconds
+        while not (value := self.run(script, *arguments)):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not so after {seconds} s: {script}\n{self.complaints()}")
+        return value
+
+    def click(self, x, y):
+        """A point of the window."""
+        pointer = {"type": "pointer", "id": "mouse", "actions": [
+            {"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
+            {"type": "pointerUp", "button": 0}]}
+        self.ask("/actions", {"actions": [pointer]})
+
+    def press(self, keys):
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.ask("/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+
+    def complaints(self):
+        """What the page has written to the console: errors, and offences against its policy."""
+        return [entry["message"] for entry in self.ask("/se/log", {"type": "browser"})]
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.ask("/screenshot")))
+
+    def close(self):
+        try:
+            self.ask("", method="DELETE")
+        finally:
+            self.stop()
+
+    def stop(self):
+        self.driver.kill()
+        self.driver.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)

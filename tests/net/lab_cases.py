@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The small lab of several tests: two leaves, a spine, four hosts, a mapper with a key."""
+import os
+import subprocess
+import unittest
+
+import labs
+
+WEFT = None  # main() of the test sets it
+
+TOPOLOGY = """weft: topology/1
+name: two-leaves
+link: {rate: 10Gbps, delay: 30ns}
+switches: [{name: leaf0, ports: 3, stage: 1}, {name: leaf1, ports: 3, stage: 1},
+  {name: spine, ports: 2, stage: 2}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: leaf0:0}
+  - {a: h1:0, b: leaf0:1}
+  - {a: h2:0, b: leaf1:0}
+  - {a: h3:0, b: leaf1:1}
+  - {a: leaf0:2, b: spine:0}
+  - {a: leaf1:2, b: spine:1}
+"""
+
+LAB = """topology: {topology}
+seed: 1
+nic: {{retry: 100ms}}
+mapper: {{key: fabric.key}}
+traffic: [{traffic}]
+measure: {{duration: 2s}}
+"""
+
+
+class Lab(labs.Lab):
+    def __init__(self, tag, more="", topology="topology.yaml",
+                 traffic="{pattern: uniform, from: all, load: 0.05%, message: 1KiB}", form="each"):
+        super().__init__(WEFT, tag, LAB.format(topology=topology, traffic=traffic) + more,
+                         {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"}, form)
+
+
+class LabCase(unittest.TestCase):
+    FORM = "each"
+
+    def lab(self, tag, more="", **kind):
+        lab = Lab(tag, more, **{"form": self.FORM, **kind})
+        self.addCleanup(lab.remove)
+        return lab
+
+    def assert_whole(self, result):
+        self.assertGreater(result["messages"]["delivered"], 100)
+        # A host that the machine left no time may not have sent all that it was to send.
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
+        for check in ("lost", "duplicated", "out_of_order"):
+            self.assertEqual(result["checks"][check], 0, check)
+
+    def edge_lab(self, tag):
+        names = [f"wt{os.getpid()}{tag}{side}" for side in "ab"]
+        edges = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
+                          for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))
+        return self.lab(tag, f"edges:\n{edges}\n"), names
+
+    def assert_ping(self, namespace, address):
+        ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.2",
+                               "-W", "5", address], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual(ping.returncode, 0, ping.stdout)
+        self.assertIn(" 0% packet loss", ping.stdout)

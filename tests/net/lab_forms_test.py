@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The verbs of 'weft lab' on both forms of a lab, one process and several. Needs root, for namespaces and
+TAPs; says so and exits 77 where that is not allowed.
+
+usage: lab_forms_test.py WEFT DISSECTOR.lua [CASE...]
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import lab_cases
+import labs
+from lab_cases import LabCase
+
+WEFT = DISSECTOR = None
+
+
+class Verbs:
+    """What 'weft lab' does, whatever the processes are."""
+
+    def test_all_links_of_a_lab_come_up(self):
+        lab = self.lab("a")
+        lab.up()
+        lab.assert_up()
+        status = lab.status()
+        self.assertEqual(sorted(status["switches"]), ["leaf0", "leaf1", "spine"])
+        self.assertEqual(sorted(status["nics"]), ["h0", "h1", "h2", "h3"])
+        # Both ends of six links.
+        lab.steady(lambda: list(lab.links().values()) == ["up"] * 12, "not twelve ends are up")
+
+    def test_traffic_arrives_whole_and_in_order_each_time(self):
+        lab = self.lab("b")
+        lab.up()
+        first = lab.run()
+        self.assert_whole(first)
+        self.assertEqual(first["topology"]["hosts"], 4)
+        self.assertEqual(first["topology"]["switches"], 3)
+        self.assertGreater(first["latency_ns"]["network"]["p50"], 0)
+        self.assertGreaterEqual(first["wall"]["away_ns"], 0.98 * first["wall"]["away_p99_ns"])
+        self.assertGreater(first["wall"]["away_p99_ns"], 0)
+        second = lab.run("--duration", "1s")
+        self.assert_whole(second)
+        # The counts of the first run are not in the second.
+        self.assertLess(second["messages"]["delivered"], first["messages"]["delivered"])
+
+    def test_a_run_tells_its_progress_on_a_terminal_and_ends_with_what_can_be_trusted(self):
+        lab = self.lab("Z")
+        lab.up()
+        run = f"{WEFT} lab run {lab.name} --duration 500ms"
+        said = subprocess.run(["script", "-qec", run, "/dev/null"], stdout=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, timeout=60, check=False).stdout.decode()
+        self.assertRegex(said, r"\r *\d+\.\d %  0\.\d of 0\.5 s, \d s left")
+        self.assertRegex(said.splitlines()[-1], r"^  loops away +p99 .*s, longest .*s: link times are "
+                         r"trustworthy above \d+ [mun]?s$")
+        self.assertNotIn("left", lab.weft("run", "--duration", "500ms").stderr)
+
+    def test_a_capture_is_read_by_tshark_with_our_dissector(self):
+        lab = self.lab("c")
+        lab.up()
+        for port in ("spine:0", "h0:0"):
+            with self.subTest(port):
+                self.check_capture(lab, port)
+
+    def check_capture(self, lab, port):
+        path = os.path.join(lab.folder, f"{port}.pcapng")
+        with subprocess.Popen([WEFT, "lab", "capture", lab.file, port, "-o", path],
+                              stderr=subprocess.PIPE, text=True) as capture:
+            lab.run("--duration", "1s")
+            capture.send_signal(signal.SIGINT)
+            said = capture.communicate(timeout=30)[1]
+        self.assertEqual(capture.returncode, 0, said)
+        self.assertIn(" 0 dropped", said)
+        read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T",
+                               "fields", "-e", "weft.kind", "-e", "weft.vc", "-e",
+                               "frame.interface_name", "-e", "frame.packet_flags_direction", "-Y",
+                               "weft"],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        lines = [line.split("\t") for line in read.stdout.splitlines()]
+        self.assertGreater(len(lines), 100, read.stderr)
+        self.assertEqual({line[2] for line in lines}, {port})
+        self.assertTrue(all(line[1] != "" for line in lines))
+        for kind in ("1", "2"):  # data and credits, in and out
+            self.assertEqual(len({line[3] for line in lines if line[0] == kind}), 2)
+
+    def test_a_capture_ends_when_its_reader_goes_away(self):
+        lab = self.lab("d")
+        lab.up()
+        done = subprocess.run(f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 2000 | wc -c",
+                              shell=True, text=True, stdout=subprocess.PIPE, timeout=30)
+        self.assertEqual(done.stdout.strip(), "2000")
+        lab.assert_up()
+
+    def test_down_leaves_nothing(self):
+        lab = self.lab("e")
+        lab.up()
+        self.assertNotEqual(lab.leftovers(), [])
+        self.assertEqual(lab.weft("down").returncode, 0)
+        self.assertEqual(lab.leftovers(), [])
+        self.assertEqual(lab.weft("down").returncode, 0, "a second time")
+
+    def test_processes_end_without_a_complaint(self):
+        lab = self.lab("v")
+        lab.up()
+        lab.run("--duration", "500ms")
+        for pid in lab.pids.values():
+            os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + 30
+        while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        # In a build with sanitizers this is where they would speak.
+        for name in lab.pids:
+            with open(f"{lab.run_dir}/{name}.log") as log:
+                lines = log.read().splitlines()
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(f"of lab {lab.name}", lines[0])
+        left = [path for path in lab.leftovers() if path.startswith("/var/run/dpdk")]
+        self.assertEqual(left, [])
+
+    def test_down_ends_processes_that_hang(self):
+        lab = self.lab("f")
+        lab.up()
+        os.kill(lab.pid_of("spine"), signal.SIGSTOP)
+        done = lab.weft("down")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("killed", done.stdout)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_a_lab_that_is_up_is_not_started_again(self):
+        lab = self.lab("h")
+        lab.up()
+        again = lab.weft("up")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is up already", again.stderr)
+        lab.assert_up()
+
+    def test_the_ending_of_a_maps_file_says_what_is_written(self):
+        lab = self.lab("G")
+        lab.up()
+
+        def written(ending, *more):
+            path = os.path.join(lab.folder, f"found{ending}")
+            # On a busy machine a link may have fallen by itself, and the map differs for a moment.
+            lab.steady(lambda: lab.weft("map", "-o", path, *more).returncode == 0, "the map is not that of the file")
+            with open(path) as file:
+                return file.read()
+        for ending in ("", ".yaml", ".yml"):
+            self.assertIn("weft: topology/1\n", written(ending))
+        for ending in (".dot", ".gv"):
+            self.assertTrue(written(ending).startswith("graph "))
+        for text in (written(".json"), written(".map", "--json")):
+            self.assertEqual(json.loads(text)["topology"]["name"], lab.name)
+        path = os.path.join(lab.folder, "found.png")
+        done = lab.weft("map", "-o", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"weft lab map: -o {path}: expected a file that ends in .yaml, .yml, "
+                         ".json, .dot or .gv\n")
+        self.assertFalse(os.path.exists(path))
+
+    def test_what_a_crashed_lab_left_is_removed_by_the_next_up(self):
+        lab = self.lab("i")
+        lab.up()
+        for pid in lab.pids.values():
+            os.kill(pid, signal.SIGKILL)
+        while any(labs.own_kind_of_process(pid) for pid in lab.pids.values()):
+            time.sleep(0.01)
+        lab.up()
+        lab.assert_up()
+
+    def test_two_labs_live_side_by_side(self):
+        one, two = self.lab("j"), self.lab("k", form="one")
+        one.up()
+        two.up()
+        self.assert_whole(one.run("--duration", "1s"))
+        two.assert_up()
+        one.weft("down")
+        two.assert_up()
+
+    def test_a_cable_is_cut_and_joined(self):
+        lab = self.lab("p", "hello: 5ms\n")
+        lab.up()
+        done = lab.weft("link", "spine:0", "down")
+        self.assertEqual((done.returncode, done.stdout), (0, "leaf0:2 - spine:0 is cut\n"))
+        states = lab.links()
+        self.assertEqual((states["leaf0:2"], states["spine:0"]), ("cut", "cut"))
+        self.assertEqual(lab.weft("status").returncode, 1)
+        # Nothing reaches the other leaf: there was one way.
+        self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
+        self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        lab.assert_up()
+
+    def test_programs_reach_each_other_after_runs_too(self):
+        lab, names = self.edge_lab("R")
+        lab.up()
+        for _ in range(2):
+            self.assert_ping(names[0], "10.87.0.4")
+            self.assert_whole(lab.run("--duration", "1s"))
+        self.assert_ping(names[0], "10.87.0.4")
+        self.assertEqual(lab.weft("down").returncode, 0)
+
+
+class Each(Verbs, LabCase):
+    """Of several processes."""
+
+
+class One(Verbs, LabCase):
+    """Of one."""
+    FORM = "one"
+
+    def test_up_says_the_form_and_status_has_its_one_process(self):
+        lab = self.lab("S")
+        self.assertRegex(lab.up(), r": 3 switches, 4 hosts in 1 process, \d+ cores?, 6 links \(6 memory\)\n")
+        self.assertEqual([(p["name"], p["program"]) for p in lab.status()["processes"]],
+                         [("leaf0", "weft-fabric")])
+
+    def test_a_lab_of_too_many_processes_for_its_cores_is_one(self):
+        lab = self.lab("T", "cores: 1\n", form="auto")
+        self.assertIn(": 3 switches, 4 hosts in 1 process, 1 core,", lab.up())
+        # So it stays, whatever the CPUs are of those who ask.
+        self.assertEqual(lab.weft("status").returncode, 0)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one CPU here")
+    def test_a_lab_of_a_few_processes_keeps_them(self):
+        self.assertIn(": 4 processes, 3 switches, 4 hosts,", self.lab("X", form="auto").up())
+
+    def test_loops_with_nothing_to_do_rest_and_links_stay_up(self):
+        lab = self.lab("Y")
+        lab.up()
+        first = lab.status()
+        # Heartbeats of the mapper tell the time: six in 50 ms.
+        while (last := lab.status())["mapping"]["mappers"] and self.beats(last) < self.beats(first) + 90:
+            time.sleep(0.1)
+        self.assertEqual([link["link_downs"] for link in last["links"]], 12 * [0])
+        credits = [self.credits(status) for status in (first, last)]
+        # Loops that poll send one each millisecond, those that rest a few in 50 ms.
+        self.assertLess((credits[1] - credits[0]) / 12, 15 * 25)
+
+    @staticmethod
+    def beats(status):
+        return sum(mapper["counters"]["heartbeats"] for mapper in status["mapping"]["mappers"])
+
+    @staticmethod
+    def credits(status):
+        return sum(port["credit_frames_sent"] for port in status["ports"].values()) + sum(
+            nic["credit_frames_sent"] for nic in status["nics"].values())
+
+    def test_ctrl_c_at_any_moment_of_up_leaves_nothing(self):
+        lab = self.lab("W")
+        prefix = f"{labs.RUNTIME}/dpdk/weft-{lab.name}-leaf0"
+        for moment in (lab.run_dir, f"{lab.run_dir}/plan.txt", f"{lab.run_dir}/leaf0.log",
+                       f"{lab.run_dir}/clock", prefix, f"{prefix}/dpdk_telemetry.v2"):
+            with self.subTest(moment):
+                self.interrupt_up(lab, moment)
+        lab.up()
+
+    def interrupt_up(self, lab, moment):
+        """When that file is there."""
+        with subprocess.Popen([WEFT, "lab", "up", lab.file], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, start_new_session=True) as up:
+            while not os.path.exists(moment) and up.poll() is None:
+                pass
+            os.killpg(up.pid, signal.SIGINT)
+            said = up.communicate(timeout=60)[1]
+        self.assertEqual((up.returncode, said), (130, "weft lab up: interrupted\n"))
+        self.assertEqual(lab.leftovers(), [])
+
+
+def main():
+    global WEFT, DISSECTOR
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    WEFT, DISSECTOR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    lab_cases.WEFT = WEFT
+    labs.need_lab(("ip", "ping", "tshark"))
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Knobs of a lab that runs: rate, delay and faults of cables; captures of several ports.
+
+usage: lab_knobs_test.py WEFT [CASE...]"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+import labs
+
+WEFT = None
+TOPOLOGY = """weft: topology/1
+link: {rate: 1Gbps, delay: 100ns}
+switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: h1:0, b: s0:1}
+  - {a: h2:0, b: s1:0}
+  - {a: h3:0, b: s1:1}
+  - {a: s0:2, b: s1:2}
+  - {a: s0:3, b: s1:3}
+"""
+# Links between the switches are memory, those to hosts are not.
+LAB = """topology: topology.yaml
+groups: {switches: [s0, s1]}
+seed: 1
+hello: 50ms
+nic: {retry: 200ms, give-up: 60s}
+mapper: {key: fabric.key}
+traffic: [{pattern: uniform, from: all, load: 5%, message: 1KiB}]
+measure: {duration: 1s}
+"""
+
+
+class Knobs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = labs.Lab(WEFT, "k", LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        cls.addClassCleanup(cls.lab.remove)
+        cls.lab.up()
+
+    def set(self, port, *words):
+        self.addCleanup(self.lab.must, "set", port, "reset")
+        return self.lab.must("set", port, *words)
+
+    def ends(self, *ports):
+        links = {link["port"]: link for link in self.lab.status()["links"]}
+        return [links[port] for port in ports]
+
+    def test_both_directions_get_the_values_and_reset_takes_them_back(self):
+        said = self.set("s0:2", "rate=100Mbps", "delay=5us", "corrupt=0.1%", "credit-loss=1%")
+        self.assertEqual(said, "".join(f"{port}: rate=100Mbps delay=5us corrupt=0.1% credit-loss=1%\n"
+                                       for port in ("s0:2", "s1:2")))
+        for end in self.ends("s0:2", "s1:2"):
+            self.assertEqual([end[key] for key in ("paced_bps", "delay_ps", "corrupt_ppm", "credit_loss_ppm")],
+                             [100_000_000, 5_000_000, 1000, 10_000])
+        # Values that are not named stay.
+        self.set("s0:2", "delay=7us")
+        self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("s0:2", "s1:2")],
+                         2 * [(100_000_000, 7_000_000)])
+        self.lab.must("set", "s1:2", "reset")
+        for end in self.ends("s0:2", "s1:2"):
+            self.assertEqual([end[key] for key in ("paced_bps", "delay_ps", "corrupt_ppm", "credit_loss_ppm")],
+                             [10**9, 100_000, 0, 0])
+
+    def test_a_slower_link_carries_no_more_than_its_rate(self):
+        for port in ("s0:2", "s0:3"):
+            self.set(port, "rate=4Mbps")
+        traffic = labs.Traffic(self.lab, "20s")
+        traffic.wait_flow()
+        line = json.loads(self.lab.must("top", "--once", "--json-lines"))
+        traffic.stop()
+        traffic.finish()
+        links = {link["from"]: link for link in line["links"]}
+        rates = [links[port]["rate_bps"] for port in ("s0:2", "s0:3", "s1:2", "s1:3")]
+        self.assertGreater(min(rates), 0)
+        # Between the two looks at the counters is a little more time than top counts.
+        self.assertLess(max(rates), 4.8e6)
+
+    def test_faults_damage_frames_and_nothing_is_lost(self):
+        self.set("s0:2", "corrupt=5%", "credit-loss=5%")
+        self.set("s0:3", "corrupt=5%", "credit-loss=5%")
+        result = self.lab.run()
+        self.assertGreater(sum(end["frames_corrupted"] for end in self.ends("s0:2", "s0:3", "s1:2", "s1:3")), 0)
+        self.assertGreater(sum(end["credits_lost"] for end in self.ends("s0:2", "s0:3", "s1:2", "s1:3")), 0)
+        self.assertGreater(result["packets"]["retransmitted"], 0)
+        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+
+    def test_a_host_link_can_have_faults_too(self):
+        self.assertEqual(self.set("h0", "corrupt=1%"),
+                         "h0:0: corrupt=1% credit-loss=0%\ns0:0: corrupt=1% credit-loss=0%\n")
+
+    def test_what_cannot_be_set_is_refused(self):
+        for words, text in ((("h0:0", "rate=1Gbps"), "rate=1Gbps: this link joins two processes, and has the rate of "
+                             "its device; it can be set for links inside a process ('groups' of the lab file)"),
+                            (("s0:2", "speed=1"), "'speed=1': expected reset, or rate="),
+                            (("s0:2", "rate=fast"), "'rate=fast': expected a rate with its unit"),
+                            (("s0:2", "corrupt=101%"), "'corrupt=101%': expected a percentage"),
+                            (("s0:9", "reset"), "s0:9: no cable is there")):
+            done = self.lab.weft("set", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(text, done.stderr)
+
+    def route(self, *hosts):
+        return json.loads(self.lab.must("route", *hosts, "--json"))
+
+    def test_the_ways_between_two_hosts_lead_through_the_cables_that_there_are(self):
+        way = self.route("h0", "h3")
+        self.assertTrue(way["in_force"])
+        self.assertEqual(way["mapper"], self.lab.status()["mapping"]["mapper"])
+        self.assertGreaterEqual(len(way["ways"]), 1)
+        self.assertLessEqual({tuple(hops) for hops in way["ways"]}, {("s0:2", "s1:1"), ("s0:3", "s1:1")})
+        self.assertEqual(self.route("h0", "h1")["ways"], [["s0:1"]])
+        cut = way["ways"][0][0]
+        self.lab.cut(cut)
+        self.addCleanup(self.lab.wait_links, lambda links: set(links.values()) == {"up"})
+        self.addCleanup(self.lab.join, cut)
+        other = {"s0:2": "s0:3", "s0:3": "s0:2"}[cut]
+        self.lab.wait(lambda: self.route("h0", "h3")["ways"] == [[other, "s1:1"]], "the way still has the cut cable")
+        after = self.route("h0", "h3")
+        self.assertGreater(after["epoch"] + after["generation"], way["epoch"] + way["generation"])
+        self.assertRegex(self.lab.must("route", "h0", "h3"),
+                         rf"(?m)^h0 to h3: epoch \d+ of mapper h\d, 1 way\b.*\n 1  {other} s1:1  \(0 ITBs\)$")
+
+    def test_a_host_that_does_not_exist_has_no_way(self):
+        done = self.lab.weft("route", "h0", "h9")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("h9: no such host", done.stderr)
+
+    def capture(self, *ports):
+        path = os.path.join(self.lab.folder, "capture.pcapng")
+        with subprocess.Popen([WEFT, "lab", "capture", self.lab.name, *ports, "-o", path],
+                              stderr=subprocess.PIPE, text=True) as capture:
+            self.lab.run()
+            capture.send_signal(signal.SIGINT)
+            said = capture.communicate(timeout=30)[1]
+        self.assertEqual(capture.returncode, 0, said)
+        return said, subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "frame.interface_name"],
+                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                                    timeout=60).stdout.split()
+
+    @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
+    def test_a_capture_of_two_ports_has_the_frames_of_each_under_its_name(self):
+        said, names = self.capture("s0:2", "h0:0")
+        counts = dict(re.findall(r"(\S+): (\d+) frames captured", said))
+        self.assertEqual({name: str(names.count(name)) for name in set(names)}, counts)
+        self.assertEqual(set(names), {"s0:2", "h0:0"})
+
+    @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
+    def test_all_captures_every_port(self):
+        _, names = self.capture("all")
+        self.assertEqual(set(names), set(self.lab.links()))
+
+    def test_a_port_that_is_named_twice_is_refused(self):
+        done = self.lab.weft("capture", "s0:2", "s0:2")
+        self.assertEqual((done.returncode, done.stderr), (2, "weft lab capture: s0:2 is there twice\n"))
+
+
+def main():
+    global WEFT
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WEFT = os.path.abspath(sys.argv[1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Programs in the hosts of a lab: exec, shell, hosts, mpirun.
+
+usage: lab_programs_test.py WEFT [CASE...]"""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+import labs
+
+WEFT = None
+TOPOLOGY = """weft: topology/1
+link: {rate: 1Gbps, delay: 100ns}
+switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: h1:0, b: s0:1}
+  - {a: h2:0, b: s1:0}
+  - {a: h3:0, b: s1:1}
+  - {a: s0:2, b: s1:2}
+  - {a: s0:3, b: s1:3}
+"""
+LAB = """topology: topology.yaml
+seed: 1
+hello: 50ms
+nic: {{retry: 200ms, give-up: 60s}}
+mapper: {{key: fabric.key}}
+edges: {{hosts: {hosts}, network: {network}}}
+"""
+# Sums of ranks and iterations until rank 0 finds the file 'stop'; a line for each hundred.
+ALLREDUCE = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int rank, size, wrong = 0;
+	long i = 0;
+	double in[1025], out[1025];
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (out[1024] = 0; out[1024] == 0; i++) {
+		for (int k = 0; k < 1024; k++)
+			in[k] = rank * 3 + k + i;
+		in[1024] = rank == 0 && access(argv[1], F_OK) == 0;
+		MPI_Allreduce(in, out, 1025, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+		for (int k = 0; k < 1024; k++)
+			wrong += out[k] != 3.0 * size * (size - 1) / 2 + (double)size * (k + i);
+		if (rank == 0 && i % 100 == 0) {
+			printf("sum %ld\n", i);
+			fflush(stdout);
+		}
+	}
+	MPI_Allreduce(&wrong, &i, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("wrong %d of %d ranks\n", (int)i, size);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def new_lab(tag, hosts="[h0, h1, h2, h3]", network="10.99.0.0/24"):
+    return labs.Lab(WEFT, tag, LAB.format(hosts=hosts, network=network),
+                    {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+
+
+class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = new_lab("p")
+        cls.addClassCleanup(cls.lab.remove)
+        cls.lab.up()
+
+    def run_in(self, host, *command, **kind):
+        return self.lab.weft("exec", host, "--", *command, **kind)
+
+    def test_hosts_have_names_namespaces_and_addresses_of_their_own(self):
+        self.assertEqual(self.lab.must("hosts"),
+                         "".join(f"h{i} slots=1 # 10.99.0.{i + 1} weft-{self.lab.name}-h{i}\n" for i in range(4)))
+        said = self.run_in("h3", "sh", "-c",
+                           "hostname; ip -br -4 address show eth0; grep h2 /etc/hosts; ls /sys/class/net")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertRegex(said.stdout, r"\Ah3\neth0 +\S+ +10\.99\.0\.4/24 *\n10\.99\.0\.3 h2\neth0\nlo\n")
+        # The machine has kept its own.
+        self.assertNotEqual(os.uname().nodename, "h3")
+        with open("/etc/hosts") as file:
+            self.assertNotIn("10.99.0.3", file.read())
+
+    def test_hosts_reach_each_other_by_name_through_the_fabric(self):
+        before = self.lab.delivered()
+        said = self.run_in("h0", "ping", "-c", "3", "-i", "0.1", "h3")
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+        self.assertGreaterEqual(self.lab.delivered() - before, 6)
+
+    def test_exit_codes_are_those_of_the_program(self):
+        for command, code in ((("sh", "-c", "exit 7"), 7), (("no-such-program",), 127), (("/etc",), 126)):
+            self.assertEqual(self.run_in("h1", *command).returncode, code, command)
+
+    def test_options_behind_the_host_are_the_programs(self):
+        done = self.lab.weft("exec", "h1", "echo", "--json", "-x")
+        self.assertEqual((done.returncode, done.stdout), (0, "--json -x\n"), done.stderr)
+
+    def test_a_host_without_an_edge_is_refused(self):
+        done = self.run_in("h9", "true")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "weft lab exec: h9: no host of the lab's 'edges' has this name "
+                             f"('weft lab hosts {self.lab.name}' lists them)\n"))
+
+    def test_a_shell_is_one_of_the_host(self):
+        done = subprocess.run([WEFT, "lab", "shell", self.lab.name, "h2"], input="hostname\n", text=True,
+                              env={**os.environ, "SHELL": "/bin/sh"}, capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, "h2\n"), done.stderr)
+
+    def test_an_allreduce_of_open_mpi_has_the_right_sum_across_a_cable_cut(self):
+        for program in ("mpirun", "mpicc"):
+            if shutil.which(program) is None:
+                self.skipTest(f"{program} is not installed (openmpi-bin, libopenmpi-dev)")
+        program, stop = (os.path.join(self.lab.folder, name) for name in ("allreduce", "stop"))
+        with open(f"{program}.c", "w") as file:
+            file.write(ALLREDUCE)
+        subprocess.run(["mpicc", "-o", program, f"{program}.c"], check=True, timeout=120)
+        before = self.lab.status()["nics"]
+        mpi = subprocess.Popen([WEFT, "lab", "mpirun", self.lab.name, "-np", "4", program, stop], text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(mpi.communicate)
+        self.addCleanup(mpi.kill)
+        self.assertEqual(mpi.stdout.readline(), "sum 0\n")
+        mpi.stdout.readline()
+        self.lab.cut("s0:2")
+        self.addCleanup(self.lab.join, "s0:2")
+        self.lab.wait_links(lambda links: links["s1:2"] == "cut")
+        # One line may have been printed before the cut.
+        for _ in range(3):
+            self.assertRegex(mpi.stdout.readline(), r"^sum \d+00\n$")
+        with open(stop, "w"):
+            pass
+        said, errors = mpi.communicate(timeout=60)
+        self.assertEqual(mpi.returncode, 0, errors)
+        self.assertTrue(said.endswith("wrong 0 of 4 ranks\n"), said)
+        # Every rank was in another host, and its data in the fabric.
+        now = self.lab.status()["nics"]
+        for host in ("h0", "h1", "h2", "h3"):
+            self.assertGreater(now[host]["bytes_delivered"] - before[host]["bytes_delivered"], 300 * 8192)
+            for loss in ("sink_lost", "sink_duplicated", "sink_out_of_order", "messages_failed"):
+                self.assertEqual(now[host][loss], 0)
+
+
+class Files(unittest.TestCase):
+    def explain(self, tag, **kind):
+        lab = new_lab(tag, **kind)
+        self.addCleanup(lab.remove)
+        return lab, lab.weft("up", "--explain")
+
+    def test_all_means_every_host_of_the_topology(self):
+        lab, done = self.explain("q", hosts="all", network="10.3.7.0/24")
+        for i in range(4):
+            self.assertIn(f'{{host: "h{i}", tap: "eth0", namespace: "weft-{lab.name}-h{i}", '
+                          f"address: 10.3.7.{i + 1}/24}}", done.stdout, done.stderr)
+
+    def test_what_cannot_be_named_is_refused_with_its_place(self):
+        for kind, text in (({"hosts": "[h0, h7]"}, ":21: no host is named 'h7'"),
+                           ({"hosts": "[h0, h0]"}, ": h0 is there twice"),
+                           ({"network": "10.99.0.1/24"}, "'network: 10.99.0.1/24': expected an IPv4 network"),
+                           ({"network": "10.99.0.0/30"}, "'network: 10.99.0.0/30': expected an IPv4 network")):
+            lab, done = self.explain("r", **kind)
+            self.assertEqual(done.returncode, 2, kind)
+            self.assertIn(text, done.stderr)
+
+
+def main():
+    global WEFT
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WEFT = os.path.abspath(sys.argv[1])
+    labs.need_lab(("ip", "ping"))
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

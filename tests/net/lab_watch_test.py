@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A lab as people and programs see it: status, top, metrics.
+
+usage: lab_watch_test.py WEFT DASHBOARD [CASE...]"""
+import json
+import os
+import pty
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+import labs
+
+WEFT = DASHBOARD = None
+TOPOLOGY = """weft: topology/1
+link: {rate: 1Gbps, delay: 100ns}
+switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: h1:0, b: s0:1}
+  - {a: h2:0, b: s1:0}
+  - {a: h3:0, b: s1:1}
+  - {a: s0:2, b: s1:2}
+  - {a: s0:3, b: s1:3}
+"""
+LAB = """topology: topology.yaml
+seed: 1
+hello: 50ms
+nic: {retry: 200ms}
+mapper: {key: fabric.key}
+traffic: [{pattern: uniform, from: all, load: 2%, message: 1KiB}]
+measure: {duration: 1s}
+"""
+
+
+def text_of(done):
+    return done.stdout + done.stderr
+
+
+class Case(unittest.TestCase):
+    """One lab for all cases of a class: they only look at it, or put back what they change."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = labs.Lab(WEFT, "w", LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        cls.addClassCleanup(cls.lab.remove)
+        cls.lab.up()
+        cls.lab.must("run")
+
+    def cut(self, port):
+        self.lab.cut(port)
+        self.addCleanup(self.lab.wait_links, lambda links: set(links.values()) == {"up"})
+        self.addCleanup(self.lab.join, port)
+
+    def assert_fits(self, text):
+        self.assertEqual([line for line in text.splitlines() if len(line) > 80], [])
+        self.assertGreater(len(text.splitlines()), 5)
+
+
+class Status(Case):
+    def test_it_fits_80_columns_and_names_what_is_wrong_first(self):
+        self.cut("s0:2")
+        self.lab.wait_links(lambda links: links["s1:2"] == "cut")
+        said = self.lab.weft("status").stdout
+        self.assert_fits(said)
+        lines = said.splitlines()
+        self.assertRegex(lines[0], rf"^lab {self.lab.name} is not all up: processes 3 of 3, "
+                         r"ends of links \d+ of 12$")
+        self.assertIn("  link s0:2 - s1:2 is cut", lines[1:5])
+
+    def test_wide_has_every_counter_that_is_not_zero(self):
+        said, status = self.lab.weft("status", "--wide").stdout, self.lab.status()
+        for sort in ("switches", "nics"):
+            for device, counters in status[sort].items():
+                line = re.search(rf"^{device}: (.*)$", said, re.M).group(1)
+                self.assertEqual([name for name, value in counters.items() if value and f"{name} " not in line],
+                                 [], device)
+
+
+class Top(Case):
+    def line(self):
+        return json.loads(self.lab.must("top", "--once", "--json-lines"))
+
+    def test_it_shows_the_rates_of_links_and_hosts_in_80_columns(self):
+        traffic = labs.Traffic(self.lab, "20s")
+        traffic.wait_flow()
+        said = self.lab.must("top", "--once")
+        line = self.line()
+        traffic.stop()
+        traffic.finish()
+        self.assert_fits(said)
+        self.assertNotIn("\033", said)
+        self.assertRegex(said, r"(?m)^h0:0 > s0:0 +\d+ [kM]bps +\d")
+        links = {link["from"]: link for link in line["links"]}
+        self.assertEqual(len(links), 12)
+        # 2 % of 1 Gbps, and what a frame has beside its payload.
+        self.assertGreater(links["h0:0"]["utilisation"], 0.001)
+        self.assertAlmostEqual(links["h0:0"]["rate_bps"] / 1e9, links["h0:0"]["utilisation"])
+        self.assertIsNone(links["h0:0"]["blocked"])
+        self.assertEqual({0 <= links[port]["vc_fill"] <= 1 for port in ("h0:0", "s0:2", "s0:3")}, {True})
+        self.assertGreater(sum(host["received_per_s"] for host in line["hosts"]), 0)
+        self.assertGreater(sum(process["cpu"] for process in line["processes"]), 0)
+        self.assertGreater(line["processes"][0]["away_ns"], 0)
+        self.assertTrue(line["mapper"]["done"])
+
+    def test_a_link_that_is_cut_stands_before_the_others(self):
+        self.cut("s1:3")
+        self.lab.wait_links(lambda links: links["s0:3"] == "cut")
+        first = self.line()["links"][:2]
+        self.assertEqual({(link["from"], link["state"]) for link in first}, {("s0:3", "cut"), ("s1:3", "cut")})
+
+    def test_colours_are_for_terminals_and_the_screen_is_put_back(self):
+        master, slave = pty.openpty()
+        with subprocess.Popen([WEFT, "lab", "top", self.lab.name, "--interval", "100ms"],
+                              stdin=slave, stdout=slave, stderr=slave) as top:
+            os.close(slave)
+            said = b""
+            while said.count(b"PROCESS") < 2:
+                said += os.read(master, 65536)
+            top.terminate()
+            try:
+                while more := os.read(master, 65536):
+                    said += more
+            except OSError:
+                pass
+        os.close(master)
+        self.assertEqual(top.returncode, 0)
+        self.assertEqual(said[:8], b"\033[?1049h")
+        self.assertIn(b"\033[1mLINK", said)
+        self.assertTrue(said.endswith(b"\033[?1049l"))
+
+
+class Metrics(Case):
+    def serve(self):
+        server = subprocess.Popen([WEFT, "lab", "metrics", self.lab.name, "--listen", "127.0.0.1:0"], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.terminate)
+        return server, server.stdout.readline().strip()
+
+    def test_promtool_finds_nothing_to_complain_of(self):
+        if shutil.which("promtool") is None:
+            self.skipTest("promtool is not installed (prometheus)")
+        metrics = self.lab.must("metrics", "--once", "--text")
+        done = subprocess.run(["promtool", "check", "metrics"], input=metrics, text=True, capture_output=True)
+        self.assertEqual((done.returncode, text_of(done)), (0, ""))
+
+    def test_every_family_has_help_type_and_the_unit_of_its_name(self):
+        metrics = self.lab.must("metrics", "--once")
+        self.assertTrue(metrics.endswith("\n# EOF\n"))
+        types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics, re.M))
+        self.assertEqual(sorted(types), sorted(re.findall(r"^# HELP (\S+) \S", metrics, re.M)))
+        self.assertEqual(len(types), metrics.count("# TYPE"))
+        for family, unit in re.findall(r"^# UNIT (\S+) (\S+)$", metrics, re.M):
+            self.assertTrue(family.endswith(f"_{unit}"), family)
+        of, last, closed = None, None, set()
+        for line in metrics.splitlines():
+            if line.startswith("# TYPE"):
+                closed.add(last)
+                last = of = line.split()[2]
+                self.assertNotIn(of, closed)
+            elif not line.startswith("#"):
+                self.assertEqual(line.split("{")[0], of + ("_total" if types[of] == "counter" else ""))
+
+    def test_values_are_those_of_status(self):
+        status, metrics = self.lab.status(), self.lab.must("metrics", "--once")
+        values = dict(line.rsplit(" ", 1) for line in metrics.splitlines() if not line.startswith("#"))
+        peers = {link["port"]: link["peer"] for link in status["links"]}
+        for port, counters in status["ports"].items():
+            labels = f'lab="{self.lab.name}",port="{port}",device="{port.split(":")[0]}",peer="{peers[port]}"'
+            self.assertEqual(int(values[f"weft_port_data_out_frames_total{{{labels}}}"]), counters["data_out"])
+            self.assertIn(f'weft_port_stored_vc_blocks{{{labels},vc="0"}}', values)
+            self.assertEqual(float(values[f"weft_link_rate_bytes_per_second{{{labels}}}"]), 125e6)
+        for host, counters in status["nics"].items():
+            labels = f'lab="{self.lab.name}",host="{host}"'
+            self.assertGreater(counters["messages_delivered"], 0)
+            self.assertEqual(int(values[f"weft_host_delivered_messages_total{{{labels}}}"]),
+                             counters["messages_delivered"])
+            self.assertAlmostEqual(float(values[f"weft_host_network_latency_p50_seconds{{{labels}}}"]),
+                                   counters["network_latency_p50_ns"] / 1e9)
+
+    def test_a_prometheus_scrapes_them(self):
+        if shutil.which("prometheus") is None:
+            self.skipTest("prometheus is not installed")
+        _, url = self.serve()
+        folder = tempfile.mkdtemp(prefix="weft-prometheus-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        with open(f"{folder}/prometheus.yml", "w") as file:
+            file.write(f"scrape_configs: [{{job_name: weft, scrape_interval: 200ms, scrape_timeout: 200ms, "
+                       f"static_configs: [{{targets: ['{url.split('/')[2]}']}}]}}]\n")
+        with open(f"{folder}/log", "w") as log:
+            prometheus = subprocess.Popen(
+                ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                 f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+        self.addCleanup(prometheus.wait)
+        self.addCleanup(prometheus.terminate)
+
+        def ask(query):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{query}", timeout=5) as reply:
+                    return json.load(reply)["data"]
+            except OSError:
+                return {}
+        found = self.lab.wait(lambda: ask("query?query=weft_port_data_out_frames_total").get("result"),
+                              "Prometheus has scraped nothing")
+        self.assertEqual({int(sample["value"][1]) for sample in found},
+                         {counters["data_out"] for counters in self.lab.status()["ports"].values()})
+        self.assertEqual(ask("targets")["activeTargets"][0]["health"], "up")
+        # The unit is known only if it was scraped as OpenMetrics.
+        self.assertEqual(ask("metadata?metric=weft_port_out_bytes")["weft_port_out_bytes"][0]["unit"], "bytes")
+
+    def test_a_client_that_stops_reading_is_dropped_and_holds_nobody_up(self):
+        _, url = self.serve()
+        host, port = url.split("/")[2].split(":")
+        with socket.socket() as lazy:
+            lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            lazy.connect((host, int(port)))
+            lazy.sendall(100 * b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            for _ in range(3):
+                with urllib.request.urlopen(url, timeout=5) as reply:
+                    self.assertIn(b"weft_lab_up", reply.read())
+
+            # The kernel knows of the connection as long as the server has it.
+            def dropped():
+                local = lazy.getsockname()[1]
+                with open("/proc/net/tcp") as file:
+                    return not any(f":{int(port):04X} " in line and f":{local:04X} 01 " in line for line in file)
+            self.lab.wait(dropped, "the connection is still there", 20)
+
+    def test_only_gets_of_metrics_are_answered(self):
+        _, url = self.serve()
+        for request, code in ((urllib.request.Request(url, data=b"x"), 405),
+                              (urllib.request.Request(url + "x"), 404)):
+            with self.assertRaises(urllib.error.HTTPError) as seen:
+                urllib.request.urlopen(request, timeout=5)
+            self.assertEqual(seen.exception.code, code)
+            seen.exception.close()
+
+    def test_an_address_that_is_none_is_refused(self):
+        for address in ("9464", "nowhere.invalid:9464", "127.0.0.1:"):
+            done = self.lab.weft("metrics", "--listen", address)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f"weft lab metrics: --listen {address}: expected ADDRESS:PORT such as "
+                                 "127.0.0.1:9464\n"))
+
+    def test_the_dashboard_asks_only_for_metrics_that_there_are(self):
+        with open(DASHBOARD) as file:
+            dashboard = json.load(file)
+        metrics = self.lab.must("metrics", "--once")
+        names = set(re.findall(r"^(weft_\w+)\{", metrics, re.M))
+        asked = set()
+        for panel in dashboard["panels"]:
+            for target in panel["targets"]:
+                found = re.findall(r"\b(weft_\w+)\{", target["expr"])
+                asked.update(found)
+                for pattern in re.findall(r'__name__=~"([^"]*)"', target["expr"]):
+                    self.assertTrue(any(re.fullmatch(pattern, name) for name in names), pattern)
+                    found.append(pattern)
+                self.assertNotEqual(found, [], target["expr"])
+        self.assertEqual(sorted(asked - names), [])
+
+    def test_it_ends_with_the_lab(self):
+        lab = labs.Lab(WEFT, "v", LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        self.addCleanup(lab.remove)
+        lab.up()
+        with subprocess.Popen([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+            server.stdout.readline()
+            lab.must("down")
+            said = server.communicate(timeout=30)[1]
+        self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"))
+
+
+def main():
+    global WEFT, DASHBOARD
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    WEFT, DASHBOARD = (os.path.abspath(path) for path in sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

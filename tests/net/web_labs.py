@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A small lab and 'weft lab web' of it, for tests."""
+import http.client
+import json
+import subprocess
+
+import labs
+
+TOPOLOGY = """weft: topology/1
+link: {rate: 100Mbps, delay: 100ns}
+switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: h1:0, b: s0:1}
+  - {a: h2:0, b: s1:0}
+  - {a: h3:0, b: s1:1}
+  - {a: s0:2, b: s1:2}
+  - {a: s0:3, b: s1:3}
+"""
+LAB = """topology: topology.yaml
+groups: {switches: [s0, s1]}
+seed: 1
+hello: 50ms
+nic: {retry: 200ms}
+mapper: {key: fabric.key}
+traffic: [{pattern: uniform, from: all, load: 20%, message: 1KiB}]
+measure: {duration: 1s}
+"""
+
+
+def make_lab(weft, tag):
+    return labs.Lab(weft, tag, LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+
+
+class Web:
+    """The server of a lab's page."""
+
+    def __init__(self, weft, lab, *more):
+        self.process = subprocess.Popen([weft, "lab", "web", lab.file, "--listen", "127.0.0.1:0", *more],
+                                        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.url = self.process.stdout.readline().strip()
+        if not self.url.startswith("http://127.0.0.1:"):
+            raise AssertionError(self.url + self.process.communicate()[1])
+        self.port = int(self.url.split(":")[2].split("/")[0])
+        self.token = self.url.split("#token=")[1]
+
+    def ask(self, method, path, **headers):
+        """Status, headers and text of the answer. Of headers '_' stands for '-'; Host None: without one."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        host = headers.pop("Host", f"127.0.0.1:{self.port}")
+        connection.putrequest(method, path, skip_host=True)
+        if host is not None:
+            connection.putheader("Host", host)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, answer.headers, text
+
+    def events(self):
+        """(number, document) of each, without an end."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", "/events")
+        answer = connection.getresponse()
+        if answer.status != 200 or answer.headers["Content-Type"] != "text/event-stream":
+            raise AssertionError(f"events: {answer.status}")
+        try:
+            number = None
+            for line in answer:
+                if line.startswith(b"id: "):
+                    number = int(line[4:])
+                elif line.startswith(b"data: "):
+                    yield number, json.loads(line[6:])
+        finally:
+            connection.close()
+
+    def end(self):
+        """The exit code after SIGTERM, or after an end of its own."""
+        self.process.terminate()
+        self.said = self.process.communicate(timeout=30)[1]
+        return self.process.returncode

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cpu_count.h"
+#include "lab.h"
+#include "lab_form.h"
+
+/* Sixteen switches, and their hosts in a process of their own: seventeen processes. */
+#define HEAD "weft: lab/1\ncores: 1\ntopology: \"torus:dims=4x4,hosts=1\"\n"
+
+static char folder[64], file[128];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/weft-form-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(file, sizeof(file), "%s/a.yaml", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	char kept[128];
+
+	(void)state;
+	snprintf(kept, sizeof(kept), "%s/" LAB_KEPT_FILE, folder);
+	unlink(kept);
+	unlink(file);
+	return rmdir(folder);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "we");
+
+	assert_non_null(out);
+	fputs(text, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static unsigned processes_of(const char *text, bool fresh)
+{
+	struct fault fault = {""};
+	struct lab lab;
+	unsigned processes;
+
+	write_text(file, text);
+	if ((fresh ? lab_open_new : lab_open)(&lab, file, folder, &fault) < 0)
+		fail_msg("%s", fault.text);
+	processes = lab.plan->processes;
+	assert_int_equal(lab.config->processes, lab.plan->process[0].role == LAB_ROLE_WHOLE
+							? LAB_CONFIG_PROCESSES_ONE
+							: LAB_CONFIG_PROCESSES_EACH);
+	lab_close(&lab);
+	return processes;
+}
+
+static void a_file_that_says_nothing_is_one_process_where_several_are_too_many(void **state)
+{
+	(void)state;
+	assert_int_equal(processes_of(HEAD, true), 1);
+}
+
+static void two_loops_to_a_cpu_are_not_too_many(void **state)
+{
+	(void)state;
+	assert_false(lab_form_is_crowded(4, 2));
+	assert_true(lab_form_is_crowded(5, 2));
+}
+
+static void each_means_several_however_many_they_are(void **state)
+{
+	(void)state;
+	assert_int_equal(processes_of(HEAD "processes: each\n", true), 17);
+}
+
+static void one_means_one_even_for_a_few(void **state)
+{
+	(void)state;
+	assert_int_equal(processes_of("weft: lab/1\ntopology: \"full:switches=2,hosts=1\"\n"
+				      "processes: one\n",
+				 true),
+		1);
+}
+
+static void groups_and_other_links_are_several_processes(void **state)
+{
+	(void)state;
+	assert_int_equal(processes_of(HEAD "groups: [[s0, s1]]\n", true), 16);
+	assert_int_equal(processes_of(HEAD "links: veth\n", true), 17);
+	assert_int_equal(processes_of(HEAD "links: memif\n", true), 17);
+}
+
+/* A command may run on other CPUs than the one that started the lab. */
+static void a_lab_that_is_up_keeps_its_form(void **state)
+{
+	char kept[128];
+
+	(void)state;
+	snprintf(kept, sizeof(kept), "%s/" LAB_KEPT_FILE, folder);
+	write_text(kept, "weft: lab/1\nprocesses: each\n");
+	assert_int_equal(processes_of(HEAD, false), 17);
+	assert_int_equal(processes_of(HEAD, true), 1);
+	write_text(kept, "weft: lab/1\nprocesses: one\n");
+	assert_int_equal(
+		processes_of("weft: lab/1\ntopology: \"full:switches=2,hosts=1\"\n", false), 1);
+}
+
+static void a_lab_has_no_more_cpus_than_its_cores(void **state)
+{
+	const struct lab_config none = {.cores = 0}, one = {.cores = 1}, many = {.cores = 1024};
+
+	(void)state;
+	assert_int_equal(
+		lab_cpus(&(struct lab){.config = (struct lab_config *)&none}), cpu_count());
+	assert_int_equal(lab_cpus(&(struct lab){.config = (struct lab_config *)&one}), 1);
+	assert_int_equal(
+		lab_cpus(&(struct lab){.config = (struct lab_config *)&many}), cpu_count());
+}
+
+#define CLAIM(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
+
+static const struct CMUnitTest tests[] = {
+	CLAIM(a_file_that_says_nothing_is_one_process_where_several_are_too_many),
+	CLAIM(two_loops_to_a_cpu_are_not_too_many),
+	CLAIM(each_means_several_however_many_they_are),
+	CLAIM(one_means_one_even_for_a_few),
+	CLAIM(groups_and_other_links_are_several_processes),
+	CLAIM(a_lab_that_is_up_keeps_its_form),
+	CLAIM(a_lab_has_no_more_cpus_than_its_cores),
+};
+
+UNIT_MAIN(tests)

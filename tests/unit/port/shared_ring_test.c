@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rng.h"
+#include "shared_file.h"
+
+#define RING    65536u
+#define LONGEST 4300u
+
+struct bench {
+	char path[64];
+	struct shared_file file[2];
+	struct shared_ring_tx tx; /* of end 0 */
+	struct shared_ring_rx rx; /* of end 1 */
+	uint32_t sent, received;
+	struct rng rng;
+};
+
+static int setup(void **state)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	struct fault fault;
+
+	snprintf(bench->path, sizeof(bench->path), "/tmp/weft-ring-XXXXXX");
+	assert_non_null(mkdtemp(bench->path));
+	strcat(bench->path, "/l0.ring");
+	for (unsigned end = 0; end < 2; end++)
+		assert_int_equal(
+			shared_file_open(&bench->file[end], bench->path, end, RING, &fault), 0);
+	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
+	shared_ring_rx_init(&bench->rx, &bench->file[1].rx, LONGEST);
+	rng_init(&bench->rng, 1, 2, 3);
+	*state = bench;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *bench = *state;
+
+	for (unsigned end = 0; end < 2; end++)
+		shared_file_close(&bench->file[end]);
+	unlink(bench->path);
+	*strrchr(bench->path, '/') = '\0';
+	assert_int_equal(rmdir(bench->path), 0);
+	free(bench);
+	return 0;
+}
+
+/* --- help --- */
+
+/* The length of a frame follows from its number. */
+static uint32_t length_of(uint32_t number)
+{
+	return 4 + number * 97 % (LONGEST - 3);
+}
+
+static bool send(struct bench *bench)
+{
+	uint32_t length = length_of(bench->sent);
+	uint8_t *frame = shared_ring_reserve(&bench->tx, length);
+
+	if (frame == NULL)
+		return false;
+	memset(frame, (int)bench->sent, length);
+	memcpy(frame, &bench->sent, 4);
+	shared_ring_publish(&bench->tx);
+	bench->sent++;
+	return true;
+}
+
+static void check_frame(const struct shared_ring_record *record, uint32_t number)
+{
+	uint32_t found;
+
+	memcpy(&found, record->frame, 4);
+	assert_int_equal(found, number);
+	assert_int_equal(record->length, length_of(number));
+	for (uint32_t i = 4; i < record->length; i++)
+		if (record->frame[i] != (uint8_t)number)
+			fail_msg("byte %u of frame %u", i, number);
+}
+
+/* Takes up to 'count' frames, which must be the next ones; their number. */
+static uint16_t receive(struct bench *bench, uint16_t count)
+{
+	struct shared_ring_record record[32];
+	uint16_t found = shared_ring_peek(&bench->rx, record, count);
+
+	for (uint16_t i = 0; i < found; i++)
+		check_frame(&record[i], bench->received++);
+	if (found > 0)
+		shared_ring_release(&bench->rx, record[found - 1].next);
+	return found;
+}
+
+static void drain(struct bench *bench)
+{
+	while (receive(bench, 32) > 0)
+		;
+}
+
+static struct shared_ring_marks *marks(struct bench *bench)
+{
+	return bench->file[0].tx.marks;
+}
+
+/* As another process would, at the position of the next record. */
+static void forge(struct bench *bench, uint32_t length, uint64_t waiting)
+{
+	memcpy(bench->rx.ring.bytes + bench->rx.read % RING, &length, sizeof(length));
+	atomic_store(&marks(bench)->written, bench->rx.read + waiting);
+}
+
+/* The ring was emptied, counts it, and passes the next frame of a writer that starts again. */
+static void assert_emptied(struct bench *bench)
+{
+	struct shared_ring_record record[32];
+
+	assert_int_equal(shared_ring_peek(&bench->rx, record, 32), 0);
+	assert_int_equal(bench->rx.damaged, 1);
+	assert_int_equal(atomic_load(&marks(bench)->read), bench->rx.read);
+	assert_int_equal(bench->rx.read, atomic_load(&marks(bench)->written));
+	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
+	bench->received = bench->sent;
+	assert_true(send(bench));
+	assert_int_equal(receive(bench, 32), 1);
+}
+
+/* --- claims --- */
+
+static void frames_come_whole_and_in_order_round_the_ring(void **state)
+{
+	struct bench *bench = *state;
+
+	while (bench->received < 5000) {
+		for (unsigned i = rng_below(&bench->rng, 20); i > 0 && send(bench); i--)
+			;
+		receive(bench, (uint16_t)(1 + rng_below(&bench->rng, 32)));
+	}
+	drain(bench);
+	assert_int_equal(bench->received, bench->sent);
+	assert_int_equal(bench->rx.damaged, 0);
+}
+
+static void each_direction_has_a_ring_of_its_own(void **state)
+{
+	struct shared_ring_record record;
+	struct bench *bench = *state;
+	struct shared_ring_tx back;
+	struct shared_ring_rx at;
+
+	shared_ring_tx_init(&back, &bench->file[1].tx);
+	shared_ring_rx_init(&at, &bench->file[0].rx, LONGEST);
+	memcpy(shared_ring_reserve(&back, 5), "hello", 5);
+	shared_ring_publish(&back);
+	for (unsigned i = 0; i < 20; i++)
+		send(bench);
+	assert_int_equal(shared_ring_peek(&at, &record, 1), 1);
+	assert_int_equal(record.length, 5);
+	assert_memory_equal(record.frame, "hello", 5);
+	drain(bench);
+	assert_int_equal(bench->received, 20);
+}
+
+static void full_ring_takes_no_frame_and_loses_none(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t held;
+
+	while (send(bench))
+		;
+	held = bench->sent;
+	assert_in_range(RING - (bench->tx.written - bench->tx.read), 0, LONGEST + 32);
+	assert_int_equal(receive(bench, 32), held < 32 ? held : 32);
+	assert_true(send(bench));
+	drain(bench);
+	assert_int_equal(bench->received, held + 1);
+}
+
+static void unpublished_frame_is_not_seen(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_non_null(shared_ring_reserve(&bench->tx, 100));
+	assert_int_equal(receive(bench, 32), 0);
+}
+
+static void frame_stays_until_it_is_released(void **state)
+{
+	struct shared_ring_record record[4];
+	struct bench *bench = *state;
+
+	send(bench);
+	assert_int_equal(shared_ring_peek(&bench->rx, record, 4), 1);
+	assert_int_equal(receive(bench, 4), 1);
+	assert_int_equal(receive(bench, 4), 0);
+}
+
+static void writer_that_starts_again_continues_behind_its_predecessor(void **state)
+{
+	struct bench *bench = *state;
+
+	for (unsigned i = 0; i < 20; i++)
+		send(bench);
+	receive(bench, 5);
+	/* It died between a record and its publication. */
+	shared_ring_reserve(&bench->tx, 200);
+	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
+	send(bench);
+	drain(bench);
+	assert_int_equal(bench->received, 21);
+	assert_int_equal(bench->rx.damaged, 0);
+}
+
+static void reader_that_starts_again_skips_what_waited_for_its_predecessor(void **state)
+{
+	struct bench *bench = *state;
+
+	while (send(bench))
+		;
+	shared_ring_rx_init(&bench->rx, &bench->file[1].rx, LONGEST);
+	bench->received = bench->sent;
+	assert_int_equal(receive(bench, 32), 0);
+	assert_true(send(bench));
+	assert_int_equal(receive(bench, 32), 1);
+}
+
+static void impossible_position_of_the_writer_empties_the_ring(void **state)
+{
+	struct bench *bench = *state;
+
+	forge(bench, 100, RING + 1);
+	assert_emptied(bench);
+}
+
+static void length_of_nothing_empties_the_ring(void **state)
+{
+	forge(*state, 0, 160);
+	assert_emptied(*state);
+}
+
+static void length_above_the_longest_frame_empties_the_ring(void **state)
+{
+	forge(*state, LONGEST + 1, RING);
+	assert_emptied(*state);
+}
+
+static void length_beyond_what_was_written_empties_the_ring(void **state)
+{
+	forge(*state, 200, 160);
+	assert_emptied(*state);
+}
+
+static void rest_that_is_shorter_than_a_record_empties_the_ring(void **state)
+{
+	forge(*state, 1, 7);
+	assert_emptied(*state);
+}
+
+static void frames_before_the_damage_arrive(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t nonsense = 1u << 31;
+	uint64_t second;
+
+	send(bench);
+	second = bench->tx.written;
+	send(bench);
+	memcpy(bench->rx.ring.bytes + second % RING, &nonsense, sizeof(nonsense));
+	assert_int_equal(receive(bench, 32), 1);
+	bench->sent = 5;
+	assert_emptied(bench);
+}
+
+static void impossible_position_of_the_reader_leaves_no_room(void **state)
+{
+	struct bench *bench = *state;
+
+	while (send(bench))
+		;
+	atomic_store(&marks(bench)->read, bench->tx.written + 1);
+	assert_false(send(bench));
+	atomic_store(&marks(bench)->read, bench->tx.written - RING - 1);
+	assert_false(send(bench));
+	/* Such a reader is gone. */
+	shared_ring_rx_init(&bench->rx, &bench->file[1].rx, LONGEST);
+	assert_true(send(bench));
+}
+
+static void writer_that_starts_in_nonsense_finds_an_empty_ring(void **state)
+{
+	struct bench *bench = *state;
+
+	atomic_store(&marks(bench)->written, UINT64_MAX / 3);
+	atomic_store(&marks(bench)->read, 7);
+	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
+	assert_int_equal(bench->tx.written, 7);
+	assert_true(send(bench));
+}
+
+/* Records lie, whatever the other process writes, in the ring's memory, which is mapped twice. */
+static void random_bytes_never_lead_out_of_the_memory(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t *bytes = bench->rx.ring.bytes;
+	struct shared_ring_record record[32];
+	unsigned taken = 0;
+
+	for (unsigned round = 0; round < 20000; round++) {
+		uint64_t at = rng_below(&bench->rng, RING);
+		uint32_t length = (uint32_t)rng_below(&bench->rng, LONGEST + 64);
+		uint16_t found;
+
+		memcpy(bytes + at, &length, sizeof(length));
+		atomic_store(
+			&marks(bench)->written, bench->rx.read + rng_below(&bench->rng, RING + 64));
+		found = shared_ring_peek(&bench->rx, record, 32);
+		for (uint16_t i = 0; i < found; i++) {
+			assert_in_range(record[i].length, 1, LONGEST);
+			assert_true(record[i].frame >= bytes);
+			assert_true(record[i].frame + record[i].length <= bytes + 2 * RING);
+		}
+		if (found > 0)
+			shared_ring_release(&bench->rx, record[found - 1].next);
+		taken += found;
+	}
+	assert_true(taken > 1000 && bench->rx.damaged > 1000);
+}
+
+static void end_that_a_process_has_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct shared_file again;
+	struct fault fault;
+
+	assert_int_equal(shared_file_open(&again, bench->path, 1, RING, &fault), -EBUSY);
+	assert_non_null(strstr(fault.text, "another process has end 1 of this link"));
+	shared_file_close(&bench->file[1]);
+	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
+}
+
+static void file_of_another_size_is_refused_and_left_alone(void **state)
+{
+	struct bench *bench = *state;
+	struct shared_file other;
+	struct stat before, after;
+	struct fault fault;
+
+	assert_int_equal(stat(bench->path, &before), 0);
+	shared_file_close(&bench->file[1]);
+	assert_int_equal(shared_file_open(&other, bench->path, 1, 2 * RING, &fault), -EINVAL);
+	assert_int_equal(shared_file_open(&other, bench->path, 1, RING / 2, &fault), -EINVAL);
+	assert_int_equal(stat(bench->path, &after), 0);
+	assert_int_equal(before.st_size, after.st_size);
+	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
+}
+
+static void file_is_open_to_its_user_alone(void **state)
+{
+	struct bench *bench = *state;
+	struct shared_file other;
+	struct stat status;
+	struct fault fault;
+
+	assert_int_equal(stat(bench->path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	shared_file_close(&bench->file[1]);
+	assert_int_equal(chmod(bench->path, 0620), 0);
+	assert_int_equal(shared_file_open(&other, bench->path, 1, RING, &fault), -EPERM);
+	assert_int_equal(chmod(bench->path, 0600), 0);
+	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
+}
+
+static void symbolic_link_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct shared_file other;
+	struct fault fault;
+	char path[80];
+
+	snprintf(path, sizeof(path), "%s.link", bench->path);
+	assert_int_equal(symlink(bench->path, path), 0);
+	assert_int_equal(shared_file_open(&other, path, 1, RING, &fault), -ELOOP);
+	unlink(path);
+}
+
+#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM(frames_come_whole_and_in_order_round_the_ring),
+		CLAIM(each_direction_has_a_ring_of_its_own),
+		CLAIM(full_ring_takes_no_frame_and_loses_none),
+		CLAIM(unpublished_frame_is_not_seen),
+		CLAIM(frame_stays_until_it_is_released),
+		CLAIM(writer_that_starts_again_continues_behind_its_predecessor),
+		CLAIM(reader_that_starts_again_skips_what_waited_for_its_predecessor),
+		CLAIM(impossible_position_of_the_writer_empties_the_ring),
+		CLAIM(length_of_nothing_empties_the_ring),
+		CLAIM(length_above_the_longest_frame_empties_the_ring),
+		CLAIM(length_beyond_what_was_written_empties_the_ring),
+		CLAIM(rest_that_is_shorter_than_a_record_empties_the_ring),
+		CLAIM(frames_before_the_damage_arrive),
+		CLAIM(impossible_position_of_the_reader_leaves_no_room),
+		CLAIM(writer_that_starts_in_nonsense_finds_an_empty_ring),
+		CLAIM(random_bytes_never_lead_out_of_the_memory),
+		CLAIM(end_that_a_process_has_is_refused),
+		CLAIM(file_of_another_size_is_refused_and_left_alone),
+		CLAIM(file_is_open_to_its_user_alone),
+		CLAIM(symbolic_link_is_refused),
+	};
+
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab capture: the process of each port writes into a FIFO, and this program joins them in the
+ * output. A slow reader loses frames of the capture (they are counted) but never stalls the
+ * switch. */
+
+#include "cmd_lab.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pcapng_merge.h"
+
+#define COMMAND "lab capture"
+#define LOOK_MS 100
+
+/* A captured port. */
+struct tap {
+	char port[TOPOLOGY_NAME_MAX + 8];
+	char fifo[400];
+	int in; /* -1: it has ended */
+	struct lab_connection *connection;
+	struct pcapng_merge_stream stream;
+	bool started;
+	/* Of the thread that requests the end. */
+	char answer[128];
+};
+
+struct capture_run {
+	struct lab lab;
+	struct lab_state state;
+	struct lab_connection *connection; /* [process of the state]; fd -1: none yet */
+	struct tap *tap;
+	struct pollfd *ready; /* [taps + 1] */
+	unsigned taps;
+	int out;
+	struct pcapng_merge merge;
+	/* Of the thread that requests the end. */
+	struct fault fault;
+	int stopped;
+};
+
+/* --- copying --- */
+
+static bool write_all(void *ctx, const void *bytes, size_t count)
+{
+	const struct capture_run *run = ctx;
+
+	while (count > 0) {
+		ssize_t written = write(run->out, bytes, count);
+
+		if (written < 0 && errno == EINTR && !lab_interrupted())
+			continue;
+		if (written <= 0)
+			return false;
+		bytes = (const char *)bytes + written;
+		count -= (size_t)written;
+	}
+	return true;
+}
+
+/* Copies the bytes that a port has written. False: it cannot be passed on. */
+static bool copy_tap(struct capture_run *run, struct tap *tap)
+{
+	static char bytes[65536];
+	ssize_t count = read(tap->in, bytes, sizeof(bytes));
+
+	if (count < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (count > 0)
+		return pcapng_merge_add(&run->merge, &tap->stream, bytes, (size_t)count) == 0;
+	close(tap->in);
+	tap->in = -1;
+	return true;
+}
+
+static int wait_ready(struct capture_run *run)
+{
+	for (unsigned i = 0; i < run->taps; i++)
+		run->ready[i] = (struct pollfd){.fd = run->tap[i].in, .events = POLLIN};
+	run->ready[run->taps] = (struct pollfd){.fd = run->out, .events = 0};
+	return poll(run->ready, run->taps + 1, LOOK_MS);
+}
+
+static unsigned count_open(const struct capture_run *run)
+{
+	unsigned open = 0;
+
+	for (unsigned i = 0; i < run->taps; i++)
+		open += run->tap[i].in >= 0;
+	return open;
+}
+
+/* Copies until all writers close, the reader goes away, or a signal. False: stop the capture. */
+static bool copy_some(struct capture_run *run)
+{
+	bool good = true;
+
+	if (wait_ready(run) < 0)
+		return errno == EINTR;
+	if (run->ready[run->taps].revents & (POLLERR | POLLHUP | POLLNVAL))
+		return false;
+	for (unsigned i = 0; i < run->taps && good; i++)
+		if (run->ready[i].revents != 0)
+			good = copy_tap(run, &run->tap[i]);
+	return good && count_open(run) > 0;
+}
+
+/* Copies the rest while the writers end, so that they need not wait. Without a reader it is
+ * dropped. */
+static void copy_rest(struct capture_run *run)
+{
+	while (count_open(run) > 0) {
+		int ready = wait_ready(run);
+
+		if (ready <= 0 || (ready == 1 && run->ready[run->taps].revents != 0)) {
+			if (__atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE) != 0)
+				return;
+			if (ready > 0)
+				lab_sleep_ms(1);
+			continue;
+		}
+		for (unsigned i = 0; i < run->taps; i++)
+			if (run->ready[i].revents != 0)
+				copy_tap(run, &run->tap[i]);
+	}
+}
+
+/* --- ordering --- */
+
+static int order_start(struct tap *tap, struct fault *fault)
+{
+	char command[600];
+	int result;
+
+	snprintf(command, sizeof(command), "/weft/capture/start,%s,%s", tap->port, tap->fifo);
+	result = lab_order(tap->connection, command, NULL, 0, fault);
+	tap->started = result == 0;
+	return result;
+}
+
+static void *order_stop(void *ctx)
+{
+	struct capture_run *run = ctx;
+	char command[160];
+	int result = 0;
+
+	for (unsigned i = 0; i < run->taps; i++) {
+		struct tap *tap = &run->tap[i];
+		struct fault fault;
+
+		if (!tap->started)
+			continue;
+		snprintf(command, sizeof(command), "/weft/capture/stop,%s", tap->port);
+		if (lab_order(tap->connection, command, tap->answer, sizeof(tap->answer), &fault) ==
+			0)
+			continue;
+		result = -EIO;
+		run->fault = fault;
+	}
+	__atomic_store_n(&run->stopped, result == 0 ? 1 : -1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* --- opening --- */
+
+static int open_fifo(struct capture_run *run, struct tap *tap, struct fault *fault)
+{
+	snprintf(tap->fifo, sizeof(tap->fifo), "%s/capture-%ld-%u.fifo", run->state.dir,
+		(long)getpid(), (unsigned)(tap - run->tap));
+	if (mkfifo(tap->fifo, 0600) != 0)
+		return fault_set(fault, errno, "%s: %s", tap->fifo, strerror(errno));
+	tap->in = open(tap->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return tap->in < 0 ? fault_set(fault, errno, "%s: %s", tap->fifo, strerror(errno)) : 0;
+}
+
+static int open_output(struct capture_run *run, const char *path, struct fault *fault)
+{
+	run->out = STDOUT_FILENO;
+	if (path != NULL && strcmp(path, "-") != 0)
+		run->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	else if (isatty(STDOUT_FILENO))
+		return fault_set(fault, EINVAL,
+			"a capture is no text for a terminal: expected -o FILE, or a pipe into "
+			"'wireshark -k -i -'");
+	return run->out < 0 ? fault_set(fault, errno, "%s: %s", path, strerror(errno)) : 0;
+}
+
+static const struct lab_record *record_of(const struct capture_run *run, struct topology_port port)
+{
+	const struct topology *topology = run->lab.topology;
+
+	return lab_record_of(&run->lab, &run->state,
+		port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
+					   : topology->host_at[port.device].name);
+}
+
+/* Telemetry of DPDK has few connections: a process gets one for all its ports. */
+static int connect_tap(struct capture_run *run, struct tap *tap, const struct lab_record *record,
+	struct fault *fault)
+{
+	tap->connection = &run->connection[record - run->state.process];
+	return tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record->prefix, fault);
+}
+
+static int add_tap(struct capture_run *run, struct topology_port port, struct fault *fault)
+{
+	struct tap *tap = &run->tap[run->taps];
+	const struct lab_record *record = record_of(run, port);
+	int result;
+
+	*tap = (struct tap){.in = -1};
+	topology_port_name(run->lab.topology, port, tap->port, sizeof(tap->port));
+	for (unsigned i = 0; i < run->taps; i++)
+		if (strcmp(run->tap[i].port, tap->port) == 0)
+			return fault_set(fault, EINVAL, "%s is there twice", tap->port);
+	if (record == NULL)
+		return fault_set(fault, ENODEV, "%s: its process was not started here", tap->port);
+	result = connect_tap(run, tap, record, fault);
+	run->taps += result == 0;
+	return result;
+}
+
+/* Both ends of all links that are in processes of this machine. */
+static int add_all(struct capture_run *run, struct fault *fault)
+{
+	const struct topology *topology = run->lab.topology;
+	int result = 0;
+
+	for (uint32_t i = 0; i < topology->links && result == 0; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		if (record_of(run, link->a) != NULL)
+			result = add_tap(run, link->a, fault);
+		if (result == 0 && record_of(run, link->b) != NULL)
+			result = add_tap(run, link->b, fault);
+	}
+	return result;
+}
+
+static int add_named(struct capture_run *run, const char *name, struct fault *fault)
+{
+	struct topology_port port;
+
+	if (topology_find_port(run->lab.topology, name, &port) < 0)
+		return fault_set(fault, EINVAL, "%s: no such port in %s, expected one such as s0:1",
+			name, run->lab.path);
+	return add_tap(run, port, fault);
+}
+
+static int open_taps(
+	struct capture_run *run, const struct lab_arguments *arguments, struct fault *fault)
+{
+	bool all = arguments->words == 1 && strcmp(arguments->word[0], "all") == 0;
+	unsigned most = all ? 2 * run->lab.topology->links : arguments->words;
+	int result = 0;
+
+	run->connection = calloc(run->state.processes + 1, sizeof(*run->connection));
+	run->tap = calloc(most + 1, sizeof(*run->tap));
+	run->ready = calloc(most + 1, sizeof(*run->ready));
+	if (run->connection == NULL || run->tap == NULL || run->ready == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (unsigned i = 0; i < run->state.processes; i++)
+		run->connection[i].fd = -1;
+	if (all)
+		result = add_all(run, fault);
+	for (unsigned i = 0; !all && i < arguments->words && result == 0; i++)
+		result = add_named(run, arguments->word[i], fault);
+	for (unsigned i = 0; i < run->taps && result == 0; i++)
+		result = open_fifo(run, &run->tap[i], fault);
+	return result;
+}
+
+/* --- the whole --- */
+
+static void report(const struct capture_run *run)
+{
+	unsigned long long offered, dropped;
+
+	for (unsigned i = 0; i < run->taps; i++) {
+		offered = dropped = 0;
+		sscanf(run->tap[i].answer, "offered %llu dropped %llu", &offered, &dropped);
+		fprintf(stderr, "weft lab capture: %s: %llu frames captured, %llu dropped\n",
+			run->tap[i].port, offered - dropped, dropped);
+	}
+}
+
+static int capture(struct capture_run *run, struct fault *fault)
+{
+	pthread_t thread;
+	int result = 0, started = 0;
+
+	for (unsigned i = 0; i < run->taps && started == 0; i++)
+		started = order_start(&run->tap[i], fault);
+	while (started == 0 && !lab_interrupted() && copy_some(run))
+		;
+	result = pthread_create(&thread, NULL, order_stop, run);
+	if (result != 0)
+		return fault_set(fault, result, "no thread: %s", strerror(result));
+	copy_rest(run);
+	pthread_join(thread, NULL);
+	if (started < 0)
+		return started;
+	if (run->stopped < 0) {
+		*fault = run->fault;
+		return -EIO;
+	}
+	report(run);
+	return 0;
+}
+
+static void close_taps(struct capture_run *run)
+{
+	for (unsigned i = 0; i < run->taps; i++) {
+		if (run->tap[i].in >= 0)
+			close(run->tap[i].in);
+		unlink(run->tap[i].fifo);
+		pcapng_merge_end(&run->tap[i].stream);
+	}
+	for (unsigned i = 0; run->connection != NULL && i < run->state.processes; i++)
+		lab_disconnect(&run->connection[i]);
+	free(run->connection);
+	free(run->ready);
+	free(run->tap);
+}
+
+enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
+{
+	struct capture_run run = {.out = -1, .merge = {.write = write_all, .ctx = &run}};
+	enum weft_exit opened = lab_open_running(arguments, COMMAND, &run.lab, &run.state);
+	struct fault fault;
+	int result;
+
+	if (opened != EXIT_DONE)
+		return opened;
+	lab_catch_signals();
+	result = open_output(&run, arguments->output, &fault);
+	if (result == 0)
+		result = open_taps(&run, arguments, &fault);
+	if (result == 0)
+		result = capture(&run, &fault);
+	close_taps(&run);
+	lab_state_free(&run.state);
+	lab_close(&run.lab);
+	return result < 0 ? command_fail(COMMAND, fault_exit_code(result), "%s", fault.text)
+			  : EXIT_DONE;
+}

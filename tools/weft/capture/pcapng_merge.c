@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "pcapng_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* draft-ietf-opsawg-pcapng */
+#define SECTION_HEADER 0x0A0D0D0Au
+#define INTERFACE      1u
+#define STATISTICS     5u
+#define PACKET         6u
+#define ORDER_MAGIC    0x1A2B3C4Du
+
+#define BLOCK_MIN 12u
+#define BLOCK_MAX (1u << 20) /* more than a frame and its comment */
+#define NUMBER_AT 8u         /* of the interface, in packets and statistics */
+
+static uint32_t word_at(const uint8_t *block, size_t at)
+{
+	uint32_t word;
+
+	memcpy(&word, block + at, sizeof(word));
+	return word;
+}
+
+static int write_block(struct pcapng_merge *merge, const uint8_t *block, uint32_t bytes)
+{
+	return merge->write(merge->ctx, block, bytes) ? 0 : -EIO;
+}
+
+static int begin_section(struct pcapng_merge *merge, const uint8_t *block, uint32_t bytes)
+{
+	if (bytes < BLOCK_MIN + 4 || word_at(block, NUMBER_AT) != ORDER_MAGIC)
+		return -EPROTO;
+	if (merge->begun)
+		return 0;
+	merge->begun = true;
+	return write_block(merge, block, bytes);
+}
+
+/* One complete block, with the number that its interface has in the joined stream. */
+static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
+	uint8_t *block, uint32_t bytes)
+{
+	uint32_t type = word_at(block, 0), number;
+
+	if (type == SECTION_HEADER)
+		return begin_section(merge, block, bytes);
+	if (type == INTERFACE) {
+		if (stream->interfaces == PCAPNG_MERGE_INTERFACES)
+			return -EPROTO;
+		stream->interface[stream->interfaces++] = merge->interfaces++;
+	}
+	if (type == PACKET || type == STATISTICS) {
+		number = bytes >= BLOCK_MIN + 4 ? word_at(block, NUMBER_AT) : UINT32_MAX;
+		if (number >= stream->interfaces)
+			return -EPROTO;
+		memcpy(block + NUMBER_AT, &stream->interface[number], sizeof(number));
+	}
+	return merge->begun ? write_block(merge, block, bytes) : -EPROTO;
+}
+
+static int append(struct pcapng_merge_stream *stream, const void *bytes, size_t count)
+{
+	if (stream->used + count > stream->room) {
+		size_t room = 2 * (stream->used + count);
+		uint8_t *grown = realloc(stream->bytes, room);
+
+		if (grown == NULL)
+			return -ENOMEM;
+		stream->bytes = grown;
+		stream->room = room;
+	}
+	memcpy(stream->bytes + stream->used, bytes, count);
+	stream->used += count;
+	return 0;
+}
+
+int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
+	const void *bytes, size_t count)
+{
+	int result = append(stream, bytes, count);
+	size_t done = 0;
+
+	while (result == 0 && stream->used - done >= BLOCK_MIN) {
+		uint32_t block = word_at(stream->bytes + done, 4);
+
+		if (block < BLOCK_MIN || block > BLOCK_MAX || block % 4 != 0)
+			return -EPROTO;
+		if (stream->used - done < block)
+			break;
+		result = pass_block(merge, stream, stream->bytes + done, block);
+		done += block;
+	}
+	memmove(stream->bytes, stream->bytes + done, stream->used - done);
+	stream->used -= done;
+	return result;
+}
+
+void pcapng_merge_end(struct pcapng_merge_stream *stream)
+{
+	free(stream->bytes);
+	*stream = (struct pcapng_merge_stream){.bytes = NULL};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Joins pcapng streams of this machine's byte order, one section each, into one: its section has
+ * the interfaces of all streams. Packets come in the order in which their blocks are complete;
+ * those of a stream keep theirs. No clock, no I/O.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Takes bytes of the joined stream; false: it cannot. */
+typedef bool pcapng_merge_write_fn(void *ctx, const void *bytes, size_t count);
+
+struct pcapng_merge {
+	pcapng_merge_write_fn *write;
+	void *ctx;
+	bool begun;          /* the section header is out */
+	uint32_t interfaces; /* so far */
+};
+
+#define PCAPNG_MERGE_INTERFACES 4 /* of a stream */
+
+/* A stream that goes into it. All zero at first. */
+struct pcapng_merge_stream {
+	uint8_t *bytes; /* of blocks that are not complete */
+	size_t used, room;
+	uint32_t interface[PCAPNG_MERGE_INTERFACES]; /* numbers in the joined stream */
+	uint32_t interfaces;
+};
+
+/* Adds bytes of a stream; writes the blocks that are complete. 0; -EPROTO: it is no pcapng of this
+ * byte order; -ENOMEM; -EIO: they could not be written. */
+int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
+	const void *bytes, size_t count);
+void pcapng_merge_end(struct pcapng_merge_stream *stream);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft words: the words that commands and files take, one a line, for shells and scripts. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "config_keys.h"
+#include "generator.h"
+#include "lab_kept.h"
+#include "lab_list.h"
+#include "route_algorithm.h"
+#include "word_list.h"
+
+#define NAME     "words"
+#define PORT_MAX (TOPOLOGY_NAME_MAX + 8)
+
+static const char usage[] =
+	"usage: weft words kinds|algorithms|keys|labs\n"
+	"       weft words ports|hosts [LAB]\n"
+	"\n"
+	"Prints words that commands and files take, one a line; shells complete command lines with\n"
+	"them.\n"
+	"  kinds       kinds of topologies\n"
+	"  algorithms  routing algorithms\n"
+	"  keys        keys of run, lab and topology files, with the words of those that take words:\n"
+	"              FILE KEY [WORD]...\n"
+	"  labs        labs of this user that are up\n"
+	"  ports       ports with a cable of these labs, or of one\n"
+	"  hosts       their hosts\n"
+	"Exit: 0 done, 2 bad request, 3 not able.\n";
+
+struct request {
+	const char *lab; /* NULL: all */
+	bool hosts;
+};
+
+static void print_list(const struct word_list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		puts(word_list_name(list->entry[i]));
+}
+
+static void print_ports(const struct topology *topology)
+{
+	char name[PORT_MAX];
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		topology_port_name(topology, topology->link_at[i].a, name, sizeof(name));
+		puts(name);
+		topology_port_name(topology, topology->link_at[i].b, name, sizeof(name));
+		puts(name);
+	}
+}
+
+static int print_lab_name(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+{
+	(void)context, (void)state, (void)fault;
+	puts(name);
+	return 0;
+}
+
+/* A lab whose file cannot be read has no words. */
+static int print_devices(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+{
+	const struct request *request = context;
+	char path[sizeof(state->dir) + sizeof(LAB_KEPT_FILE) + 1];
+	struct fault ignored;
+	struct lab lab;
+
+	(void)fault;
+	if (request->lab != NULL && strcmp(request->lab, name) != 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, state->dir);
+	if (lab_open(&lab, path, state->dir, &ignored) < 0)
+		return 0;
+	if (!request->hosts)
+		print_ports(lab.topology);
+	for (uint32_t i = 0; request->hosts && i < lab.topology->hosts; i++)
+		puts(lab.topology->host_at[i].name);
+	lab_close(&lab);
+	return 0;
+}
+
+static int print_of_labs(lab_list_visit visit, const struct request *request)
+{
+	struct fault fault;
+	int result = lab_list_each(visit, (void *)request, &fault);
+
+	return result == 0 ? EXIT_DONE
+			   : command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+}
+
+int cmd_words(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	struct request request = {.lab = argc > 2 ? argv[2] : NULL};
+
+	if (command_wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return EXIT_DONE;
+	}
+	request.hosts = strcmp(what, "hosts") == 0;
+	if (argc <= 3 && (request.hosts || strcmp(what, "ports") == 0))
+		return print_of_labs(print_devices, &request);
+	if (argc != 2)
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"expected kinds, algorithms, keys, labs, ports [LAB] or hosts [LAB]");
+	if (strcmp(what, "kinds") == 0)
+		print_list(&generators);
+	else if (strcmp(what, "algorithms") == 0)
+		print_list(&route_algorithms);
+	else if (strcmp(what, "keys") == 0)
+		config_keys_print(stdout);
+	else if (strcmp(what, "labs") == 0)
+		return print_of_labs(print_lab_name, &request);
+	else
+		return command_fail(NAME, EXIT_BAD_REQUEST,
+			"'%s', expected kinds, algorithms, keys, labs, ports or hosts", what);
+	return EXIT_DONE;
+}

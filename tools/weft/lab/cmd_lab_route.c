@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab route: the ways between two hosts, as the mapper has distributed them. */
+
+#include "cmd_lab.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lab_mapping.h"
+#include "lab_query.h"
+
+#define COMMAND "lab route"
+
+struct question {
+	struct lab lab;
+	struct lab_state state;
+	const char *from, *to;
+	json_t *mapping; /* answers of all processes */
+};
+
+static int check_host(const struct question *question, const char *host, struct fault *fault)
+{
+	if (topology_find_host(question->lab.topology, host) >= 0)
+		return 0;
+	return fault_set(fault, EINVAL, "%s: no such host in %s", host, question->lab.path);
+}
+
+static int check(const struct question *question, struct fault *fault)
+{
+	int result = check_host(question, question->from, fault);
+
+	if (result == 0)
+		result = check_host(question, question->to, fault);
+	if (result == 0 && strcmp(question->from, question->to) == 0)
+		return fault_set(fault, EINVAL, "expected two different hosts");
+	if (result == 0 && question->lab.config->run.mapper.routes != RUN_ROUTES_MAPPER)
+		return fault_set(fault, EINVAL,
+			"lab %s has static routes: 'weft route compute' and 'weft route show' have "
+			"them",
+			question->lab.plan->lab);
+	return result;
+}
+
+static int ask_all(struct question *question, struct fault *fault)
+{
+	int result = 0;
+
+	question->mapping = lab_mapping_create();
+	for (unsigned i = 0; i < question->state.processes && result == 0; i++)
+		if (lab_record_alive(&question->state.process[i]))
+			result = lab_mapping_add(question->mapping, &question->state.process[i],
+				question->state.dir, fault);
+	return result;
+}
+
+/* The answer of the mapper that leads. The caller's reference; NULL and fault. */
+static json_t *ask_leader(const struct question *question, struct fault *fault)
+{
+	json_t *leader = lab_mapping_leader(question->mapping), *answer;
+	const struct lab_record *record;
+	struct lab_connection connection;
+	char text[256];
+
+	if (leader == NULL) {
+		fault_set(fault, EAGAIN, "no mapper leads on this machine: only it knows the ways");
+		return NULL;
+	}
+	record = lab_record_of(&question->lab, &question->state, lab_text(leader, "host"));
+	if (record == NULL || lab_connect(&connection, record->prefix, fault) < 0)
+		return NULL;
+	snprintf(text, sizeof(text), "mapper routes %s %s %s", lab_text(leader, "host"),
+		question->from, question->to);
+	answer = lab_control_json(&connection, record, question->state.dir, text, fault);
+	lab_disconnect(&connection);
+	if (answer == NULL || json_is_object(answer)) {
+		if (answer != NULL)
+			json_object_set(answer, "mapper", json_object_get(leader, "host"));
+		return answer;
+	}
+	json_decref(answer);
+	fault_set(fault, EAGAIN, "mapper %s does not see both hosts now", lab_text(leader, "host"));
+	return NULL;
+}
+
+/* The epoch of the tables that the sender uses, as its agent says; -1: unknown. */
+static json_int_t epoch_in_use(const struct question *question)
+{
+	json_t *agent;
+	size_t index;
+
+	json_array_foreach(json_object_get(question->mapping, "agents"), index, agent)
+	{
+		if (strcmp(lab_text(agent, "device"), question->from) == 0)
+			return json_integer_value(json_object_get(agent, "epoch"));
+	}
+	return -1;
+}
+
+static void print_way(size_t number, const json_t *way)
+{
+	unsigned itbs = 0;
+	json_t *hop;
+	size_t index;
+
+	printf("%2zu ", number);
+	json_array_foreach(way, index, hop)
+	{
+		itbs += strncmp(json_string_value(hop), "itb ", 4) == 0;
+		printf(" %s", json_string_value(hop));
+	}
+	printf("  (%u ITBs)\n", itbs);
+}
+
+static void print_answer(const struct question *question, const json_t *answer)
+{
+	json_t *ways = json_object_get(answer, "ways"), *way;
+	size_t index;
+
+	printf("%s to %s: epoch %lld of mapper %s, %zu %s%s\n", question->from, question->to,
+		(long long)json_integer_value(json_object_get(answer, "epoch")),
+		lab_text(answer, "mapper"), json_array_size(ways),
+		json_array_size(ways) == 1 ? "way" : "ways",
+		json_is_true(json_object_get(answer, "in_force")) ? "" : " (not in use there yet)");
+	json_array_foreach(ways, index, way) print_way(index + 1, way);
+}
+
+static enum weft_exit show(struct question *question, bool json)
+{
+	struct fault fault = {""};
+	json_t *answer;
+	int result = check(question, &fault);
+	bool reached;
+
+	if (result == 0)
+		result = ask_all(question, &fault);
+	if (result < 0)
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	answer = ask_leader(question, &fault);
+	if (answer == NULL)
+		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", fault.text);
+	json_object_set_new(answer, "from", json_string(question->from));
+	json_object_set_new(answer, "to", json_string(question->to));
+	json_object_set_new(answer, "in_force",
+		json_boolean(epoch_in_use(question) ==
+			     json_integer_value(json_object_get(answer, "epoch"))));
+	reached = json_array_size(json_object_get(answer, "ways")) > 0;
+	if (json)
+		command_print_json(json_incref(answer), 0);
+	else
+		print_answer(question, answer);
+	json_decref(answer);
+	return reached ? EXIT_DONE : EXIT_BAD_ANSWER;
+}
+
+enum weft_exit cmd_lab_route(const struct lab_arguments *arguments)
+{
+	struct question question = {.from = arguments->word[0], .to = arguments->word[1]};
+	enum weft_exit code = lab_open_running(arguments, COMMAND, &question.lab, &question.state);
+
+	if (code != EXIT_DONE)
+		return code;
+	code = show(&question, arguments->json);
+	json_decref(question.mapping);
+	lab_state_free(&question.state);
+	lab_close(&question.lab);
+	return code;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft port: the PCI ports of this machine. The command line. */
+
+#include "cmd_port.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct argp_option list_options[] = {
+	{"json", 'j', NULL, 0, "one JSON document instead of a table", 0},
+	{0},
+};
+static const struct argp_option bind_options[] = {
+	{"driver", 'd', "DRIVER", 0, "vfio-pci (default), uio_pci_generic or igb_uio", 0},
+	{"force", 'f', NULL, 0,
+		"also a device that this machine's own network uses, which may cut you off", 0},
+	{0},
+};
+static const struct argp_option check_options[] = {
+	{"process", 'p', "DEVICE", 0,
+		"only the process that holds this switch or host; may be repeated. With it a "
+		"device that is not in this machine is a fault",
+		0},
+	{0},
+};
+static const struct argp_option no_options[] = {{0}};
+
+static const struct part {
+	const char *name;
+	enum weft_exit (*run)(const struct port_arguments *arguments);
+	const struct argp_option *options;
+	const char *arguments, *doc;
+	unsigned least, most; /* arguments */
+} parts[] = {
+	{"list", cmd_port_list, list_options, "",
+		"Shows the network interfaces on PCI: driver, link, NUMA node, IOMMU group, and "
+		"what this machine's own network uses them for.",
+		0, 0},
+	{"bind", cmd_port_bind, bind_options, "DEVICE...",
+		"Gives network interfaces to DPDK. DEVICE is a PCI address or the name of an "
+		"interface. One that this machine's own network uses is refused.",
+		1, PORT_DEVICES_MAX},
+	{"release", cmd_port_release, no_options, "DEVICE...",
+		"Gives network interfaces back to the kernel's own driver.", 1, PORT_DEVICES_MAX},
+	{"check", cmd_port_check, check_options, "LAB.yaml",
+		"Tells whether the PCI ports of a lab can be used on this machine, and what mends "
+		"each fault. Changes nothing. Exit 3: there is a fault.",
+		1, 1},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct port_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'j':
+		arguments->json = true;
+		return 0;
+	case 'f':
+		arguments->force = true;
+		return 0;
+	case 'd':
+		arguments->driver = text;
+		return 0;
+	case 'p':
+		if (arguments->processes == PORT_DEVICES_MAX)
+			argp_error(state, "--process: at most %d of them", PORT_DEVICES_MAX);
+		arguments->process[arguments->processes++] = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->devices == PORT_DEVICES_MAX)
+			argp_error(state, "'%s': too many arguments", text);
+		arguments->device[arguments->devices++] = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static enum weft_exit run_part(const struct part *part, int argc, char **argv)
+{
+	const struct argp argp = {
+		.options = part->options,
+		.parser = parse,
+		.args_doc = part->arguments,
+		.doc = part->doc,
+	};
+	struct port_arguments arguments = {.devices = 0};
+	char name[64];
+
+	snprintf(name, sizeof(name), "weft port %s", part->name);
+	argv[0] = name;
+	argp_err_exit_status = EXIT_BAD_REQUEST;
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	if (arguments.devices < part->least || arguments.devices > part->most) {
+		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
+		return EXIT_BAD_REQUEST;
+	}
+	return part->run(&arguments);
+}
+
+static void print_usage(FILE *out)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(out, "%s weft port %-8s %s\n", i == 0 ? "usage:" : "      ", parts[i].name,
+			parts[i].arguments);
+	fputs("'weft help port PART' and weft-port(1) explain more.\n", out);
+}
+
+int cmd_port(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_BAD_REQUEST;
+	}
+	if (strcmp(argv[1], "--help") == 0) {
+		print_usage(stdout);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strcmp(parts[i].name, argv[1]) == 0)
+			return (int)run_part(&parts[i], argc - 1, argv + 1);
+	return (int)command_fail(
+		"port", EXIT_BAD_REQUEST, "'%s', expected list, bind, release or check", argv[1]);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft port check: whether the PCI ports of a lab can be used on this machine. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cmd_port.h"
+#include "hugepages.h"
+#include "lab.h"
+#include "port_find.h"
+#include "port_refusal.h"
+
+#define NAME "port check"
+#define MIB  (UINT64_C(1) << 20)
+/* Memory that DPDK takes for a process with a few ports. */
+#define PROCESS_BYTES (256 * MIB)
+#define PORT_NAME_MAX (TOPOLOGY_NAME_MAX + 8)
+
+struct check {
+	const struct lab *lab;
+	bool *here; /* by process: it is asked for */
+	bool *uses; /* by process: it has a PCI port in this machine */
+	bool all;   /* no process is named: ports that are elsewhere are none */
+	unsigned ports, faults;
+	bool vfio, uio;
+};
+
+static void report(struct check *check, const char *what, int result, const struct fault *fault)
+{
+	check->faults += result < 0;
+	printf("%-6s %-10s %s\n", result < 0 ? "FAULT" : "ok", what, fault->text);
+}
+
+/* Only root may open the file of a group that nobody was given. */
+static int check_permission(const struct pci_device *device, struct fault *fault)
+{
+	char file[64], path[256];
+
+	if (strcmp(device->driver, "vfio-pci") != 0) {
+		if (geteuid() == 0)
+			return 0;
+		return fault_set(fault, EPERM, "%s: %s wants root: run the lab with 'sudo'",
+			device->address, device->driver);
+	}
+	snprintf(file, sizeof(file), "/dev/vfio/%s%s", pci_has_iommu(port_root()) ? "" : "noiommu-",
+		device->group);
+	snprintf(path, sizeof(path), "%s%s", port_root(), file);
+	if (access(path, R_OK | W_OK) == 0 || errno == ENOENT)
+		return 0;
+	return fault_set(fault, EPERM, "%s: no permission for %s: 'sudo chown %u %s'",
+		device->address, file, geteuid(), file);
+}
+
+static int check_bound(const struct pci_device *device, struct fault *fault)
+{
+	int result;
+
+	if (pci_driver_is_shared(device->driver))
+		return 0;
+	if (pci_driver_is_dpdk(device->driver)) {
+		result = port_refuse_open(device, fault);
+		if (result == 0 && strcmp(device->driver, "vfio-pci") == 0)
+			result = port_refuse_group(device, NULL, 0, fault);
+		return result == 0 ? check_permission(device, fault) : result;
+	}
+	result = port_refuse_own_network(device, "weft port bind --force", fault);
+	if (result == 0)
+		result = port_refuse_driver(device, "vfio-pci", fault);
+	if (result < 0)
+		return result;
+	if (device->driver[0] == '\0')
+		return fault_set(fault, ENODEV, "%s: no driver has it: 'weft port bind %s'",
+			device->address, device->address);
+	return fault_set(fault, ENODEV, "%s: the kernel's driver %s has it: 'weft port bind %s'",
+		device->address, device->driver, device->address);
+}
+
+static void check_device(
+	struct check *check, const char *port, const struct pci_device *device, int process)
+{
+	struct fault fault;
+	int result = check_bound(device, &fault);
+
+	check->ports++;
+	check->uses[process] = true;
+	check->vfio |= strcmp(device->driver, "vfio-pci") == 0;
+	check->uio |= strcmp(device->driver, "uio_pci_generic") == 0 ||
+		      strcmp(device->driver, "igb_uio") == 0;
+	if (result == 0)
+		snprintf(fault.text, sizeof(fault.text), "%s: %s", device->address, device->driver);
+	report(check, port, result, &fault);
+}
+
+static int process_of(const struct lab_plan *plan, struct topology_port port)
+{
+	return port.kind == DEVICE_HOST ? plan->host_process[port.device]
+					: plan->switch_process[port.device];
+}
+
+static void check_port(struct check *check, const struct topology_binding *binding)
+{
+	int process = process_of(check->lab->plan, binding->port);
+	char address[PCI_ADDRESS_MAX], first[PCI_ADDRESS_MAX], port[PORT_NAME_MAX];
+	struct pci_device device;
+	struct fault fault;
+	int result;
+
+	/* Devargs may follow the address; other devices than PCI are made when they are opened. */
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(binding->dpdk, ","), binding->dpdk);
+	if (!check->here[process] || !port_address(first, address))
+		return;
+	topology_port_name(check->lab->topology, binding->port, port, sizeof(port));
+	result = port_find(address, &device, &fault);
+	if (result == 0) {
+		check_device(check, port, &device, process);
+	} else if (!check->all) {
+		check->ports++;
+		report(check, port, result, &fault);
+	} else {
+		printf("%-6s %-10s %s: not in this machine\n", "-", port, address);
+	}
+}
+
+static void check_hugepages(struct check *check)
+{
+	uint64_t available = hugepages_free_bytes(port_root()), needed = 0;
+	struct fault fault;
+	int result = 0;
+
+	for (unsigned i = 0; i < check->lab->plan->processes; i++)
+		needed += check->uses[i] ? PROCESS_BYTES : 0;
+	snprintf(fault.text, sizeof(fault.text), "%" PRIu64 " MiB free of about %" PRIu64 " MiB%s",
+		available / MIB, needed / MIB,
+		available < needed ? "; without them Weft is a little slower: 'echo 256 > "
+				     "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'"
+				   : "");
+	if (available < needed && check->uio)
+		result = fault_set(&fault, ENOMEM,
+			"%" PRIu64 " MiB free of about %" PRIu64 " MiB, and uio_pci_generic needs "
+			"them: 'echo %" PRIu64 " > "
+			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'",
+			available / MIB, needed / MIB, needed / (2 * MIB));
+	report(check, "hugepages", result, &fault);
+}
+
+/* vfio locks all memory of a process, and root may lock any. */
+static void check_memlock(struct check *check)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	struct fault fault;
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (!check->vfio || geteuid() == 0 || limit.rlim_cur >= PROCESS_BYTES)
+		return;
+	report(check, "memlock",
+		fault_set(&fault, ENOMEM,
+			"%" PRIu64 " MiB may be locked, a process needs about %" PRIu64
+			" MiB: 'ulimit -l unlimited', or memlock in /etc/security/limits.conf",
+			(uint64_t)limit.rlim_cur / MIB, PROCESS_BYTES / MIB),
+		&fault);
+}
+
+/* Two ports of this machine in one device. */
+static int check_twice(const struct check *check, struct fault *fault)
+{
+	const struct topology *topology = check->lab->topology;
+
+	for (uint32_t i = 0; !check->all && i < topology->bindings; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			const struct topology_binding *a = &topology->binding_at[j],
+						      *b = &topology->binding_at[i];
+			char first[PORT_NAME_MAX], second[PORT_NAME_MAX];
+
+			if (strcmp(a->dpdk, b->dpdk) != 0 ||
+				!check->here[process_of(check->lab->plan, a->port)] ||
+				!check->here[process_of(check->lab->plan, b->port)])
+				continue;
+			topology_port_name(topology, a->port, first, sizeof(first));
+			topology_port_name(topology, b->port, second, sizeof(second));
+			return fault_set(fault, EINVAL,
+				"%s: %s and %s of this machine are both '%s': give one of them "
+				"another device in 'ports'",
+				check->lab->path, first, second, a->dpdk);
+		}
+	return 0;
+}
+
+static int choose_processes(
+	struct check *check, const struct port_arguments *arguments, struct fault *fault)
+{
+	check->all = arguments->processes == 0;
+	for (unsigned i = 0; i < check->lab->plan->processes; i++)
+		check->here[i] = check->all;
+	for (unsigned i = 0; i < arguments->processes; i++) {
+		int process = lab_plan_find(check->lab->plan, arguments->process[i]);
+
+		if (process < 0)
+			return fault_set(fault, EINVAL, "--process %s: no such device in %s",
+				arguments->process[i], check->lab->path);
+		check->here[process] = true;
+	}
+	return check_twice(check, fault);
+}
+
+static enum weft_exit conclude(const struct check *check)
+{
+	if (check->ports == 0) {
+		puts(check->all ? "no PCI port of this lab is in this machine"
+				: "these processes have no PCI port");
+		return EXIT_DONE;
+	}
+	if (check->faults == 0)
+		return EXIT_DONE;
+	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s, see above; each says what mends it",
+		check->faults, check->faults == 1 ? "" : "s");
+}
+
+enum weft_exit cmd_port_check(const struct port_arguments *arguments)
+{
+	struct check check = {.lab = NULL};
+	enum weft_exit code;
+	struct fault fault;
+	struct lab lab;
+	int result = lab_open(&lab, arguments->device[0], NULL, &fault);
+
+	if (result < 0)
+		return command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+	check.lab = &lab;
+	check.here = calloc(lab.plan->processes, sizeof(bool));
+	check.uses = calloc(lab.plan->processes, sizeof(bool));
+	if (check.here == NULL || check.uses == NULL)
+		result = fault_set(&fault, ENOMEM, "no memory");
+	else
+		result = choose_processes(&check, arguments, &fault);
+	for (uint32_t i = 0; i < lab.topology->bindings && result == 0; i++)
+		check_port(&check, &lab.topology->binding_at[i]);
+	if (result == 0 && check.ports > 0) {
+		check_hugepages(&check);
+		check_memlock(&check);
+	}
+	code = result == 0 ? conclude(&check)
+			   : command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+	free(check.here);
+	free(check.uses);
+	lab_close(&lab);
+	return code;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab exec, shell and hosts: programs in the hosts of a lab. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_hosts.h"
+
+/* The words as one line for a shell, as ssh and rsh hand them on: 'weft lab mpirun' uses this
+ * command in their place. The caller's memory. */
+static char *join(char *const *word, unsigned words)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	for (unsigned i = 0; out != NULL && i < words; i++)
+		fprintf(out, "%s%s", i > 0 ? " " : "", word[i]);
+	if (out != NULL)
+		fclose(out);
+	return line;
+}
+
+enum weft_exit cmd_lab_exec(const struct lab_arguments *arguments)
+{
+	char *const *argv = arguments->word + 1;
+	char *shell[] = {(char *)"/bin/sh", (char *)"-c", NULL, NULL};
+	const struct run_config_edge *edge;
+	struct lab_hosts hosts;
+	enum weft_exit code;
+
+	if (strcmp(argv[0], "--") == 0)
+		argv++;
+	if (argv[0] == NULL)
+		return command_fail("lab exec", EXIT_BAD_REQUEST, "expected a command behind --");
+	code = lab_hosts_open(&hosts, arguments, "lab exec");
+	if (code != EXIT_DONE)
+		return code;
+	if (arguments->joined) {
+		shell[2] = join(argv, arguments->words - (unsigned)(argv - arguments->word));
+		argv = shell;
+	}
+	edge = lab_hosts_find(&hosts, arguments->word[0]);
+	code = edge != NULL ? lab_hosts_exec(&hosts, edge, argv) : EXIT_BAD_REQUEST;
+	free(shell[2]);
+	lab_hosts_close(&hosts);
+	return code;
+}
+
+enum weft_exit cmd_lab_shell(const struct lab_arguments *arguments)
+{
+	const char *program = getenv("SHELL");
+	char *argv[] = {(char *)(program != NULL && program[0] == '/' ? program : "/bin/sh"), NULL};
+	const struct run_config_edge *edge;
+	struct lab_hosts hosts;
+	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab shell");
+
+	if (code != EXIT_DONE)
+		return code;
+	edge = lab_hosts_find(&hosts, arguments->word[0]);
+	code = edge != NULL ? lab_hosts_exec(&hosts, edge, argv) : EXIT_BAD_REQUEST;
+	lab_hosts_close(&hosts);
+	return code;
+}
+
+enum weft_exit cmd_lab_hosts(const struct lab_arguments *arguments)
+{
+	struct lab_hosts hosts;
+	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab hosts");
+
+	if (code != EXIT_DONE)
+		return code;
+	lab_hosts_print(&hosts, stdout);
+	lab_hosts_close(&hosts);
+	return EXIT_DONE;
+}

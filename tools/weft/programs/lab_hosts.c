@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_hosts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "atomic_file.h"
+#include "host_view.h"
+
+#define HOSTS_FILE "hosts"
+
+#define EXIT_NOT_RUNNABLE 126 /* as shells have it */
+#define EXIT_NOT_FOUND    127
+
+enum weft_exit lab_hosts_open(
+	struct lab_hosts *hosts, const struct lab_arguments *arguments, const char *command)
+{
+	enum weft_exit code = lab_open_running(arguments, command, &hosts->lab, &hosts->state);
+
+	hosts->command = command;
+	if (code != EXIT_DONE || hosts->lab.config->run.edges.count > 0)
+		return code;
+	command_fail(command, EXIT_BAD_REQUEST,
+		"lab %s has no 'edges': no host has an interface for programs",
+		hosts->lab.plan->lab);
+	lab_hosts_close(hosts);
+	return EXIT_BAD_REQUEST;
+}
+
+void lab_hosts_close(struct lab_hosts *hosts)
+{
+	lab_state_free(&hosts->state);
+	lab_close(&hosts->lab);
+}
+
+const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, const char *host)
+{
+	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
+
+	for (uint32_t i = 0; i < edges->count; i++) {
+		if (strcmp(edges->at[i].host, host) != 0)
+			continue;
+		if (edges->at[i].netns[0] != '\0')
+			return &edges->at[i];
+		command_fail(hosts->command, EXIT_BAD_REQUEST,
+			"%s: its edge has no 'namespace' to run a program in", host);
+		return NULL;
+	}
+	command_fail(hosts->command, EXIT_BAD_REQUEST,
+		"%s: no host of the lab's 'edges' has this name ('weft lab hosts %s' lists them)",
+		host, hosts->lab.plan->lab);
+	return NULL;
+}
+
+/* The address without its prefix; "" without one. */
+static void address_of(const struct run_config_edge *edge, char out[RUN_ADDRESS_MAX])
+{
+	snprintf(out, RUN_ADDRESS_MAX, "%s", edge->address);
+	out[strcspn(out, "/")] = '\0';
+}
+
+void lab_hosts_print(const struct lab_hosts *hosts, FILE *out)
+{
+	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
+	char address[RUN_ADDRESS_MAX];
+
+	for (uint32_t i = 0; i < edges->count; i++) {
+		address_of(&edges->at[i], address);
+		if (edges->at[i].netns[0] != '\0')
+			fprintf(out, "%s slots=1 # %s %s\n", edges->at[i].host, address,
+				edges->at[i].netns);
+	}
+}
+
+/* RUN_DIR/hosts: names and addresses, for /etc/hosts of the programs. */
+static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struct fault *fault)
+{
+	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
+	char address[RUN_ADDRESS_MAX];
+	struct atomic_file file = {.path = path};
+	int result;
+
+	snprintf(path, PATH_MAX, "%s/" HOSTS_FILE, hosts->state.dir);
+	if (access(path, F_OK) == 0)
+		return 0;
+	result = atomic_file_open(&file, fault);
+	if (result < 0)
+		return result;
+	fputs("127.0.0.1 localhost\n", file.file);
+	for (uint32_t i = 0; i < edges->count; i++) {
+		address_of(&edges->at[i], address);
+		if (address[0] != '\0')
+			fprintf(file.file, "%s %s\n", address, edges->at[i].host);
+	}
+	return atomic_file_close(&file, fault);
+}
+
+enum weft_exit lab_hosts_exec(
+	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv)
+{
+	struct host_view view = {.netns = edge->netns, .name = edge->host};
+	char path[PATH_MAX];
+	struct fault fault;
+	int result = write_names(hosts, path, &fault);
+
+	view.hosts = path;
+	if (result == 0)
+		result = host_view_enter(&view, &fault);
+	if (result < 0)
+		return command_fail(
+			hosts->command, EXIT_NOT_ABLE, "%s: %s", edge->host, fault.text);
+	execvp(argv[0], argv);
+	return command_fail(hosts->command,
+		errno == ENOENT ? (enum weft_exit)EXIT_NOT_FOUND
+				: (enum weft_exit)EXIT_NOT_RUNNABLE,
+		"%s: %s", argv[0], strerror(errno));
+}

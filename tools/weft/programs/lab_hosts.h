@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Hosts of a lab that programs run in: those of 'edges' with a namespace. */
+
+#include <stdio.h>
+
+#include "cmd_lab.h"
+
+struct lab_hosts {
+	struct lab lab;
+	struct lab_state state;
+	const char *command; /* "lab exec" */
+};
+
+/* Opens the lab, which must be up and have edges. Prints errors. lab_hosts_close() after
+ * EXIT_DONE. */
+enum weft_exit lab_hosts_open(
+	struct lab_hosts *hosts, const struct lab_arguments *arguments, const char *command);
+void lab_hosts_close(struct lab_hosts *hosts);
+
+/* The edge of the host; NULL and a printed error: it has none. */
+const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, const char *host);
+
+/* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
+void lab_hosts_print(const struct lab_hosts *hosts, FILE *out);
+
+/* Turns this process into 'argv' in the host. Returns only with an error, which it has printed. */
+enum weft_exit lab_hosts_exec(
+	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Unit and meaning of each counter, from weft-counters(7). The table is made of that page when Weft
+ * is built. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct counter_info {
+	const char *name; /* "stored_blocks_vc" stands for those of all VCs */
+	const char *unit; /* "frames", "ns", "0 or 1", … */
+	const char *meaning;
+	bool gauge; /* shows the present state; else it only grows */
+	bool good_is_zero;
+};
+
+/* NULL: the page does not have it. */
+const struct counter_info *counter_info_find(const char *name);
+
+/* Entry i in the order of names; NULL after the last. */
+const struct counter_info *counter_info_at(size_t i);
+
+/* The entry stands for a counter of each VC. */
+bool counter_info_vc_prefix(const char *name);
+/* Number of the VC at the end of "stored_blocks_vc3"; -1: the counter is of no VC. */
+int counter_info_vc(const char *name);

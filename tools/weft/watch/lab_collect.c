@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_collect.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab_ending.h"
+#include "lab_mapping.h"
+
+/* --- asking --- */
+
+static int add_links(struct lab_connection *connection, json_t *into, struct fault *fault)
+{
+	json_t *links = lab_ask_links(connection, fault);
+
+	if (links == NULL)
+		return -EPROTO;
+	json_array_extend(into, links);
+	json_decref(links);
+	return 0;
+}
+
+/* Loops have numbers, so the name of the process stands before: "s0/0". */
+static int add_loops(struct lab_connection *connection, const struct lab_record *record,
+	json_t *into, struct fault *fault)
+{
+	json_t *loops = json_object(), *counters;
+	char name[sizeof(record->name) + 16];
+	const char *number;
+	int result = lab_ask_class(connection, "loop", loops, fault);
+
+	json_object_foreach(loops, number, counters)
+	{
+		snprintf(name, sizeof(name), "%s/%s", record->name, number);
+		json_object_set(into, name, counters);
+	}
+	json_decref(loops);
+	return result;
+}
+
+static int add_process(
+	const struct lab_record *record, const char *dir, json_t *into, struct fault *fault)
+{
+	static const char *const classes[][2] = {{"switch", "switches"}, {"nic", "nics"},
+		{"port", "ports"}, {"congestion", "congestion"}};
+	json_t *mapping = json_object_get(into, "mapping");
+	struct lab_connection connection;
+	int result = lab_connect(&connection, record->prefix, fault);
+
+	if (result < 0)
+		return result;
+	for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]) && result == 0; i++)
+		result = lab_ask_class(
+			&connection, classes[i][0], json_object_get(into, classes[i][1]), fault);
+	if (result == 0)
+		result = add_links(&connection, json_object_get(into, "links"), fault);
+	if (result == 0)
+		result = add_loops(&connection, record, json_object_get(into, "loops"), fault);
+	lab_disconnect(&connection);
+	if (result == 0 && mapping != NULL)
+		result = lab_mapping_add(mapping, record, dir, fault);
+	return result;
+}
+
+/* CPU time that all threads of the process have used; 0: it is gone. */
+static json_int_t cpu_ns(const struct lab_record *record)
+{
+	unsigned long long user = 0, system = 0;
+	char path[64], line[1024], *rest = NULL;
+	FILE *file;
+
+	if (!lab_record_alive(record))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)record->pid);
+	file = fopen(path, "re");
+	/* The name in brackets may contain anything; utime and stime are 12 fields behind it. */
+	if (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		rest = strrchr(line, ')');
+	if (rest != NULL &&
+		sscanf(rest + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user,
+			&system) != 2)
+		user = system = 0;
+	if (file != NULL)
+		fclose(file);
+	return (json_int_t)((user + system) *
+			    (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
+}
+
+static json_t *begin(const struct lab *lab, const struct lab_state *state)
+{
+	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:o}", "lab",
+		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
+		"ports", "congestion", "loops", "links", "elsewhere",
+		lab_elsewhere(lab->plan, state));
+
+	if (lab->config->run.mapper.routes == RUN_ROUTES_MAPPER)
+		json_object_set_new(all, "mapping", lab_mapping_create());
+	return all;
+}
+
+static json_t *collect(const struct lab *lab, const struct lab_state *state)
+{
+	json_t *all = begin(lab, state);
+
+	for (unsigned i = 0; i < state->processes; i++) {
+		const struct lab_record *record = &state->process[i];
+		const char *is = "running";
+		struct fault fault = {""};
+
+		if (!lab_record_alive(record)) {
+			is = "gone";
+			if (lab_ending_in_log(record))
+				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, fault.text);
+		} else if (add_process(record, state->dir, all, &fault) < 0)
+			is = "silent";
+		json_array_append_new(json_object_get(all, "processes"),
+			json_pack("{s:s,s:s,s:I,s:s,s:s,s:s,s:I}", "name", record->name, "program",
+				record->program, "pid", (json_int_t)record->pid, "state", is,
+				"prefix", record->prefix, "fault", fault.text, "cpu_ns",
+				cpu_ns(record)));
+	}
+	return all;
+}
+
+/* --- checks --- */
+
+/* Adds the mapper that leads, even if it is on another machine. */
+static void add_lead(json_t *mapping, const struct lab_lead *lead)
+{
+	json_object_set_new(
+		mapping, "mapper", lead->host != NULL ? json_string(lead->host) : json_null());
+	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead->elsewhere));
+	json_object_set_new(mapping, "mapper_silent", json_boolean(lead->silent));
+	json_object_set_new(mapping, "mapper_epoch",
+		lead->host != NULL ? json_integer(lead->epoch) : json_null());
+	json_object_set_new(mapping, "mapper_heard_ns",
+		lead->elsewhere ? json_integer(lead->heard_ns) : json_null());
+}
+
+/* Whether routes are in use everywhere; adds the answer to the document. */
+static bool check_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
+{
+	json_t *mapping = json_object_get(all, "mapping");
+	struct fault why = {""};
+	struct lab_lead lead;
+	json_t *leader;
+	bool done;
+
+	if (mapping == NULL)
+		return true;
+	lead = lab_mapping_lead(mapping, json_object_get(all, "elsewhere"));
+	done = lab_mapping_done(mapping, state->processes == lab->plan->processes, &why) &&
+	       lab_lead_lives(&lead, &why);
+	add_lead(mapping, &lead);
+	leader = lab_mapping_leader(mapping);
+	json_object_set_new(mapping, "done", json_boolean(done));
+	json_object_set_new(mapping, "why", json_string(done ? "" : why.text));
+	json_object_set_new(mapping, "leader",
+		leader != NULL ? json_incref(json_object_get(leader, "host")) : json_null());
+	return done;
+}
+
+/* Removes latencies if frames have arrived and no sender had this machine's clock. */
+static void forget_latencies(json_t *all)
+{
+	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};
+	const char *host;
+	json_t *counters;
+
+	if (json_array_size(json_object_get(all, "elsewhere")) == 0)
+		return;
+	json_object_foreach(json_object_get(all, "nics"), host, counters)
+	{
+		if (json_integer_value(json_object_get(counters, "frames_delivered")) == 0)
+			continue;
+		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (json_integer_value(json_object_get(counters, names[i])) == 0)
+				json_object_set_new(counters, names[i], json_null());
+	}
+}
+
+unsigned lab_count_not(const json_t *list, const char *wanted)
+{
+	unsigned count = 0;
+	json_t *entry;
+	size_t index;
+
+	json_array_foreach(list, index, entry)
+	{
+		count += strcmp(lab_text(entry, "state"), wanted) != 0;
+	}
+	return count;
+}
+
+json_t *lab_collect(const struct lab *lab, const struct lab_state *state)
+{
+	json_t *all = collect(lab, state);
+	bool up = check_mapping(lab, state, all);
+
+	up &= lab_count_not(json_object_get(all, "processes"), "running") == 0;
+	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;
+	json_object_set_new(all, "up", json_boolean(up));
+	forget_latencies(all);
+	return all;
+}

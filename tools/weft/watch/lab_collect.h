@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Everything that a lab tells of itself, in one document: 'weft lab status --json' is this
+ * document, and top and metrics are made of it. Blocks for up to some seconds if a process does not
+ * answer. No loop of the lab waits for it.
+ */
+
+#include <jansson.h>
+
+#include "lab.h"
+#include "lab_state.h"
+
+/* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
+ * "elsewhere", "mapping"}; the caller's reference. */
+json_t *lab_collect(const struct lab *lab, const struct lab_state *state);
+
+/* Entries of the list whose "state" is another one. */
+unsigned lab_count_not(const json_t *list, const char *wanted);

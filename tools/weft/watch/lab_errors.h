@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Counters of which good is 0 and that are not, of a document of lab_collect(). */
+
+#include <jansson.h>
+
+/* [{"device", "counter", "unit", "meaning", "value"}, …], the caller's reference. Of a switch the
+ * ports are listed; of a link only counters that its port does not have. 'before' (NULL: none): an
+ * earlier document; entries that have grown since have "grown" and come first. */
+json_t *lab_errors(const json_t *all, const json_t *before);

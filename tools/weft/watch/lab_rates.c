@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_rates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "counter_info.h"
+#include "frame.h"
+#include "lab_errors.h"
+#include "lab_mapping.h"
+#include "lab_query.h"
+
+struct rates {
+	const struct lab *lab;
+	const json_t *before, *now;
+	double seconds;
+};
+
+/* --- counters --- */
+
+static double counter(const json_t *all, const char *class, const char *device, const char *name)
+{
+	const json_t *devices = json_object_get(all, class);
+
+	return (double)json_integer_value(json_object_get(json_object_get(devices, device), name));
+}
+
+static bool is_known(const struct rates *rates, const char *class, const char *device)
+{
+	return json_object_get(json_object_get(rates->now, class), device) != NULL;
+}
+
+/* Growth in a second. That of a process that was started again is unknown: 0. */
+static double per_second(
+	const struct rates *rates, const char *class, const char *device, const char *name)
+{
+	double now = counter(rates->now, class, device, name);
+	double before = counter(rates->before, class, device, name);
+
+	return now > before ? (now - before) / rates->seconds : 0;
+}
+
+static bool is_drop(const char *name)
+{
+	static const char *const prefix[] = {
+		"discard_", "control_discard_", "bad_", "device_rx_", "tap_drop_"};
+	const struct counter_info *info = counter_info_find(name);
+
+	for (unsigned i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+		if (strncmp(name, prefix[i], strlen(prefix[i])) == 0)
+			return info != NULL && info->good_is_zero;
+	return false;
+}
+
+static double drops_per_second(const struct rates *rates, const char *class, const char *device)
+{
+	json_t *counters = json_object_get(json_object_get(rates->now, class), device), *value;
+	const char *name;
+	double sum = 0;
+
+	json_object_foreach(counters, name, value)
+	{
+		if (is_drop(name))
+			sum += per_second(rates, class, device, name);
+	}
+	return sum;
+}
+
+/* --- links --- */
+
+struct way {
+	const struct rates *rates;
+	const char *from, *to;            /* ports */
+	char sender[TOPOLOGY_NAME_MAX];   /* a host, or "" */
+	char receiver[TOPOLOGY_NAME_MAX]; /* likewise */
+	const struct topology_link *wire;
+};
+
+/* The name of the host at the port; "" if a switch is. */
+static void host_at(const struct topology *topology, const char *port, char *host, size_t size)
+{
+	const char *colon = strrchr(port, ':');
+
+	host[0] = '\0';
+	if (colon == NULL)
+		return;
+	snprintf(host, size, "%.*s", (int)(colon - port), port);
+	if (topology_find_host(topology, host) < 0)
+		host[0] = '\0';
+}
+
+static struct way way_of(const struct rates *rates, const json_t *link)
+{
+	const struct topology *topology = rates->lab->topology;
+	struct way way = {
+		.rates = rates, .from = lab_text(link, "port"), .to = lab_text(link, "peer")};
+	struct topology_port port;
+
+	host_at(topology, way.from, way.sender, sizeof(way.sender));
+	host_at(topology, way.to, way.receiver, sizeof(way.receiver));
+	if (topology_find_port(topology, way.from, &port) == 0)
+		way.wire = topology_link_at(topology, port);
+	return way;
+}
+
+/* Data and control frames of hosts, with what data frames take on the wire beside their bytes. A
+ * host counts no frame bytes; the switch at the other end does. */
+static double rate_bps(const struct way *way)
+{
+	const struct rates *rates = way->rates;
+	bool out = is_known(rates, "ports", way->from);
+	const char *port = out ? way->from : way->to;
+	double bytes = per_second(rates, "ports", port, out ? "bytes_out" : "bytes_in");
+	double frames = per_second(rates, "ports", port, out ? "data_out" : "data_in");
+
+	if (out || is_known(rates, "ports", way->to))
+		return 8 * (bytes + frames * FRAME_WIRE_OVERHEAD);
+	return 8 * (per_second(rates, "nics", way->sender, "bytes_injected") +
+			   per_second(rates, "nics", way->sender, "bytes_retransmitted"));
+}
+
+/* The share of the fullest VC of the buffer at the far end. */
+static json_t *vc_fill(const struct way *way)
+{
+	const struct run_config *run = &way->rates->lab->config->run;
+	unsigned vcs = run_config_vcs(run);
+	double room = (double)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / vcs), most = 0;
+	char name[32];
+
+	if (!is_known(way->rates, "ports", way->to))
+		return json_null();
+	for (unsigned vc = 0; vc < vcs; vc++) {
+		double stored;
+
+		snprintf(name, sizeof(name), "stored_blocks_vc%u", vc);
+		stored = counter(way->rates->now, "ports", way->to, name);
+		most = stored > most ? stored : most;
+	}
+	return json_real(room > 0 ? most / room : 0);
+}
+
+static json_t *optional(bool known, double value)
+{
+	return known ? json_real(value) : json_null();
+}
+
+static json_t *describe_way(const struct way *way, const char *state)
+{
+	const struct rates *rates = way->rates;
+	bool host = way->sender[0] != '\0', to_host = way->receiver[0] != '\0';
+	const char *class = host ? "nics" : "ports", *device = host ? way->sender : way->from;
+	double rate = rate_bps(way), capacity = way->wire != NULL ? (double)way->wire->rate_bps : 0;
+
+	return json_pack("{s:s,s:s,s:s,s:f,s:f,s:o,s:o,s:o,s:f,s:o,s:o}", "from", way->from, "to",
+		way->to, "state", state, "rate_bps", rate, "capacity_bps", capacity, "utilisation",
+		optional(capacity > 0, capacity > 0 ? rate / capacity : 0), "blocked",
+		optional(!host, per_second(rates, "ports", way->from, "blocked_ns") / 1e9),
+		"vc_fill", vc_fill(way), "stalls_per_s",
+		per_second(rates, class, device, "stall_credit"), "drops_per_s",
+		optional(is_known(rates, to_host ? "nics" : "ports",
+				 to_host ? way->receiver : way->to),
+			drops_per_second(rates, to_host ? "nics" : "ports",
+				to_host ? way->receiver : way->to)),
+		"retransmissions_per_s",
+		optional(host, per_second(rates, "nics", way->sender, "frames_retransmitted")));
+}
+
+static double value_of(const json_t *entry, const char *name)
+{
+	return json_number_value(json_object_get(entry, name));
+}
+
+/* Not up, then with losses, then by utilisation. */
+static double urgency(const json_t *link)
+{
+	double sum = value_of(link, "utilisation") + value_of(link, "blocked");
+
+	if (strcmp(lab_text(link, "state"), "up") != 0)
+		return 1e9 + sum;
+	if (value_of(link, "drops_per_s") + value_of(link, "retransmissions_per_s") > 0)
+		return 1e6 + sum;
+	return sum;
+}
+
+struct ranked {
+	json_t *entry;
+	double urgency;
+	size_t place; /* equal ones stay in order */
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+
+	if (a->urgency != b->urgency)
+		return a->urgency < b->urgency ? 1 : -1;
+	return a->place < b->place ? -1 : 1;
+}
+
+/* Replaces the list by one in the order of urgency. */
+static json_t *rank(json_t *list, double (*of)(const json_t *entry))
+{
+	size_t count = json_array_size(list);
+	struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
+	json_t *sorted = json_array();
+
+	for (size_t i = 0; ranked != NULL && i < count; i++) {
+		json_t *entry = json_array_get(list, i);
+
+		ranked[i] = (struct ranked){entry, of(entry), i};
+	}
+	if (ranked == NULL)
+		return list;
+	qsort(ranked, count, sizeof(*ranked), compare);
+	for (size_t i = 0; i < count; i++)
+		json_array_append(sorted, ranked[i].entry);
+	free(ranked);
+	json_decref(list);
+	return sorted;
+}
+
+static json_t *list_links(const struct rates *rates)
+{
+	json_t *list = json_array(), *link;
+	size_t index;
+
+	json_array_foreach(json_object_get(rates->now, "links"), index, link)
+	{
+		const struct way way = way_of(rates, link);
+
+		json_array_append_new(list, describe_way(&way, lab_text(link, "state")));
+	}
+	return rank(list, urgency);
+}
+
+/* --- hosts --- */
+
+static double host_urgency(const json_t *host)
+{
+	double messages = value_of(host, "sent_per_s") + value_of(host, "received_per_s");
+
+	return value_of(host, "failed_per_s") + value_of(host, "retransmissions_per_s") > 0
+		       ? 1e12 + messages
+		       : messages;
+}
+
+static json_t *list_hosts(const struct rates *rates)
+{
+	json_t *list = json_array(), *nic;
+	const char *name;
+
+	json_object_foreach(json_object_get(rates->now, "nics"), name, nic)
+	{
+		json_t *p50 = json_object_get(nic, "network_latency_p50_ns");
+		json_t *p99 = json_object_get(nic, "network_latency_p99_ns");
+
+		json_array_append_new(list,
+			json_pack("{s:s,s:f,s:f,s:f,s:f,s:f,s:f,s:O,s:O}", "host", name,
+				"sent_per_s", per_second(rates, "nics", name, "messages_injected"),
+				"received_per_s",
+				per_second(rates, "nics", name, "messages_delivered"),
+				"goodput_bps",
+				8 * per_second(rates, "nics", name, "bytes_delivered"),
+				"retransmissions_per_s",
+				per_second(rates, "nics", name, "frames_retransmitted"),
+				"failed_per_s", per_second(rates, "nics", name, "messages_failed"),
+				"drops_per_s", drops_per_second(rates, "nics", name),
+				"latency_p50_ns", p50, "latency_p99_ns", p99));
+	}
+	return rank(list, host_urgency);
+}
+
+/* --- processes and mapper --- */
+
+static json_int_t cpu_ns(const json_t *all, const char *process)
+{
+	json_t *entry;
+	size_t index;
+
+	json_array_foreach(json_object_get(all, "processes"), index, entry)
+	{
+		if (strcmp(lab_text(entry, "name"), process) == 0)
+			return json_integer_value(json_object_get(entry, "cpu_ns"));
+	}
+	return 0;
+}
+
+/* The longest absence of a loop of the process since traffic began. */
+static json_int_t away_ns(const json_t *all, const char *process)
+{
+	size_t length = strlen(process);
+	json_int_t most = 0;
+	const char *name;
+	json_t *loop;
+
+	json_object_foreach(json_object_get(all, "loops"), name, loop)
+	{
+		json_int_t away = json_integer_value(json_object_get(loop, "loop_away_ns"));
+
+		if (strncmp(name, process, length) == 0 && name[length] == '/' && away > most)
+			most = away;
+	}
+	return most;
+}
+
+static double process_urgency(const json_t *process)
+{
+	return strcmp(lab_text(process, "state"), "running") != 0 ? 1e9 : value_of(process, "cpu");
+}
+
+static json_t *list_processes(const struct rates *rates)
+{
+	json_t *list = json_array(), *process;
+	size_t index;
+
+	json_array_foreach(json_object_get(rates->now, "processes"), index, process)
+	{
+		const char *name = lab_text(process, "name");
+		double used = (double)(cpu_ns(rates->now, name) - cpu_ns(rates->before, name));
+
+		json_array_append_new(list, json_pack("{s:s,s:s,s:f,s:I}", "name", name, "state",
+						    lab_text(process, "state"), "cpu",
+						    used > 0 ? used / 1e9 / rates->seconds : 0.0,
+						    "away_ns", away_ns(rates->now, name)));
+	}
+	return rank(list, process_urgency);
+}
+
+/* null: the routes are static. */
+static json_t *describe_mapper(const json_t *all)
+{
+	const json_t *mapping = json_object_get(all, "mapping");
+	json_t *leader = mapping != NULL ? lab_mapping_leader(mapping) : NULL, *mapper;
+	static const char *const of_leader[] = {"state", "switches", "hosts", "cables"};
+
+	if (mapping == NULL)
+		return json_null();
+	mapper = json_pack("{s:O,s:O,s:O,s:O,s:O}", "host", json_object_get(mapping, "mapper"),
+		"elsewhere", json_object_get(mapping, "mapper_elsewhere"), "epoch",
+		json_object_get(mapping, "mapper_epoch"), "done", json_object_get(mapping, "done"),
+		"why", json_object_get(mapping, "why"));
+	for (unsigned i = 0; leader != NULL && i < sizeof(of_leader) / sizeof(of_leader[0]); i++)
+		json_object_set(mapper, of_leader[i], json_object_get(leader, of_leader[i]));
+	return mapper;
+}
+
+json_t *lab_rates(const struct lab *lab, const json_t *before, const json_t *now, double seconds)
+{
+	const struct rates rates = {lab, before, now, seconds > 0 ? seconds : 1};
+
+	return json_pack("{s:s,s:O,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"), "up",
+		json_object_get(now, "up"), "seconds", seconds, "errors", lab_errors(now, before),
+		"links", list_links(&rates), "hosts", list_hosts(&rates), "mapper",
+		describe_mapper(now), "processes", list_processes(&rates));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A lab that is asked again and again, for top and metrics. It may go down meanwhile. */
+
+#include <jansson.h>
+
+#include "cmd_lab.h"
+
+struct lab_watch {
+	struct lab lab;
+	struct lab_state state;
+};
+
+/* Opens the lab; prints errors. lab_watch_close() after EXIT_DONE. */
+enum weft_exit lab_watch_open(
+	struct lab_watch *watch, const struct lab_arguments *arguments, const char *command);
+void lab_watch_close(struct lab_watch *watch);
+
+/* The document of lab_collect(), of the processes that belong to the lab now; the caller's
+ * reference. NULL and fault: the lab is not up any more (-ENOENT in 'result'), or its state cannot
+ * be read. */
+json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault);
+
+/* The lab has not been taken down. */
+bool lab_watch_is_up(const struct lab_watch *watch);
+
+/* Monotonic time in ns. */
+uint64_t lab_watch_now_ns(void);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "metrics_text.h"
+
+#include <string.h>
+
+#include "counter_info.h"
+#include "frame.h"
+#include "lab_mapping.h"
+#include "lab_query.h"
+#include "metric_name.h"
+#include "metrics_family.h"
+
+struct metrics {
+	struct metrics_out to;
+	const struct lab *lab;
+	const json_t *all;
+};
+
+/* --- counters --- */
+
+/* The labels of a device. */
+struct device_labels {
+	char of[TOPOLOGY_NAME_MAX + 8], peer[TOPOLOGY_NAME_MAX + 8], vc[16];
+	struct metrics_label label[5];
+};
+
+typedef void label_fn(
+	const struct metrics *metrics, const char *device, struct device_labels *labels);
+
+static void label_device(struct device_labels *labels, const char *class, const char *device)
+{
+	*labels = (struct device_labels){.label = {{class, device}}};
+}
+
+static void label_host(
+	const struct metrics *metrics, const char *device, struct device_labels *labels)
+{
+	(void)metrics;
+	label_device(labels, "host", device);
+}
+
+static void label_switch(
+	const struct metrics *metrics, const char *device, struct device_labels *labels)
+{
+	(void)metrics;
+	label_device(labels, "switch", device);
+}
+
+static void label_loop(
+	const struct metrics *metrics, const char *device, struct device_labels *labels)
+{
+	(void)metrics;
+	label_device(labels, "loop", device);
+}
+
+/* A port also has its switch or host, and its peer. */
+static void label_port(
+	const struct metrics *metrics, const char *device, struct device_labels *labels)
+{
+	const struct topology *topology = metrics->lab->topology;
+	struct topology_port port, peer;
+
+	label_device(labels, "port", device);
+	snprintf(labels->of, sizeof(labels->of), "%.*s", (int)strcspn(device, ":"), device);
+	labels->label[1] = (struct metrics_label){"device", labels->of};
+	if (topology_find_port(topology, device, &port) == 0 &&
+		topology_peer(topology, port, &peer))
+		topology_port_name(topology, peer, labels->peer, sizeof(labels->peer));
+	labels->label[2] = (struct metrics_label){"peer", labels->peer};
+}
+
+/* A class of devices: their counters in the document, and their metrics. */
+static const struct class
+{
+	const char *key, *name;
+	label_fn *label;
+} classes[] = {
+	{"ports", "port", label_port},
+	{"nics", "host", label_host},
+	{"links", "link", label_port},
+	{"congestion", "congestion", label_switch},
+	{"loops", "loop", label_loop},
+};
+
+/* The devices of a class by name; the caller's reference. Links are a list. */
+static json_t *devices_of(const struct metrics *metrics, const struct class *class)
+{
+	json_t *devices = json_object_get(metrics->all, class->key), *by_name, *link;
+	size_t index;
+
+	if (!json_is_array(devices))
+		return json_incref(devices);
+	by_name = json_object();
+	json_array_foreach(devices, index, link)
+	{
+		json_object_set(by_name, lab_text(link, "port"), link);
+	}
+	return by_name;
+}
+
+static void print_samples(const struct metrics *metrics, const struct class *class,
+	const struct metrics_family *family, double scale, const char *counter, int vc,
+	json_t *devices)
+{
+	const char *device;
+	json_t *counters;
+
+	json_object_foreach(devices, device, counters)
+	{
+		const json_t *value = json_object_get(counters, counter);
+		struct device_labels labels;
+
+		if (!json_is_integer(value))
+			continue;
+		class->label(metrics, device, &labels);
+		if (vc >= 0) {
+			snprintf(labels.vc, sizeof(labels.vc), "%d", vc);
+			labels.label[3] = (struct metrics_label){"vc", labels.vc};
+		}
+		metrics_sample(&metrics->to, family, labels.label,
+			(double)json_integer_value(value) * scale);
+	}
+}
+
+/* A counter that at least one device has. */
+static bool has_counter(json_t *devices, const char *counter)
+{
+	const char *device;
+	json_t *counters;
+
+	json_object_foreach(devices, device, counters)
+	{
+		if (json_is_integer(json_object_get(counters, counter)))
+			return true;
+	}
+	return false;
+}
+
+static void print_counter(const struct metrics *metrics, const struct class *class,
+	const struct counter_info *info, json_t *devices)
+{
+	bool of_vcs = counter_info_vc_prefix(info->name);
+	struct metric_name name;
+	char help[512], counter[64];
+	struct metrics_family family = {.name = name.text, .gauge = info->gauge, .help = help};
+
+	snprintf(counter, sizeof(counter), of_vcs ? "%s0" : "%s", info->name);
+	if (!has_counter(devices, counter))
+		return;
+	metric_name_make(class->name, info, &name);
+	family.unit = name.unit;
+	snprintf(help, sizeof(help), "%s: %s%s. Counter %s of weft-counters(7).", info->unit,
+		info->meaning, info->good_is_zero ? "; good is 0" : "", info->name);
+	metrics_begin(&metrics->to, &family);
+	for (int vc = 0; of_vcs && vc < FRAME_VCS_MAX; vc++) {
+		snprintf(counter, sizeof(counter), "%s%d", info->name, vc);
+		print_samples(metrics, class, &family, name.scale, counter, vc, devices);
+	}
+	if (!of_vcs)
+		print_samples(metrics, class, &family, name.scale, counter, -1, devices);
+}
+
+static void print_class(const struct metrics *metrics, const struct class *class)
+{
+	json_t *devices = devices_of(metrics, class);
+	const struct counter_info *info;
+
+	for (size_t i = 0; (info = counter_info_at(i)) != NULL; i++)
+		print_counter(metrics, class, info, devices);
+	json_decref(devices);
+}
+
+/* --- the lab --- */
+
+static void print_lab(const struct metrics *metrics)
+{
+	static const struct metrics_family up = {"weft_lab_up", "", true,
+		"1: all processes, links and routes are as they should be."};
+	static const struct metrics_label none[] = {{NULL, NULL}};
+
+	metrics_begin(&metrics->to, &up);
+	metrics_sample(&metrics->to, &up, none, json_is_true(json_object_get(metrics->all, "up")));
+}
+
+static void print_processes(const struct metrics *metrics)
+{
+	static const struct metrics_family runs = {
+		"weft_process_running", "", true, "1: the process runs and answers."};
+	static const struct metrics_family cpu = {"weft_process_cpu_seconds", "seconds", false,
+		"CPU time that the process has used."};
+	json_t *processes = json_object_get(metrics->all, "processes"), *process;
+	size_t index;
+
+	metrics_begin(&metrics->to, &runs);
+	json_array_foreach(processes, index, process)
+	{
+		const struct metrics_label labels[] = {
+			{"process", lab_text(process, "name")}, {NULL, NULL}};
+
+		metrics_sample(&metrics->to, &runs, labels,
+			strcmp(lab_text(process, "state"), "running") == 0);
+	}
+	metrics_begin(&metrics->to, &cpu);
+	json_array_foreach(processes, index, process)
+	{
+		const struct metrics_label labels[] = {
+			{"process", lab_text(process, "name")}, {NULL, NULL}};
+
+		metrics_sample(&metrics->to, &cpu, labels,
+			json_number_value(json_object_get(process, "cpu_ns")) / 1e9);
+	}
+}
+
+/* The state, and how much the cable and the buffer behind it hold. */
+static void print_links(const struct metrics *metrics)
+{
+	static const struct metrics_family up = {"weft_link_up", "", true,
+		"1: this end of the link is up; the label says its state."};
+	static const struct metrics_family rate = {"weft_link_rate_bytes_per_second",
+		"bytes_per_second", true, "Rate of the link in the topology."};
+	json_t *links = json_object_get(metrics->all, "links"), *link;
+	struct device_labels labels;
+	struct topology_port port;
+	size_t index;
+
+	metrics_begin(&metrics->to, &up);
+	json_array_foreach(links, index, link)
+	{
+		label_port(metrics, lab_text(link, "port"), &labels);
+		labels.label[3] = (struct metrics_label){"state", lab_text(link, "state")};
+		metrics_sample(&metrics->to, &up, labels.label,
+			strcmp(lab_text(link, "state"), "up") == 0);
+	}
+	metrics_begin(&metrics->to, &rate);
+	json_array_foreach(links, index, link)
+	{
+		const char *name = lab_text(link, "port");
+
+		if (topology_find_port(metrics->lab->topology, name, &port) < 0)
+			continue;
+		label_port(metrics, name, &labels);
+		metrics_sample(&metrics->to, &rate, labels.label,
+			(double)topology_link_at(metrics->lab->topology, port)->rate_bps / 8);
+	}
+}
+
+static void print_buffer(const struct metrics *metrics)
+{
+	static const struct metrics_family room = {"weft_lab_vc_buffer_blocks", "blocks", true,
+		"Size of a VC of an input buffer, to compare with weft_port_stored_vc_blocks."};
+	static const struct metrics_label none[] = {{NULL, NULL}};
+	const struct run_config *run = &metrics->lab->config->run;
+
+	metrics_begin(&metrics->to, &room);
+	metrics_sample(&metrics->to, &room, none,
+		(double)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(run)));
+}
+
+static void print_mapper(const struct metrics *metrics)
+{
+	static const struct metrics_family done = {"weft_mapper_done", "", true,
+		"1: every device has the routes of the mapper that the label names."};
+	static const struct metrics_family epoch = {
+		"weft_mapper_epoch", "", true, "Number of the tables in use."};
+	const json_t *mapping = json_object_get(metrics->all, "mapping");
+	const struct metrics_label labels[] = {{"host", lab_text(mapping, "mapper")}, {NULL, NULL}};
+	const json_t *number = json_object_get(mapping, "mapper_epoch");
+
+	if (mapping == NULL)
+		return;
+	metrics_begin(&metrics->to, &done);
+	metrics_sample(&metrics->to, &done, labels, json_is_true(json_object_get(mapping, "done")));
+	if (!json_is_integer(number))
+		return;
+	metrics_begin(&metrics->to, &epoch);
+	metrics_sample(&metrics->to, &epoch, labels, (double)json_integer_value(number));
+}
+
+void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FILE *out)
+{
+	const struct metrics metrics = {{out, openmetrics, lab->plan->lab}, lab, all};
+
+	print_lab(&metrics);
+	print_processes(&metrics);
+	print_mapper(&metrics);
+	print_buffer(&metrics);
+	print_links(&metrics);
+	for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		print_class(&metrics, &classes[i]);
+	if (openmetrics)
+		fputs("# EOF\n", out);
+}

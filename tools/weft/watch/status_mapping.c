@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Lines that both forms of 'weft lab status' have: the mapper, cables into other fabrics, other
+ * machines. */
+
+#include "status_print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lab_mapping.h"
+#include "lab_ready.h"
+#include "lab_state.h"
+
+static uint64_t number(json_t *counters, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(counters, name));
+}
+
+/* Cables into another fabric, at the end, where they are seen. */
+void status_print_strangers(json_t *links, FILE *out)
+{
+	char text[LAB_READY_TEXT];
+	json_t *link;
+	size_t index;
+
+	json_array_foreach(links, index, link)
+	{
+		if (strcmp(lab_text(link, "state"), "other fabric") != 0)
+			continue;
+		lab_ready_stranger(link, text, sizeof(text));
+		fprintf(out, "%s\n", text);
+	}
+}
+
+static void print_lines(const char *title, json_t *lines, FILE *out)
+{
+	json_t *line;
+	size_t index;
+
+	json_array_foreach(lines, index, line) fprintf(out, "%s%s\n", title,
+		json_string_value(line) != NULL ? json_string_value(line) : "");
+}
+
+static void print_leader(json_t *mapper, FILE *out)
+{
+	fprintf(out, "%-16s %-12s %6" PRIu64 " %9" PRIu64 " %6" PRIu64 " %7" PRIu64 "\n",
+		lab_text(mapper, "host"), lab_text(mapper, "state"), number(mapper, "epoch"),
+		number(mapper, "switches"), number(mapper, "hosts"), number(mapper, "cables"));
+	if (number(mapper, "first_map_ns") != 0)
+		fprintf(out, "  first routes after %.1f ms, last change took %.1f ms\n",
+			(double)number(mapper, "first_map_ns") / 1e6,
+			(double)number(mapper, "last_change_ns") / 1e6);
+	if (lab_text(mapper, "fault")[0] != '\0')
+		fprintf(out, "  no routes: %s\n", lab_text(mapper, "fault"));
+	if (lab_text(mapper, "fallback")[0] != '\0')
+		fprintf(out, "  routes by ud instead: %s\n", lab_text(mapper, "fallback"));
+	print_lines("  not as expected: ", json_object_get(mapper, "miscabled"), out);
+	print_lines("  found: ", json_object_get(mapper, "findings"), out);
+}
+
+/* Prints what this machine knows of a mapper on another one. */
+static void print_distant(json_t *mapping, FILE *out)
+{
+	fprintf(out, "%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", lab_text(mapping, "mapper"),
+		"elsewhere", number(mapping, "mapper_epoch"), "-", "-", "-");
+	fprintf(out, "  %s on another machine %s %.1f ms ago; what it has found is known there\n",
+		lab_text(mapping, "mapper"),
+		json_is_true(json_object_get(mapping, "mapper_silent")) ? "has led, last heard"
+									: "leads, heard",
+		(double)number(mapping, "mapper_heard_ns") / 1e6);
+}
+
+static void print_unused(json_t *agents, FILE *out)
+{
+	json_t *agent;
+	size_t index;
+
+	json_array_foreach(agents, index, agent)
+	{
+		if (json_is_true(json_object_get(agent, "tables_refused")))
+			fprintf(out, "  tables that could not be used: %s\n",
+				lab_text(agent, "device"));
+	}
+}
+
+/* "refused by s0: bad_tag 3" */
+static void print_refusals(json_t *list, const char *key, FILE *out)
+{
+	const char *reason;
+	json_t *entry, *count;
+	size_t index;
+
+	json_array_foreach(list, index, entry)
+	{
+		json_object_foreach(json_object_get(entry, "refused"), reason, count)
+		{
+			if (json_integer_value(count) != 0)
+				fprintf(out, "  refused by %s: %s %" PRIu64 "\n",
+					lab_text(entry, key), reason,
+					(uint64_t)json_integer_value(count));
+		}
+	}
+}
+
+void status_print_mapping(json_t *mapping, FILE *out)
+{
+	json_t *mappers = json_object_get(mapping, "mappers"), *mapper;
+	unsigned others = 0;
+	size_t index;
+
+	if (mapping == NULL)
+		return;
+	fprintf(out, "\n%-16s %-12s %6s %9s %6s %7s\n", "MAPPER", "STATE", "EPOCH", "SWITCHES",
+		"HOSTS", "CABLES");
+	json_array_foreach(mappers, index, mapper)
+	{
+		if (lab_mapping_leads(mapper))
+			print_leader(mapper, out);
+		else
+			others++;
+	}
+	if (json_is_true(json_object_get(mapping, "mapper_elsewhere")))
+		print_distant(mapping, out);
+	fprintf(out, "  %u more stand by%s\n", others,
+		json_is_true(json_object_get(mapping, "mapper_elsewhere")) ? " here" : "");
+	print_unused(json_object_get(mapping, "agents"), out);
+	print_refusals(mappers, "host", out);
+	print_refusals(json_object_get(mapping, "agents"), "device", out);
+	if (lab_text(mapping, "why")[0] != '\0')
+		fprintf(out, "  not done: %s\n", lab_text(mapping, "why"));
+}
+
+void status_print_elsewhere(const json_t *elsewhere, FILE *out)
+{
+	if (json_array_size(elsewhere) == 0)
+		return;
+	fprintf(out, "on other machines: ");
+	lab_elsewhere_print(elsewhere, out);
+	fputc('\n', out);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* 'weft lab status': 80 columns, errors first. */
+
+#include "status_print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold.h"
+#include "lab_collect.h"
+#include "lab_errors.h"
+#include "lab_query.h"
+
+static uint64_t number(json_t *counters, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(counters, name));
+}
+
+static void print_summary(json_t *all, FILE *out)
+{
+	json_t *processes = json_object_get(all, "processes");
+	json_t *links = json_object_get(all, "links");
+
+	fprintf(out, "lab %s is %s: processes %u of %zu, ends of links %u of %zu\n",
+		lab_text(all, "lab"),
+		json_is_true(json_object_get(all, "up")) ? "up" : "not all up",
+		(unsigned)json_array_size(processes) - lab_count_not(processes, "running"),
+		json_array_size(processes),
+		(unsigned)json_array_size(links) - lab_count_not(links, "up"),
+		json_array_size(links));
+}
+
+static void print_gone(json_t *processes, FILE *out)
+{
+	json_t *process;
+	size_t index;
+
+	json_array_foreach(processes, index, process)
+	{
+		const char *fault = lab_text(process, "fault");
+
+		if (strcmp(lab_text(process, "state"), "running") != 0)
+			fprintf(out, "  process %s is %s%s%s\n", lab_text(process, "name"),
+				lab_text(process, "state"), fault[0] != '\0' ? ": " : "", fault);
+	}
+}
+
+static void print_down(json_t *links, FILE *out)
+{
+	json_t *link;
+	size_t index;
+
+	json_array_foreach(links, index, link)
+	{
+		if (strcmp(lab_text(link, "state"), "up") != 0)
+			fprintf(out, "  link %s - %s is %s\n", lab_text(link, "port"),
+				lab_text(link, "peer"), lab_text(link, "state"));
+	}
+}
+
+static void print_errors(json_t *all, FILE *out)
+{
+	json_t *errors = lab_errors(all, NULL), *error;
+	size_t index;
+
+	if (json_array_size(errors) > 0)
+		fprintf(out, "\nNOT ZERO\n");
+	json_array_foreach(errors, index, error)
+	{
+		fprintf(out, "  %s %s %" PRIu64 " (%s: %s)\n", lab_text(error, "device"),
+			lab_text(error, "counter"), number(error, "value"), lab_text(error, "unit"),
+			lab_text(error, "meaning"));
+	}
+	json_decref(errors);
+}
+
+/* A value that cannot be known is null. */
+static void print_us(json_t *counters, const char *name, FILE *out)
+{
+	if (json_is_null(json_object_get(counters, name)))
+		fprintf(out, " %9s", "-");
+	else
+		fprintf(out, " %9.1f", (double)number(counters, name) / 1e3);
+}
+
+static void print_switches(json_t *switches, FILE *out)
+{
+	const char *name;
+	json_t *sw;
+
+	if (json_object_size(switches) > 0)
+		fprintf(out, "\n%-18s %11s %11s %14s %9s %10s\n", "SWITCH", "FRAMES IN",
+			"FRAMES OUT", "BYTES OUT", "STALLS", "STORED");
+	json_object_foreach(switches, name, sw)
+	{
+		fprintf(out,
+			"%-18s %11" PRIu64 " %11" PRIu64 " %14" PRIu64 " %9" PRIu64 " %10" PRIu64
+			"\n",
+			name, number(sw, "data_in"), number(sw, "data_out"),
+			number(sw, "bytes_out"), number(sw, "stall_credit"),
+			number(sw, "stored_blocks"));
+	}
+}
+
+static void print_hosts(json_t *nics, FILE *out)
+{
+	const char *name;
+	json_t *nic;
+
+	if (json_object_size(nics) > 0)
+		fprintf(out, "\n%-14s %11s %11s %8s %8s %9s %9s\n", "HOST", "SENT", "RECEIVED",
+			"RESENT", "FAILED", "P50 us", "P99 us");
+	json_object_foreach(nics, name, nic)
+	{
+		fprintf(out, "%-14s %11" PRIu64 " %11" PRIu64 " %8" PRIu64 " %8" PRIu64, name,
+			number(nic, "messages_injected"), number(nic, "messages_delivered"),
+			number(nic, "frames_retransmitted"), number(nic, "messages_failed"));
+		print_us(nic, "network_latency_p50_ns", out);
+		print_us(nic, "network_latency_p99_ns", out);
+		fputc('\n', out);
+	}
+}
+
+static void print_congestion(json_t *congestion, FILE *out)
+{
+	const char *name;
+	json_t *sw;
+
+	if (json_object_size(congestion) > 0)
+		fprintf(out, "\n%-18s %9s %9s %9s %12s %12s\n", "CONGESTION", "ROOTS", "BRANCHES",
+			"ENTRIES", "ARNS SENT", "ADAPTED");
+	json_object_foreach(congestion, name, sw)
+	{
+		fprintf(out,
+			"%-18s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64 " %12" PRIu64
+			"\n",
+			name, number(sw, "roots_now"), number(sw, "branches_now"),
+			number(sw, "arn_entries_now"), number(sw, "arn_sent"),
+			number(sw, "packets_adapted"));
+	}
+}
+
+void status_print(json_t *all)
+{
+	size_t size;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return;
+	print_summary(all, out);
+	print_gone(json_object_get(all, "processes"), out);
+	print_down(json_object_get(all, "links"), out);
+	status_print_strangers(json_object_get(all, "links"), out);
+	print_errors(all, out);
+	status_print_mapping(json_object_get(all, "mapping"), out);
+	print_switches(json_object_get(all, "switches"), out);
+	print_hosts(json_object_get(all, "nics"), out);
+	print_congestion(json_object_get(all, "congestion"), out);
+	status_print_elsewhere(json_object_get(all, "elsewhere"), out);
+	fclose(out);
+	fold_print(text, FOLD_COLUMNS, stdout);
+	free(text);
+}

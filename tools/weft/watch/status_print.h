@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The document of lab_collect() as text, for 'weft lab status'. */
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* On standard output, in 80 columns, errors first. */
+void status_print(json_t *all);
+/* On standard output: all links, and all counters that are not zero, in lines of any length. */
+void status_print_wide(json_t *all);
+
+/* Parts of both. */
+
+/* The mapper; nothing if 'mapping' is NULL. */
+void status_print_mapping(json_t *mapping, FILE *out);
+/* Ports that are cabled to another fabric. */
+void status_print_strangers(json_t *links, FILE *out);
+/* Devices on other machines, if there are any. */
+void status_print_elsewhere(const json_t *elsewhere, FILE *out);

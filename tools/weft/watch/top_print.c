@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "top_print.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "fold.h"
+#include "lab_query.h"
+#include "text_escape.h"
+
+#define RED    "\033[31m"
+#define YELLOW "\033[33m"
+#define BOLD   "\033[1m"
+
+#define ERRORS_MOST 6 /* lines of a screen */
+
+static double value_of(const json_t *entry, const char *name)
+{
+	return json_number_value(json_object_get(entry, name));
+}
+
+/* A line, cut to 80 columns; the colour (NULL: none) does not count. */
+static void print_line(const struct top_print *to, const char *colour, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void print_line(const struct top_print *to, const char *colour, const char *format, ...)
+{
+	char text[4 * FOLD_COLUMNS + 1];
+	va_list arguments;
+	size_t at = 0;
+	unsigned columns = 0;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	text_escape(text, sizeof(text));
+	for (; text[at] != '\0'; at++)
+		if ((text[at] & 0xC0) != 0x80 && columns++ == FOLD_COLUMNS)
+			break;
+	text[at] = '\0';
+	if (to->colour && colour != NULL)
+		fprintf(to->out, "%s%s\033[0m%s", colour, text, to->end_of_line);
+	else
+		fprintf(to->out, "%s%s", text, to->end_of_line);
+}
+
+void top_rate(double bps, char out[16])
+{
+	static const char *const unit[] = {"bps", "kbps", "Mbps", "Gbps", "Tbps"};
+	unsigned scale = 0;
+
+	for (; bps >= 999.5 && scale < 4; scale++)
+		bps /= 1000;
+	snprintf(out, 16, bps < 9.995 && scale > 0 ? "%.2f %s" : "%.0f %s", bps, unit[scale]);
+}
+
+/* Counts in at most five characters: "12k", "3.4M". */
+static void print_count(double count, char out[8])
+{
+	static const char unit[] = " kMGT";
+	unsigned scale = 0;
+
+	for (; count >= (scale == 0 ? 99999.5 : 999.5) && scale < 4; scale++)
+		count /= 1000;
+	if (scale == 0)
+		snprintf(out, 8, "%.0f", count);
+	else
+		snprintf(out, 8, "%.0f%c", count, unit[scale]);
+}
+
+/* "-" for null. */
+static void print_optional(const json_t *entry, const char *name, char out[8])
+{
+	if (json_is_null(json_object_get(entry, name)))
+		snprintf(out, 8, "-");
+	else
+		print_count(value_of(entry, name), out);
+}
+
+static void print_share(const json_t *entry, const char *name, char out[8])
+{
+	double percent = 100 * value_of(entry, name);
+
+	if (json_is_null(json_object_get(entry, name)))
+		snprintf(out, 8, "-");
+	else
+		snprintf(out, 8, percent > 0 && percent < 9.95 ? "%.1f%%" : "%.0f%%",
+			percent > 999 ? 999 : percent);
+}
+
+/* --- head --- */
+
+static void print_mapper(const struct top_print *to, const json_t *mapper)
+{
+	const char *host = lab_text(mapper, "host");
+
+	if (json_is_null(mapper))
+		print_line(to, NULL, "routes are static");
+	else if (host[0] == '\0')
+		print_line(to, RED, "no mapper leads");
+	else if (json_is_true(json_object_get(mapper, "elsewhere")))
+		print_line(to, NULL, "mapper %s on another machine, epoch %.0f", host,
+			value_of(mapper, "epoch"));
+	else
+		print_line(to, NULL,
+			"mapper %s %s, epoch %.0f: %.0f switches, %.0f hosts, %.0f cables", host,
+			lab_text(mapper, "state"), value_of(mapper, "epoch"),
+			value_of(mapper, "switches"), value_of(mapper, "hosts"),
+			value_of(mapper, "cables"));
+	if (lab_text(mapper, "why")[0] != '\0')
+		print_line(to, RED, "not done: %s", lab_text(mapper, "why"));
+}
+
+static unsigned count_in_state(const json_t *list, const char *state)
+{
+	unsigned count = 0;
+	json_t *entry;
+	size_t index;
+
+	json_array_foreach(list, index, entry) count +=
+		strcmp(lab_text(entry, "state"), state) == 0;
+	return count;
+}
+
+static void print_head(const struct top_print *to, const json_t *line)
+{
+	const json_t *processes = json_object_get(line, "processes");
+	const json_t *links = json_object_get(line, "links");
+	bool up = json_is_true(json_object_get(line, "up"));
+	double cpu = 0, away = 0;
+	const char *where = "";
+	json_t *process;
+	size_t index;
+
+	json_array_foreach(processes, index, process)
+	{
+		cpu += value_of(process, "cpu");
+		if (value_of(process, "away_ns") > away) {
+			away = value_of(process, "away_ns");
+			where = lab_text(process, "name");
+		}
+	}
+	print_line(to, up ? BOLD : RED, "lab %s %s  processes %u/%zu  link ends %u/%zu  CPU %.0f%%",
+		lab_text(line, "lab"), up ? "up" : "NOT ALL UP",
+		count_in_state(processes, "running"), json_array_size(processes),
+		count_in_state(links, "up"), json_array_size(links), 100 * cpu);
+	print_mapper(to, json_object_get(line, "mapper"));
+	if (away > 0)
+		print_line(to, NULL, "loops away for at most %.1f ms (%s), since traffic began",
+			away / 1e6, where);
+}
+
+static void print_more(const struct top_print *to, size_t shown, size_t all, const char *what)
+{
+	if (shown < all)
+		print_line(to, NULL, "  ... and %zu more %s", all - shown, what);
+}
+
+static void print_errors(const struct top_print *to, const json_t *errors, size_t most)
+{
+	json_t *error;
+	size_t index;
+
+	if (json_array_size(errors) > 0)
+		print_line(to, BOLD, "NOT ZERO");
+	json_array_foreach(errors, index, error)
+	{
+		double grown = value_of(error, "grown");
+
+		if (index == most)
+			break;
+		if (grown > 0)
+			print_line(to, RED, "  %s %s %.0f (+%.0f) %s: %s",
+				lab_text(error, "device"), lab_text(error, "counter"),
+				value_of(error, "value"), grown, lab_text(error, "unit"),
+				lab_text(error, "meaning"));
+		else
+			print_line(to, YELLOW, "  %s %s %.0f %s: %s", lab_text(error, "device"),
+				lab_text(error, "counter"), value_of(error, "value"),
+				lab_text(error, "unit"), lab_text(error, "meaning"));
+	}
+	print_more(to, most, json_array_size(errors), "counters");
+}
+
+/* --- tables --- */
+
+static const char *link_colour(const json_t *link)
+{
+	if (strcmp(lab_text(link, "state"), "up") != 0 || value_of(link, "drops_per_s") > 0)
+		return RED;
+	if (value_of(link, "retransmissions_per_s") > 0 || value_of(link, "blocked") > 0.1)
+		return YELLOW;
+	return NULL;
+}
+
+static void print_link(const struct top_print *to, const json_t *link)
+{
+	char way[64], rate[16], used[8], blocked[8], fill[8], stalls[8], drops[8], again[8];
+
+	snprintf(way, sizeof(way), "%s > %s", lab_text(link, "from"), lab_text(link, "to"));
+	snprintf(rate, sizeof(rate), "%s", lab_text(link, "state"));
+	if (strcmp(rate, "up") == 0)
+		top_rate(value_of(link, "rate_bps"), rate);
+	print_share(link, "utilisation", used);
+	print_share(link, "blocked", blocked);
+	print_share(link, "vc_fill", fill);
+	print_optional(link, "stalls_per_s", stalls);
+	print_optional(link, "drops_per_s", drops);
+	print_optional(link, "retransmissions_per_s", again);
+	print_line(to, link_colour(link), "%-24.24s %10s %6s %7s %5s %8s %7s %6s", way, rate, used,
+		blocked, fill, stalls, drops, again);
+}
+
+static void print_links(const struct top_print *to, const json_t *links, size_t most)
+{
+	json_t *link;
+	size_t index;
+
+	print_line(to, BOLD, "%-24s %10s %6s %7s %5s %8s %7s %6s", "LINK", "RATE", "USED",
+		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "RESENT");
+	json_array_foreach(links, index, link)
+	{
+		if (index == most)
+			break;
+		print_link(to, link);
+	}
+	print_more(to, most, json_array_size(links), "ends of links");
+}
+
+static void print_latency(const json_t *host, const char *name, char out[16])
+{
+	if (json_is_null(json_object_get(host, name)) || value_of(host, name) == 0)
+		snprintf(out, 16, "-");
+	else
+		snprintf(out, 16, "%.1f", value_of(host, name) / 1e3);
+}
+
+static void print_host(const struct top_print *to, const json_t *host)
+{
+	char sent[8], received[8], rate[16], again[8], failed[8], p50[16], p99[16];
+	bool bad = value_of(host, "failed_per_s") > 0 || value_of(host, "drops_per_s") > 0;
+
+	print_optional(host, "sent_per_s", sent);
+	print_optional(host, "received_per_s", received);
+	top_rate(value_of(host, "goodput_bps"), rate);
+	print_optional(host, "retransmissions_per_s", again);
+	print_optional(host, "failed_per_s", failed);
+	print_latency(host, "latency_p50_ns", p50);
+	print_latency(host, "latency_p99_ns", p99);
+	print_line(to, bad ? RED : NULL, "%-15.15s %8s %8s %10s %7s %7s %9s %9s",
+		lab_text(host, "host"), sent, received, rate, again, failed, p50, p99);
+}
+
+static void print_hosts(const struct top_print *to, const json_t *hosts, size_t most)
+{
+	json_t *host;
+	size_t index;
+
+	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
+		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
+	json_array_foreach(hosts, index, host)
+	{
+		if (index == most)
+			break;
+		print_host(to, host);
+	}
+	print_more(to, most, json_array_size(hosts), "hosts");
+}
+
+static void print_processes(const struct top_print *to, const json_t *processes, size_t most)
+{
+	json_t *process;
+	size_t index;
+
+	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "AWAY ms");
+	json_array_foreach(processes, index, process)
+	{
+		bool runs = strcmp(lab_text(process, "state"), "running") == 0;
+
+		if (index == most)
+			break;
+		print_line(to, runs ? NULL : RED, "%-25.25s %10s %5.0f%% %12.1f",
+			lab_text(process, "name"), lab_text(process, "state"),
+			100 * value_of(process, "cpu"), value_of(process, "away_ns") / 1e6);
+	}
+	print_more(to, most, json_array_size(processes), "processes");
+}
+
+/* Rows of a table of 'wanted', where 'left' are free; one of them is for "... and more". */
+static size_t share_rows(size_t wanted, size_t left)
+{
+	if (wanted <= left)
+		return wanted;
+	return left > 1 ? left - 1 : 0;
+}
+
+void top_print(const struct top_print *to, const json_t *line)
+{
+	json_t *errors = json_object_get(line, "errors"), *links = json_object_get(line, "links");
+	json_t *hosts = json_object_get(line, "hosts");
+	json_t *processes = json_object_get(line, "processes");
+	size_t most[4] = {json_array_size(errors), json_array_size(links), json_array_size(hosts),
+		json_array_size(processes)};
+
+	if (to->rows > 0) {
+		/* Head and titles of tables take 9; the last row stays free. */
+		size_t left = to->rows > 20 ? to->rows - 10 : 10;
+
+		most[0] = share_rows(most[0], ERRORS_MOST);
+		left -= most[0] < left ? most[0] : left;
+		most[3] = share_rows(most[3], left / 4);
+		most[2] = share_rows(most[2], left / 4);
+		most[1] = share_rows(most[1], left - most[3] - most[2]);
+	}
+	print_head(to, line);
+	print_errors(to, errors, most[0]);
+	print_line(to, NULL, "%s", "");
+	print_links(to, links, most[1]);
+	print_hosts(to, hosts, most[2]);
+	print_processes(to, processes, most[3]);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab web: a page that shows a lab. This thread asks the lab and orders cables; the server has
+ * its own. */
+
+#include "cmd_lab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab_cable.h"
+#include "lab_watch.h"
+#include "web_listen.h"
+#include "web_sample.h"
+#include "web_server.h"
+#include "web_topology.h"
+
+#define COMMAND "lab web"
+
+#define DEFAULT_LISTEN "127.0.0.1:9465"
+#define STEP_MS        20
+#define SOON_MS        200 /* an order shows so long after the last look */
+#define DIGITS         6   /* of rates and shares */
+
+struct web {
+	struct lab_watch watch;
+	struct web_guard guard;
+	struct web_setup setup;
+	char *topology;
+	uint64_t interval_ms;
+	json_t *before; /* the last document; NULL: none */
+	uint64_t before_ns;
+	uint64_t next_ms; /* look then */
+};
+
+/* Asks the lab and tells the viewers. 0, or -errno and fault. */
+static int look(struct web *web, struct fault *fault)
+{
+	int result = 0;
+	json_t *now = lab_watch_ask(&web->watch, &result, fault), *sample;
+	uint64_t now_ns = lab_watch_now_ns();
+	double seconds = web->before != NULL ? (double)(now_ns - web->before_ns) / 1e9 : 0;
+
+	if (now == NULL)
+		return result;
+	sample = web_sample(&web->watch.lab, web->before != NULL ? web->before : now, now, seconds);
+	web_events_publish(
+		web->setup.events, json_dumps(sample, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)));
+	json_decref(sample);
+	json_decref(web->before);
+	web->before = now;
+	web->before_ns = now_ns;
+	return 0;
+}
+
+/* Nobody looks, so nobody asks the lab; the next viewer does not get rates of that time. */
+static void rest(struct web *web)
+{
+	json_decref(web->before);
+	web->before = NULL;
+	web->next_ms = 0;
+}
+
+static void carry_out(struct web *web, struct web_order *order)
+{
+	struct lab_cable cable;
+
+	order->result = lab_cable_find(&web->watch.lab, order->port, &cable, &order->fault);
+	if (order->result == 0) {
+		cable.cut = order->cut;
+		order->result =
+			lab_cable_order(&web->watch.lab, &web->watch.state, &cable, &order->fault);
+	}
+	web_orders_finish(order);
+}
+
+/* All orders that wait; their effect shows soon. */
+static void carry_out_all(struct web *web)
+{
+	struct web_order *order;
+	uint64_t soon = web->before_ns / 1000000 + SOON_MS;
+
+	while ((order = web_orders_take(web->setup.orders)) != NULL) {
+		carry_out(web, order);
+		web->next_ms = soon < web->next_ms ? soon : web->next_ms;
+	}
+}
+
+/* Until a signal, or until the lab has gone down. 0, or -errno and fault. */
+static int watch_lab(struct web *web, struct fault *fault)
+{
+	int result = 0;
+
+	while (result == 0 && !lab_interrupted()) {
+		carry_out_all(web);
+		if (!lab_watch_is_up(&web->watch))
+			return fault_set(fault, ENOENT, "lab %s is not up any more",
+				web->watch.lab.plan->lab);
+		if (web_events_viewers(web->setup.events) == 0)
+			rest(web);
+		else if (lab_now_ms() >= web->next_ms) {
+			web->next_ms = lab_now_ms() + web->interval_ms;
+			result = look(web, fault);
+		}
+		lab_sleep_ms(STEP_MS);
+	}
+	return result;
+}
+
+static enum weft_exit serve(struct web *web, int fd, const char *name)
+{
+	struct fault fault = {""};
+	struct web_server *server = web_server_start(fd, &web->setup, &fault);
+	int result;
+
+	if (server == NULL)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	printf("http://%s/#token=%s\n", name, web->guard.token);
+	fflush(stdout);
+	result = watch_lab(web, &fault);
+	web_events_end(web->setup.events);
+	web_orders_end(web->setup.orders);
+	web_server_stop(server);
+	if (result == 0)
+		return EXIT_DONE;
+	return command_fail(
+		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", fault.text);
+}
+
+static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments *arguments)
+{
+	const char *address = arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN;
+	bool v6 = strchr(address, ':') != strrchr(address, ':');
+	struct fault fault = {""};
+	uint16_t port;
+	json_t *topology;
+	int fd = web_listen(address, &port, &fault), result;
+
+	if (fd < 0)
+		return command_fail(COMMAND, fault_exit_code(fd), "%s", fault.text);
+	result = web_guard_make(&web->guard, port, &fault);
+	topology = web_topology(&web->watch.lab);
+	web->topology = json_dumps(topology, JSON_COMPACT);
+	json_decref(topology);
+	web->setup = (struct web_setup){.guard = &web->guard,
+		.events = web_events_create(),
+		.orders = web_orders_create(),
+		.topology = web->topology};
+	if (result == 0 &&
+		(web->topology == NULL || web->setup.events == NULL || web->setup.orders == NULL))
+		result = fault_set(&fault, ENOMEM, "no memory");
+	if (result == 0)
+		return serve(web, fd, web->guard.host[v6 ? WEB_HOST_V6 : WEB_HOST_V4]);
+	close(fd);
+	return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+}
+
+enum weft_exit cmd_lab_web(const struct lab_arguments *arguments)
+{
+	struct web web = {.interval_ms = arguments->interval_ps / PS_PER_MS};
+	enum weft_exit code = lab_watch_open(&web.watch, arguments, COMMAND);
+
+	if (code != EXIT_DONE)
+		return code;
+	lab_catch_signals();
+	code = open_and_serve(&web, arguments);
+	json_decref(web.before);
+	web_events_destroy(web.setup.events);
+	web_orders_destroy(web.setup.orders);
+	free(web.topology);
+	lab_watch_close(&web.watch);
+	return code;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "web_sample.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "frame.h"
+#include "lab_query.h"
+#include "lab_rates.h"
+#include "run_config.h"
+
+#define ERRORS_MAX 40 /* the page says how many more there are */
+
+struct sample {
+	const struct lab *lab;
+	const json_t *before, *now;
+	double seconds;
+	json_t *out;
+};
+
+/* --- links --- */
+
+/* The number of the way that begins at the port; -1: none does. */
+static int64_t way_at(const struct topology *topology, const char *name)
+{
+	const struct topology_link *link;
+	struct topology_port port;
+
+	if (topology_find_port(topology, name, &port) < 0)
+		return -1;
+	link = topology_link_at(topology, port);
+	if (link == NULL)
+		return -1;
+	return 2 * (link - topology->link_at) + (link->a.kind != port.kind ||
+							link->a.device != port.device ||
+							link->a.port != port.port);
+}
+
+/* The share of each VC of the buffer at a port that is full; NULL: all are empty, or unknown. */
+static json_t *fill_at(const struct sample *sample, const char *port)
+{
+	const struct run_config *run = &sample->lab->config->run;
+	const json_t *counters = json_object_get(json_object_get(sample->now, "ports"), port);
+	unsigned vcs = run_config_vcs(run);
+	double room = (double)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / vcs);
+	json_t *fill = json_array();
+	bool any = false;
+	char name[32];
+
+	for (unsigned vc = 0; vc < vcs; vc++) {
+		json_int_t stored;
+
+		snprintf(name, sizeof(name), "stored_blocks_vc%u", vc);
+		stored = json_integer_value(json_object_get(counters, name));
+		any |= stored > 0;
+		json_array_append_new(fill, json_real(room > 0 ? (double)stored / room : 0));
+	}
+	if (any && counters != NULL)
+		return fill;
+	json_decref(fill);
+	return NULL;
+}
+
+static void add_sparse(
+	const struct sample *sample, const char *list, const char *way, json_t *value)
+{
+	if (json_is_number(value) && json_number_value(value) == 0)
+		return;
+	if (value != NULL && !json_is_null(value))
+		json_object_set(json_object_get(sample->out, list), way, value);
+}
+
+static void add_link(const struct sample *sample, const json_t *link)
+{
+	static const char *const names[][2] = {{"blocked", "blocked"}, {"stalls", "stalls_per_s"},
+		{"drops", "drops_per_s"}, {"retransmissions", "retransmissions_per_s"}};
+	int64_t way = way_at(sample->lab->topology, lab_text(link, "from"));
+	json_t *fill = fill_at(sample, lab_text(link, "to"));
+	char key[24];
+
+	if (way >= 0) {
+		snprintf(key, sizeof(key), "%lld", (long long)way);
+		json_array_set(json_object_get(sample->out, "utilisation"), (size_t)way,
+			json_object_get(link, "utilisation"));
+		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			add_sparse(sample, names[i][0], key, json_object_get(link, names[i][1]));
+		add_sparse(sample, "fill", key, fill);
+		if (strcmp(lab_text(link, "state"), "up") != 0)
+			add_sparse(sample, "state", key, json_object_get(link, "state"));
+	}
+	json_decref(fill);
+}
+
+static void add_links(const struct sample *sample, const json_t *links)
+{
+	json_t *utilisation = json_object_get(sample->out, "utilisation"), *link;
+	size_t index;
+
+	for (uint32_t i = 0; i < 2 * sample->lab->topology->links; i++)
+		json_array_append_new(utilisation, json_null());
+	json_array_foreach(links, index, link) add_link(sample, link);
+}
+
+/* --- adaptive routing --- */
+
+static double growth(
+	const struct sample *sample, const char *class, const char *device, const char *name)
+{
+	json_int_t now = json_integer_value(json_object_get(
+		json_object_get(json_object_get(sample->now, class), device), name));
+	json_int_t before = json_integer_value(json_object_get(
+		json_object_get(json_object_get(sample->before, class), device), name));
+
+	return now > before && sample->seconds > 0 ? (double)(now - before) / sample->seconds : 0;
+}
+
+static void add_roots(const struct sample *sample)
+{
+	const char *port;
+	json_t *counters;
+
+	json_object_foreach(json_object_get(sample->now, "ports"), port, counters)
+	{
+		if (json_integer_value(json_object_get(counters, "congestion_root")) != 0)
+			json_array_append_new(
+				json_object_get(sample->out, "roots"), json_string(port));
+	}
+}
+
+static void add_switches(const struct sample *sample)
+{
+	const char *name;
+	json_t *counters;
+
+	json_object_foreach(json_object_get(sample->now, "congestion"), name, counters)
+	{
+		json_t *roots = json_object_get(counters, "roots_now");
+		json_t *entries = json_object_get(counters, "arn_entries_now");
+		double adapted = growth(sample, "congestion", name, "packets_adapted");
+
+		if (json_integer_value(roots) + json_integer_value(entries) > 0 || adapted > 0)
+			json_object_set_new(json_object_get(sample->out, "switches"), name,
+				json_pack("{s:I,s:I,s:f}", "roots", json_integer_value(roots),
+					"entries", json_integer_value(entries), "adapted_per_s",
+					adapted));
+	}
+}
+
+static void add_hosts(const struct sample *sample)
+{
+	const char *name;
+	json_t *counters;
+
+	json_object_foreach(json_object_get(sample->now, "nics"), name, counters)
+	{
+		double adapted = growth(sample, "nics", name, "frames_adapted");
+
+		if (adapted > 0)
+			json_object_set_new(json_object_get(sample->out, "hosts"), name,
+				json_pack("{s:f}", "adapted_per_s", adapted));
+	}
+}
+
+/* --- all --- */
+
+/* The first errors, and how many there are. */
+static void add_errors(const struct sample *sample, const json_t *errors)
+{
+	json_t *list = json_array(), *error;
+	size_t index;
+
+	json_array_foreach(errors, index, error)
+	{
+		if (index < ERRORS_MAX)
+			json_array_append(list, error);
+	}
+	json_object_set_new(sample->out, "errors", list);
+	json_object_set_new(
+		sample->out, "errors_count", json_integer((json_int_t)json_array_size(errors)));
+}
+
+json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *now, double seconds)
+{
+	json_t *rates = lab_rates(lab, before, now, seconds);
+	struct sample sample = {lab, before, now, seconds,
+		json_pack("{s:f,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
+			"seconds", seconds, "up", json_object_get(now, "up"), "utilisation",
+			"state", "blocked", "stalls", "drops", "retransmissions", "fill", "roots",
+			"switches", "hosts", "mapper", json_object_get(rates, "mapper"),
+			"processes", json_object_get(rates, "processes"))};
+
+	add_links(&sample, json_object_get(rates, "links"));
+	add_roots(&sample);
+	add_switches(&sample);
+	add_hosts(&sample);
+	add_errors(&sample, json_object_get(rates, "errors"));
+	json_decref(rates);
+	return sample.out;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "web_topology.h"
+
+#include "lab_cable.h"
+#include "run_config.h"
+
+static json_t *list_switches(const struct topology *topology)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		json_array_append_new(list, json_pack("[s,i]", topology->switch_at[i].name,
+						    (int)topology->switch_at[i].stage));
+	return list;
+}
+
+static json_t *list_hosts(const struct topology *topology)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		json_array_append_new(list, json_string(topology->host_at[i].name));
+	return list;
+}
+
+static json_t *list_links(const struct topology *topology)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+		char a[LAB_PORT_MAX], b[LAB_PORT_MAX];
+
+		topology_port_name(topology, link->a, a, sizeof(a));
+		topology_port_name(topology, link->b, b, sizeof(b));
+		json_array_append_new(list, json_pack("[s,s,I]", a, b, (json_int_t)link->rate_bps));
+	}
+	return list;
+}
+
+json_t *web_topology(const struct lab *lab)
+{
+	const struct topology *topology = lab->topology;
+
+	return json_pack("{s:s,s:s,s:i,s:o,s:o,s:o}", "lab", lab->plan->lab, "name", topology->name,
+		"vcs", (int)run_config_vcs(&lab->config->run), "switches", list_switches(topology),
+		"hosts", list_hosts(topology), "links", list_links(topology));
+}
