@@ -16,18 +16,6 @@ import unittest
 import labs
 
 WEFT = None
-TOPOLOGY = """weft: topology/1
-link: {rate: 1Gbps, delay: 100ns}
-switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
-hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
-links:
-  - {a: h0:0, b: s0:0}
-  - {a: h1:0, b: s0:1}
-  - {a: h2:0, b: s1:0}
-  - {a: h3:0, b: s1:1}
-  - {a: s0:2, b: s1:2}
-  - {a: s0:3, b: s1:3}
-"""
 # Links between the switches are memory, those to hosts are not.
 LAB = """topology: topology.yaml
 groups: {switches: [s0, s1]}
@@ -43,7 +31,7 @@ measure: {duration: 1s}
 class Knobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = labs.Lab(WEFT, "k", LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        cls.lab = labs.Lab(WEFT, "k", LAB, labs.two_switches())
         cls.addClassCleanup(cls.lab.remove)
         cls.lab.up()
 

@@ -13,18 +13,6 @@ import unittest
 import labs
 
 WEFT = None
-TOPOLOGY = """weft: topology/1
-link: {rate: 1Gbps, delay: 100ns}
-switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
-hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
-links:
-  - {a: h0:0, b: s0:0}
-  - {a: h1:0, b: s0:1}
-  - {a: h2:0, b: s1:0}
-  - {a: h3:0, b: s1:1}
-  - {a: s0:2, b: s1:2}
-  - {a: s0:3, b: s1:3}
-"""
 LAB = """topology: topology.yaml
 seed: 1
 hello: 50ms
@@ -69,7 +57,7 @@ int main(int argc, char **argv)
 
 def new_lab(tag, hosts="[h0, h1, h2, h3]", network="10.99.0.0/24"):
     return labs.Lab(WEFT, tag, LAB.format(hosts=hosts, network=network),
-                    {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+                    labs.two_switches())
 
 
 class Programs(unittest.TestCase):

@@ -20,18 +20,6 @@ import urllib.request
 import labs
 
 WEFT = DASHBOARD = None
-TOPOLOGY = """weft: topology/1
-link: {rate: 1Gbps, delay: 100ns}
-switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
-hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
-links:
-  - {a: h0:0, b: s0:0}
-  - {a: h1:0, b: s0:1}
-  - {a: h2:0, b: s1:0}
-  - {a: h3:0, b: s1:1}
-  - {a: s0:2, b: s1:2}
-  - {a: s0:3, b: s1:3}
-"""
 LAB = """topology: topology.yaml
 seed: 1
 hello: 50ms
@@ -51,7 +39,7 @@ class Case(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = labs.Lab(WEFT, "w", LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        cls.lab = labs.Lab(WEFT, "w", LAB, labs.two_switches())
         cls.addClassCleanup(cls.lab.remove)
         cls.lab.up()
         cls.lab.must("run")
@@ -272,7 +260,7 @@ class Metrics(Case):
         self.assertEqual(sorted(asked - names), [])
 
     def test_it_ends_with_the_lab(self):
-        lab = labs.Lab(WEFT, "v", LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+        lab = labs.Lab(WEFT, "v", LAB, labs.two_switches())
         self.addCleanup(lab.remove)
         lab.up()
         with subprocess.Popen([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,

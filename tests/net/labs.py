@@ -40,6 +40,25 @@ def own_kind_of_process(pid):
         return False
 
 
+TWO_SWITCHES = """weft: topology/1
+link: {rate: RATE, delay: 100ns}
+switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
+hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
+links:
+  - {a: h0:0, b: s0:0}
+  - {a: h1:0, b: s0:1}
+  - {a: h2:0, b: s1:0}
+  - {a: h3:0, b: s1:1}
+  - {a: s0:2, b: s1:2}
+  - {a: s0:3, b: s1:3}
+"""
+
+
+def two_switches(rate="1Gbps"):
+    """The files of a lab of two switches with two cables between them and two hosts each, and a fabric key."""
+    return {"topology.yaml": TWO_SWITCHES.replace("RATE", rate), "fabric.key": 32 * "5e" + "\n"}
+
+
 class Traffic:
     """'weft lab run' in the background; finish() says what came of it."""
 

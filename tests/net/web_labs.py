@@ -7,18 +7,6 @@ import subprocess
 
 import labs
 
-TOPOLOGY = """weft: topology/1
-link: {rate: 100Mbps, delay: 100ns}
-switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
-hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}]
-links:
-  - {a: h0:0, b: s0:0}
-  - {a: h1:0, b: s0:1}
-  - {a: h2:0, b: s1:0}
-  - {a: h3:0, b: s1:1}
-  - {a: s0:2, b: s1:2}
-  - {a: s0:3, b: s1:3}
-"""
 LAB = """topology: topology.yaml
 groups: {switches: [s0, s1]}
 seed: 1
@@ -31,7 +19,7 @@ measure: {duration: 1s}
 
 
 def make_lab(weft, tag):
-    return labs.Lab(weft, tag, LAB, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+    return labs.Lab(weft, tag, LAB, labs.two_switches("100Mbps"))
 
 
 class Web:

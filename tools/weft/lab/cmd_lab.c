@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command_parts.h"
 #include "lab_kept.h"
 #include "lab_spawn.h"
 #include "quantity.h"
@@ -267,6 +268,24 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
+static const char *part_at(unsigned i, const char **arguments)
+{
+	if (i >= sizeof(parts) / sizeof(parts[0]))
+		return NULL;
+	if (arguments != NULL)
+		*arguments = parts[i].arguments;
+	return parts[i].name;
+}
+
+static void print_usage(FILE *out);
+static const struct command_parts lab_parts = {"lab", part_at, print_usage};
+
+static void print_usage(FILE *out)
+{
+	command_parts_print(&lab_parts, out);
+	fputs("'weft lab PART --help' and weft-lab(1) explain more.\n", out);
+}
+
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 {
 	const struct argp argp = {
@@ -281,46 +300,21 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 		.interval_ps = PS_PER_S,
 	};
 	bool wants_file;
-	char name[64];
 
-	snprintf(name, sizeof(name), "weft lab %s", part->name);
-	argv[0] = name;
-	argp_err_exit_status = EXIT_BAD_REQUEST;
-	argp_parse(&argp, argc, argv, part->in_order ? ARGP_IN_ORDER : 0, NULL, &arguments);
+	command_part_parse(
+		&lab_parts, &argp, part->in_order ? ARGP_IN_ORDER : 0, argc, argv, &arguments);
 	wants_file = part->arguments[0] != '\0' && !arguments.all;
 	if ((arguments.file != NULL) != wants_file || arguments.words < part->least ||
-		arguments.words > part->most) {
-		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
-		return EXIT_BAD_REQUEST;
-	}
+		arguments.words > part->most)
+		return command_part_refuse(&lab_parts, part->name, part->arguments);
 	return part->run(&arguments);
-}
-
-static void print_usage(FILE *out)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		fprintf(out, "%s weft lab %-8s %s\n", i == 0 ? "usage:" : "      ", parts[i].name,
-			parts[i].arguments);
-	fputs("'weft lab PART --help' and weft-lab(1) explain more.\n", out);
 }
 
 int cmd_lab(int argc, char **argv)
 {
-	if (argc < 2) {
-		print_usage(stderr);
-		return EXIT_BAD_REQUEST;
-	}
-	if (strcmp(argv[1], "--help") == 0) {
-		print_usage(stdout);
-		return EXIT_DONE;
-	}
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strcmp(parts[i].name, argv[1]) == 0)
-			return run_part(&parts[i], argc - 1, argv + 1);
-	return command_fail("lab", EXIT_BAD_REQUEST,
-		"'%s', expected up, list, status, top, metrics, web, run, capture, map, link, "
-		"route, set, exec, shell, hosts, mpirun or down",
-		argv[1]);
+	int code = EXIT_DONE, part = command_parts_choose(&lab_parts, argc, argv, &code);
+
+	return part < 0 ? code : (int)run_part(&parts[part], argc - 1, argv + 1);
 }
 
 /* --- signals --- */

@@ -7,7 +7,8 @@
 
 #include <argp.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "command_parts.h"
 
 static const struct argp_option list_options[] = {
 	{"json", 'j', NULL, 0, "one JSON document instead of a table", 0},
@@ -80,6 +81,24 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
+static const char *part_at(unsigned i, const char **arguments)
+{
+	if (i >= sizeof(parts) / sizeof(parts[0]))
+		return NULL;
+	if (arguments != NULL)
+		*arguments = parts[i].arguments;
+	return parts[i].name;
+}
+
+static void print_usage(FILE *out);
+static const struct command_parts command = {"port", part_at, print_usage};
+
+static void print_usage(FILE *out)
+{
+	command_parts_print(&command, out);
+	fputs("'weft help port PART' and weft-port(1) explain more.\n", out);
+}
+
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 {
 	const struct argp argp = {
@@ -89,40 +108,16 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 		.doc = part->doc,
 	};
 	struct port_arguments arguments = {.devices = 0};
-	char name[64];
 
-	snprintf(name, sizeof(name), "weft port %s", part->name);
-	argv[0] = name;
-	argp_err_exit_status = EXIT_BAD_REQUEST;
-	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.devices < part->least || arguments.devices > part->most) {
-		fprintf(stderr, "usage: %s [OPTION]... %s\n", name, part->arguments);
-		return EXIT_BAD_REQUEST;
-	}
+	command_part_parse(&command, &argp, 0, argc, argv, &arguments);
+	if (arguments.devices < part->least || arguments.devices > part->most)
+		return command_part_refuse(&command, part->name, part->arguments);
 	return part->run(&arguments);
-}
-
-static void print_usage(FILE *out)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		fprintf(out, "%s weft port %-8s %s\n", i == 0 ? "usage:" : "      ", parts[i].name,
-			parts[i].arguments);
-	fputs("'weft help port PART' and weft-port(1) explain more.\n", out);
 }
 
 int cmd_port(int argc, char **argv)
 {
-	if (argc < 2) {
-		print_usage(stderr);
-		return EXIT_BAD_REQUEST;
-	}
-	if (strcmp(argv[1], "--help") == 0) {
-		print_usage(stdout);
-		return EXIT_DONE;
-	}
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strcmp(parts[i].name, argv[1]) == 0)
-			return (int)run_part(&parts[i], argc - 1, argv + 1);
-	return (int)command_fail(
-		"port", EXIT_BAD_REQUEST, "'%s', expected list, bind, release or check", argv[1]);
+	int code = EXIT_DONE, part = command_parts_choose(&command, argc, argv, &code);
+
+	return part < 0 ? code : (int)run_part(&parts[part], argc - 1, argv + 1);
 }

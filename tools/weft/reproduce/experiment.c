@@ -108,18 +108,28 @@ static const struct yaml_field choice_fields[] = {
 };
 #undef S
 
+/* Makes *rows, zeroed, of 'size' bytes for each member of a sequence. 0, or -errno and fault. */
+static int make_rows(
+	const struct yaml_tree_node *node, void **rows, size_t size, struct fault *fault)
+{
+	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+
+	if (result < 0)
+		return result;
+	if (node->count == 0 || node->count > EXPERIMENT_LIST_MAX)
+		return yaml_tree_refuse(
+			node, fault, "expected 1 to %u of them", EXPERIMENT_LIST_MAX);
+	*rows = calloc(node->count, size);
+	return *rows == NULL ? fault_set(fault, ENOMEM, "%s: no memory", node->origin) : 0;
+}
+
 static int read_choices(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	struct experiment_list *list = member;
-	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+	void *rows = NULL;
+	int result = make_rows(node, &rows, sizeof(list->at[0]), fault);
 
-	if (result == 0 && (node->count == 0 || node->count > EXPERIMENT_LIST_MAX))
-		return yaml_tree_refuse(
-			node, fault, "expected 1 to %u of them", EXPERIMENT_LIST_MAX);
-	if (result == 0)
-		list->at = calloc(node->count, sizeof(list->at[0]));
-	if (result == 0 && list->at == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	list->at = rows;
 	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
 		row = row->next) {
 		struct experiment_choice *choice = &list->at[list->count++];
@@ -208,15 +218,10 @@ static const struct yaml_field missing_fields[] = {
 static int read_members(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	struct experiment *experiment = member;
-	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+	void *rows = NULL;
+	int result = make_rows(node, &rows, sizeof(experiment->member[0]), fault);
 
-	if (result == 0 && (node->count == 0 || node->count > EXPERIMENT_LIST_MAX))
-		return yaml_tree_refuse(
-			node, fault, "expected 1 to %u of them", EXPERIMENT_LIST_MAX);
-	if (result == 0)
-		experiment->member = calloc(node->count, sizeof(experiment->member[0]));
-	if (result == 0 && experiment->member == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	experiment->member = rows;
 	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
 		row = row->next)
 		result = yaml_read_text(

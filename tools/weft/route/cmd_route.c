@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command_parts.h"
 #include "route_algorithm.h"
 
 static const char usage[] =
@@ -80,15 +81,26 @@ static const struct {
 	{"export", cmd_route_export},
 };
 
+static const char *part_at(unsigned i, const char **arguments)
+{
+	(void)arguments;
+	return i < sizeof(parts) / sizeof(parts[0]) ? parts[i].name : NULL;
+}
+
+static void print_usage(FILE *out)
+{
+	fputs(usage, out);
+}
+
 int cmd_route(int argc, char **argv)
 {
-	if (argc < 2 || command_wants_help(argc, argv)) {
-		fputs(usage, argc < 2 ? stderr : stdout);
-		return argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
+	static const struct command_parts command = {"route", part_at, print_usage};
+	int code = EXIT_DONE, part;
+
+	if (command_wants_help(argc, argv)) {
+		print_usage(stdout);
+		return EXIT_DONE;
 	}
-	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strcmp(argv[1], parts[i].name) == 0)
-			return parts[i].run(argc - 1, argv + 1);
-	return command_fail("route", EXIT_BAD_REQUEST,
-		"'%s', expected algorithms, compute, verify, show or export", argv[1]);
+	part = command_parts_choose(&command, argc, argv, &code);
+	return part < 0 ? code : parts[part].run(argc - 1, argv + 1);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command_parts.h"
 #include "generator.h"
 
 static const char usage[] =
@@ -106,19 +107,21 @@ static const struct {
 	{"export", cmd_topo_export},
 };
 
+static const char *part_at(unsigned i, const char **arguments)
+{
+	(void)arguments;
+	return i < sizeof(parts) / sizeof(parts[0]) ? parts[i].name : NULL;
+}
+
 int cmd_topo(int argc, char **argv)
 {
+	static const struct command_parts command = {"topo", part_at, print_usage};
+	int code = EXIT_DONE, part;
+
 	if (command_wants_help(argc, argv)) {
 		print_help(argc, argv);
 		return EXIT_DONE;
 	}
-	if (argc < 2) {
-		print_usage(stderr);
-		return EXIT_BAD_REQUEST;
-	}
-	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strcmp(parts[i].name, argv[1]) == 0)
-			return parts[i].run(argc - 1, argv + 1);
-	return command_fail("topo", EXIT_BAD_REQUEST,
-		"no part '%s'; there are gen, show, check, dot, import and export", argv[1]);
+	part = command_parts_choose(&command, argc, argv, &code);
+	return part < 0 ? code : parts[part].run(argc - 1, argv + 1);
 }
