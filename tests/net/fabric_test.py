@@ -33,7 +33,7 @@ routing: {algorithm: ud, mode: source, alternatives: 4}
 traffic:
   - {pattern: uniform, from: all, load: 5%, message: 6KiB}
   - {pattern: hotspot, from: [h1, h5], to: [h2], load: 10%, message: 256B}
-measure: {duration: 1s, sample: 100ms, links: true}
+measure: {duration: 300ms, sample: 50ms, links: true}
 """
 EDGES = """
 edges:
