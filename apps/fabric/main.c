@@ -122,10 +122,6 @@ static int check_workers(
 		return fault_set(fault, EINVAL,
 			"--workers %u: wormhole switching: only one worker can run this",
 			options->workers);
-	if (options->captures > 0)
-		return fault_set(fault, EINVAL,
-			"--workers %u: captures (--pcap): only one worker can run this",
-			options->workers);
 	return 0;
 }
 

@@ -5,17 +5,18 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* Some ten microseconds: as long as others need for their round, and as a thread needs to sleep and
- * be woken. */
+#include "cpu_count.h"
+
+/* Some ten to a hundred microseconds, by the processor: as long as others need for their round, and
+ * as a thread needs to sleep and be woken. */
 #define SPINS 2000u
 
 void round_barrier_init(struct round_barrier *barrier, unsigned parties)
 {
 	atomic_init(&barrier->parties, parties);
-	barrier->spins = (int)parties <= get_nprocs() ? SPINS : 0;
+	barrier->spins = parties <= cpu_count() ? SPINS : 0;
 	atomic_init(&barrier->arrived, 0);
 	atomic_init(&barrier->round, 0);
 	atomic_init(&barrier->sleepers, 0);

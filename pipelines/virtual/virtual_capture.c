@@ -9,6 +9,7 @@
 
 #include "capture_reason.h"
 #include "pcapng.h"
+#include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_trace.h"
 
@@ -149,6 +150,15 @@ struct virtual_capture *virtual_capture_create(
 	struct virtual_capture *capture = calloc(1, sizeof(*capture));
 	size_t ports = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
 
+	/* Frames are written in the order of events, which only one thread knows. */
+	if (fabric->parts != NULL) {
+		fault_set(fault, EINVAL,
+			"--workers %u: captures (--pcap): only one worker can run this",
+			virtual_parts_count(fabric));
+		free(capture);
+		errno = EINVAL;
+		return NULL;
+	}
 	if (capture != NULL)
 		capture->port = calloc(ports + 1, sizeof(*capture->port));
 	if (capture == NULL || capture->port == NULL) {

@@ -219,10 +219,9 @@ static uint64_t shorter(
 	return last < least ? last : least;
 }
 
-/* Packets that fit into all buffers and pools, one on each link, and one in each host's hands. */
-static uint64_t packets_max(const struct virtual_fabric *fabric)
+uint64_t virtual_least_payload(const struct virtual_fabric *fabric)
 {
-	uint64_t least = UINT16_MAX, ends = 2 * (uint64_t)fabric->topology->links, transit;
+	uint64_t least = UINT16_MAX;
 
 	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
@@ -234,6 +233,15 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 		if (traffic->pattern->schedule)
 			least = RUN_MESSAGE_MIN; /* any length */
 	}
+	return least;
+}
+
+/* Packets that fit into all buffers and pools, one on each link, and one in each host's hands. */
+static uint64_t packets_max(const struct virtual_fabric *fabric)
+{
+	uint64_t least = virtual_least_payload(fabric), transit,
+		 ends = 2 * (uint64_t)fabric->topology->links;
+
 	transit = fabric->routes.itbs
 			  ? fabric->run->nic.itb.pool_bytes / (least + FRAME_HEADER_BYTES)
 			  : 0;
@@ -364,5 +372,9 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 
 int virtual_fabric_set_workers(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
 {
-	return workers > 1 ? virtual_parts_create(fabric, workers, fault) : 0;
+	int result = workers > 1 ? virtual_parts_create(fabric, workers, fault) : 0;
+
+	if (result < 0)
+		virtual_parts_destroy(fabric);
+	return result;
 }

@@ -35,7 +35,8 @@ struct virtual_fabric *virtual_fabric_create(
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
 /* Once, before the run: it takes so many threads, 1 or more, and gives the same result. -EINVAL: it
- * needs one (docs/parallel.md), or there are more workers than switches; -ENOMEM. */
+ * needs one (docs/parallel.md), or there are more workers than switches; -ENOMEM. Then it has one
+ * thread still. */
 int virtual_fabric_set_workers(
 	struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
 
@@ -54,8 +55,3 @@ int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fa
 /* Invariants: packets conserved, credits of both ends of every link in agreement, buffers never
  * over, each switch's own. NULL, or what is wrong. Between runs, for tests. */
 const char *virtual_fabric_check(const struct virtual_fabric *fabric);
-
-/* For virtual_parts.c: packets, events and control frames, of which each part has its own. 0 or
- * -ENOMEM. */
-int virtual_fabric_open_own(struct virtual_fabric *fabric);
-void virtual_fabric_close_own(struct virtual_fabric *fabric);

@@ -356,11 +356,13 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 
 	virtual_cn_forget(fabric, packet);
 	if (to < fabric->hosts && fabric->host[to].nic.order != NULL) {
-		if (virtual_is_elsewhere(fabric, fabric->switches + to))
-			virtual_refuse_parts(
-				fabric, "a switch has discarded a frame for which a host waits");
-		lose(fabric, to, packet, now);
-		return;
+		if (!virtual_is_elsewhere(fabric, fabric->switches + to)) {
+			lose(fabric, to, packet, now);
+			return;
+		}
+		/* Another thread may be serving the host: it is not touched. */
+		virtual_refuse_parts(
+			fabric, "a switch has discarded a frame for which a host waits");
 	}
 	virtual_give_packet(fabric, packet);
 	fabric->dropped++;

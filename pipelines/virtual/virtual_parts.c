@@ -130,6 +130,7 @@ static void run_rounds(struct virtual_worker *worker)
 			if (all.out > parts->out_max)
 				virtual_refuse_parts(worker->fabric,
 					"too many frames wait at hosts for those before them");
+			worker->pause = false;
 			return;
 		}
 		run_round(worker, all.next + parts->lookahead_ps < parts->limit
@@ -152,13 +153,10 @@ static void *work(void *argument)
 	}
 }
 
-/* The time and the failures of all parts are the fabric's. */
-static void join(struct virtual_parts *parts)
+void virtual_parts_join(struct virtual_fabric *fabric)
 {
-	struct virtual_fabric *fabric = parts->worker[0].fabric;
-
-	for (unsigned i = 1; i < parts->count; i++) {
-		const struct virtual_fabric *part = parts->worker[i].fabric;
+	for (unsigned i = 1; i < virtual_parts_count(fabric); i++) {
+		const struct virtual_fabric *part = virtual_part_at(fabric, i);
 
 		fabric->now = part->now > fabric->now ? part->now : fabric->now;
 		fabric->failed = fabric->failed || part->failed;
@@ -171,13 +169,15 @@ bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *s
 {
 	struct virtual_worker *first = &parts->worker[0];
 
+	/* A round is not worth beginning: the caller looks around first. */
+	if (*steps == 0)
+		return true;
 	parts->limit = limit;
 	first->steps = steps;
-	first->pause = false;
 	round_barrier_wait(&parts->barrier);
 	run_rounds(first);
 	round_barrier_wait(&parts->barrier);
-	join(parts);
+	virtual_parts_join(first->fabric);
 	return !parts->reached;
 }
 
@@ -253,8 +253,6 @@ static const char *needs_one(const struct virtual_fabric *fabric)
 		return "congestion control at the source (nic.control)";
 	if (fabric->routes.itbs)
 		return "routes with in-transit buffers";
-	if (fabric->watch != NULL)
-		return "captures";
 	return NULL;
 }
 
@@ -300,21 +298,29 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 /* Frames that wait at hosts for those before them take packets of which all hosts have a share. One
  * worker holds all hosts back when there is none left (virtual_order.h); parts do not know of each
  * other's in time, and end the run before that. */
-static void limit_out(struct virtual_fabric *fabric, struct virtual_parts *parts)
+static int limit_out(
+	struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
 {
 	uint64_t hosts = fabric->hosts, least = UINT64_MAX, round;
+	uint64_t frame = virtual_least_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 
 	parts->out_max = UINT64_MAX;
 	if (virtual_order_reserve(fabric) == 0)
-		return;
+		return 0;
 	for (uint32_t i = 0; i < fabric->topology->links; i++) {
 		uint64_t each = ps_per_byte(fabric->topology->link_at[i].rate_bps);
 
 		least = each < least ? each : least;
 	}
 	/* Packets that a host can begin to send in a round. */
-	round = parts->lookahead_ps / (FRAME_HEADER_BYTES * (least > 0 ? least : 1)) + 2;
+	round = parts->lookahead_ps / (frame * (least > 0 ? least : 1)) + 2;
 	parts->out_max = run_result_minus(fabric->pool.size, hosts * (round + 1));
+	if (parts->out_max >= hosts)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"--workers %u: in the delay of a cut link, %g us, a host sends more frames than there "
+		"is memory for where frames can overtake each other: only one worker can run this",
+		parts->count, (double)parts->lookahead_ps / (double)PS_PER_US);
 }
 
 static int create_part(struct virtual_fabric *fabric, struct virtual_worker *worker, unsigned which)
@@ -388,9 +394,10 @@ int virtual_parts_create(struct virtual_fabric *fabric, unsigned workers, struct
 	parts->count = workers;
 	fabric->parts = parts;
 	result = cut(fabric, parts, fault);
+	if (result == 0)
+		result = limit_out(fabric, parts, fault);
 	if (result < 0)
 		return result;
-	limit_out(fabric, parts);
 	if (create_workers(fabric, parts) < 0)
 		return fault_set(fault, ENOMEM, "no memory for %u workers", workers);
 	mark_links(fabric, parts);

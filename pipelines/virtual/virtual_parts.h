@@ -72,6 +72,9 @@ void virtual_parts_end(struct virtual_parts *parts);
  * '*steps' events, of which it leaves the rest, or because a part has failed. */
 bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
 
+/* The latest time and the failures of all parts become the fabric's. Between rounds. */
+void virtual_parts_join(struct virtual_fabric *fabric);
+
 /* Adds what parts have measured to the fabric's own figures. Between rounds. */
 void virtual_parts_gather(struct virtual_fabric *fabric);
 

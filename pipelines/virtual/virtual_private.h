@@ -262,3 +262,10 @@ static inline struct datagram_origin *virtual_origin_of(
 {
 	return &fabric->pool.origin[packet - fabric->pool.packet];
 }
+
+/* Packets, events and control frames, of which each part has its own. 0 or -ENOMEM. */
+int virtual_fabric_open_own(struct virtual_fabric *fabric);
+void virtual_fabric_close_own(struct virtual_fabric *fabric);
+
+/* Payload in bytes of the shortest frame of the traffic. */
+uint64_t virtual_least_payload(const struct virtual_fabric *fabric);

@@ -279,8 +279,9 @@ static void run_phases(struct run_loop *loop)
 	fabric->stopped = loop->stopped;
 }
 
-static int failure(const struct virtual_fabric *fabric, struct fault *fault)
+static int failure(struct virtual_fabric *fabric, struct fault *fault)
 {
+	virtual_parts_join(fabric);
 	if (!fabric->failed)
 		return 0;
 	if (fabric->refused == NULL)

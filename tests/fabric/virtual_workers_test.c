@@ -17,6 +17,7 @@
 #include "frame.h"
 #include "rng.h"
 #include "run_config_json.h"
+#include "virtual_capture.h"
 #include "virtual_lab.h"
 #include "virtual_private.h"
 
@@ -223,24 +224,101 @@ static void any_number_of_workers_gives_the_same_bytes(void **state)
 	assert_int_equal(ran, cases);
 }
 
-static void expect_refused(const char *set, unsigned workers, const char *why)
+/* By two workers, and 'sets' ends with NULL. */
+static void expect_refused(const char *const *sets, const char *why)
 {
-	struct drawn drawn = {.set = {"routing.mode=source", set}, .sets = set != NULL ? 2 : 0};
+	struct drawn drawn = {.sets = 0};
 	struct fault fault = {""};
+	char *result;
 
-	assert_null(result_of(plain, &drawn, workers, &fault));
+	for (; sets[drawn.sets] != NULL; drawn.sets++)
+		drawn.set[drawn.sets] = sets[drawn.sets];
+	result = result_of(plain, &drawn, 2, &fault);
+	assert_null(result);
 	assert_string_equal(fault.text, why);
 }
 
+#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 static void what_only_one_worker_can_run_is_refused_by_its_name(void **state)
 {
-	expect_refused("nic.control=drb", 2,
+	expect_refused(SETS("routing.mode=source", "nic.control=drb"),
 		"--workers 2: congestion control at the source (nic.control): only one worker can "
 		"run this");
-	expect_refused("link.delay=0ns", 2,
+	expect_refused(SETS("topology=torus:dims=4x4,hosts=1", "routing.algorithm=ud-itb",
+			       "routing.mode=source"),
+		"--workers 2: routes with in-transit buffers: only one worker can run this");
+	expect_refused(SETS("link.delay=0ns"),
 		"--workers 2: a link without delay would be cut, and workers need a delay between "
 		"them: expected 'delay' above 0ps");
-	expect_refused(NULL, 21, "--workers 21: expected 1 to 20, of a fabric with 20 switches");
+}
+
+static void more_workers_than_switches_or_than_the_limit_are_refused(void **state)
+{
+	struct drawn drawn = {.sets = 0},
+		     large = {.set = {"topology=ring:switches=300,hosts=1",
+				      "routing.algorithm=minhop", "routing.may-deadlock=true"},
+			     .sets = 3};
+	struct fault fault = {""};
+
+	assert_null(result_of(plain, &drawn, 21, &fault));
+	assert_string_equal(
+		fault.text, "--workers 21: expected 1 to 20, of a fabric with 20 switches");
+	assert_null(result_of(plain, &large, 257, &fault));
+	assert_string_equal(
+		fault.text, "--workers 257: expected 1 to 256, of a fabric with 300 switches");
+}
+
+static void captures_are_refused(void **state)
+{
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, plain, VIRTUAL_LAB_SET("measure.duration=20us"));
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_null(virtual_capture_create(lab.fabric, 0, &fault));
+	assert_string_equal(
+		fault.text, "--workers 2: captures (--pcap): only one worker can run this");
+	virtual_lab_close(&lab);
+}
+
+/* Where frames overtake each other, and so long links that a host sends more frames in their delay
+ * than there is memory for. */
+static void frames_on_long_links_that_no_memory_could_hold_are_refused(void **state)
+{
+	expect_refused(
+		SETS("routing.adaptive=adaptive", "link.delay=10ms", "traffic[0].message=64B",
+			"measure.duration=50ms", "measure.sample=10ms", "measure.warmup=0us"),
+		"--workers 2: in the delay of a cut link, 10000 us, a host sends more frames than "
+		"there is memory for where frames can overtake each other: only one worker can run "
+		"this");
+}
+
+static void frames_on_long_links_that_there_is_memory_for_are_not(void **state)
+{
+	struct drawn drawn = {.set = {"routing.adaptive=adaptive", "link.delay=20us",
+				      "traffic[0].message=2KiB", "measure.duration=200us"},
+		.sets = 4};
+	struct fault fault = {""};
+	char *one = result_of(plain, &drawn, 1, &fault), *two;
+
+	two = result_of(plain, &drawn, 2, &fault);
+	assert_non_null(two);
+	assert_string_equal(one, two);
+	free(one);
+	free(two);
+}
+
+/* A watchdog that is shorter than the queues of an incast are long, with hosts that wait for frames
+ * in their order: a switch of one part discards what a host of another part waits for. */
+static void a_discard_for_a_host_of_another_part_ends_the_run(void **state)
+{
+	expect_refused(
+		SETS("routing.adaptive=adaptive", "watchdog=2us", "switch.vcs=2",
+			"traffic[0].load=100%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
+			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"),
+		"--workers 2: a switch has discarded a frame for which a host waits: only one "
+		"worker can run this");
 }
 
 /* Traffic that only one of the parts has, maybe not the first one's. */
@@ -266,10 +344,34 @@ static void a_run_of_several_workers_can_be_stopped(void **state)
 	}
 }
 
+/* Nothing happens after the traffic but samples, more than there are events between two looks. */
+static void a_run_of_several_workers_can_be_stopped_where_nothing_happens(void **state)
+{
+	atomic_bool stop = true;
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, plain,
+		VIRTUAL_LAB_SET("measure.duration=100ms", "measure.sample=1us",
+			"traffic[0].stop=11us", "traffic[0].from=[h0]", "traffic[0].to=[h1]",
+			"traffic[0].pattern=hotspot"));
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
+	assert_true(lab.result.incomplete);
+	virtual_lab_close(&lab);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_run_of_several_workers_can_be_stopped),
+	cmocka_unit_test(a_run_of_several_workers_can_be_stopped_where_nothing_happens),
 	cmocka_unit_test(any_number_of_workers_gives_the_same_bytes),
 	cmocka_unit_test(what_only_one_worker_can_run_is_refused_by_its_name),
+	cmocka_unit_test(more_workers_than_switches_or_than_the_limit_are_refused),
+	cmocka_unit_test(captures_are_refused),
+	cmocka_unit_test(frames_on_long_links_that_no_memory_could_hold_are_refused),
+	cmocka_unit_test(frames_on_long_links_that_there_is_memory_for_are_not),
+	cmocka_unit_test(a_discard_for_a_host_of_another_part_ends_the_run),
 };
 
 int main(int argc, char **argv)

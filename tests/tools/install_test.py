@@ -47,6 +47,13 @@ class Install(unittest.TestCase):
                        "man5/weft-run.5", "man5/weft-lab.5", "man5/weft-topology.5", "systemd/system/weft-lab@.service"):
             self.one(ending)
 
+    def test_the_debian_package_is_built_with_all_libraries_that_the_build_needs(self):
+        installed = re.search(r"^weft_packages='(.*?)'", (TOP / "tools/packages.sh").read_text(), re.M | re.S)[1].split()
+        needed = (TOP / "debian/control").read_text().split("\nPackage:")[0]
+        for package in installed:
+            if package.endswith("-dev") and package != "libc6-dev":
+                self.assertIn(f" {package}", needed)
+
     def test_every_page_of_the_manual_is_there(self):
         for page in (TOP / "docs/man").iterdir():
             self.one(f"man{page.suffix[1:]}/{page.name}")
