@@ -74,6 +74,7 @@ int memory_dir_remove(const char *run_dir, const char *const *patterns, struct f
 	if (!read_link(path, target))
 		return private_dir_remove(path, patterns, fault);
 	result = private_dir_remove(target, patterns, fault);
-	unlink(path);
+	if (result == 0)
+		unlink(path);
 	return result;
 }

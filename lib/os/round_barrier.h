@@ -5,8 +5,8 @@
 /*
  * A barrier for threads that work in short rounds: some ten microseconds each. A thread that
  * waits first reads a word in a loop, because a round is often shorter than a system call. After a
- * while it sleeps, or at once if it may use fewer cores than there are threads. What a thread wrote before the barrier the
- * others can read after it. No lock, no allocation.
+ * while it sleeps, or at once if it may use fewer cores than there are threads. What a thread wrote
+ * before the barrier the others can read after it. No lock, no allocation.
  */
 
 #include <stdatomic.h>

@@ -47,9 +47,13 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	(void)now;
 	if (found == 0)
 		return 0;
-	if (unlikely(rte_pktmbuf_alloc_bulk(ctx->pool, mbufs, found) != 0)) {
-		note_starved(ctx);
-		return 0;
+	/* One frame, such as a credit frame, may be what lets mbufs become free. */
+	while (unlikely(rte_pktmbuf_alloc_bulk(ctx->pool, mbufs, found) != 0)) {
+		if (found == 1) {
+			note_starved(ctx);
+			return 0;
+		}
+		found /= 2;
 	}
 	ctx->starved = false;
 	for (uint16_t i = 0; i < found; i++) {

@@ -34,9 +34,11 @@ static bool take_port(struct way *way, unsigned port)
 	const struct topology_port out = {DEVICE_SWITCH, way->at.device, (uint8_t)port};
 	char name[TOPOLOGY_NAME_MAX + 8];
 
+	if (way->at.kind != DEVICE_SWITCH)
+		return false;
 	topology_port_name(way->topology, out, name, sizeof(name));
 	json_array_append_new(way->hops, json_string(name));
-	return way->at.kind == DEVICE_SWITCH && topology_peer(way->topology, out, &way->at);
+	return topology_peer(way->topology, out, &way->at);
 }
 
 /* A host takes the message in and sends it on. */
@@ -102,8 +104,7 @@ static json_t *list_ways(
 /* null: the map of this mapper lacks one of the hosts, or it has no tables yet. */
 static json_t *describe(const struct mapper *mapper, const char *from, const char *to)
 {
-	const struct mapper_generation *tables =
-		mapper->generations > 0 ? &mapper->generation[mapper->generations - 1] : NULL;
+	const struct mapper_generation *tables = mapper_current(mapper);
 	int32_t source, destination;
 
 	if (tables == NULL || tables->topology == NULL)

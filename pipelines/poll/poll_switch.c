@@ -497,14 +497,20 @@ static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_ti
 		port_idle(ps->port[__builtin_ctzll(ports)].port, now);
 }
 
-/* Blocked at the end of this iteration, so since the one before it: credits come only in between.
- */
+/* Blocked at the end of this iteration and of the one before it: so it was in between, as credits
+ * come only in an iteration. A packet that comes after a pause of the loop has not waited yet. */
 static inline void note_blocked(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	const struct switch_output *output = &ps->sw->port[at].output;
+	uint64_t bit = BIT64(at);
 
-	if (__builtin_expect(output->stalled != 0 && output->ready == 0, 0))
+	if (__builtin_expect(output->stalled == 0 || output->ready != 0, 1)) {
+		ps->blocked &= ~bit;
+		return;
+	}
+	if (ps->blocked & bit)
 		ps->port[at].blocked_ps += now - ps->before;
+	ps->blocked |= bit;
 }
 
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now)

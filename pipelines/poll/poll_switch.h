@@ -84,6 +84,7 @@ struct poll_switch {
 	struct poll_switch_control mapper;
 	struct arn_guard_config arn_guard;
 	weft_time before; /* time of the last iteration */
+	uint64_t blocked; /* ports that were blocked at its end */
 };
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */

@@ -225,6 +225,11 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 	return end->open ? end : NULL;
 }
 
+bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end)
+{
+	return fabric->end[(end - fabric->end) ^ 1].open;
+}
+
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)
 {
 	return is_external(fabric, end) ? fabric->options.link_key : NULL;

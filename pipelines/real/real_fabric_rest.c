@@ -76,14 +76,22 @@ void real_rest_allow(struct real_fabric *fabric, bool allowed, weft_time now)
 
 	if (may == atomic_load_explicit(&fabric->may_rest, memory_order_relaxed))
 		return;
-	atomic_store(&fabric->may_rest, may);
-	if (!may)
-		real_rest_wake(fabric);
+	if (may)
+		atomic_store(&fabric->may_rest, true);
+	else
+		real_rest_forbid(fabric);
+}
+
+void real_rest_forbid(struct real_fabric *fabric)
+{
+	atomic_store(&fabric->may_rest, false);
+	real_rest_wake(fabric);
 }
 
 void real_rest_defer(struct real_fabric *fabric, weft_time now)
 {
 	fabric->awake_until = now + AWAKE_HELLOS * fabric->options.run->hello_ps;
+	real_rest_forbid(fabric);
 }
 
 bool real_rest_is_allowed(const struct real_fabric *fabric)
@@ -162,6 +170,16 @@ static void sleep_until_ready(struct real_worker *worker)
 			worker->rest.idle_since = clock_now(clock);
 	if (events > 0)
 		worker->rest.calm_since = clock_now(clock);
+}
+
+weft_time real_rest_away(const struct real_worker *worker, weft_time now)
+{
+	weft_time away = loop_presence_load(&worker->presence.away);
+	weft_time seen = loop_presence_load(&worker->presence.seen);
+
+	if (atomic_load(&worker->rest.resting) || seen == 0 || now < seen)
+		return away;
+	return now - seen > away ? now - seen : away;
 }
 
 bool real_rest(struct real_worker *worker, weft_time now)

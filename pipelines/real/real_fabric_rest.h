@@ -22,11 +22,16 @@ void real_rest_open(struct real_fabric *fabric);
 void real_rest_close(struct real_fabric *fabric);
 /* In the leader's loop, each time that it leads. */
 void real_rest_allow(struct real_fabric *fabric, bool allowed, weft_time now);
-/* In the leader's loop: something happens now whose consequences the loops have to see in time. */
+/* In the leader's loop: until it allows it again, no loop rests. */
+void real_rest_forbid(struct real_fabric *fabric);
+/* Likewise, for as long as links take to notice that a cable was cut. */
 void real_rest_defer(struct real_fabric *fabric, weft_time now);
 /* Any thread. */
 bool real_rest_is_allowed(const struct real_fabric *fabric);
 /* At the end of an iteration, in the worker's loop: rests if it may. False: it did not. */
 bool real_rest(struct real_worker *worker, weft_time now);
+/* Any thread: for how long the loop was away at most since the traffic began, the present absence
+ * included; a rest is none. */
+weft_time real_rest_away(const struct real_worker *worker, weft_time now);
 /* Any thread: ends the rest of all loops. */
 void real_rest_wake(struct real_fabric *fabric);

@@ -4,6 +4,7 @@
 
 #include "real_fabric_control.h"
 #include "real_fabric_entries.h"
+#include "real_fabric_rest.h"
 
 uint64_t real_frame_overhead(const struct real_fabric *fabric)
 {
@@ -220,13 +221,13 @@ static uint64_t longest_away_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		weft_time away = loop_presence_load(&worker->presence.away);
-		weft_time seen = loop_presence_load(&worker->presence.seen);
+		/* It may still be away. Only a lab's process is asked while its loops run, by the
+		 * leader. */
+		weft_time away = fabric->serving && !worker->leader
+					 ? real_rest_away(worker, now)
+					 : loop_presence_load(&worker->presence.away);
 
 		most = away > most ? away : most;
-		/* It may still be away. Only a lab's process is asked while its loops run. */
-		if (fabric->serving && !worker->leader && now > seen && now - seen > most)
-			most = now - seen;
 	}
 	return most / PS_PER_NS;
 }

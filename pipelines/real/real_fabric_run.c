@@ -80,6 +80,14 @@ static bool others_are_here(const struct real_worker *worker, weft_time now)
 	return true;
 }
 
+/* A neighbour in another process is not known to be away. */
+static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
+	struct link_end *link, weft_time now)
+{
+	if (end != NULL && real_end_is_inside(fabric, end))
+		link_end_excuse(link, now);
+}
+
 /* A loop that has no CPU, or rests, sends no hellos: its links must not fall for that. */
 static void excuse_others(struct real_worker *worker, weft_time now)
 {
@@ -88,10 +96,15 @@ static void excuse_others(struct real_worker *worker, weft_time now)
 	if (others_are_here(worker, now))
 		return;
 	for (unsigned i = worker->first_host; i < worker->last_host; i++)
-		link_end_excuse(nic_link(fabric->hosts[i].poll->nic), now);
-	for (unsigned i = worker->first_switch; i < worker->last_switch; i++)
-		for (unsigned port = 0; port < fabric->switches[i].sw->ports; port++)
-			link_end_excuse(&fabric->switches[i].sw->port[port].link, now);
+		excuse_end(fabric, fabric->hosts[i].end, nic_link(fabric->hosts[i].poll->nic), now);
+	for (unsigned i = worker->first_switch; i < worker->last_switch; i++) {
+		struct real_switch *device = &fabric->switches[i];
+		struct topology_port at = {DEVICE_SWITCH, device->number, 0};
+
+		for (; at.port < device->sw->ports; at.port++)
+			excuse_end(fabric, real_end_at(fabric, at), &device->sw->port[at.port].link,
+				now);
+	}
 }
 
 static void obey(struct real_worker *worker, weft_time now)
@@ -120,7 +133,7 @@ static void give_order(struct real_fabric *fabric, enum real_order order)
 {
 	fabric->order = order;
 	loop_orders_give(&fabric->orders, fabric->loops);
-	real_rest_wake(fabric);
+	real_rest_forbid(fabric);
 }
 
 static unsigned poll_devices(struct real_worker *worker)
@@ -380,13 +393,15 @@ static int work(void *ctx)
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
 		weft_time now = clock_now(&fabric->clock);
+		bool leads = worker->leader && (i % WATCH_EACH == 0 || moved == 0);
 
 		note_presence(worker, now);
 		excuse_others(worker, now);
 		obey(worker, now);
-		if (worker->leader && (i % WATCH_EACH == 0 || moved == 0) && real_lead(fabric))
+		if (leads && real_lead(fabric))
 			halt(fabric);
-		if (!real_rest(worker, now))
+		/* The leader has heard commands before it rests. */
+		if (leads != worker->leader || !real_rest(worker, now))
 			poll_yield_update(&yield, moved);
 	}
 	return 0;

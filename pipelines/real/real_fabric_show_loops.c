@@ -3,6 +3,7 @@
 
 /* The poll loops of a process on telemetry: for how long they were away. */
 
+#include "real_fabric_rest.h"
 #include "real_fabric_show.h"
 
 #define LOOP_METRICS(X)                                                                     \
@@ -18,17 +19,11 @@ enum loop_metric {
 		LOOP_METRIC_COUNT
 };
 
-/* A loop that is away now has not noted it yet. */
 static uint64_t away_ns(const struct real_shown_loop *shown)
 {
-	const struct loop_presence *presence = &shown->fabric->worker[shown->number].presence;
-	weft_time seen = loop_presence_load(&presence->seen);
-	weft_time away = loop_presence_load(&presence->away);
-	weft_time now = clock_now(&shown->fabric->clock);
-
-	if (seen != 0 && now > seen && now - seen > away)
-		away = now - seen;
-	return away / PS_PER_NS;
+	return real_rest_away(
+		       &shown->fabric->worker[shown->number], clock_now(&shown->fabric->clock)) /
+	       PS_PER_NS;
 }
 
 static void read_loop(const void *ctx, uint64_t *value)

@@ -4,8 +4,7 @@
 
 #include <inttypes.h>
 
-/* LINK_HELLOS_MISSED: after so many hellos without a sign of life a link goes down. */
-#define HELLOS 3
+#include "link_end.h"
 
 uint64_t run_fidelity_step(uint64_t ns)
 {
@@ -25,11 +24,13 @@ static const char *time_text(uint64_t ns, char text[32])
 
 	if (ns < 1000)
 		snprintf(text, 32, "%" PRIu64 " ns", ns);
-	else if (ns < 100000)
+	else if (ns < 9950)
 		snprintf(text, 32, "%.2g us", value / 1e3);
-	else if (ns < 100000000)
+	else if (ns < 99500)
+		snprintf(text, 32, "%.0f us", value / 1e3);
+	else if (ns < 9950000)
 		snprintf(text, 32, "%.2g ms", value / 1e6);
-	else if (ns < 1000000000)
+	else if (ns < 999500000)
 		snprintf(text, 32, "%.0f ms", value / 1e6);
 	else
 		snprintf(text, 32, "%.1f s", value / 1e9);
@@ -59,7 +60,7 @@ bool run_fidelity_starved(
 	const char *who = result->wall.away_who;
 	char away[32];
 
-	if (result->wall.away_ns <= HELLOS * hello_ps / PS_PER_NS ||
+	if (result->wall.away_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS ||
 		(count_downs(result) == 0 && result->messages.dropped == 0))
 		return false;
 	snprintf(text, size, "%s%s was away %s", who[0] != '\0' ? who : "a loop",

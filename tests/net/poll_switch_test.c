@@ -381,6 +381,23 @@ static void an_output_is_blocked_while_its_data_has_no_credits(void **state)
 	stop(&bench);
 }
 
+/* A loop that comes back after a pause finds data that has only just come, for all it knows. */
+static void an_output_was_not_blocked_before_its_data_was_seen(void **state)
+{
+	static struct bench bench;
+	struct credit_tx *credits;
+
+	start_quiet(&bench);
+	bench.host[2].silent = true;
+	credits = &bench.sw->port[2].link.tx[0];
+	credits->limit = credits->sent;
+	send_data(&bench, 0, 2);
+	bench.now += 1000 * STEP_PS;
+	turns(&bench, 2);
+	assert_true(bench.ps->port[2].blocked_ps <= 2 * STEP_PS);
+	stop(&bench);
+}
+
 /* A frame of host 'from' that says 'fields'. */
 static void send_fields(struct bench *bench, unsigned from, const struct frame_fields *fields)
 {
@@ -576,6 +593,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_switch_that_was_not_run_finds_its_neighbours_alive),
 	cmocka_unit_test(a_cut_cable_is_down_after_three_missed_hellos),
 	cmocka_unit_test(an_output_is_blocked_while_its_data_has_no_credits),
+	cmocka_unit_test(an_output_was_not_blocked_before_its_data_was_seen),
 	cmocka_unit_test(a_cable_that_is_joined_again_has_all_its_credits),
 	cmocka_unit_test(data_of_another_source_ends_at_the_port_of_its_host),
 	cmocka_unit_test(an_acknowledgement_of_another_source_ends_there_too),

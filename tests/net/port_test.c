@@ -343,6 +343,32 @@ static void frames_in_shared_memory_wait_for_mbufs(void **state)
 	remove_shared();
 }
 
+/* One of them may be the credit frame that lets others be freed. */
+static void frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs(void **state)
+{
+	static struct rte_mbuf *taken[POOL_MBUFS + 1];
+	struct rte_mbuf *mbuf[3];
+	unsigned count = 0;
+	struct port a, b;
+
+	open_shared(&a, 0);
+	open_shared(&b, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		mbuf[0] = make_frame(i);
+		assert_int_equal(port_tx(&a, mbuf, 1, 0), 1);
+	}
+	while ((taken[count] = rte_pktmbuf_alloc(pool)) != NULL)
+		count++;
+	rte_pktmbuf_free(taken[--count]);
+	assert_int_equal(port_rx(&b, mbuf, 3, 0), 1);
+	assert_int_equal(frame_sequence(mbuf[0]), 0);
+	rte_pktmbuf_free(mbuf[0]);
+	rte_pktmbuf_free_bulk(taken, count);
+	port_close(&a);
+	port_close(&b);
+	remove_shared();
+}
+
 static void shared_memory_that_cannot_be_opened_is_named(void **state)
 {
 	struct fault fault;
@@ -657,6 +683,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(shared_memory_passes_frames_both_ways),
 	cmocka_unit_test(end_of_shared_memory_that_comes_back_goes_on),
 	cmocka_unit_test(frames_in_shared_memory_wait_for_mbufs),
+	cmocka_unit_test(frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs),
 	cmocka_unit_test(shared_memory_that_cannot_be_opened_is_named),
 	cmocka_unit_test(memif_passes_frames_through_another_process),
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),

@@ -111,6 +111,22 @@ static void removal_leaves_neither_link_nor_folder(void **state)
 	assert_int_equal(memory_dir_remove(dir, patterns, NULL), 0);
 }
 
+static void folder_that_cannot_be_removed_is_found_again(void **state)
+{
+	struct stat status;
+	struct fault fault;
+	char path[80];
+
+	assert_int_equal(memory_dir_make(dir, NULL), 0);
+	make_file("unknown");
+	assert_true(memory_dir_remove(dir, patterns, &fault) < 0);
+	assert_int_equal(stat(memory, &status), 0);
+	snprintf(path, sizeof(path), "%s/unknown", memory);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(memory_dir_remove(dir, patterns, NULL), 0);
+	assert_int_equal(lstat(memory, &status), -1);
+}
+
 static void folder_of_a_link_that_others_can_change_is_refused(void **state)
 {
 	char open_folder[] = "/tmp/weft-open-XXXXXX";
@@ -141,6 +157,7 @@ int main(void)
 		CLAIM(second_process_gets_the_same_folder),
 		CLAIM(folder_that_has_vanished_is_made_again),
 		CLAIM(removal_leaves_neither_link_nor_folder),
+		CLAIM(folder_that_cannot_be_removed_is_found_again),
 		CLAIM(folder_of_a_link_that_others_can_change_is_refused),
 		CLAIM(run_directory_that_is_missing_is_an_error),
 	};

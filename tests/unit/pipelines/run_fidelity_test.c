@@ -63,6 +63,16 @@ static void the_line_says_from_where_on_times_are_trustworthy(void **state)
 			     "trustworthy above 10 ms\n");
 }
 
+static void times_are_told_without_exponents(void **state)
+{
+	struct run_result *result = *state;
+
+	result->wall.away_ns = 99700;
+	histogram_record_times(&result->wall.spent_ns, 99700, 1000);
+	assert_table(result, "  loops away             p99 0.1 ms, longest 0.1 ms: link times are "
+			     "trustworthy above 0.1 ms\n");
+}
+
 static void a_result_without_loops_has_no_line(void **state)
 {
 	assert_table(*state, "");
@@ -127,6 +137,7 @@ static void parts_of_a_lab_come_together(void **state)
 static const struct CMUnitTest tests[] = {
 	CLAIM(a_bound_is_the_next_round_time),
 	CLAIM(the_line_says_from_where_on_times_are_trustworthy),
+	CLAIM(times_are_told_without_exponents),
 	CLAIM(a_result_without_loops_has_no_line),
 	CLAIM(a_starved_machine_is_named_if_links_went_down),
 	CLAIM(a_starved_machine_is_named_if_messages_were_refused),
