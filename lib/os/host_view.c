@@ -36,7 +36,8 @@ static int mount_own(const struct host_view *view, struct fault *fault)
 			fault, errno, "%s on " HOSTS_FILE ": %s", view->hosts, strerror(errno));
 	/* The interfaces in /sys are those of the namespace that mounts it. */
 	umount2("/sys", MNT_DETACH);
-	mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		return fault_set(fault, errno, "/sys of its own: %s", strerror(errno));
 	return 0;
 }
 
@@ -48,6 +49,7 @@ int host_view_enter(const struct host_view *view, struct fault *fault)
 		return result;
 	if (unshare(CLONE_NEWNS | CLONE_NEWUTS) < 0 ||
 		sethostname(view->name, strlen(view->name)) < 0)
-		return fault_set(fault, errno, "a host name of its own: %s", strerror(errno));
+		return fault_set(
+			fault, errno, "'%s' as host name: %s", view->name, strerror(errno));
 	return mount_own(view, fault);
 }

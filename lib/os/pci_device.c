@@ -231,6 +231,33 @@ bool pci_group_blocker(
 
 /* --- processes --- */
 
+static bool copy_name(void *context, const char *name)
+{
+	snprintf(context, PCI_NAME_MAX, "%s", name);
+	return true;
+}
+
+/* vfio has a file for each group, with another name without an IOMMU; uio one for each device. */
+bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX])
+{
+	char path[PATH_MAX], name[PCI_NAME_MAX];
+
+	if (strcmp(device->driver, "vfio-pci") != 0) {
+		snprintf(path, sizeof(path), "%s" DEVICES "/%s/uio", root, device->address);
+		if (!pci_driver_is_dpdk(device->driver) || !each_entry(path, copy_name, name))
+			return false;
+		snprintf(file, PCI_FILE_MAX, "/dev/%s", name);
+		return true;
+	}
+	if (device->group[0] == '\0')
+		return false;
+	snprintf(file, PCI_FILE_MAX, "/dev/vfio/noiommu-%s", device->group);
+	snprintf(path, sizeof(path), "%s%s", root, file);
+	if (access(path, F_OK) != 0)
+		snprintf(file, PCI_FILE_MAX, "/dev/vfio/%s", device->group);
+	return true;
+}
+
 struct holder {
 	const char *root, *device, *folder;
 	long pid;

@@ -24,7 +24,7 @@ struct pci_interface {
 	bool up;       /* the administrator's flag */
 	int carrier;   /* 1, 0, or -1: not known, as for an interface that is not up */
 	long speed;    /* Mbps; -1: not known */
-	char use[128]; /* of the machine's own network: "address, default route"; "": none */
+	char use[128]; /* of the machine's own network: "default route"; "": none */
 };
 
 struct pci_device {
@@ -61,6 +61,12 @@ bool pci_vfio_without_iommu(const char *root);
  * Returns whether there is one. */
 bool pci_group_blocker(
 	const char *root, const char *group, const char *address, char *out, size_t size);
+
+#define PCI_FILE_MAX 80
+
+/* The file through which a process drives a device of DPDK's drivers: "/dev/vfio/7",
+ * "/dev/vfio/noiommu-0" or "/dev/uio1", without 'root'. False: it has none. */
+bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX]);
 
 /* The id of another process that has the file 'device' open, such as /dev/vfio/7; 0: none that can
  * be seen. Its name in 'name'. */

@@ -85,11 +85,14 @@ static int fault_other(const struct pci_failure *failure, const char *driver, st
 		failure->address, driver, length, cause);
 }
 
-static int fault_vfio(const struct pci_failure *failure, const char *group, struct fault *fault)
+static int fault_vfio(
+	const struct pci_failure *failure, const struct pci_device *pci, struct fault *fault)
 {
-	char device[64];
+	const char *group = pci->group;
+	char device[PCI_FILE_MAX];
 
-	snprintf(device, sizeof(device), "/dev/vfio/%s", group);
+	if (!pci_device_file(failure->root, pci, device))
+		snprintf(device, sizeof(device), "/dev/vfio");
 	if (said(failure, "Device or resource busy"))
 		return fault_busy(failure, device, fault);
 	if (said(failure, "Permission denied") || said(failure, "Operation not permitted"))
@@ -137,7 +140,7 @@ int pci_fault(const struct pci_failure *failure, struct fault *fault)
 			"one ('weft port list' shows them)",
 			failure->port, failure->address, device.class);
 	if (strcmp(device.driver, "vfio-pci") == 0)
-		return fault_vfio(failure, device.group, fault);
+		return fault_vfio(failure, &device, fault);
 	if (pci_driver_is_dpdk(device.driver))
 		return fault_uio(failure, fault);
 	/* NVIDIA's devices stay bound to the kernel driver while DPDK uses them. */

@@ -45,14 +45,17 @@ static int reserve(int fd, const char *path, uint64_t bytes, struct fault *fault
 {
 	struct stat status;
 	int result = fstat(fd, &status) == 0 ? check_owner(path, &status, fault)
-					     : fault_set(fault, errno, "%s", path);
+					     : fault_set(fault, errno, "%s: cannot be examined: %s",
+						       path, strerror(errno));
 
 	if (result < 0)
 		return result;
 	if (status.st_size == 0 && fallocate(fd, 0, 0, (off_t)bytes) < 0)
 		return fault_set(fault, errno, "%s: cannot reserve %u KiB: %s", path,
 			(unsigned)(bytes >> 10), strerror(errno));
-	if (fstat(fd, &status) == 0 && (uint64_t)status.st_size == bytes)
+	if (fstat(fd, &status) < 0)
+		return fault_set(fault, errno, "%s: cannot be examined: %s", path, strerror(errno));
+	if ((uint64_t)status.st_size == bytes)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: it has %lld bytes, expected %llu: of another lab file?", path,

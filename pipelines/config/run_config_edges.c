@@ -87,14 +87,30 @@ static int check_edge(const struct run_config_edge_list *list, const struct yaml
 
 /* --- {hosts: [h0, h8], network: 10.99.0.0/24} --- */
 
-/* Room for all hosts 0 to 254 of each 256 addresses: the address of host i is network + 1 + i. */
-static bool network_is_valid(const char *text)
+/* A network "a.b.c.d/BITS" in host byte order, and the number of its addresses. */
+static bool parse_network(const char *text, uint32_t *network, uint32_t *size)
 {
 	const char *slash = strchr(text, '/');
 	unsigned long bits = slash != NULL ? strtoul(slash + 1, NULL, 10) : 0;
+	char base[RUN_ADDRESS_MAX];
+	struct in_addr address;
 
-	return address_is_valid(text) && bits >= 8 && bits <= 24 && slash - text > 2 &&
-	       strncmp(slash - 2, ".0", 2) == 0;
+	if (!address_is_valid(text) || bits < 8 || bits > 24)
+		return false;
+	snprintf(base, sizeof(base), "%.*s", (int)(slash - text), text);
+	if (inet_pton(AF_INET, base, &address) != 1)
+		return false;
+	*network = ntohl(address.s_addr);
+	*size = 1u << (32 - bits);
+	return true;
+}
+
+/* The address of host i is network + 1 + i, so the network begins with 0s where hosts differ. */
+static bool network_is_valid(const char *text)
+{
+	uint32_t network, size;
+
+	return parse_network(text, &network, &size) && (network & (size - 1)) == 0;
 }
 
 static int read_network(const struct yaml_tree_node *node, void *member, struct fault *fault)
@@ -103,8 +119,8 @@ static int read_network(const struct yaml_tree_node *node, void *member, struct 
 
 	if (result == 0 && !network_is_valid(member))
 		return yaml_tree_refuse(node, fault,
-			"'network: %s': expected an IPv4 network a.b.c.0 with a prefix from 8 to 24, "
-			"such as 10.99.0.0/24",
+			"'network: %s': expected an IPv4 network with a prefix from 8 to 24 and zeros "
+			"behind it, such as 10.99.0.0/24",
 			node->text);
 	return result;
 }
@@ -200,17 +216,15 @@ static int take_all_hosts(struct run_config_edge_list *list, const struct topolo
 /* Broadcast address and the network's own are no host's. */
 static bool give_address(struct run_config_edge *edge, const char *network, uint32_t number)
 {
-	const char *slash = strchr(network, '/');
-	uint32_t size = 1u << (32 - strtoul(slash + 1, NULL, 10));
-	char base[RUN_ADDRESS_MAX], text[INET_ADDRSTRLEN];
+	char text[INET_ADDRSTRLEN];
 	struct in_addr address;
+	uint32_t base, size;
 
-	snprintf(base, sizeof(base), "%.*s", (int)(slash - network), network);
-	if (inet_pton(AF_INET, base, &address) != 1 || number + 2 >= size)
+	if (!parse_network(network, &base, &size) || number + 2 >= size)
 		return false;
-	address.s_addr = htonl(ntohl(address.s_addr) + 1 + number);
+	address.s_addr = htonl(base + 1 + number);
 	inet_ntop(AF_INET, &address, text, sizeof(text));
-	snprintf(edge->address, sizeof(edge->address), "%s%s", text, slash);
+	snprintf(edge->address, sizeof(edge->address), "%s%s", text, strchr(network, '/'));
 	return true;
 }
 
@@ -228,9 +242,9 @@ static int name_edge(const struct run_config *config, struct run_config_edge *ed
 			edge->place.line, edge->place.column, edge->host);
 	if (length >= (int)sizeof(edge->netns))
 		return fault_set(fault, EINVAL,
-			"%s:%u:%u: the name of its namespace, weft-%s-%s, is too long for %s",
+			"%s:%u:%u: the name of its namespace, weft-%s%s%s, is too long for %s",
 			config->origin, edge->place.line, edge->place.column,
-			lab != NULL ? lab : "", edge->host, edge->host);
+			lab != NULL ? lab : "", lab != NULL ? "-" : "", edge->host, edge->host);
 	if (!give_address(edge, network, (uint32_t)number))
 		return fault_set(fault, EINVAL,
 			"%s:%u:%u: network %s has no address for %s, which is host number %d",

@@ -312,11 +312,26 @@ class Bind(Port):
         self.group(DISK, "12")
         self.refused(3, "put the NIC into another slot", "bind", NIC)
 
-    def test_a_device_that_a_process_uses_stays(self):
-        self.nic("0000:5e:00.0", "vfio-pci", group="20")
+    def open_by_a_switch(self, file):
         self.write("proc/4242/comm", "weft-switch\n")
         (self.root / "proc/4242/fd").mkdir()
-        (self.root / "proc/4242/fd/7").symlink_to("/dev/vfio/20")
+        (self.root / "proc/4242/fd/7").symlink_to(file)
+
+    def test_a_device_that_a_process_uses_through_uio_stays(self):
+        folder = self.device("0000:5e:00.0", 0x020000, "uio_pci_generic")
+        (folder / "uio/uio3").mkdir(parents=True)
+        self.open_by_a_switch("/dev/uio3")
+        self.refused(3, "process 4242 (weft-switch) uses it", "release", "0000:5e:00.0")
+
+    def test_a_device_that_a_process_uses_through_vfio_without_an_iommu_stays(self):
+        self.nic("0000:5e:00.0", "vfio-pci", group="0")
+        self.write("dev/vfio/noiommu-0", "")
+        self.open_by_a_switch("/dev/vfio/noiommu-0")
+        self.refused(3, "process 4242 (weft-switch) uses it", "release", "0000:5e:00.0")
+
+    def test_a_device_that_a_process_uses_stays(self):
+        self.nic("0000:5e:00.0", "vfio-pci", group="20")
+        self.open_by_a_switch("/dev/vfio/20")
         self.refused(3, "process 4242 (weft-switch) uses it", "release", "0000:5e:00.0")
         self.refused(3, "weft lab down", "bind", "--driver", "uio_pci_generic", "0000:5e:00.0")
 

@@ -4,6 +4,7 @@
 /* weft port check: whether the PCI ports of a lab can be used on this machine. */
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static void report(struct check *check, const char *what, int result, const stru
 /* Only root may open the file of a group that nobody was given. */
 static int check_permission(const struct pci_device *device, struct fault *fault)
 {
-	char file[64], path[256];
+	char file[PCI_FILE_MAX], path[PATH_MAX];
 
 	if (strcmp(device->driver, "vfio-pci") != 0) {
 		if (geteuid() == 0)
@@ -48,8 +49,8 @@ static int check_permission(const struct pci_device *device, struct fault *fault
 		return fault_set(fault, EPERM, "%s: %s wants root: run the lab with 'sudo'",
 			device->address, device->driver);
 	}
-	snprintf(file, sizeof(file), "/dev/vfio/%s%s", pci_has_iommu(port_root()) ? "" : "noiommu-",
-		device->group);
+	if (!pci_device_file(port_root(), device, file))
+		return 0;
 	snprintf(path, sizeof(path), "%s%s", port_root(), file);
 	if (access(path, R_OK | W_OK) == 0 || errno == ENOENT)
 		return 0;

@@ -29,12 +29,11 @@ int port_refuse_own_network(
 
 int port_refuse_open(const struct pci_device *device, struct fault *fault)
 {
-	char file[64], name[64];
+	char file[PCI_FILE_MAX], name[64];
 	long pid;
 
-	if (device->group[0] == '\0' || !pci_driver_is_dpdk(device->driver))
+	if (!pci_device_file(port_root(), device, file))
 		return 0;
-	snprintf(file, sizeof(file), "/dev/vfio/%s", device->group);
 	pid = pci_holder(port_root(), file, name, sizeof(name));
 	if (pid == 0)
 		return 0;

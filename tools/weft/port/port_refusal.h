@@ -15,7 +15,7 @@
 int port_refuse_own_network(
 	const struct pci_device *device, const char *command, struct fault *fault);
 
-/* EBUSY: a process has it open through vfio. */
+/* EBUSY: a process has it open. */
 int port_refuse_open(const struct pci_device *device, struct fault *fault);
 
 /* ENODEV: the driver is not loaded, or wants an IOMMU that is off. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "lab_hosts.h"
 
 #define COMMAND "lab mpirun"
@@ -38,15 +39,18 @@ static void set(struct mpirun *mpi, const char *key, const char *value)
 
 static enum weft_exit write_hostfile(struct mpirun *mpi)
 {
-	FILE *file;
+	struct atomic_file file = {.path = mpi->hostfile};
+	struct fault fault;
+	int result;
 
 	snprintf(mpi->hostfile, sizeof(mpi->hostfile), "%s/" HOSTFILE, mpi->hosts.state.dir);
-	file = fopen(mpi->hostfile, "we");
-	if (file != NULL)
-		lab_hosts_print(&mpi->hosts, file);
-	if (file == NULL || fclose(file) != 0)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", mpi->hostfile);
-	return EXIT_DONE;
+	/* Another mpirun of this lab may be reading it. */
+	result = atomic_file_open(&file, &fault);
+	if (result == 0) {
+		lab_hosts_print(&mpi->hosts, file.file);
+		result = atomic_file_close(&file, &fault);
+	}
+	return result == 0 ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
 }
 
 /* Open MPI splits the agent at blanks. */

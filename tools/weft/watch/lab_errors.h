@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* [{"device", "counter", "unit", "meaning", "value"}, …], the caller's reference. Of a switch the
- * ports are listed; of a link only counters that its port does not have. 'before' (NULL: none): an
- * earlier document; entries that have grown since have "grown" and come first. */
+/* [{"device", "counter", "unit", "meaning", "value", "grown"}, …], the caller's reference. Of a
+ * switch the ports are listed; of a link only counters that its port does not have. 'before' (NULL:
+ * none): an earlier document; "grown" is the difference, and entries that have grown come first. */
 json_t *lab_errors(const json_t *all, const json_t *before);

@@ -56,7 +56,7 @@ void top_rate(double bps, char out[16])
 	snprintf(out, 16, bps < 9.995 && scale > 0 ? "%.2f %s" : "%.0f %s", bps, unit[scale]);
 }
 
-/* Counts in at most five characters: "12k", "3.4M". */
+/* Counts in at most five characters: "99999", "123k", "12M". */
 static void print_count(double count, char out[8])
 {
 	static const char unit[] = " kMGT";
