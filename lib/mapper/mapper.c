@@ -289,14 +289,26 @@ static void plan_end_of_pause(struct mapper *mapper, uint32_t at)
 		mapper->stale = true;
 }
 
+/* The generation of tables that a device is known to use; 0: none. */
+static uint32_t known_tables(const struct mapper *mapper, uint64_t id)
+{
+	uint32_t at = fabric_map_find(&mapper->map, id);
+
+	return at != MAP_NONE ? mapper->map.device[at].known_in : 0;
+}
+
 static enum mapper_refusal on_reply(
 	struct mapper *mapper, const struct mapper_message *message, weft_time now)
 {
+	uint32_t before = known_tables(mapper, message->sender);
 	enum mapper_refusal refusal = discovery_on_reply(&mapper->discovery, message, now);
 	uint32_t at = fabric_map_find(&mapper->map, message->sender);
 
-	if (refusal == MAPPER_REFUSED_NONE && at != MAP_NONE)
-		plan_end_of_pause(mapper, at);
+	if (refusal != MAPPER_REFUSED_NONE || at == MAP_NONE)
+		return refusal;
+	plan_end_of_pause(mapper, at);
+	/* Somebody else has given the device other tables: it gets its own again. */
+	mapper->stale |= before != 0 && mapper->map.device[at].known_in == 0;
 	return refusal;
 }
 

@@ -12,7 +12,7 @@ static struct virtual_mapping_result map(const char *spec, const char *algorithm
 {
 	const struct virtual_mapping_options options =
 		virtual_mapping_usual(route_algorithm_find(algorithm), tables);
-	struct virtual_mapping_result result;
+	struct virtual_mapping_result result = {0};
 	struct fault fault;
 	struct topology *topology = topology_generate(spec, &fault);
 

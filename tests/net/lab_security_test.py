@@ -38,7 +38,8 @@ ports:
 LAB = """topology: topology.yaml
 seed: 1
 hello: 30ms
-nic: {retry: 100ms}
+switch: {contention: 1us}
+nic: {retry: 100ms, control: pr-drb}
 mapper: {routes: static}
 routing: {algorithm: ud}
 groups: {near: [h0], far: [h1]}
@@ -51,8 +52,9 @@ KEY = 32 * "5e" + "\n"
 
 HERE = {"left": ["left", "h0"], "right": ["right", "h1"]}
 
-# Listens at the right end of the cable and sends at the left one: credit frames that take credits back,
-# without a seal and with a seal of zeros, and frames that the left end has sent before.
+# Listens at the right end of the cable and sends at the left one: credit frames that take credits back and
+# notifications to a source, without a seal and with a seal of zeros, and frames that the left end has sent before,
+# notifications among them.
 ATTACK = r"""
 import ctypes, socket, sys, time
 
@@ -66,22 +68,24 @@ def end_of_cable(netns):
 right, cable = (end_of_cable(netns) for netns in sys.argv[1:])
 heard, end = [], time.monotonic() + 1
 right.settimeout(0.2)
-while time.monotonic() < end and len(heard) < 40:
+while time.monotonic() < end and len(heard) < 400:
     try:
         frame, where = right.recvfrom(9000)
     except OSError:
         continue
-    if where[2] != socket.PACKET_OUTGOING and frame[12:14] == b"\x88\xb5" and frame[15] in (2, 3, 4, 6):
+    if where[2] != socket.PACKET_OUTGOING and frame[12:14] == b"\x88\xb5" and frame[15] in (2, 3, 4, 5, 6):
         heard.append(frame)
-credit = next(frame for frame in heard if frame[15] == 2)
-plain = 46 + int.from_bytes(credit[20:22], "big")
+one_of = {kind: next(frame for frame in heard if frame[15] == kind) for kind in (2, 5)}
+again = [frame for frame in heard if frame[15] != 5][:15] + [frame for frame in heard if frame[15] == 5][:5]
 time.sleep(0.5)
-for _ in range(100):
-    cable.send(credit[:plain] + bytes(16))
-    cable.send(credit[:plain].ljust(60, b"\0"))
-for frame in heard[:20]:
+for frame in one_of.values():
+    plain = 46 + frame[22] + int.from_bytes(frame[20:22], "big")
+    for _ in range(50):
+        cable.send(frame[:plain] + bytes(16))
+        cable.send(frame[:plain].ljust(60, b"\0"))
+for frame in again:
     cable.send(frame)
-print(len(heard[:20]))
+print(len(again))
 """
 
 
@@ -202,6 +206,12 @@ class Security(unittest.TestCase):
                          (before["link_downs"], before["sessions_seen"]))
         delivered = sum(result["messages"]["delivered"] for result in results)
         self.assertGreater(delivered, 10000)
+        nics = {name: nic for side in HERE for name, nic in
+                json.loads(lab.on(side, "status", "--json")[1])["nics"].items()}
+        for name, nic in nics.items():
+            # Those that have their seal are heard.
+            self.assertGreater(nic["cns_received"], 1000, name)
+            self.assertEqual(nic["cns_foreign"], 0, name)
         for result in results:
             self.assertEqual([result["checks"][check] for check in
                               ("lost", "duplicated", "out_of_order")], [0, 0, 0])

@@ -3,8 +3,10 @@
 #include "link_seal.h"
 
 #include <arpa/inet.h>
+#include <sodium.h>
 #include <string.h>
 
+#include "big_endian.h"
 #include "control.h"
 #include "unit.h"
 
@@ -189,6 +191,39 @@ static void no_bit_of_a_sealed_frame_can_be_changed(void **state)
 	assert_false(deliver(&a, &changed));
 	assert_int_equal(a.seal.count.bad_tag, tried + 1);
 	assert_true(deliver(&a, &frame));
+}
+
+/* Purpose 3 of docs/wire-format.md: from 'from' to 'to'. */
+static void derive_by_the_page(const struct side *from, const struct side *to, uint8_t out[16])
+{
+	uint8_t text[18] = {3};
+
+	put64(text + 1, from->end.config.device);
+	text[9] = from->end.config.port;
+	put32(text + 10, from->end.config.session);
+	put32(text + 14, to->end.config.session);
+	crypto_generichash(out, 16, text, sizeof(text), key.bytes, sizeof(key.bytes));
+}
+
+static void a_tag_is_what_the_page_on_the_wire_format_says(void **state)
+{
+	const uint8_t payload[CONTROL_CREDIT_BYTES_MAX] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+	uint8_t text[256], pair[16], right[8];
+	struct wire_frame frame;
+	struct side a, b;
+
+	start_pair(&a, &b);
+	derive_by_the_page(&a, &b, pair);
+	for (unsigned bytes = CONTROL_ARN_BYTES; bytes < CONTROL_ARN_BYTES + 9; bytes++) {
+		unsigned end = 46 + bytes + 8;
+
+		frame = build(FRAME_ARN, payload, bytes);
+		link_seal_close(&a.seal, &a.end, frame.data, sizeof(frame.data));
+		memcpy(text, frame.data + 14, 10);
+		memcpy(text + 10, frame.data + 40, end - 40);
+		crypto_shorthash(right, text, end - 30, pair);
+		assert_memory_equal(frame.data + end, right, sizeof(right));
+	}
 }
 
 static void a_frame_is_taken_once(void **state)
@@ -392,6 +427,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ends_with_different_keys_never_meet),
 	cmocka_unit_test(a_frame_without_a_seal_is_refused),
 	cmocka_unit_test(no_bit_of_a_sealed_frame_can_be_changed),
+	cmocka_unit_test(a_tag_is_what_the_page_on_the_wire_format_says),
 	cmocka_unit_test(a_frame_is_taken_once),
 	cmocka_unit_test(an_old_credit_frame_takes_no_credit_back),
 	cmocka_unit_test(frames_that_overtake_each_other_are_taken),

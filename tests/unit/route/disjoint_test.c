@@ -378,12 +378,16 @@ static bool relax_arc(struct oracle *oracle, uint32_t from, uint32_t to)
 {
 	bool up = oracle->level[to] < oracle->level[from] ||
 		  (oracle->level[to] == oracle->level[from] && to < from);
+	bool changed;
 
-	if (up)
-		return relax(&oracle->cost[to][0], oracle->cost[from][0] + LINK) |
-		       relax(&oracle->cost[to][0], oracle->cost[from][1] + LINK + 1);
-	return relax(&oracle->cost[to][1], oracle->cost[from][0] + LINK) |
-	       relax(&oracle->cost[to][1], oracle->cost[from][1] + LINK);
+	if (up) {
+		changed = relax(&oracle->cost[to][0], oracle->cost[from][0] + LINK);
+		changed |= relax(&oracle->cost[to][0], oracle->cost[from][1] + LINK + 1);
+	} else {
+		changed = relax(&oracle->cost[to][1], oracle->cost[from][0] + LINK);
+		changed |= relax(&oracle->cost[to][1], oracle->cost[from][1] + LINK);
+	}
+	return changed;
 }
 
 static unsigned least_cost(struct oracle *oracle, uint32_t from, uint32_t to)
