@@ -11,9 +11,11 @@
 #include "control.h"
 
 #define COUNTER_BYTES 8
-#define TAG_BYTES     SIPHASH_TAG_BYTES
+#define TAG_BYTES     8
 
 _Static_assert(COUNTER_BYTES + TAG_BYTES == LINK_SEAL_BYTES, "the two parts of a seal");
+_Static_assert(TAG_BYTES == crypto_shorthash_BYTES, "SipHash-2-4");
+_Static_assert(LINK_SEAL_PAIR_KEY_BYTES == crypto_shorthash_KEYBYTES, "128 bits");
 _Static_assert(LINK_SEAL_PAIR_KEY_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b");
 _Static_assert(LINK_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
 
@@ -41,15 +43,6 @@ static void derive(const struct link_key *key, enum purpose purpose, const struc
 		out, LINK_SEAL_PAIR_KEY_BYTES, text, sizeof(text), key->bytes, sizeof(key->bytes));
 }
 
-static struct siphash derive_hash(
-	const struct link_key *key, enum purpose purpose, const struct direction *of)
-{
-	uint8_t bytes[LINK_SEAL_PAIR_KEY_BYTES];
-
-	derive(key, purpose, of, bytes);
-	return siphash_begin(bytes);
-}
-
 /* The devices of a process begin with the same session, but a hello must be of use at one end only.
  */
 static uint32_t session_of(const struct link_key *key, const struct link_end *end)
@@ -70,7 +63,7 @@ void link_seal_init(struct link_seal *seal, const struct link_key *key, struct l
 	*seal = (struct link_seal){.key = key};
 	end->config.session = session_of(key, end);
 	end->config.proving = true;
-	seal->hello_key = derive_hash(key, PURPOSE_HELLO, &none);
+	derive(key, PURPOSE_HELLO, &none, seal->hello_key);
 }
 
 /* Rare, and out of the way of frames: inlined it costs each of them thirty instructions. */
@@ -82,8 +75,8 @@ static __attribute__((noinline)) void change_keys(
 	const struct direction receive = {
 		end->peer_device, end->peer_port, end->peer_session, end->config.session};
 
-	seal->send_key = derive_hash(seal->key, PURPOSE_PAIR, &send);
-	seal->receive_key = derive_hash(seal->key, PURPOSE_PAIR, &receive);
+	derive(seal->key, PURPOSE_PAIR, &send, seal->send_key);
+	derive(seal->key, PURPOSE_PAIR, &receive, seal->receive_key);
 	seal->session = end->config.session;
 	seal->peer_session = end->peer_session;
 }
@@ -109,29 +102,25 @@ static unsigned padded(unsigned bytes)
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
-/* The fixed header without the fields that mean nothing in control frames and the payload CRC,
- * which the payload gives; then all to the counter. Two words and whatever is behind the header. */
+/* The text of a tag: the fixed header without the fields that mean nothing in control frames and
+ * the payload CRC, which the payload gives; then all to the counter. */
+#define HEADER_FIRST_BYTES    10
+#define HEADER_LEFT_OUT_BYTES 16
 _Static_assert(
-	offsetof(struct frame_header, message_be) == 10 && offsetof(struct frame_header, vc) == 26,
+	offsetof(struct frame_header, message_be) == HEADER_FIRST_BYTES &&
+		offsetof(struct frame_header, vc) == HEADER_FIRST_BYTES + HEADER_LEFT_OUT_BYTES,
 	"the fields between are left out");
-#define HEADER_TEXT_BYTES 16
 
-static uint64_t tag_of(const uint8_t *frame, unsigned end, const struct siphash *key)
+/* The first bytes stand in the place of those that are left out for as long as it is made. */
+static void make_tag(uint8_t *frame, unsigned end, const uint8_t *key, uint8_t tag[TAG_BYTES])
 {
-	const uint8_t *header = frame + FRAME_HEADER_OFFSET, *at = frame + FRAME_HEADER_BYTES;
-	const uint8_t *stop = frame + end + COUNTER_BYTES;
-	unsigned bytes = HEADER_TEXT_BYTES + (unsigned)(stop - at);
-	struct siphash hash = *key;
-	uint64_t rest;
+	uint8_t *header = frame + FRAME_HEADER_OFFSET, *text = header + HEADER_LEFT_OUT_BYTES;
+	uint8_t kept[HEADER_FIRST_BYTES];
 
-	siphash_word(&hash, siphash_load(header));
-	siphash_word(&hash, (siphash_load(header + 8) & 0xFFFF) |
-				    (siphash_load(header + 24) & ~UINT64_C(0xFFFF)));
-	for (; stop - at >= 8; at += 8)
-		siphash_word(&hash, siphash_load(at));
-	/* The counter is no shorter than a word, so this one reads nothing before the text. */
-	rest = stop > at ? siphash_load(stop - 8) >> (64 - 8 * (stop - at)) : 0;
-	return siphash_end(&hash, rest, bytes);
+	memcpy(kept, text, sizeof(kept));
+	memcpy(text, header, sizeof(kept));
+	crypto_shorthash(tag, text, (size_t)(frame + end + COUNTER_BYTES - text), key);
+	memcpy(text, kept, sizeof(kept));
 }
 
 unsigned link_seal_close(
@@ -139,24 +128,23 @@ unsigned link_seal_close(
 {
 	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
 	unsigned at = end_of(frame);
-	uint64_t tag;
 
 	if (room < padded(at) + LINK_SEAL_BYTES)
 		return 0;
 	follow_sessions(seal, end);
 	put64(frame + at, ++seal->sent);
-	tag = tag_of(frame, at, hello ? &seal->hello_key : &seal->send_key);
-	memcpy(frame + at + COUNTER_BYTES, &tag, sizeof(tag));
+	make_tag(frame, at, hello ? seal->hello_key : seal->send_key, frame + at + COUNTER_BYTES);
 	return padded(at + LINK_SEAL_BYTES);
 }
 
-static bool tag_matches(const uint8_t *frame, unsigned at, const struct siphash *key)
+static bool tag_matches(uint8_t *frame, unsigned at, const uint8_t *key)
 {
-	uint64_t tag;
+	uint64_t right, tag;
 
+	make_tag(frame, at, key, (uint8_t *)&right);
 	memcpy(&tag, frame + at + COUNTER_BYTES, sizeof(tag));
 	/* One comparison of registers: it takes as long whichever bytes differ. */
-	return tag_of(frame, at, key) == tag;
+	return right == tag;
 }
 
 static bool take_counter(struct link_seal *seal, uint64_t counter)
@@ -214,7 +202,7 @@ unsigned link_seal_open(
 		return 0;
 	}
 	if (bytes < at + LINK_SEAL_BYTES ||
-		!tag_matches(frame, at, hello ? &seal->hello_key : &seal->receive_key)) {
+		!tag_matches(frame, at, hello ? seal->hello_key : seal->receive_key)) {
 		seal->count.bad_tag++;
 		return 0;
 	}

@@ -29,7 +29,6 @@
 #include "frame.h"
 #include "link_end.h"
 #include "replay_window.h"
-#include "siphash.h"
 
 #define LINK_KEY_BYTES  32
 #define LINK_SEAL_BYTES 16
@@ -39,7 +38,7 @@ struct link_key {
 	uint8_t bytes[LINK_KEY_BYTES];
 };
 
-#define LINK_SEAL_PAIR_KEY_BYTES SIPHASH_KEY_BYTES
+#define LINK_SEAL_PAIR_KEY_BYTES 16
 
 /* Frames that were refused. */
 struct link_seal_counters {
@@ -53,7 +52,8 @@ struct link_seal {
 	uint64_t sent;              /* counter of the last frame */
 	/* The sessions that the keys are for; 0: none yet. */
 	uint32_t session, peer_session;
-	struct siphash send_key, receive_key, hello_key;
+	uint8_t send_key[LINK_SEAL_PAIR_KEY_BYTES], receive_key[LINK_SEAL_PAIR_KEY_BYTES];
+	uint8_t hello_key[LINK_SEAL_PAIR_KEY_BYTES];
 	struct replay_window seen;
 	struct link_seal_counters count;
 };
