@@ -42,11 +42,14 @@ struct plot_curves {
 	/* Accepted traffic as papers on congestion draw it: 1 is all that hosts' links can carry,
 	 * and the axis ends there. */
 	bool normalised;
+	/* Loads in bits/us of a host: what its link carries; 0: in shares. */
+	double bits_per_us;
 	struct plot_curve *curve;
 	unsigned curves;
 	bool intervals; /* some point is a mean over seeds */
 	bool real_clock;
-	/* Bars: where the curves' x is 0, 1 and so on, and what is their y; the owner's. */
+	/* Bars: where the curves' x is 0, 1 and so on, and what is their y; the owner's. Maps have
+	 * a quantity as well. */
 	const char *const *group;
 	unsigned groups;
 	const char *quantity;

@@ -29,7 +29,11 @@ enum plot_kind {
 	PLOT_KINDS(X)
 #undef X
 		PLOT_KIND_COUNT,
-	PLOT_BARS /* none that is asked for by name: curves side by side in groups */
+	/* None of these is asked for by name. */
+	PLOT_BARS,         /* curves side by side in groups */
+	PLOT_MAPS,         /* a grid of squares for each curve: x, y, and y2 as the colour */
+	PLOT_LATENCY_LOAD, /* one point: offered, total latency */
+	PLOT_LATENCY_TIME  /* a point a sample: time, latency */
 };
 
 /* PLOT_KIND_COUNT for an unknown name. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "plot_axes.h"
+#include "plot_figures.h"
 
 #define ROOM 1.06 /* of an axis above the greatest value */
 
@@ -126,23 +127,46 @@ static void write_accepted_axis(const struct plot_writer *writer, const char *na
 		write_range(writer, "y", most);
 }
 
-static void write_throughput(struct plot_writer *writer)
+/* Both axes in bits/us of a host, as papers on InfiniBand have them. */
+static void write_rates(struct plot_writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	double scale = curves->bits_per_us;
+
+	plot_write_data(writer, scale, scale, 1);
+	plot_write_name(writer, "x", "offered traffic [bits/µs of a host]", NULL);
+	plot_write_name(writer, "y", "accepted traffic [bits/µs of a host]", NULL);
+	write_range(writer, "x", scale * plot_greatest_end(curves, of_x));
+	write_range(writer, "y", scale * plot_greatest_end(curves, of_y));
+}
+
+static void write_shares(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
 	double scale = curves->normalised ? 1 : 100;
-	struct plot_line line[PLOT_CURVES_MAX];
 
-	for (unsigned i = 0; i < curves->curves; i++)
-		line[i] = (struct plot_line){
-			i, 4, i, curves->curve[i].label[0] == '\0' ? "accepted" : NULL, false};
 	plot_write_data(writer, scale, scale, 1);
-	plot_write_frame(writer, "Accepted against offered traffic", curves->curves);
 	plot_write_name(writer, "x",
 		curves->normalised ? "offered traffic" : "offered traffic [% of the hosts' links]",
 		NULL);
 	fprintf(writer->out, "set xrange [0:%.9g]\n",
 		fmax(scale, ROOM * scale * plot_greatest_end(curves, of_x)));
 	write_accepted_axis(writer, "normalised throughput");
+}
+
+static void write_throughput(struct plot_writer *writer)
+{
+	const struct plot_curves *curves = writer->curves;
+	struct plot_line line[PLOT_CURVES_MAX];
+
+	for (unsigned i = 0; i < curves->curves; i++)
+		line[i] = (struct plot_line){
+			i, 4, i, curves->curve[i].label[0] == '\0' ? "accepted" : NULL, false};
+	plot_write_frame(writer, "Accepted against offered traffic", curves->curves);
+	if (curves->bits_per_us > 0)
+		write_rates(writer);
+	else
+		write_shares(writer);
 	fputs("plot \\\n", writer->out);
 	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }
@@ -285,39 +309,6 @@ static void write_completion(struct plot_writer *writer)
 	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }
 
-/* A bar of each curve in every group. */
-static void write_bars(struct plot_writer *writer)
-{
-	/* gnuplot's patterns: solid, hatched, striped and so on; the last is empty. */
-	static const unsigned patterns[] = {3, 1, 4, 2, 5, 6, 7, 0};
-	const struct plot_curves *curves = writer->curves;
-	double width = 0.8 / (curves->curves > 0 ? curves->curves : 1);
-	FILE *out = writer->out;
-
-	plot_write_data(writer, 1, 1, 1);
-	plot_write_frame(writer, curves->quantity, curves->curves);
-	plot_write_name(writer, "y", curves->quantity, NULL);
-	fputs("set xtics (", out);
-	for (unsigned i = 0; i < curves->groups; i++) {
-		fputs(i > 0 ? ", " : "", out);
-		plot_write_tick(curves->group[i], i, out);
-	}
-	fprintf(out, ")\nset xrange [-0.5:%g]\nset yrange [0:*]\nset boxwidth %.6g\nplot \\\n",
-		curves->groups - 0.5, 0.9 * width);
-	for (unsigned i = 0; i < curves->curves; i++) {
-		char columns[48];
-
-		snprintf(columns, sizeof(columns), "($1 + %.6g):4",
-			(i - (curves->curves - 1) / 2.0) * width);
-		plot_element(writer, i, columns);
-		fputs(" with boxes", out);
-		plot_write_colour(writer, i);
-		fprintf(out, " fillstyle pattern %u title ", patterns[i % 8]);
-		plot_write_quoted(curves->curve[i].label, out);
-	}
-	fputc('\n', out);
-}
-
 void plot_script_write(
 	const struct plot_curves *curves, enum plot_format format, const char *output, FILE *out)
 {
@@ -344,7 +335,16 @@ void plot_script_write(
 		write_completion(&writer);
 		break;
 	case PLOT_BARS:
-		write_bars(&writer);
+		plot_write_bars(&writer);
+		break;
+	case PLOT_MAPS:
+		plot_write_maps(&writer);
+		break;
+	case PLOT_LATENCY_LOAD:
+		plot_write_latency_load(&writer);
+		break;
+	case PLOT_LATENCY_TIME:
+		plot_write_latency_time(&writer);
 		break;
 	default:
 		write_ranked(&writer, "Links blocked for want of credit",

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "confidence.h"
+
 static const char *const quantities[] = {"factor of %s", "increase of %s, per cent", "%s",
 	"greatest %s of a link, per cent", "least %s of a link, per cent",
 	"links with a %s below %u %%, per cent", "links with a %s above %u %%, per cent",
@@ -15,16 +17,22 @@ static const char *const quantities[] = {"factor of %s", "increase of %s, per ce
 	"95 %% interval of the %s, per cent of the mean",
 	"95 %% interval of the accepted traffic, per cent of the mean"};
 
+static const char *value_unit(enum experiment_measure measure)
+{
+	static const char *const units[EXPERIMENT_MEASURE_COUNT] = {"productivity, flits/ns/switch",
+		"latency, ns", "messages that wait at the host with most",
+		"traffic, flits/ns/switch", "traffic, flits/ns/switch", "mean latency, ns",
+		"efficiency of the run", "accepted at full load", "time of the schedule, ms"};
+
+	return units[measure] != NULL ? units[measure] : experiment_measure_title(measure);
+}
+
 /* The kind of numbers of a group of rows. */
 void comparison_quantity(
 	const struct published_row *row, const struct experiment *experiment, char out[96])
 {
-	static const char *const units[] = {"productivity, flits/ns/switch", "latency, ns",
-		"messages that wait at the host with most", "traffic, flits/ns/switch",
-		"traffic, flits/ns/switch", "mean latency, ns", "efficiency of the run",
-		"accepted at full load", "time of the schedule, ms"};
 	const char *what = row->quantity == PUBLISHED_VALUE
-				   ? units[experiment->measure]
+				   ? value_unit(experiment->measure)
 				   : experiment_measure_name(experiment->measure);
 
 	if (published_is_link(row))
@@ -178,39 +186,62 @@ void comparison_curve_head(const struct trial *trial, unsigned column, char out[
 	}
 }
 
-static void share_cell(double value, char out[CELL])
-{
-	if (isnan(value))
-		snprintf(out, CELL, "-");
-	else
-		snprintf(out, CELL, "%.3f", value);
-}
-
-static void course_cell(const struct trial *trial, enum comparison_course column, char out[CELL])
+double comparison_curve_value(const struct trial *trial, unsigned column)
 {
 	double number[COURSE_NUMBERS];
 
-	comparison_course(trial, number);
-	if (column != COURSE_BACK)
-		share_cell(number[column], out);
-	else if (isinf(number[column]))
-		snprintf(out, CELL, "never");
-	else
-		snprintf(out, CELL, "%.1f", number[column]);
+	switch (trial->experiment->measure) {
+	case EXPERIMENT_EFFICIENCY:
+		comparison_course(trial, number);
+		return number[column];
+	case EXPERIMENT_THROUGHPUT:
+		return trial->point[column].accepted;
+	default:
+		return trial->value;
+	}
+}
+
+/* Times to recover have a digit, shares three. */
+static int digits_of(const struct experiment *experiment, unsigned column)
+{
+	return experiment->measure == EXPERIMENT_EFFICIENCY && column == COURSE_BACK ? 1 : 3;
 }
 
 void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL])
 {
-	switch (trial->experiment->measure) {
-	case EXPERIMENT_EFFICIENCY:
-		course_cell(trial, column, out);
-		break;
-	case EXPERIMENT_THROUGHPUT:
-		share_cell(trial->point[column].accepted, out);
-		break;
-	default:
-		share_cell(trial->value, out);
+	double value = comparison_curve_value(trial, column);
+
+	if (isnan(value))
+		snprintf(out, CELL, "-");
+	else if (isinf(value))
+		snprintf(out, CELL, "never");
+	else
+		snprintf(out, CELL, "%.*f", digits_of(trial->experiment, column), value);
+}
+
+void comparison_mean_cell(
+	const struct trial *const *trial, unsigned trials, unsigned column, char out[CELL])
+{
+	int digits = digits_of(trial[0]->experiment, column);
+	double value[EXPERIMENT_COPIES] = {0};
+	struct confidence mean;
+	unsigned finite = 0;
+
+	for (unsigned i = 0; i < trials; i++) {
+		double one = comparison_curve_value(trial[i], column);
+
+		if (isfinite(one))
+			value[finite++] = one;
 	}
+	mean = confidence_of(value, finite);
+	if (finite == 0)
+		comparison_curve_cell(trial[0], column, out);
+	else if (finite < trials)
+		snprintf(out, CELL, "%.*f (%u of %u)", digits, mean.mean, finite, trials);
+	else if (isnan(mean.half_width))
+		snprintf(out, CELL, "%.*f", digits, mean.mean);
+	else
+		snprintf(out, CELL, "%.*f ± %.*f", digits, mean.mean, digits, mean.half_width);
 }
 
 bool comparison_has_readings(const struct comparison *comparison)

@@ -35,6 +35,41 @@ static void print_curve(const struct trial *trial, FILE *out)
 	fputc('\n', out);
 }
 
+static bool same_curve(const struct trial *a, const struct trial *b)
+{
+	return a->network == b->network && a->case_at == b->case_at && a->algorithm == b->algorithm;
+}
+
+/* The mean over the instances from the first one on, which is the first of its curve. */
+static void print_mean(const struct trial *trial, unsigned trials, FILE *out)
+{
+	const struct experiment *experiment = trial->experiment;
+	const char *case_name = experiment->cases.at[trial->case_at].name;
+	const struct trial *of[EXPERIMENT_COPIES];
+	unsigned count = 0;
+	char cell[CELL];
+
+	for (unsigned i = 0; i < trials && count < EXPERIMENT_COPIES; i++)
+		if (trial[i].stage == TRIAL_DONE && same_curve(trial, &trial[i]))
+			of[count++] = &trial[i];
+	fprintf(out, "| %s, %s%s%s |", experiment->algorithms.at[trial->algorithm].name,
+		experiment->networks.at[trial->network].name, case_name[0] != '\0' ? ", " : "",
+		case_name);
+	for (unsigned i = 0; i < comparison_curve_columns(trial); i++) {
+		comparison_mean_cell(of, count, i, cell);
+		fprintf(out, " %s |", cell);
+	}
+	fputc('\n', out);
+}
+
+static bool has_earlier(const struct trial *trial, unsigned at)
+{
+	for (unsigned i = 0; i < at; i++)
+		if (trial[i].stage == TRIAL_DONE && same_curve(&trial[i], &trial[at]))
+			return true;
+	return false;
+}
+
 static void print_curves(const struct trial *trial, unsigned trials, FILE *out)
 {
 	bool head = false;
@@ -45,7 +80,10 @@ static void print_curves(const struct trial *trial, unsigned trials, FILE *out)
 		if (!head)
 			print_curve_head(&trial[i], out);
 		head = true;
-		print_curve(&trial[i], out);
+		if (!trial->experiment->means)
+			print_curve(&trial[i], out);
+		else if (!has_earlier(trial, i))
+			print_mean(&trial[i], trials - i, out);
 	}
 }
 

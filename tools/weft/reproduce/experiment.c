@@ -21,6 +21,9 @@ static const char *const measures[] = {
 #undef X
 		NULL};
 
+static const char *const axes[] = {
+	[EXPERIMENT_AXIS_SHARE] = "share", [EXPERIMENT_AXIS_BITS] = "bits/us", NULL};
+
 const char *experiment_measure_title(enum experiment_measure measure)
 {
 	static const char *const titles[EXPERIMENT_MEASURE_COUNT] = {
@@ -32,6 +35,7 @@ const char *experiment_measure_title(enum experiment_measure measure)
 		[EXPERIMENT_WORST_LINK] = "Utilisation of the worst link",
 		[EXPERIMENT_FIRST_BURST] = "Mean latency of the first burst [us]",
 		[EXPERIMENT_LATER_BURSTS] = "Mean latency of the later bursts [us]",
+		[EXPERIMENT_LATENCY_TIME] = "Mean network latency [us]",
 	};
 
 	return titles[measure] != NULL ? titles[measure] : measures[measure];
@@ -183,6 +187,9 @@ static const struct yaml_field experiment_fields[] = {
 	{"time", YAML_FIELD_TEXT, true, YAML_MEMBER(S, time)},
 	{"quick-time", YAML_FIELD_TEXT, YAML_MEMBER(S, quick_time)},
 	{"measure", YAML_FIELD_CHOICE, true, YAML_MEMBER(S, measure), .choices = measures},
+	{"axis", YAML_FIELD_CHOICE, YAML_MEMBER(S, axis), .choices = axes},
+	{"latency", YAML_FIELD_BOOL, YAML_MEMBER(S, latency)},
+	{"means", YAML_FIELD_BOOL, YAML_MEMBER(S, means)},
 	{"curves", YAML_FIELD_BOOL, YAML_MEMBER(S, curves)},
 	{"run", YAML_FIELD_TEXT, true, YAML_MEMBER(S, run_file)},
 	{"published", YAML_FIELD_TEXT, true, YAML_MEMBER(S, published)},

@@ -38,7 +38,8 @@
 	X(WORST_SWITCH, "worst-switch")   /* greatest mean waiting time of a switch, us */    \
 	X(WORST_LINK, "worst-link")       /* greatest utilisation between switches */         \
 	X(FIRST_BURST, "first-burst")     /* mean network latency of the first sample, us */  \
-	X(LATER_BURSTS, "later-bursts")   /* the same of each other sample after it, us */
+	X(LATER_BURSTS, "later-bursts")   /* the same of each other sample after it, us */    \
+	X(LATENCY_TIME, "latency-time")   /* mean network latency, us; drawn over time */
 
 enum experiment_measure {
 #define X(id, name) EXPERIMENT_##id,
@@ -46,6 +47,9 @@ enum experiment_measure {
 #undef X
 		EXPERIMENT_MEASURE_COUNT
 };
+
+/* In what a picture counts loads. */
+enum experiment_axis { EXPERIMENT_AXIS_SHARE, EXPERIMENT_AXIS_BITS };
 
 /* A network, case or algorithm: its changes of the run file. */
 struct experiment_choice {
@@ -96,7 +100,10 @@ struct experiment {
 	unsigned members;                                        /* 0: it is none */
 	char time[EXPERIMENT_NAME], quick_time[EXPERIMENT_NAME]; /* for people */
 	enum experiment_measure measure;
-	bool curves; /* latency against traffic, one picture for each network and case */
+	enum experiment_axis axis;
+	bool means;   /* tables in Markdown have means over instances, no line for each */
+	bool latency; /* of a throughput: a picture of the latency against the load, too */
+	bool curves;  /* latency against traffic, one picture for each network and case */
 	char run_file[PATH_MAX], published[PATH_MAX];
 	uint32_t load_ppm;      /* where the search begins, or the load */
 	uint32_t loads;         /* of a throughput: that many, evenly spaced, up to 100 % */

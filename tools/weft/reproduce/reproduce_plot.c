@@ -11,100 +11,11 @@
 #include <unistd.h>
 
 #include "plot_script.h"
-#include "saturation_limit.h"
+#include "reproduce_curves.h"
+#include "reproduce_details.h"
 
-static struct confidence single(double value)
-{
-	return (struct confidence){.count = 1, .mean = value, .half_width = NAN};
-}
-
-static int by_load(const void *a, const void *b)
-{
-	const struct trial_point *one = a, *two = b;
-
-	return (one->load > two->load) - (one->load < two->load);
-}
-
-static void add_point(struct plot_curve *curve, double x, double y, double y2)
-{
-	curve->point[curve->points++] =
-		(struct plot_point){.x = single(x), .y = single(y), .y2 = single(y2)};
-}
-
-/* The same with the mark that the result deserves. */
-static void add_measured(
-	struct plot_curve *curve, double x, double y, double y2, const struct trial_point *measured)
-{
-	add_point(curve, x, y, y2);
-	curve->point[curve->points - 1].saturated =
-		measured->accepted < SATURATION_ACCEPTED * measured->offered;
-}
-
-/* Samples over time. */
-static int add_transient(struct plot_curve *curve, const struct trial *trial)
-{
-	const struct transient *transient = &trial->transient;
-
-	curve->point = calloc(transient->samples, sizeof(*curve->point));
-	for (unsigned i = 0; i < transient->samples && curve->point != NULL; i++)
-		add_point(curve, transient->sample[i].t_ns, transient->sample[i].accepted, 0);
-	return curve->point == NULL ? -ENOMEM : 0;
-}
-
-static int add_loads(struct plot_curve *curve, const struct trial *trial)
-{
-	curve->point = calloc(trial->points, sizeof(*curve->point));
-	for (unsigned i = 0; i < trial->points && curve->point != NULL; i++)
-		add_measured(
-			curve, trial->point[i].load, trial->point[i].accepted, 0, &trial->point[i]);
-	return curve->point == NULL ? -ENOMEM : 0;
-}
-
-static int add_latencies(struct plot_curve *curve, const struct trial *trial)
-{
-	struct trial_point *sorted = calloc(trial->points, sizeof(*sorted));
-
-	curve->point = calloc(trial->points, sizeof(*curve->point));
-	if (sorted == NULL || curve->point == NULL) {
-		free(sorted);
-		return -ENOMEM;
-	}
-	memcpy(sorted, trial->point, trial->points * sizeof(*sorted));
-	qsort(sorted, trial->points, sizeof(*sorted), by_load);
-	for (unsigned i = 0; i < trial->points; i++)
-		if (sorted[i].traffic > 0)
-			add_measured(curve, sorted[i].traffic, sorted[i].total_ns,
-				sorted[i].network_ns, &sorted[i]);
-	free(sorted);
-	return 0;
-}
-
-static int by_use(const void *a, const void *b)
-{
-	const struct plot_point *one = a, *two = b;
-
-	return (one->y.mean < two->y.mean) - (one->y.mean > two->y.mean);
-}
-
-/* The links between switches by their use, the greatest first, as the thesis has them. */
-static int add_links(struct plot_curve *curve, const struct trial *trial)
-{
-	const json_t *link;
-	size_t i;
-
-	curve->point = calloc(json_array_size(trial->links) + 1, sizeof(*curve->point));
-	if (curve->point == NULL)
-		return -ENOMEM;
-	json_array_foreach(trial->links, i, link)
-	{
-		if (trial_link_counts(link))
-			add_point(curve, 0, trial_link_value(trial, link), 0);
-	}
-	qsort(curve->point, curve->points, sizeof(*curve->point), by_use);
-	for (unsigned rank = 0; rank < curve->points; rank++)
-		curve->point[rank].x = single(rank + 1);
-	return 0;
-}
+#define MAP_WIDTH  330.0 /* pixels of one map */
+#define MAP_HEIGHT 340.0
 
 static enum plot_kind kind_of(enum experiment_measure measure)
 {
@@ -113,6 +24,8 @@ static enum plot_kind kind_of(enum experiment_measure measure)
 		return PLOT_EFFICIENCY_TIME;
 	case EXPERIMENT_THROUGHPUT:
 		return PLOT_THROUGHPUT_LOAD;
+	case EXPERIMENT_LATENCY_TIME:
+		return PLOT_LATENCY_TIME;
 	case EXPERIMENT_LINKS:
 		return PLOT_LINK_LOAD;
 	case EXPERIMENT_BLOCKED:
@@ -122,23 +35,29 @@ static enum plot_kind kind_of(enum experiment_measure measure)
 	}
 }
 
-static int add_curve(struct plot_curves *curves, const struct trial *trial)
+static bool has_bars(const struct experiment *experiment)
+{
+	return (experiment_measures_run(experiment->measure) &&
+		       experiment->measure != EXPERIMENT_LATENCY_TIME) ||
+	       experiment->measure == EXPERIMENT_WAITING;
+}
+
+/* The rate of a host's link in bits/us, where the definition wants such an axis. */
+static double rate_of(const struct experiment *experiment, const struct trial *trial)
+{
+	return experiment->axis == EXPERIMENT_AXIS_BITS ? trial[0].bytes_per_s * 8 / 1e6 : 0;
+}
+
+static int add_curve(struct plot_curves *curves, const struct reproduce_bundle *bundle)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
-	int result;
+	int result = reproduce_curve(curve, curves->kind, bundle);
 
-	if (curves->kind == PLOT_EFFICIENCY_TIME)
-		result = add_transient(curve, trial);
-	else if (curves->kind == PLOT_THROUGHPUT_LOAD)
-		result = add_loads(curve, trial);
-	else if (experiment_measures_links(trial->experiment->measure))
-		result = add_links(curve, trial);
-	else
-		result = add_latencies(curve, trial);
-	if (result < 0)
+	if (result < 0 || curve->points == 0)
 		return result;
 	snprintf(curve->label, sizeof(curve->label), "%s",
-		trial->experiment->algorithms.at[trial->algorithm].name);
+		bundle->trial[0]->experiment->algorithms.at[bundle->trial[0]->algorithm].name);
+	curves->intervals = curves->intervals || bundle->count > 1;
 	curves->curves++;
 	return 0;
 }
@@ -151,46 +70,115 @@ static void plain(char *text)
 			*text = '-';
 }
 
-/* NAME-NETWORK-CASE.png, if there are curves; frees them. */
-static int draw_into(struct plot_curves *curves, const struct experiment *experiment,
-	const char *network, const char *case_name, const char *folder, FILE *out,
-	struct fault *fault)
+/* Of a picture: what its name says. */
+struct picture {
+	const struct experiment *experiment;
+	unsigned network;
+	const char *case_name;
+	const char *part; /* "links", or "" */
+	const char *folder;
+	FILE *out;
+};
+
+/* NAME-NETWORK-CASE-PART.png, if there are curves; frees them. */
+static int draw_into(struct plot_curves *curves, const struct picture *picture, struct fault *fault)
 {
+	const char *network = picture->experiment->networks.at[picture->network].name;
+	const char *case_name = picture->case_name, *part = picture->part;
 	char name[EXPERIMENT_TEXT], path[PATH_MAX];
 	int result = 0;
 
 	snprintf(curves->topology, sizeof(curves->topology), "%.31s%s%.30s", network,
 		case_name[0] != '\0' ? ", " : "", case_name);
-	snprintf(name, sizeof(name), "%s-%s%s%s", experiment->name, network,
-		case_name[0] != '\0' ? "-" : "", case_name);
+	snprintf(name, sizeof(name), "%s-%s%s%s%s%s", picture->experiment->name, network,
+		case_name[0] != '\0' ? "-" : "", case_name, part[0] != '\0' ? "-" : "", part);
 	plain(name);
-	snprintf(path, sizeof(path), "%s/%s.png", folder, name);
+	snprintf(path, sizeof(path), "%s/%s.png", picture->folder, name);
 	if (curves->curves > 0)
 		result = plot_draw(curves, path, fault);
 	if (result == 0 && curves->curves > 0)
-		fprintf(out, "%s\n", path);
+		fprintf(picture->out, "%s\n", path);
 	plot_curves_fini(curves);
 	return result;
 }
 
-static int draw(const struct experiment *experiment, const struct trial *trial, unsigned trials,
-	unsigned network, unsigned case_at, const char *folder, FILE *out, struct fault *fault)
+/* Draws them, or says that there was no memory to make them. */
+static int end_curves(
+	struct plot_curves *curves, int result, const struct picture *picture, struct fault *fault)
 {
-	struct plot_curves curves = {.kind = kind_of(experiment->measure),
+	if (result == 0)
+		return draw_into(curves, picture, fault);
+	plot_curves_fini(curves);
+	return fault_set(fault, -result, "%s: %s", picture->experiment->name, strerror(-result));
+}
+
+static int draw_curves(const struct picture *picture, const struct trial *trial, unsigned trials,
+	unsigned case_at, enum plot_kind kind, struct fault *fault)
+{
+	const struct experiment *experiment = picture->experiment;
+	struct plot_curves curves = {.kind = kind,
 		.flits = true,
 		.normalised = true,
+		.bits_per_us = rate_of(experiment, trial),
 		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
 	int result = curves.curve == NULL ? -ENOMEM : 0;
+	struct reproduce_bundle bundle;
 
-	for (unsigned i = 0; i < trials && result == 0; i++)
-		if (trial[i].network == network && trial[i].case_at == case_at &&
-			trial[i].copy == 0 && trial[i].points > 0)
-			result = add_curve(&curves, &trial[i]);
-	if (result == 0)
-		return draw_into(&curves, experiment, experiment->networks.at[network].name,
-			experiment->cases.at[case_at].name, folder, out, fault);
-	plot_curves_fini(&curves);
-	return fault_set(fault, ENOMEM, "no memory");
+	for (unsigned i = 0; i < experiment->algorithms.count && result == 0; i++) {
+		reproduce_bundle_find(&bundle, trial, trials, picture->network, case_at, i);
+		if (bundle.count > 0)
+			result = add_curve(&curves, &bundle);
+	}
+	return end_curves(&curves, result, picture, fault);
+}
+
+static int draw_links(const struct picture *picture, const struct trial *trial, unsigned trials,
+	unsigned case_at, struct fault *fault)
+{
+	struct reproduce_names names;
+	struct plot_curves curves = {.kind = PLOT_BARS, .quantity = "Utilisation of links [%]"};
+	int result = reproduce_link_bars(&curves, &names, trial, trials, picture->network, case_at);
+
+	return end_curves(&curves, result, picture, fault);
+}
+
+static int draw_map(const struct picture *picture, const struct trial *trial, unsigned trials,
+	unsigned case_at, struct fault *fault)
+{
+	struct plot_curves curves = {
+		.kind = PLOT_MAPS, .quantity = "Mean waiting time of each switch [µs]"};
+	int result = reproduce_map(&curves, trial, trials, picture->network, case_at);
+
+	curves.page.width = MAP_WIDTH * curves.curves;
+	curves.page.height = MAP_HEIGHT;
+	return end_curves(&curves, result, picture, fault);
+}
+
+/* The pictures of one case. */
+static int draw_case(struct picture *picture, const struct trial *trial, unsigned trials,
+	unsigned case_at, struct fault *fault)
+{
+	const struct experiment *experiment = picture->experiment;
+	int result = 0;
+
+	picture->case_name = experiment->cases.at[case_at].name;
+	picture->part = "";
+	if (!has_bars(experiment))
+		result = draw_curves(
+			picture, trial, trials, case_at, kind_of(experiment->measure), fault);
+	if (result == 0 && experiment->latency) {
+		picture->part = "latency";
+		result = draw_curves(picture, trial, trials, case_at, PLOT_LATENCY_LOAD, fault);
+	}
+	if (result == 0 && experiment->measure == EXPERIMENT_WORST_LINK) {
+		picture->part = "links";
+		result = draw_links(picture, trial, trials, case_at, fault);
+	}
+	if (result == 0 && experiment->measure == EXPERIMENT_WORST_SWITCH) {
+		picture->part = "map";
+		result = draw_map(picture, trial, trials, case_at, fault);
+	}
+	return result;
 }
 
 /* The value of an algorithm in each case of a network. */
@@ -198,14 +186,19 @@ static int add_bars(struct plot_curves *curves, const struct trial *trial, unsig
 	unsigned network, unsigned algorithm)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
+	struct reproduce_bundle bundle;
 
 	curve->point = calloc(curves->groups, sizeof(*curve->point));
 	if (curve->point == NULL)
 		return -ENOMEM;
-	for (unsigned i = 0; i < trials; i++)
-		if (trial[i].network == network && trial[i].algorithm == algorithm &&
-			trial[i].copy == 0 && trial[i].points > 0)
-			add_point(curve, trial[i].case_at, trial[i].value, 0);
+	for (unsigned i = 0; i < curves->groups; i++) {
+		reproduce_bundle_find(&bundle, trial, trials, network, i, algorithm);
+		if (bundle.count == 0)
+			continue;
+		curve->point[curve->points++] = (struct plot_point){
+			.x = {1, i, NAN}, .y = reproduce_value(&bundle), .y2 = {1, 0, NAN}};
+		curves->intervals = curves->intervals || bundle.count > 1;
+	}
 	if (curve->points == 0) {
 		free(curve->point);
 		curve->point = NULL;
@@ -217,9 +210,10 @@ static int add_bars(struct plot_curves *curves, const struct trial *trial, unsig
 	return 0;
 }
 
-static int draw_bars(const struct experiment *experiment, const struct trial *trial,
-	unsigned trials, unsigned network, const char *folder, FILE *out, struct fault *fault)
+static int draw_bars(
+	struct picture *picture, const struct trial *trial, unsigned trials, struct fault *fault)
 {
+	const struct experiment *experiment = picture->experiment;
 	const char *group[EXPERIMENT_LIST_MAX];
 	struct plot_curves curves = {.kind = PLOT_BARS,
 		.group = group,
@@ -231,25 +225,18 @@ static int draw_bars(const struct experiment *experiment, const struct trial *tr
 	for (unsigned i = 0; i < experiment->cases.count; i++)
 		group[i] = experiment->cases.at[i].name;
 	for (unsigned i = 0; i < experiment->algorithms.count && result == 0; i++)
-		result = add_bars(&curves, trial, trials, network, i);
-	if (result == 0)
-		return draw_into(&curves, experiment, experiment->networks.at[network].name, "",
-			folder, out, fault);
-	plot_curves_fini(&curves);
-	return fault_set(fault, ENOMEM, "no memory");
-}
-
-static bool has_bars(const struct experiment *experiment)
-{
-	return experiment_measures_run(experiment->measure) ||
-	       experiment->measure == EXPERIMENT_WAITING;
+		result = add_bars(&curves, trial, trials, picture->network, i);
+	picture->case_name = "";
+	picture->part = "";
+	return end_curves(&curves, result, picture, fault);
 }
 
 bool reproduce_plot_wanted(const struct experiment *experiment)
 {
 	return experiment->curves || experiment->measure == EXPERIMENT_EFFICIENCY ||
 	       experiment->measure == EXPERIMENT_THROUGHPUT ||
-	       experiment_measures_links(experiment->measure) || has_bars(experiment);
+	       experiment_measures_links(experiment->measure) ||
+	       experiment_measures_run(experiment->measure) || has_bars(experiment);
 }
 
 int reproduce_plot_folder(const char *folder, struct fault *fault)
@@ -264,14 +251,16 @@ int reproduce_plot_folder(const char *folder, struct fault *fault)
 int reproduce_plot(const struct experiment *experiment, const struct trial *trial, unsigned trials,
 	const char *folder, FILE *out, struct fault *fault)
 {
+	struct picture picture = {.experiment = experiment, .folder = folder, .out = out};
+	unsigned cases = experiment->cases.count;
 	int result = 0;
 
-	for (unsigned network = 0; network < experiment->networks.count && result == 0; network++)
+	for (unsigned network = 0; network < experiment->networks.count && result == 0; network++) {
+		picture.network = network;
 		if (has_bars(experiment))
-			result = draw_bars(experiment, trial, trials, network, folder, out, fault);
-		else
-			for (unsigned c = 0; c < experiment->cases.count && result == 0; c++)
-				result = draw(
-					experiment, trial, trials, network, c, folder, out, fault);
+			result = draw_bars(&picture, trial, trials, fault);
+		for (unsigned c = 0; c < cases && result == 0; c++)
+			result = draw_case(&picture, trial, trials, c, fault);
+	}
 	return result;
 }

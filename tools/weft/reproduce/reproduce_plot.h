@@ -3,9 +3,10 @@
 #pragma once
 
 /* The figures of an experiment on the axes of the original: latency against accepted traffic in
- * flits/ns/switch, efficiency against time, normalised throughput against load, utilisation of
- * links by rank. One picture for each network and case, of its first instance. Completion times
- * of schedules and waiting messages are bars, all cases of a network in one picture. */
+ * flits/ns/switch, efficiency against time, normalised throughput and latency against load,
+ * latency against time, utilisation of links by rank. One picture for each network and case. Values
+ * of runs and waiting messages are bars, all cases of a network in one picture; those of the worst
+ * link and switch have a picture of each case, too: bars of the most used links, and maps. */
 
 #include "trial.h"
 
@@ -16,6 +17,7 @@ bool reproduce_plot_wanted(const struct experiment *experiment);
  * the check comes before hours of runs. */
 int reproduce_plot_folder(const char *folder, struct fault *fault);
 
-/* Draws NAME-NETWORK-CASE.png into the folder and names them on 'out'. */
+/* Draws NAME-NETWORK-CASE.png (NAME-NETWORK-CASE-PART.png) into the folder and names them on 'out'.
+ */
 int reproduce_plot(const struct experiment *experiment, const struct trial *trial, unsigned trials,
 	const char *folder, FILE *out, struct fault *fault);

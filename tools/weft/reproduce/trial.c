@@ -230,10 +230,12 @@ void trial_fini(struct trial *trial)
 {
 	free(trial->point);
 	json_decref(trial->links);
+	json_decref(trial->result);
 	transient_fini(&trial->transient);
 	settling_fini(&trial->settling);
 	trial->point = NULL;
 	trial->links = NULL;
+	trial->result = NULL;
 }
 
 void trial_label(const struct trial *trial, char out[EXPERIMENT_TEXT])
@@ -430,6 +432,8 @@ static double measured(enum experiment_measure measure, const struct trial_point
 		return point->completion_ms;
 	case EXPERIMENT_TOTAL_LATENCY:
 		return point->total_ns > 0 ? point->total_ns / NS_PER_US : NAN;
+	case EXPERIMENT_LATENCY_TIME:
+		return point->network_ns > 0 ? point->network_ns / NS_PER_US : NAN;
 	case EXPERIMENT_WORST_SWITCH:
 	case EXPERIMENT_WORST_LINK:
 	case EXPERIMENT_FIRST_BURST:
@@ -486,6 +490,8 @@ int trial_take(struct trial *trial, const json_t *result)
 		return 0;
 	if (experiment_measures_links(trial->experiment->measure) && !point.ended_early)
 		trial->links = json_deep_copy(json_object_get(result, "links"));
+	if (experiment_measures_run(trial->experiment->measure) && trial->result == NULL)
+		trial->result = json_deep_copy(result);
 	trial->stage = TRIAL_DONE;
 	return 0;
 }

@@ -45,7 +45,8 @@ struct trial {
 	double value;              /* the measure; NAN: there is none */
 	struct trial_point *point; /* without those of short runs */
 	unsigned points;
-	json_t *links;              /* of a result, where the measure wants them */
+	json_t *result; /* of a run as its file says: lists that pictures show; else NULL */
+	json_t *links;  /* of a result, where the measure wants them */
 	struct transient transient; /* where the measure is an efficiency */
 	struct settling settling;   /* where it is that */
 	struct fault fault;

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Groups of 'weft reproduce', files beside a definition, and what pictures show, with a fabric and a gnuplot that only
+write down what they are asked for.
+
+usage: weft_reproduce_groups_test.py WEFT [TEST]...
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+SOURCES = pathlib.Path(__file__).resolve().parents[2] / "topo" / "reproduce"
+RUN = """
+weft: run/1
+topology: "torus:dims=3x2,hosts=1"
+clock: virtual
+link: {rate: 2Gbps}
+traffic: [{pattern: uniform, from: all, load: 50%, message: 512B}]
+"""
+ONE = """
+weft: reproduce/1
+paper: A paper
+place: figure 1
+title: what it says
+time: 1 min
+measure: MEASURE
+run: run.yaml
+published: rows.csv
+networks:
+  - {name: torus, n: 2, set: ["seed={n}"]}
+algorithms:
+  - {name: none, set: [nic.selector=first]}
+  - {name: other, set: [nic.selector=random]}
+"""
+GROUP = """
+weft: reproduce/1
+paper: A paper
+place: figures 1, 2
+title: all of them
+time: 2 min
+members: [one, two]
+"""
+ROWS = """quantity,case,network,algorithm,over,min,max,mean
+percent,,torus,other,none,,0,
+"""
+# 'other' has half of the waiting time, use and latency; seed 2 a tenth more than seed 1.
+FABRIC = """#!/usr/bin/python3 -ISE
+import json, os, sys
+words = sys.argv[1:]
+sets = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--set")
+with open(os.environ["FAKE"] + "/calls", "a", encoding="utf-8") as calls:
+    calls.write(json.dumps(sets) + "\\n")
+load = float(sets.get("traffic.0.load", "50%").rstrip("%")) / 100
+part = (0.5 if sets.get("nic.selector") == "random" else 1) * (1.1 if sets.get("seed") == "2" else 1)
+names = ["s%d" % i for i in range(6)]
+open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
+    "throughput": {"offered": load, "accepted": load * part / 1.1, "flits_per_ns_per_switch": load},
+    "latency_ns": {"network": {"mean": 1000 * part}, "total": {"mean": 2000 * part}},
+    "messages": {"dropped": 0}, "checks": {"deadlock": False}, "incomplete": False, "counters": {},
+    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}] + [
+        {"from": name + ":0", "to": "s0:1", "utilisation": 0.1 * i * part} for i, name in enumerate(names)],
+    "switches": [{"switch": name, "waiting_ns": 1000 * i * part} for i, name in enumerate(names)],
+    "series": [{"t_ns": (i + 1) * 1e6, "accepted": 0.1, "latency_ns": 1000 * (i + 1) * part} for i in range(3)]}))
+"""
+GNUPLOT = """#!/usr/bin/python3 -ISE
+import os, re, sys
+script = sys.stdin.read()
+with open(os.environ["FAKE"] + "/scripts", "a", encoding="utf-8") as out:
+    out.write(script + "\\n# end\\n")
+with open(re.search(r"set output '([^']*)'", script)[1], "w", encoding="utf-8") as out:
+    out.write("a picture")
+"""
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-groups-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        (self.dir / "programs").mkdir()
+        self.write("run.yaml", RUN)
+        self.write("rows.csv", ROWS)
+        for name, text in (("weft-fabric", FABRIC), ("gnuplot", GNUPLOT)):
+            self.write("programs/" + name, text)
+            (self.dir / "programs" / name).chmod(0o755)
+        self.env = {**os.environ, "FAKE": str(self.dir), "WEFT_PROGRAMS": str(self.dir / "programs"),
+                    "PATH": f"{self.dir / 'programs'}:{os.environ['PATH']}"}
+
+    def write(self, name, text):
+        (self.dir / name).write_text(text)
+
+    def calls(self):
+        path = self.dir / "calls"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def weft(self, name, *args, code=0, cwd=None):
+        done = subprocess.run([WEFT, "reproduce", str(self.dir / name), "--cache", str(self.dir / "cache"),
+                               "-o", str(self.dir / "pictures"), *args], capture_output=True, text=True, timeout=60,
+                              check=False, env=self.env, cwd=cwd)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+
+class Groups(Case):
+    def setUp(self):
+        super().setUp()
+        # Names of members are those of --list or paths.
+        self.members = [str(self.dir / "one.yaml"), str(self.dir / "two.yaml")]
+        self.write("g.yaml", GROUP.replace("one, two", ", ".join(self.members)))
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
+        self.write("two.yaml", ONE.replace("MEASURE", "total-latency"))
+
+    def test_every_member_is_run_under_its_name(self):
+        text = self.weft("g.yaml").stdout
+        self.assertEqual(re.findall(r"^== (.*)$", text, re.M), self.members)
+
+    def test_only_names_members(self):
+        text = self.weft("g.yaml", "--only", self.members[1]).stdout
+        self.assertEqual(re.findall(r"^== (.*)$", text, re.M), self.members[1:])
+
+    def test_a_word_that_is_no_member_is_refused(self):
+        self.assertIn("expected members of the group", self.weft("g.yaml", "--only", "three", code=2).stderr)
+
+    def test_one_document_has_those_of_all_members(self):
+        document = json.loads(self.weft("g.yaml", "--json").stdout)
+        self.assertEqual((document["weft"], document["name"]), ("reproduction-group/1", "g"))
+        self.assertEqual([member["name"] for member in document["members"]], ["one", "two"])
+
+    def test_members_are_sections_in_markdown(self):
+        text = self.weft("g.yaml", "--markdown").stdout
+        self.assertEqual(re.findall(r"^### (.*)$", text, re.M), self.members)
+
+    def test_a_miss_of_the_first_member_is_the_answer_of_the_group(self):
+        self.write("high.csv", ROWS.replace(",,0,", ",10,,"))
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted").replace("rows.csv", "high.csv"))
+        self.weft("g.yaml", code=1)
+
+    def test_a_member_that_is_not_there_is_named_and_the_others_are_run(self):
+        (self.dir / "one.yaml").unlink()
+        done = self.weft("g.yaml", code=2)
+        self.assertIn("one.yaml", done.stderr)
+        self.assertIn("total-latency", done.stdout)
+
+    def test_instances_are_for_the_members_that_have_any(self):
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted").replace('n: 2, set: ["seed={n}"]', "set: [seed=1]"))
+        self.weft("g.yaml", "--instances", "3", "--json")
+        self.assertEqual(sorted({call["seed"] for call in self.calls()}), ["1", "2", "3"])
+
+    def test_the_groups_of_weft_name_definitions_that_are_there(self):
+        groups = 0
+        for path in SOURCES.glob("*.yaml"):
+            members = re.search(r"^members:\n((?:  - .*\n)+)", path.read_text(), re.M)
+            for member in re.findall(r"- (\S+)", members[1] if members else ""):
+                self.assertTrue((SOURCES / (member + ".yaml")).exists(), f"{path.name}: {member}")
+            groups += members is not None
+        self.assertGreaterEqual(groups, 3)
+
+
+class Means(Case):
+    def test_a_table_of_means_has_a_line_for_each_curve(self):
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted") + "means: true\n")
+        text = self.weft("one.yaml", "--markdown").stdout
+        # 0.5 / 1.1 and 0.5
+        self.assertIn("| none, torus | 0.477 ± 0.289 |\n| other, torus | 0.239 ± 0.144 |\n", text)
+
+    def test_without_it_each_instance_has_one(self):
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
+        self.assertIn("| other, torus 2 | 0.250 |", self.weft("one.yaml", "--markdown").stdout)
+
+
+class Here(Case):
+    def test_here_is_the_folder_of_the_definition_from_every_folder(self):
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted").replace(
+            '"seed={n}"', '"seed={n}", "traffic.0.file={here}/p{n}.pairs"'))
+        self.write("run.yaml", RUN.replace("uniform, from: all", "permutation, file: p1.pairs"))
+        for n in "12":
+            self.write(f"p{n}.pairs", "h0 h1\n")
+        self.weft("one.yaml", cwd="/")
+        self.assertEqual({call["traffic.0.file"] for call in self.calls()},
+                         {f"{self.dir}/p1.pairs", f"{self.dir}/p2.pairs"})
+
+
+class Pictures(Case):
+    def draw(self, measure, more="", *args):
+        """The scripts by the names of their pictures."""
+        self.write("one.yaml", ONE.replace("MEASURE", measure) + more)
+        done = self.weft("one.yaml", *args)
+        names = re.findall(r"/pictures/(\S+)\.png$", done.stdout, re.M)
+        scripts = (self.dir / "scripts").read_text().split("\n# end\n")
+        return dict(zip(names, scripts))
+
+    @staticmethod
+    def data(script):
+        """The rows of each curve's block."""
+        blocks = re.findall(r"^\$curve\d+ << END\n(.*?)^END$", script, re.M | re.S)
+        return [[[float(word) for word in line.split()] for line in block.splitlines()] for block in blocks]
+
+    def test_a_throughput_is_the_mean_over_the_seeds_with_its_interval(self):
+        (name, script), = self.draw("throughput", "loads: 2\n").items()
+        self.assertEqual(name, "one-torus")
+        (first, _), _ = self.data(script)
+        # 0.5 / 1.1 and 0.5: the half-width is 12.706 times half of their distance.
+        self.assertAlmostEqual(first[3], 0.5 * 1.05 / 1.1, places=5)
+        self.assertAlmostEqual(first[5] - first[3], 12.706 * 0.5 * 0.05 / 1.1, places=4)
+
+    def test_loads_are_in_bits_per_microsecond_if_the_definition_says_so(self):
+        script = self.draw("throughput", "loads: 2\naxis: bits/us\n")["one-torus"]
+        self.assertEqual([point[0] for point in self.data(script)[0]], [1000, 2000])
+        self.assertIn("bits/µs", script)
+
+    def test_a_latency_has_a_picture_beside_the_throughput(self):
+        scripts = self.draw("throughput", "loads: 2\nlatency: true\n")
+        self.assertEqual(list(scripts), ["one-torus", "one-torus-latency"])
+        none, other = self.data(scripts["one-torus-latency"])
+        self.assertAlmostEqual(none[0][3], 2.1, places=5)  # us
+        self.assertAlmostEqual(other[0][3], 1.05, places=5)
+
+    def test_the_links_used_most_without_control_are_bars(self):
+        script = self.draw("worst-link")["one-torus-links"]
+        self.assertRegex(script, r"set xtics \('s5:0 to s0:1' 0, 's4:0 to s0:1' 1")
+        self.assertNotIn("h0:0", script)
+        none, other = self.data(script)
+        self.assertAlmostEqual(none[0][3], 52.5, places=4)
+        self.assertAlmostEqual(other[0][3], 26.25, places=4)
+
+    def test_a_map_has_each_switch_of_a_grid_at_its_place(self):
+        script = self.draw("worst-switch")["one-torus-map"]
+        none, other = self.data(script)
+        self.assertEqual({(row[0], row[3]): round(row[6], 5) for row in none},
+                         {(i % 3, i // 3): round(1.05 * i, 5) for i in range(6)})
+        self.assertAlmostEqual(other[5][6], 2.625, places=5)
+
+    def test_a_network_that_is_no_grid_has_no_map(self):
+        self.write("run.yaml", RUN.replace("torus:dims=3x2,hosts=1", "rlft:ports=4,stages=2"))
+        self.assertEqual(list(self.draw("worst-switch")), ["one-torus"])
+
+    def test_a_latency_over_time_has_every_sample(self):
+        script = self.draw("latency-time")["one-torus"]
+        none, _ = self.data(script)
+        self.assertEqual([point[0] for point in none], [1, 2, 3])  # ms
+        self.assertAlmostEqual(none[2][3], 3.15, places=5)  # us
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The curves of a picture from trials: means over the instances of a network with their 95 %
+ * intervals. Only latency against traffic and the use of links by rank are of the first instance,
+ * because each instance has loads and links of its own. */
+
+#include "plot_curves.h"
+#include "trial.h"
+
+/* The trials of one curve, by instance; without those that have no point. */
+struct reproduce_bundle {
+	const struct trial *trial[EXPERIMENT_COPIES];
+	unsigned count;
+};
+
+void reproduce_bundle_find(struct reproduce_bundle *bundle, const struct trial *trial,
+	unsigned trials, unsigned network, unsigned case_at, unsigned algorithm);
+
+/* Fills a curve for a picture of this kind. Nothing if the bundle is empty. -ENOMEM. */
+int reproduce_curve(
+	struct plot_curve *curve, enum plot_kind kind, const struct reproduce_bundle *bundle);
+
+/* The value of the trials; NAN without any. */
+struct confidence reproduce_value(const struct reproduce_bundle *bundle);
+/* The mean of the entry 'name' of a list of the result: of its 'key' "waiting_ns", for example. */
+struct confidence reproduce_entry(const struct reproduce_bundle *bundle, const char *list,
+	unsigned at, const char *key, double scale);
+/* The entries of that list, as the first instance has it. */
+const json_t *reproduce_list(const struct reproduce_bundle *bundle, const char *list);
