@@ -46,6 +46,12 @@ int measure_sink_set_entries(
 	return 0;
 }
 
+void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow)
+{
+	for (unsigned i = 0; i < sink->entries; i++)
+		sink->entry[i].flow = flow[i];
+}
+
 /* A histogram that nothing was recorded in is not touched: it may have no memory yet. */
 static void reset_entry(struct measure_sink_entry *entry)
 {

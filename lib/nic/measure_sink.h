@@ -67,6 +67,9 @@ void measure_sink_destroy(struct measure_sink *sink);
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
+/* The same entries count by source elsewhere from now on. */
+void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
+
 /* The time stamps in frames of 'source' are not comparable. Call before the first frame. */
 void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source);
 

@@ -45,6 +45,10 @@ struct lab_config_group_list {
 	uint32_t count;
 };
 
+/* In the run directory: the configuration of one run, from 'weft lab run --set' to the processes.
+ */
+#define LAB_RUN_FILE "run.yaml"
+
 struct lab_config_words {
 	char **at;
 	uint32_t count;

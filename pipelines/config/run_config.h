@@ -334,6 +334,9 @@ extern const struct run_words run_words[];
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);
 
+/* An entry of the traffic is a schedule. */
+bool run_config_has_schedule(const struct run_config *config);
+
 /* Mean length of the messages of an entry of traffic. */
 double run_config_mean_bytes(const struct run_config_traffic *traffic);
 

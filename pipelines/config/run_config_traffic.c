@@ -316,6 +316,14 @@ static double mean_of(uint64_t least, uint64_t most)
 	return most == 0 ? (double)least : ((double)least + (double)most) / 2;
 }
 
+bool run_config_has_schedule(const struct run_config *config)
+{
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		if (config->traffic.at[i].pattern->schedule)
+			return true;
+	return false;
+}
+
 double run_config_mean_bytes(const struct run_config_traffic *traffic)
 {
 	double other = traffic->other_share_ppm / 1e6;

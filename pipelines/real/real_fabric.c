@@ -18,6 +18,7 @@
 #include "real_fabric_switches.h"
 #include "real_pools.h"
 #include "real_private.h"
+#include "real_work.h"
 #include "run_source.h"
 
 #define TRANSIT_MBUFS_MAX 65536u
@@ -132,14 +133,6 @@ static int create_captures(struct real_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
-static int open_entries(struct real_fabric *fabric, struct fault *fault)
-{
-	return measure_window_add_entries(&fabric->window, fabric->options.topology,
-		       fabric->options.run, fabric->traffic, fabric->goal) == 0
-		       ? 0
-		       : fault_set(fault, ENOMEM, "no memory for measurements");
-}
-
 static int open_goal(struct real_fabric *fabric, struct fault *fault)
 {
 	int result =
@@ -173,7 +166,7 @@ static int check_sources(struct real_fabric *fabric, struct fault *fault)
 {
 	const struct queuing *queuing = fabric->routes.queuing;
 
-	return run_source_check_room(fabric->options.run, fabric->traffic,
+	return run_source_check_room(fabric->options.run, fabric->work->hosts,
 		queuing != NULL ? queuing->queues : 1, POLL_NIC_SOURCES_MAX, fault);
 }
 
@@ -181,11 +174,8 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 {
 	int result;
 
-	fabric->traffic = run_config_resolve(fabric->options.run, fabric->options.topology, fault);
-	if (fabric->traffic == NULL)
-		return -EINVAL;
-	if ((result = open_goal(fabric, fault)) < 0 || (result = open_entries(fabric, fault)) < 0 ||
-		(result = run_source_check(fabric->options.run, fabric->traffic, fault)) < 0 ||
+	if ((result = open_goal(fabric, fault)) < 0 ||
+		(result = real_work_open(fabric, &fabric->given, fabric->options.run, fault)) < 0 ||
 		(result = make_routes(fabric, fault)) < 0 ||
 		(result = check_sources(fabric, fault)) < 0 ||
 		(result = real_links_attach(fabric, fault)) < 0 ||
@@ -218,7 +208,7 @@ struct real_fabric *real_fabric_create(
 	result = -ENOMEM;
 	fabric->loops = count_loops(options);
 	fabric->whole = is_whole(options);
-	measure_window_open(&fabric->window, options->topology, 0);
+	fabric->work = &fabric->given;
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;
 	else
@@ -242,7 +232,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	real_show_end(fabric);
 	real_switches_destroy(fabric);
 	real_hosts_destroy(fabric);
-	real_entries_destroy(fabric);
+	real_work_drop(fabric);
 	real_control_destroy(fabric);
 	if (fabric->end != NULL)
 		real_links_close(fabric);
@@ -252,10 +242,9 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	rte_mempool_free(fabric->data_pool);
 	rte_mempool_free(fabric->control_pool);
 	fabric_routes_free(&fabric->routes);
-	run_hosts_destroy(fabric->traffic);
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
-	measure_window_close(&fabric->window);
+	real_work_close(&fabric->given);
 	free(fabric);
 }
 

@@ -19,12 +19,12 @@ static size_t row_flows(const struct real_fabric *fabric)
 	return (hosts + LINE_FLOWS - 1) / LINE_FLOWS * LINE_FLOWS;
 }
 
-static size_t loop_flows(const struct real_fabric *fabric)
+static size_t loop_flows(const struct real_fabric *fabric, const struct real_work *work)
 {
 	size_t finite = 0;
 
-	for (unsigned i = 0; i < fabric->window.entries; i++)
-		finite += fabric->window.entry[i].flow != NULL;
+	for (unsigned i = 0; i < work->window.entries; i++)
+		finite += work->window.entry[i].flow != NULL;
 	return finite * row_flows(fabric);
 }
 
@@ -32,47 +32,54 @@ static size_t loop_flows(const struct real_fabric *fabric)
 static void list_rows(const struct real_fabric *fabric, unsigned loop,
 	struct measure_sink_flow *row[RUN_TRAFFIC_MAX])
 {
-	struct measure_sink_flow *next = fabric->flows + loop * loop_flows(fabric);
+	struct measure_sink_flow *next =
+		fabric->work->flows + loop * loop_flows(fabric, fabric->work);
 
-	for (unsigned i = 0; i < fabric->window.entries; i++) {
+	for (unsigned i = 0; i < fabric->work->window.entries; i++) {
 		row[i] = NULL;
-		if (fabric->window.entry[i].flow == NULL)
+		if (fabric->work->window.entry[i].flow == NULL)
 			continue;
 		row[i] = next;
 		next += row_flows(fabric);
 	}
 }
 
+int real_flows_create(const struct real_fabric *fabric, struct real_work *work)
+{
+	size_t bytes = fabric->loops * loop_flows(fabric, work) * sizeof(*work->flows);
+
+	work->flows = aligned_alloc(64, bytes + 64);
+	if (work->flows == NULL)
+		return -ENOMEM;
+	memset(work->flows, 0, bytes);
+	return 0;
+}
+
 int real_entries_create(struct real_fabric *fabric)
 {
-	size_t bytes = fabric->loops * loop_flows(fabric) * sizeof(*fabric->flows);
 	struct measure_sink_flow *row[RUN_TRAFFIC_MAX];
-	int result = 0;
+	int result = real_flows_create(fabric, fabric->work);
 
-	fabric->flows = aligned_alloc(64, bytes + 64);
-	if (fabric->flows == NULL)
-		return -ENOMEM;
-	memset(fabric->flows, 0, bytes);
-	for (unsigned loop = 0; loop < fabric->loops; loop++) {
+	for (unsigned loop = 0; loop < fabric->loops && result == 0; loop++) {
 		list_rows(fabric, loop, row);
 		for (unsigned i = real_share(fabric, loop, fabric->host_count);
 			i < real_share(fabric, loop + 1, fabric->host_count) && result == 0; i++)
 			result = measure_sink_set_entries(
-				fabric->hosts[i].poll->sink, fabric->window.entries, row);
+				fabric->hosts[i].poll->sink, fabric->work->window.entries, row);
 	}
 	return result;
 }
 
-void real_entries_destroy(struct real_fabric *fabric)
+void real_flows_begin(struct real_fabric *fabric, unsigned loop)
 {
-	free(fabric->flows);
-}
+	size_t flows = loop_flows(fabric, fabric->work);
+	struct measure_sink_flow *row[RUN_TRAFFIC_MAX];
 
-void real_flows_clear(struct real_fabric *fabric, unsigned loop)
-{
-	size_t flows = loop_flows(fabric);
-
-	memset(fabric->flows + loop * flows, 0, flows * sizeof(*fabric->flows));
+	memset(fabric->work->flows + loop * flows, 0, flows * sizeof(*fabric->work->flows));
+	list_rows(fabric, loop, row);
+	for (unsigned i = real_share(fabric, loop, fabric->host_count);
+		i < real_share(fabric, loop + 1, fabric->host_count); i++)
+		measure_sink_set_flows(fabric->hosts[i].poll->sink, row);
 }
 
 static void read_sources(struct real_fabric *fabric, const struct poll_nic *poll, uint64_t overhead)
@@ -80,7 +87,7 @@ static void read_sources(struct real_fabric *fabric, const struct poll_nic *poll
 	for (unsigned i = 0; i < poll->sources; i++) {
 		const struct traffic_config *config = traffic_config(poll->source[i]);
 		const struct traffic_counters *count = traffic_counters(poll->source[i]);
-		struct measure_entry *entry = &fabric->window.entry[config->entry];
+		struct measure_entry *entry = &fabric->work->window.entry[config->entry];
 
 		entry->now.generated_messages += count->generated_messages;
 		entry->now.generated_wire_bytes +=
@@ -96,7 +103,7 @@ static void read_goal(struct real_fabric *fabric, const struct real_host *host, 
 
 	if (fabric->goal == NULL)
 		return;
-	entry = &fabric->window.entry[fabric->goal->entry];
+	entry = &fabric->work->window.entry[fabric->goal->entry];
 	entry->now.generated_messages += goal->messages;
 	entry->now.generated_wire_bytes += goal->bytes + goal->frames * overhead;
 }
@@ -106,7 +113,7 @@ static void read_sink(
 {
 	for (unsigned i = 0; i < sink->entries; i++) {
 		const struct measure_sink_entry *from = &sink->entry[i];
-		struct measure_entry *entry = &fabric->window.entry[i];
+		struct measure_entry *entry = &fabric->work->window.entry[i];
 
 		entry->now.messages += from->messages;
 		entry->now.wire_bytes += from->bytes + from->frames * overhead;
@@ -117,7 +124,7 @@ static void read_sink(
 
 void real_entries_read(struct real_fabric *fabric, bool fresh)
 {
-	struct measure_window *window = &fabric->window;
+	struct measure_window *window = &fabric->work->window;
 	uint64_t overhead = real_frame_overhead(fabric);
 
 	for (unsigned i = 0; i < window->entries; i++)
@@ -146,7 +153,7 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 
 	for (unsigned i = 0; i < poll->sources; i++) {
 		const struct traffic_config *config = traffic_config(poll->source[i]);
-		struct measure_flow *flow = fabric->window.entry[config->entry].flow;
+		struct measure_flow *flow = fabric->work->window.entry[config->entry].flow;
 
 		/* Of several lanes one counts for all. */
 		if (flow != NULL && config->lane == 0)
@@ -154,13 +161,13 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 				traffic_counters(poll->source[i])->generated_messages;
 	}
 	if (fabric->goal != NULL)
-		fabric->window.entry[fabric->goal->entry].flow[host->number].generated =
+		fabric->work->window.entry[fabric->goal->entry].flow[host->number].generated =
 			poll->goal.messages;
 }
 
 void real_flows_read(struct real_fabric *fabric)
 {
-	struct measure_window *window = &fabric->window;
+	struct measure_window *window = &fabric->work->window;
 	struct measure_sink_flow *row[RUN_TRAFFIC_MAX];
 
 	for (unsigned i = 0; i < window->entries; i++)

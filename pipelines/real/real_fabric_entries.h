@@ -11,9 +11,10 @@
 /* The hosts' sinks tell the entries apart; when the hosts and the number of loops are there.
  * -ENOMEM. */
 int real_entries_create(struct real_fabric *fabric);
-void real_entries_destroy(struct real_fabric *fabric);
-/* Clears the loop's rows by sender; in that loop. */
-void real_flows_clear(struct real_fabric *fabric, unsigned loop);
+/* The rows of this work, in work->flows. -ENOMEM. */
+int real_flows_create(const struct real_fabric *fabric, struct real_work *work);
+/* Clears the loop's rows by sender and has its hosts count there; in that loop. */
+void real_flows_begin(struct real_fabric *fabric, unsigned loop);
 /* Writes the totals of the window's entries. 'fresh': they are about to begin anew. */
 void real_entries_read(struct real_fabric *fabric, bool fresh);
 /* Writes the flows of the window's entries, all anew: for a result, since it takes loops x entries

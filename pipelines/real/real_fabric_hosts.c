@@ -53,7 +53,7 @@ static const struct run_config_edge *find_edge(const struct real_fabric *fabric,
 	const struct run_config *run = fabric->options.run;
 
 	for (uint32_t i = 0; i < run->edges.count; i++)
-		if (fabric->traffic->edge[i] == host)
+		if (fabric->work->hosts->edge[i] == host)
 			return &run->edges.at[i];
 	return NULL;
 }
@@ -224,7 +224,7 @@ static int add_source(
 	struct traffic_config config;
 	uint16_t *permutation;
 	int result = run_source_config(
-		fabric->options.run, fabric->traffic, which, &place, &config, &permutation);
+		fabric->work->run, fabric->work->hosts, which, &place, &config, &permutation);
 
 	config.queuing = fabric->routes.queuing;
 	result = result == 0 ? poll_nic_add_traffic(host->poll, &config, fault)
@@ -250,8 +250,8 @@ int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, 
 	host->poll->sources = 0;
 	for (unsigned i = 0; i < former; i++)
 		traffic_destroy(host->poll->source[i]);
-	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
-		if (run_source_sends(&fabric->traffic->entry[i], host->number))
+	for (uint32_t i = 0; i < fabric->work->hosts->entries && result == 0; i++)
+		if (run_source_sends(&fabric->work->hosts->entry[i], host->number))
 			result = add_source(fabric, host, i, fault);
 	if (fabric->goal != NULL)
 		start_goal(fabric, host);

@@ -272,7 +272,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 		fabric->stopped_at > fabric->ended_at ? fabric->stopped_at : fabric->ended_at,
 		fabric->traffic_from);
 
-	result->seed = fabric->options.run->seed;
+	result->seed = fabric->work->run->seed;
 	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
 	run_result_set_buffer(result, fabric->options.run);
 	result->switches = fabric->switch_count;
@@ -295,8 +295,8 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	real_flows_read(fabric);
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
-		measure_window_result(&fabric->window, 0, result) < 0 ||
-		(fabric->options.run->measure.links && add_links(fabric, result, running) < 0))
+		measure_window_result(&fabric->work->window, 0, result) < 0 ||
+		(fabric->work->run->measure.links && add_links(fabric, result, running) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);
 	return 0;

@@ -20,6 +20,7 @@
 #include "real_fabric_shortage.h"
 #include "real_fabric_show.h"
 #include "real_fabric_switches.h"
+#include "real_work.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
@@ -116,7 +117,7 @@ static void obey(struct real_worker *worker, weft_time now)
 		return;
 	began = begin_work(worker);
 	if (fabric->order == REAL_ORDER_START) {
-		real_flows_clear(fabric, worker->number);
+		real_flows_begin(fabric, worker->number);
 		loop_presence_reset(&worker->presence);
 	}
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
@@ -160,13 +161,13 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 	struct measure_totals totals;
 
 	real_totals_read(fabric, now, &totals);
-	measure_window_sample(&fabric->window, &totals);
+	measure_window_sample(&fabric->work->window, &totals);
 }
 
 static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
 {
 	return now - fabric->traffic_from >=
-	       fabric->window.sampled.at_ps + fabric->options.run->measure.sample_ps;
+	       fabric->work->window.sampled.at_ps + fabric->work->run->measure.sample_ps;
 }
 
 static bool is_half_over(const struct real_fabric *fabric, weft_time now)
@@ -179,7 +180,7 @@ static bool is_half_over(const struct real_fabric *fabric, weft_time now)
 static void take_middle(struct real_fabric *fabric)
 {
 	real_entries_read(fabric, false);
-	measure_window_middle(&fabric->window);
+	measure_window_middle(&fabric->work->window);
 }
 
 /* 'fresh': sources and latencies are about to begin anew, in each host's loop. */
@@ -191,7 +192,7 @@ static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fres
 	real_entries_read(fabric, fresh);
 	if (fresh)
 		totals.generated_wire_bytes = totals.timed = totals.latency_sum_ps = 0;
-	measure_window_begin(&fabric->window, &totals);
+	measure_window_begin(&fabric->work->window, &totals);
 }
 
 static bool all_delivered(const struct real_fabric *fabric, weft_time now)
@@ -204,8 +205,10 @@ static bool all_delivered(const struct real_fabric *fabric, weft_time now)
 
 static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time duration)
 {
-	const struct run_config_measure *measure = &fabric->options.run->measure;
+	const struct run_config_measure *measure;
 
+	real_work_begin(fabric);
+	measure = &fabric->work->run->measure;
 	fabric->traffic_from = now;
 	atomic_store(&fabric->sent_from, now);
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
@@ -224,7 +227,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 		begin_measuring(fabric, now, false);
 	real_totals_read(fabric, now, &totals);
 	real_entries_read(fabric, false);
-	measure_window_end(&fabric->window, &totals);
+	measure_window_end(&fabric->work->window, &totals);
 	fabric->ended_at = now;
 	fabric->phase = REAL_DRAINING;
 	fabric->look_due = now + DRAIN_LOOK_PS;
@@ -275,7 +278,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case REAL_MEASURING:
 		if (sample_is_due(fabric, now))
 			take_sample(fabric, now);
-		if (!fabric->window.halved && is_half_over(fabric, now))
+		if (!fabric->work->window.halved && is_half_over(fabric, now))
 			take_middle(fabric);
 		if (now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);
@@ -352,6 +355,8 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		return;
 	else if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
 		start_traffic(fabric, now, duration_ns * PS_PER_NS);
+	else if (strncmp(text, "traffic load ", 13) == 0)
+		real_work_load(fabric, text + 13);
 	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "report ", 7) == 0)

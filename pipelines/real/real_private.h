@@ -111,6 +111,15 @@ struct real_shortage {
 	uint64_t control, device;
 };
 
+/* What the hosts send, and how it is measured (real_work.h). */
+struct real_work {
+	const struct run_config *run; /* traffic, measure, seed */
+	struct run_config *own;       /* 'run', if it was loaded for this */
+	struct run_hosts *hosts;      /* its traffic section, resolved */
+	struct measure_window window;
+	struct measure_sink_flow *flows; /* of the entries that end (real_fabric_entries.h) */
+};
+
 struct real_fabric {
 	struct real_fabric_options options;
 	uint8_t secret[NIC_SECRET_BYTES]; /* of all hosts here */
@@ -118,8 +127,10 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
-	struct run_hosts *traffic;    /* resolved traffic section */
-	struct run_goal *goal;        /* a schedule that its hosts replay; NULL: none */
+	struct real_work given;       /* of its own configuration */
+	struct real_work *work;       /* now: &given, or what was loaded for a run */
+	struct real_work *next, *former;
+	struct run_goal *goal; /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct real_end *end; /* [2 * link + side] */
 	struct real_switch *switches;
@@ -127,8 +138,7 @@ struct real_fabric {
 	struct weft_switch **sw; /* by number; NULL: elsewhere */
 	struct real_host *hosts;
 	unsigned host_count;
-	unsigned loops;                  /* that poll, each its share of the devices */
-	struct measure_sink_flow *flows; /* of the entries that end (real_fabric_entries.h) */
+	unsigned loops; /* that poll, each its share of the devices */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];
@@ -148,7 +158,6 @@ struct real_fabric {
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
-	struct measure_window window;
 	bool incomplete;
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */

@@ -82,6 +82,33 @@ class Knobs(unittest.TestCase):
         self.assertGreater(result["packets"]["retransmitted"], 0)
         self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
 
+    def test_a_run_sends_what_it_is_told_and_the_next_one_what_the_file_says(self):
+        words = ("--set", "traffic.0.message=2KiB", "--set", "traffic.0.from=[h0]", "--set", "traffic.0.to=[h3]",
+                 "--set", "traffic.0.stop=200ms", "--set", "measure.duration=400ms", "--set", "seed=7")
+        told = self.lab.run(*words)
+        self.assertEqual([told["config"]["measure"]["duration"], told["seed"]], ["400ms", 7])
+        self.assertEqual(told["config"]["traffic"][0]["message"], "2KiB")
+        self.assertGreater(told["messages"]["delivered"], 0)
+        entry, = told["traffic"]
+        self.assertEqual([flow["from"] for flow in entry["flows"]], ["h0"])
+        for result in (told, file := self.lab.run("--duration", "300ms")):
+            self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertEqual(file["seed"], 1)
+        self.assertEqual([(entry["senders"], "flows" in entry) for entry in file["traffic"]], [(4, False)])
+
+    def test_what_a_run_cannot_change_is_refused(self):
+        two = "{pattern: uniform, from: all, load: 5%, message: 1KiB}"
+        for word, text in (("nic.mtu=1KiB", "--set nic.mtu=1KiB: lab " + self.lab.name + " is up with its own 'nic.mtu'; "
+                            "expected a key of traffic or measure, or seed"),
+                           ("topology=ring:switches=3,hosts=1", "is up with its own 'topology'"),
+                           ("traffic.0.load=much", "--set traffic.0.load=much: "),
+                           ("traffic.0.to=[h9]", "h9"),
+                           (f"traffic=[{two}, {two}]", "--set: 2 entries of traffic, expected as many as the lab was "
+                            "started with: 1")):
+            done = self.lab.weft("run", "--set", word)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(text, done.stderr)
+
     def test_a_host_link_can_have_faults_too(self):
         self.assertEqual(self.set("h0", "corrupt=1%"),
                          "h0:0: corrupt=1% credit-loss=0%\ns0:0: corrupt=1% credit-loss=0%\n")

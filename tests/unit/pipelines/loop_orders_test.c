@@ -41,6 +41,7 @@ static void the_leader_waits_until_all_loops_have_obeyed(void **state)
 	};
 	atomic_bool stop = true;
 
+	fabric.work = &fabric.given;
 	fabric.stop = &stop;
 	fabric.deadlock_due = fabric.shortage.due = WEFT_TIME_NEVER;
 	clock_start(&fabric.clock);
@@ -48,7 +49,7 @@ static void the_leader_waits_until_all_loops_have_obeyed(void **state)
 	loop_orders_obeyed(&fabric.orders);
 	assert_false(real_lead(&fabric));
 	assert_int_equal(fabric.phase, REAL_MEASURING);
-	assert_false(fabric.window.halved);
+	assert_false(fabric.given.window.halved);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -28,8 +28,9 @@ static void open_bed(struct bed *bed)
 		.hosts = bed->host,
 		.host_count = HOSTS,
 		.loops = LOOPS,
-		.window = {.entry = &bed->entry, .entries = 1},
+		.given.window = {.entry = &bed->entry, .entries = 1},
 	};
+	bed->fabric.work = &bed->fabric.given;
 	for (unsigned i = 0; i < HOSTS; i++) {
 		bed->poll[i].sink = measure_sink_create((uint16_t)i, HOSTS);
 		assert_non_null(bed->poll[i].sink);
@@ -42,7 +43,23 @@ static void close_bed(struct bed *bed)
 {
 	for (unsigned i = 0; i < HOSTS; i++)
 		measure_sink_destroy(bed->poll[i].sink);
-	real_entries_destroy(&bed->fabric);
+	free(bed->fabric.given.flows);
+}
+
+static void rows_of_another_work_take_their_place_when_its_traffic_begins(void **state)
+{
+	struct real_work other = {.run = NULL};
+	struct bed bed;
+
+	open_bed(&bed);
+	other.window = bed.fabric.given.window;
+	assert_int_equal(real_flows_create(&bed.fabric, &other), 0);
+	bed.fabric.work = &other;
+	for (unsigned i = 0; i < LOOPS; i++)
+		real_flows_begin(&bed.fabric, i);
+	assert_ptr_equal(bed.poll[0].sink->entry[0].flow, other.flows);
+	free(other.flows);
+	close_bed(&bed);
 }
 
 /* A message of host 1 has arrived. */
@@ -105,7 +122,7 @@ static void a_loop_clears_its_own_rows_alone(void **state)
 	open_bed(&bed);
 	arrive(&bed, 0, 900);
 	arrive(&bed, 2, 500);
-	real_flows_clear(&bed.fabric, 0);
+	real_flows_begin(&bed.fabric, 0);
 	real_flows_read(&bed.fabric);
 	assert_int_equal(bed.flow[1].delivered, 1);
 	assert_int_equal(bed.flow[1].last_ps, 500);
@@ -116,6 +133,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(totals_are_read_without_the_flows),
 	cmocka_unit_test(flows_are_summed_over_the_loops),
 	cmocka_unit_test(hosts_of_a_loop_share_a_row_and_loops_share_none),
+	cmocka_unit_test(rows_of_another_work_take_their_place_when_its_traffic_begins),
 	cmocka_unit_test(a_loop_clears_its_own_rows_alone),
 };
 

@@ -93,6 +93,10 @@ static const struct argp_option run_options[] = {
 	OPTION_RUN_DIR,
 	{"duration", 'd', "TIME", 0,
 		"how long traffic is sent (default: measure.duration of the file)", 0},
+	{"set", 's', "KEY=VALUE", 0,
+		"change a key of 'traffic' or 'measure', or 'seed', for this run, such as "
+		"traffic.0.load=30%; may be repeated",
+		0},
 	{"json", 'o', "FILE", 0, "write the result ('-': standard output)", 0},
 	{0},
 };
@@ -222,6 +226,10 @@ static void parse_repeated(int key, const char *text, struct argp_state *state)
 		if (arguments->only_count == LAB_ONLY_MAX)
 			argp_error(state, "--process: at most %d of them", LAB_ONLY_MAX);
 		arguments->only[arguments->only_count++] = text;
+	} else if (key == 's') {
+		if (arguments->sets == LAB_SETS_MAX)
+			argp_error(state, "--set: at most %d of them", LAB_SETS_MAX);
+		arguments->set[arguments->sets++] = text;
 	} else {
 		if (arguments->trust.count == LAB_TRUST_MAX)
 			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
@@ -255,6 +263,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 			argp_error(state, "--interval %s: expected at least 100ms", text);
 		return 0;
 	case 'p':
+	case 's':
 	case 't':
 		parse_repeated(key, text, state);
 		return 0;

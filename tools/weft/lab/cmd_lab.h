@@ -17,6 +17,7 @@
 #include "weft_time.h"
 
 #define LAB_ONLY_MAX 64
+#define LAB_SETS_MAX 64
 
 struct lab_arguments {
 	const char *file;  /* or the name of a lab that is up */
@@ -26,7 +27,9 @@ struct lab_arguments {
 	const char *output;             /* NULL: standard output */
 	const char *only[LAB_ONLY_MAX]; /* up: processes by a device of theirs */
 	unsigned only_count;
-	struct lab_trust trust; /* up */
+	struct lab_trust trust;        /* up */
+	const char *set[LAB_SETS_MAX]; /* run */
+	unsigned sets;
 	weft_time wait_ps, duration_ps;
 	bool json;
 	bool dot;              /* map */

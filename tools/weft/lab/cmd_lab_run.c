@@ -13,6 +13,7 @@
 
 #include "lab_lock.h"
 #include "lab_query.h"
+#include "lab_run_set.h"
 #include "lab_state.h"
 #include "output_file.h"
 #include "progress_line.h"
@@ -102,6 +103,29 @@ static void order_all(struct lab_run *run, const char *text)
 	for (unsigned i = 0; i < run->state.processes; i++)
 		if (!is_gone(run, i) && lab_control(&run->asked[i].connection, text, &fault) < 0)
 			give_up_silent(run, i, "does not obey", &fault);
+}
+
+/* Has all processes load the traffic of this run. One that refuses it would send the file's. */
+static int load_traffic(struct lab_run *run, struct fault *fault)
+{
+	for (unsigned i = 0; i < run->state.processes; i++) {
+		const char *error;
+		json_t *answer;
+
+		if (is_gone(run, i))
+			continue;
+		answer = lab_control_json(&run->asked[i].connection, &run->state.process[i],
+			run->state.dir, "traffic load", fault);
+		error = json_string_value(json_object_get(answer, "error"));
+		if (answer == NULL)
+			return -EPROTO;
+		if (error != NULL)
+			fault_set(fault, EINVAL, "%s: %s", run->state.process[i].name, error);
+		json_decref(answer);
+		if (error != NULL)
+			return -EINVAL;
+	}
+	return 0;
 }
 
 /* --- reports --- */
@@ -350,6 +374,10 @@ static int measure(struct lab_run *run, struct fault *fault)
 	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
 	if (result < 0)
 		return result;
+	if (run->arguments->sets > 0)
+		result = load_traffic(run, fault);
+	if (result < 0)
+		return result;
 	collect_before(run);
 	send_traffic(run, duration);
 	/* The processes began a little later than this program. */
@@ -505,6 +533,12 @@ static enum weft_exit run_alone(struct lab_run *run)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	/* Before traffic starts, because a run with a wrong path would be useless. */
 	code = output_file_open(&run->output);
+	if (code == EXIT_DONE && run->arguments->sets > 0 &&
+		(result = lab_run_set(
+			 &run->lab, run->arguments->set, run->arguments->sets, &fault)) < 0) {
+		output_file_discard(&run->output);
+		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	}
 	if (code == EXIT_DONE)
 		code = measure_and_write(run);
 	lab_lock_release(&lock);

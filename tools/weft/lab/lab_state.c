@@ -224,7 +224,7 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 	/* Of this program, and of weft-switch and weft-nic in their run directory. */
 	static const char *const names[] = {STATE_FILE, STATE_FILE ".new", "plan.txt", "lab.yaml",
 		"machine", "machine.*", "hosts", "hosts.*", "hostfile", "clock", "clock.*", "*.log",
-		"l*.sock", "answer-*", "capture-*.fifo", "run.lock", NULL};
+		"l*.sock", "answer-*", "capture-*.fifo", "run.lock", "run.yaml", NULL};
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * What the hosts of a real-clock fabric send, and how it is measured: that of its own
+ * configuration, or, for one run of a lab, that of a file which 'weft lab run --set' has written.
+ * Only the leader changes it, while no loop has an order to obey; the loops read it when they
+ * obey the order to begin.
+ */
+
+#include "real_private.h"
+
+/* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and fault; the
+ * caller closes it in any case. */
+int real_work_open(struct real_fabric *fabric, struct real_work *work, const struct run_config *run,
+	struct fault *fault);
+/* Also one that is zeroed. */
+void real_work_close(struct real_work *work);
+
+/* The next run is that of the file LAB_RUN_FILE in the folder of 'path', where {} or {"error":
+ * text} is written. The file has as many entries of traffic as the fabric's own configuration. */
+void real_work_load(struct real_fabric *fabric, const char *path);
+/* Traffic begins: that which was loaded since the last time, or else the fabric's own. */
+void real_work_begin(struct real_fabric *fabric);
+/* Of everything that was loaded. */
+void real_work_drop(struct real_fabric *fabric);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_run_set.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_hosts.h"
+#include "run_source.h"
+
+/* Keys of a run; those of the fabric itself are what the lab was started with. */
+static int check_key(const struct lab *lab, const char *set, struct fault *fault)
+{
+	static const char *const keys[] = {"traffic", "measure", "seed"};
+	size_t length = strcspn(set, ".[=");
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strlen(keys[i]) == length && strncmp(keys[i], set, length) == 0)
+			return 0;
+	return fault_set(fault, EINVAL,
+		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic or measure, "
+		"or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
+		"lab up --restart' all that a lab file says)",
+		set, lab->plan->lab, (int)strcspn(set, "="), set);
+}
+
+/* Counters of the entries are as many as when the lab was started, and so are its schedules. */
+static int check_shape(const struct lab *lab, const struct run_config *run, struct fault *fault)
+{
+	uint32_t count = lab->config->run.traffic.count;
+
+	if (run->traffic.count != count)
+		return fault_set(fault, EINVAL,
+			"--set: %u entries of traffic, expected as many as the lab was started with: "
+			"%u",
+			run->traffic.count, count);
+	if (run_config_has_schedule(run) || run_config_has_schedule(&lab->config->run))
+		return fault_set(fault, EINVAL,
+			"--set: a schedule (pattern: goal) is the one that the lab was started with");
+	return 0;
+}
+
+static int check_traffic(const struct lab *lab, const struct run_config *run, struct fault *fault)
+{
+	struct run_hosts *hosts = run_config_resolve(run, lab->topology, fault);
+	int result = hosts != NULL ? run_source_check(run, hosts, fault) : -EINVAL;
+
+	run_hosts_destroy(hosts);
+	return result;
+}
+
+static void take(struct run_config *into, struct run_config *from)
+{
+	const struct run_config_traffic_list former = into->traffic;
+
+	into->traffic = from->traffic;
+	from->traffic = former;
+	into->measure = from->measure;
+	into->seed = from->seed;
+}
+
+static int write_file(const struct lab *lab, struct fault *fault)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/" LAB_RUN_FILE, lab->plan->run_dir);
+	file = fopen(path, "we");
+	if (file == NULL)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	good = run_config_explain(&lab->config->run, file) == 0;
+	good = fclose(file) == 0 && good;
+	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written", path);
+}
+
+int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct fault *fault)
+{
+	struct lab_config *config;
+	int result = 0;
+
+	for (unsigned i = 0; i < sets && result == 0; i++)
+		result = check_key(lab, set[i], fault);
+	if (result < 0)
+		return result;
+	config = lab_config_load(lab->path, set, sets, fault);
+	if (config == NULL)
+		return -errno;
+	result = lab_config_supported(config, fault);
+	if (result == 0)
+		result = check_shape(lab, &config->run, fault);
+	if (result == 0)
+		result = run_config_name_edges(&config->run, lab->topology, lab->plan->lab, fault);
+	if (result == 0)
+		result = check_traffic(lab, &config->run, fault);
+	if (result == 0) {
+		take(&lab->config->run, &config->run);
+		result = write_file(lab, fault);
+	}
+	lab_config_destroy(config);
+	return result;
+}
