@@ -268,8 +268,8 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
-/* Parts of the epoch in use and of earlier ones are late. But without a key somebody may have made
- * up the one in use: a lease after its commit it keeps no other away. */
+/* Parts of the epoch in use and of earlier ones are late. But without a key the epoch in use may be
+ * forged, so it blocks lower ones only for a lease after its commit. */
 static bool is_over(
 	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {

@@ -242,8 +242,8 @@ static bool knows_generation(const struct mapper *mapper, uint32_t number)
 	return false;
 }
 
-/* An epoch is above those that devices have in use. But one that no mapper reaches by its changes
- * was made up by somebody, and numbers above it would soon be used up. */
+/* An epoch is above those that devices have in use. But an epoch above what a
+ * mapper can reach by its changes is forged, and numbers above it would soon be used up. */
 static void follow_epoch(struct mapper *mapper, uint32_t epoch)
 {
 	if (epoch > mapper->epoch && epoch <= MAPPER_EPOCH_TRUE_MAX)

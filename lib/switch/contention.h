@@ -48,7 +48,7 @@ struct contention_config {
 struct contention {
 	struct contention_config config;
 	uint64_t waited_ps; /* of all data packets that have left; data_out is their number */
-	uint64_t recorded;  /* packets that have become predictive here (contention_recorded) */
+	uint64_t recorded;  /* packets whose flows were recorded here (contention_recorded) */
 	uint64_t bad;       /* extensions in frames whose check is wrong: left as they are */
 };
 

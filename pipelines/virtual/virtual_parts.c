@@ -14,8 +14,8 @@
 
 #define STEPS UINT32_C(1 << 30)
 
-/* Events of worker 0 that a round counts for: it also looks for an early end if only others have
- * events. */
+/* A round counts as so many events of worker 0, so that it looks for an early end although only
+ * other workers have events. */
 #define ROUND_STEPS 64u
 
 /* --- rounds --- */

@@ -125,8 +125,16 @@ class Groups(Case):
         text = self.weft("g.yaml", "--only", self.members[1]).stdout
         self.assertEqual(re.findall(r"^== (.*)$", text, re.M), self.members[1:])
 
-    def test_a_word_that_is_no_member_is_refused(self):
-        self.assertIn("expected members of the group", self.weft("g.yaml", "--only", "three", code=2).stderr)
+    def test_a_word_that_is_no_member_is_refused_before_any_is_run(self):
+        for words in ("three", f"{self.members[0]},three"):
+            done = self.weft("g.yaml", "--json", "--only", words, code=2)
+            self.assertIn("expected members of the group", done.stderr)
+            self.assertEqual((done.stdout, self.calls()), ("", []))
+
+    def test_a_group_in_a_group_is_refused_by_its_name(self):
+        self.write("two.yaml", GROUP.replace("one, two", self.members[0]))
+        self.assertIn(f"expected experiments as members, '{self.members[1]}' is a group",
+                      self.weft("g.yaml", code=2).stderr)
 
     def test_one_document_has_those_of_all_members(self):
         document = json.loads(self.weft("g.yaml", "--json").stdout)

@@ -250,7 +250,8 @@ static bool host_pauses(struct datagram_control *control, uint64_t now)
 	return false;
 }
 
-/* Returns the set of VCs whose head pauses, but finds no room. */
+/* Takes messages that are to pause out of the FIFOs. Returns the set of VCs whose head is to pause
+ * and finds no room among the paused ones. */
 static uint16_t pause_fifos(struct datagram *nic, weft_time now)
 {
 	uint16_t held = 0;

@@ -431,6 +431,12 @@ static int run_member(const struct request *request, const char *name)
 	experiment = open_named(name, &fault);
 	if (experiment == NULL)
 		return fail(-errno, &fault);
+	if (experiment->members > 0) {
+		experiment_destroy(experiment);
+		return command_fail("reproduce", EXIT_BAD_REQUEST,
+			"%s: expected experiments as members, '%s' is a group", request->name,
+			name);
+	}
 	if (!experiment_has_instances(experiment))
 		own.instances = 0;
 	if (!request->json)
@@ -440,30 +446,42 @@ static int run_member(const struct request *request, const char *name)
 	return code;
 }
 
+/* Each word of '--only' is a member. */
+static bool knows_words(const struct request *request, const struct experiment *group)
+{
+	unsigned words = 1, known = 0;
+
+	if (request->only == NULL)
+		return true;
+	for (const char *at = request->only; *at != '\0'; at++)
+		words += *at == ',';
+	for (unsigned i = 0; i < group->members; i++)
+		known += is_chosen(request, group->member[i]);
+	return known >= words;
+}
+
 /* The members of a group one after the other; the greatest exit code, or that of Ctrl-C. */
 static int run_group(struct request *request, const struct experiment *group)
 {
 	int code = EXIT_DONE;
-	unsigned ran = 0;
 
+	if (!knows_words(request, group))
+		return command_fail("reproduce", EXIT_BAD_REQUEST,
+			"%s: --only %s: expected members of the group, such as %s", group->name,
+			request->only, group->member[0]);
 	request->group = request->json ? json_array() : NULL;
 	for (unsigned i = 0; i < group->members && code != EXIT_INTERRUPTED; i++) {
 		int one = is_chosen(request, group->member[i])
 				  ? run_member(request, group->member[i])
 				  : EXIT_DONE;
 
-		ran += is_chosen(request, group->member[i]);
 		code = one > code ? one : code;
 	}
 	if (request->group != NULL)
 		command_print_json(json_pack("{s:s,s:s,s:o}", "weft", "reproduction-group/1",
 					   "name", group->name, "members", request->group),
 			JSON_REAL_PRECISION(10));
-	if (ran > 0)
-		return code;
-	return command_fail("reproduce", EXIT_BAD_REQUEST,
-		"%s: --only %s: expected members of the group, such as %s", group->name,
-		request->only, group->member[0]);
+	return code;
 }
 
 int cmd_reproduce(int argc, char **argv)
