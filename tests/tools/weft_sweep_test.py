@@ -187,6 +187,8 @@ class Sweep(unittest.TestCase):
                 pass
         os.close(master)
         self.assertEqual(process.returncode, 0)
+        self.assertIn(b"\r\x1b[K[", text)
+        self.assertNotIn(b"\\x1b", text)
         self.assertIn(b"/4 points, 1 running", text)
         self.assertNotIn(b"total latency", text)
 
