@@ -51,8 +51,10 @@ bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
 		return false;
 	more = more < ROOM_MIN ? ROOM_MIN : more;
 	more = more < wanted ? wanted : more;
+	if (more > SIZE_MAX / size)
+		return false;
 	memcpy(&old, array, sizeof(old));
-	grown = reallocarray(old, more, size);
+	grown = realloc(old, more * size);
 	if (grown == NULL)
 		return false;
 	memcpy(array, &grown, sizeof(grown));

@@ -6,15 +6,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "text_escape.h"
 
-/* Our own sequences do not pass here: 'weft lab top', which has some, writes to the terminal
+#define ERASE_LINE "\033[K"
+
+/* Our other sequences do not pass here: 'weft lab top', which has some, writes to the terminal
  * itself. */
 struct guarded {
 	int fd;
-	bool returns;         /* a carriage return passes */
+	bool returns;         /* a carriage return passes, and ERASE_LINE after it */
 	unsigned char before; /* the last byte of the piece before */
 };
 
@@ -43,17 +46,33 @@ static bool put_escaped(int fd, const char *text, unsigned bytes)
 	return good;
 }
 
+/* The bytes at 'text' that are our own progress line's; 0: none. */
+static unsigned of_progress(const struct guarded *guarded, const char *text, size_t bytes)
+{
+	const size_t erase = strlen(ERASE_LINE);
+
+	if (!guarded->returns)
+		return 0;
+	if (text[0] == '\r')
+		return 1;
+	return guarded->before == '\r' && bytes >= erase && memcmp(text, ERASE_LINE, erase) == 0
+		       ? (unsigned)erase
+		       : 0;
+}
+
 static ssize_t write_guarded(void *cookie, const char *text, size_t bytes)
 {
 	struct guarded *guarded = cookie;
 	size_t plain = 0;
 
 	for (size_t at = 0; at < bytes;) {
-		unsigned control = text_control(text + at, bytes - at, guarded->before);
+		unsigned own = of_progress(guarded, text + at, bytes - at);
+		unsigned control =
+			own > 0 ? 0 : text_control(text + at, bytes - at, guarded->before);
 
 		guarded->before = (unsigned char)text[at];
-		if (control == 0 || (text[at] == '\r' && guarded->returns)) {
-			at++;
+		if (control == 0) {
+			at += own > 0 ? own : 1;
 			continue;
 		}
 		if (!put(guarded->fd, text + plain, at - plain) ||
@@ -65,10 +84,15 @@ static ssize_t write_guarded(void *cookie, const char *text, size_t bytes)
 	return put(guarded->fd, text + plain, bytes - plain) ? (ssize_t)bytes : -1;
 }
 
-/* The memory lives as long as the stream: until the process ends. */
+static int end_guarded(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
 static void guard(FILE **stream, int fd, bool returns, int buffering)
 {
-	const cookie_io_functions_t functions = {.write = write_guarded};
+	const cookie_io_functions_t functions = {.write = write_guarded, .close = end_guarded};
 	struct guarded *guarded;
 	FILE *replacement;
 

@@ -18,6 +18,7 @@ static void speak(void)
 	printf("name \x1b[31m\r\n");
 	fflush(stdout);
 	fprintf(stderr, "\r50 %% \x1b[2J");
+	fprintf(stderr, "\r\x1b[K%s", "60 % \x1b[K");
 	fflush(stderr);
 	_exit(0);
 }
@@ -41,7 +42,7 @@ static void a_terminal_gets_no_control_characters_but_those_of_progress(void **s
 	while (length < sizeof(text) - 1 &&
 		(got = read(terminal, text + length, sizeof(text) - 1 - length)) > 0)
 		length += (size_t)got;
-	assert_string_equal(text, "name \\x1b[31m\\x0d\n\r50 % \\x1b[2J");
+	assert_string_equal(text, "name \\x1b[31m\\x0d\n\r50 % \\x1b[2J\r\x1b[K60 % \\x1b[K");
 	waitpid(pid, NULL, 0);
 	close(terminal);
 }

@@ -69,13 +69,15 @@ void sweep_progress_draw(const struct sweep_progress *progress, double now)
 	struct winsize window;
 	char line[LINE_MAX_];
 	unsigned width = WIDTH_USUAL;
+	int fd = fileno(progress->out);
 
 	if (!progress->terminal)
 		return;
-	if (ioctl(fileno(progress->out), TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+	/* A guarded standard error has no descriptor (terminal_guard.h). */
+	if (ioctl(fd >= 0 ? fd : STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
 		width = window.ws_col;
 	sweep_progress_format(progress, now, width - 1, line, sizeof(line));
-	fprintf(progress->out, "\r%s\033[K", line);
+	fprintf(progress->out, "\r\033[K%s", line);
 	fflush(progress->out);
 }
 
