@@ -36,6 +36,8 @@ static inline weft_time pacer_send(struct pacer *pacer, weft_time now, uint32_t 
 {
 	weft_time earliest = now > pacer->slack_ps ? now - pacer->slack_ps : 0;
 
+	if (pacer->ps_per_byte == 0)
+		return now;
 	if (pacer->free_at < earliest)
 		pacer->free_at = earliest;
 	pacer->free_at += bytes * pacer->ps_per_byte;

@@ -95,7 +95,7 @@ void poll_nic_destroy(struct poll_nic *pn)
 		return;
 	if (pn->nic != NULL)
 		poll_nic_free_chain(nic_drain(pn->nic));
-	tx_queue_drain(&pn->tx);
+	tx_queue_fini(&pn->tx);
 	rte_pktmbuf_free(pn->spare);
 	for (unsigned i = 0; i < pn->sources; i++)
 		traffic_destroy(pn->source[i]);

@@ -58,7 +58,7 @@ void poll_switch_destroy(struct poll_switch *ps)
 	poll_switch_control_end(ps);
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)
-			tx_queue_drain(&ps->port[at].tx);
+			tx_queue_fini(&ps->port[at].tx);
 	free(ps);
 }
 
@@ -529,7 +529,9 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	}
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
-			if (tx_queue_flush(&ps->port[at].tx, now) && !ps->port[at].tx.timed)
+			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed)
+				ps->direct &= ~BIT64(at);
+			else
 				ps->direct |= BIT64(at);
 			note_blocked(ps, at, now);
 			poll_link(ps, at, now);

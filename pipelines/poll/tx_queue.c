@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "tx_queue.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t rate_bps,
@@ -15,13 +17,89 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t 
 	tx->impairment = impairment;
 }
 
+/* --- frames on the way --- */
+
+struct delay_line {
+	unsigned first, count;
+	struct rte_mbuf *frame[DELAY_LINE_FRAMES];
+};
+
+static struct delay_line *line_of(const struct tx_queue *tx)
+{
+	return __atomic_load_n(&tx->line, __ATOMIC_ACQUIRE);
+}
+
+static struct rte_mbuf **line_place(struct delay_line *line, unsigned at)
+{
+	return &line->frame[(line->first + at) % DELAY_LINE_FRAMES];
+}
+
+int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps)
+{
+	struct delay_line *line = line_of(tx);
+
+	if (line == NULL && (rate_bps | delay_ps) != 0) {
+		line = calloc(1, sizeof(*line));
+		if (line == NULL)
+			return -ENOMEM;
+		__atomic_store_n(&tx->line, line, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->delay_ps, delay_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->timed, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Frames leave in order: one that is due waits for those before it. */
+static void release_due(struct tx_queue *tx, struct delay_line *line, weft_time now)
+{
+	struct rte_mbuf *due[PORT_BURST];
+	uint16_t count, sent;
+
+	do {
+		for (count = 0; count < PORT_BURST && count < line->count; count++) {
+			due[count] = *line_place(line, count);
+			if (mbuf_packet(due[count])->arrived_ps > now)
+				break;
+		}
+		sent = count > 0 ? port_tx(tx->port, due, count, now) : 0;
+		line->first = (line->first + sent) % DELAY_LINE_FRAMES;
+		line->count -= sent;
+	} while (sent == PORT_BURST);
+}
+
+/* The number of frames that it has taken. */
+static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t taken = 0;
+
+	for (; taken < count && line->count < DELAY_LINE_FRAMES; taken++)
+		*line_place(line, line->count++) = mbufs[taken];
+	return taken;
+}
+
+/* --- the queue --- */
+
+/* What the port, or the line before it, takes of the burst. */
+static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	struct delay_line *line = line_of(tx);
+
+	if (likely(line == NULL))
+		return port_tx(tx->port, mbufs, count, now);
+	return line_take(line, mbufs, count);
+}
+
 bool tx_queue_flush(struct tx_queue *tx, weft_time now)
 {
+	struct delay_line *line = line_of(tx);
 	uint16_t sent;
 
+	if (unlikely(line != NULL) && line->count > 0)
+		release_due(tx, line, now);
 	if (tx->waiting == 0)
 		return true;
-	sent = port_tx(tx->port, tx->queue, tx->waiting, now);
+	sent = pass_on(tx, tx->queue, tx->waiting, now);
 	tx->waiting = (uint16_t)(tx->waiting - sent);
 	memmove(tx->queue, tx->queue + sent, tx->waiting * sizeof(tx->queue[0]));
 	return tx->waiting == 0;
@@ -49,7 +127,7 @@ void tx_queue_send(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count,
 	if (tx->impairment != NULL)
 		count = impair_frames(tx->impairment, mbufs, count);
 	if (tx->waiting == 0)
-		sent = port_tx(tx->port, mbufs, count, now);
+		sent = pass_on(tx, mbufs, count, now);
 	for (; sent < count; sent++)
 		tx->queue[tx->waiting++] = mbufs[sent];
 }
@@ -61,27 +139,52 @@ static bool is_data(struct rte_mbuf *mbuf)
 
 bool tx_queue_holds_data(const struct tx_queue *tx)
 {
+	struct delay_line *line = line_of(tx);
+
+	for (unsigned i = 0; line != NULL && i < line->count; i++)
+		if (is_data(*line_place(line, i)))
+			return true;
 	for (uint16_t i = 0; i < tx->waiting; i++)
 		if (is_data(tx->queue[i]))
 			return true;
 	return false;
 }
 
+/* True if the frame is gone: every one, or only data. */
+static bool discard_frame(struct tx_queue *tx, struct rte_mbuf *mbuf, bool all)
+{
+	bool data = is_data(mbuf);
+
+	tx->lost += data;
+	if (data || all)
+		rte_pktmbuf_free(mbuf);
+	return data || all;
+}
+
+static void discard_line(struct tx_queue *tx, struct delay_line *line, bool all)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < line->count; i++) {
+		struct rte_mbuf *mbuf = *line_place(line, i);
+
+		if (!discard_frame(tx, mbuf, all))
+			*line_place(line, kept++) = mbuf;
+	}
+	line->count = kept;
+}
+
 /* Discards all waiting frames, or only data. */
 static void discard(struct tx_queue *tx, bool all)
 {
+	struct delay_line *line = line_of(tx);
 	uint16_t kept = 0;
 
-	for (uint16_t i = 0; i < tx->waiting; i++) {
-		struct rte_mbuf *mbuf = tx->queue[i];
-		bool data = is_data(mbuf);
-
-		tx->lost += data;
-		if (data || all)
-			rte_pktmbuf_free(mbuf);
-		else
-			tx->queue[kept++] = mbuf;
-	}
+	if (line != NULL)
+		discard_line(tx, line, all);
+	for (uint16_t i = 0; i < tx->waiting; i++)
+		if (!discard_frame(tx, tx->queue[i], all))
+			tx->queue[kept++] = tx->queue[i];
 	tx->waiting = kept;
 }
 
@@ -93,4 +196,11 @@ void tx_queue_drain(struct tx_queue *tx)
 void tx_queue_purge(struct tx_queue *tx)
 {
 	discard(tx, false);
+}
+
+void tx_queue_fini(struct tx_queue *tx)
+{
+	discard(tx, true);
+	free(tx->line);
+	tx->line = NULL;
 }

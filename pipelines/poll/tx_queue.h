@@ -4,7 +4,8 @@
 
 /*
  * The transmit queue of a port in a poll loop: holds the frames that the port did not take, in
- * order; enforces rate and delay of in-memory links; applies impairments. One thread.
+ * order; enforces rate and delay of in-memory links, and of others when told to; applies
+ * impairments. One thread, but tx_queue_pace().
  *
  * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and hands
  * over all that it took.
@@ -17,9 +18,14 @@
 #include "pacer.h"
 #include "port.h"
 
+struct delay_line;
+
 struct tx_queue {
 	struct port *port;
-	bool timed; /* in-memory link: enforce rate and delay */
+	bool timed; /* enforce rate and delay */
+	/* Of a port that does not know when a frame is due: frames wait here until they are. NULL:
+	 * the port is not paced, and never was, or knows it (atomic). */
+	struct delay_line *line;
 	struct pacer pacer;
 	weft_time delay_ps;
 	struct impairment *impairment; /* NULL: none */
@@ -32,7 +38,13 @@ struct tx_queue {
 void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t rate_bps,
 	weft_time delay_ps, weft_time slack_ps, struct impairment *impairment);
 
-/* Sends waiting frames; true if none is left. */
+/* Paces a port that is not in-memory: from now on each frame is handed to the port when its
+ * transmission at this rate and the delay are over, at most DELAY_LINE_FRAMES of them on the way;
+ * rate 0: takes no time. Rate and delay 0: no longer. Any thread. 0 or -ENOMEM. */
+#define DELAY_LINE_FRAMES 256u
+int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps);
+
+/* Sends waiting frames; true if none is left but those that are on the way. */
 bool tx_queue_flush(struct tx_queue *tx, weft_time now);
 
 /* The queue is empty and the wire is free. */
@@ -69,3 +81,5 @@ bool tx_queue_holds_data(const struct tx_queue *tx);
 void tx_queue_drain(struct tx_queue *tx);
 /* Discards waiting data frames only; the others keep their order. */
 void tx_queue_purge(struct tx_queue *tx);
+/* Discards everything, and frees what tx_queue_pace() made. */
+void tx_queue_fini(struct tx_queue *tx);

@@ -27,7 +27,7 @@ static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct rea
 uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct tx_queue *tx = tx_of(fabric, end);
-	uint64_t cost = tx != NULL && tx->timed ? LOAD(tx->pacer.ps_per_byte) : 0;
+	uint64_t cost = tx != NULL && LOAD(tx->timed) ? LOAD(tx->pacer.ps_per_byte) : 0;
 
 	return cost == 0 ? 0 : 8 * PS_PER_S / cost;
 }
@@ -36,16 +36,17 @@ weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_
 {
 	const struct tx_queue *tx = tx_of(fabric, end);
 
-	return tx != NULL && tx->timed ? LOAD(tx->delay_ps) : 0;
+	return tx != NULL && LOAD(tx->timed) ? LOAD(tx->delay_ps) : 0;
 }
 
 static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps,
 	weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
 {
-	if (tx->timed) {
+	if (end->timed) {
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
 		STORE(tx->delay_ps, delay_ps);
-	}
+	} else if (tx_queue_pace(tx, rate_bps, delay_ps) < 0)
+		return;
 	STORE(end->impairment.corrupt_ppm, corrupt_ppm);
 	STORE(end->impairment.credit_loss_ppm, credit_loss_ppm);
 	/* Links that never had faults do without the question. It is not taken back: the loop may

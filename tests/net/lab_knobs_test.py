@@ -69,9 +69,25 @@ class Knobs(unittest.TestCase):
         traffic.finish()
         links = {link["from"]: link for link in line["links"]}
         rates = [links[port]["rate_bps"] for port in ("s0:2", "s0:3", "s1:2", "s1:3")]
+        for port in ("s0:2", "s0:3", "s1:2", "s1:3"):  # the load is that of the rate in force
+            self.assertEqual(links[port]["capacity_bps"], 4e6)
+            self.assertAlmostEqual(links[port]["utilisation"], links[port]["rate_bps"] / 4e6, 3)
         self.assertGreater(min(rates), 0)
         # Between the two looks at the counters is a little more time than top counts.
         self.assertLess(max(rates), 4.8e6)
+
+    def test_a_link_between_processes_gets_rate_and_delay_and_loses_them_by_reset(self):
+        said = self.set("h0", "rate=8Mbps", "delay=20ms")
+        self.assertEqual(said, "".join(f"{port}: rate=8Mbps delay=20ms corrupt=0% credit-loss=0%\n"
+                                       for port in ("h0:0", "s0:0")))
+        result = self.lab.run("--set", "traffic.0.to=[h0]", "--set", "traffic.0.from=[h1]")
+        self.assertGreater(result["messages"]["delivered"], 10)
+        # All ends at the link from s0 to h0: its delay, and 1 KiB and more at 8 Mbit/s.
+        self.assertGreater(result["latency_ns"]["network"]["p50"], 21e6)
+        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertEqual(self.lab.must("set", "h0", "reset"),
+                         "h0:0: corrupt=0% credit-loss=0%\ns0:0: corrupt=0% credit-loss=0%\n")
+        self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(0, 0)] * 2)
 
     def test_faults_damage_frames_and_nothing_is_lost(self):
         self.set("s0:2", "corrupt=5%", "credit-loss=5%")
@@ -114,8 +130,7 @@ class Knobs(unittest.TestCase):
                          "h0:0: corrupt=1% credit-loss=0%\ns0:0: corrupt=1% credit-loss=0%\n")
 
     def test_what_cannot_be_set_is_refused(self):
-        for words, text in ((("h0:0", "rate=1Gbps"), "rate=1Gbps: this link joins two processes, and has the rate of "
-                             "its device; it can be set for links inside a process ('groups' of the lab file)"),
+        for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': expected a rate with its unit"),
                             (("s0:2", "speed=1"), "'speed=1': expected reset, or rate="),
                             (("s0:2", "rate=fast"), "'rate=fast': expected a rate with its unit"),
                             (("s0:2", "corrupt=101%"), "'corrupt=101%': expected a percentage"),

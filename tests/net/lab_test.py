@@ -53,7 +53,11 @@ class Shared(LabCase):
         self.assertEqual((second.returncode, second.stdout), (2, ""), second.stderr)
         self.assertIn(f"this lab is being sent traffic by process {traffic.run.pid}", second.stderr)
         traffic.stop()
-        self.assertEqual(traffic.finish()[0], 0)
+        code, result, said = traffic.finish()
+        # On a busy machine a loop may be away for so long that the run is incomplete for that.
+        machine = [why for why in result.get("incomplete_reasons", []) if " was away " in why or "were not sent" in why]
+        self.assertTrue(code == 0 or machine, said)
+        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0], said)
         self.assert_whole(lab.run("--duration", "500ms"))
 
     def test_status_shows_a_process_that_was_killed(self):

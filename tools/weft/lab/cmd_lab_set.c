@@ -23,7 +23,7 @@ enum knob { KNOB_RATE, KNOB_DELAY, KNOB_CORRUPT, KNOB_CREDIT_LOSS, KNOBS };
 static const struct knob_info {
 	const char *name, *counter;
 	enum quantity_kind kind;
-	bool memory_only;
+	bool of_device; /* on links between processes, unless it is set */
 } knobs[KNOBS] = {
 	[KNOB_RATE] = {"rate", "paced_bps", QUANTITY_RATE, true},
 	[KNOB_DELAY] = {"delay", "delay_ps", QUANTITY_TIME, true},
@@ -35,7 +35,7 @@ struct setting {
 	const struct lab *lab;
 	const struct lab_state *state;
 	const struct topology_link *link;
-	bool in_memory; /* both ends are in one process, so rate and delay are ours */
+	bool in_memory; /* both ends are in one process */
 	bool given[KNOBS], reset;
 	uint64_t value[KNOBS];
 };
@@ -50,13 +50,13 @@ static const struct knob_info *find_knob(const char *text, size_t length)
 	return NULL;
 }
 
-/* As the file has them. */
+/* As the file has them. A link between processes is as fast as its device. */
 static void take_file(struct setting *setting)
 {
 	const struct run_config *run = &setting->lab->config->run;
 
-	setting->value[KNOB_RATE] = setting->link->rate_bps;
-	setting->value[KNOB_DELAY] = setting->link->delay_ps;
+	setting->value[KNOB_RATE] = setting->in_memory ? setting->link->rate_bps : 0;
+	setting->value[KNOB_DELAY] = setting->in_memory ? setting->link->delay_ps : 0;
 	setting->value[KNOB_CORRUPT] = run->faults.corrupt_ppm;
 	setting->value[KNOB_CREDIT_LOSS] = run->faults.credit_loss_ppm;
 	setting->reset = true;
@@ -79,11 +79,6 @@ static int read_word(struct setting *setting, const char *text, struct fault *fa
 		(info->kind == QUANTITY_RATE && value == 0))
 		return fault_set(
 			fault, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
-	if (info->memory_only && !setting->in_memory)
-		return fault_set(fault, EINVAL,
-			"%s: this link joins two processes, and has the %s of its device; it can be "
-			"set for links inside a process ('groups' of the lab file)",
-			text, info->name);
 	setting->given[info - knobs] = true;
 	setting->value[info - knobs] = value;
 	return 0;
@@ -146,26 +141,24 @@ static uint64_t shown(const json_t *end, enum knob knob)
 /* A rate is kept as the time of a byte. */
 static uint64_t as_shown(enum knob knob, uint64_t value)
 {
-	return knob == KNOB_RATE ? 8 * PS_PER_S / ps_per_byte(value) : value;
+	return knob == KNOB_RATE && value != 0 ? 8 * PS_PER_S / ps_per_byte(value) : value;
 }
 
-static bool has_values(
-	const struct setting *setting, const json_t *end, const uint64_t value[KNOBS])
+static bool has_values(const json_t *end, const uint64_t value[KNOBS])
 {
 	for (unsigned i = 0; i < KNOBS; i++)
-		if ((!knobs[i].memory_only || setting->in_memory) &&
-			shown(end, i) != as_shown(i, value[i]))
+		if (shown(end, i) != as_shown(i, value[i]))
 			return false;
 	return true;
 }
 
 /* The loop does it in its next iterations. */
-static int wait_for(const struct setting *setting, struct lab_connection *connection,
-	const char *port, const uint64_t value[KNOBS], struct fault *fault)
+static int wait_for(struct lab_connection *connection, const char *port,
+	const uint64_t value[KNOBS], struct fault *fault)
 {
 	for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
 		json_t *end = ask_end(connection, port, fault);
-		bool done = end != NULL && has_values(setting, end, value);
+		bool done = end != NULL && has_values(end, value);
 
 		json_decref(end);
 		if (end == NULL)
@@ -185,7 +178,7 @@ static void print_values(
 	printf("%s:", port);
 	for (unsigned i = 0; i < KNOBS; i++) {
 		quantity_format(knobs[i].kind, value[i], text);
-		if (!knobs[i].memory_only || setting->in_memory)
+		if (!knobs[i].of_device || setting->in_memory || value[i] != 0)
 			printf(" %s=%s", knobs[i].name, text);
 	}
 	putchar('\n');
@@ -208,7 +201,7 @@ static int order_end(const struct setting *setting, struct lab_connection *conne
 		value[KNOB_RATE], value[KNOB_DELAY], value[KNOB_CORRUPT], value[KNOB_CREDIT_LOSS]);
 	result = lab_control(connection, text, fault);
 	if (result == 0)
-		result = wait_for(setting, connection, port, value, fault);
+		result = wait_for(connection, port, value, fault);
 	if (result == 0)
 		print_values(setting, port, value);
 	return result;

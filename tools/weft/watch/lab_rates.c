@@ -74,7 +74,7 @@ struct way {
 	const char *from, *to;            /* ports */
 	char sender[TOPOLOGY_NAME_MAX];   /* a host, or "" */
 	char receiver[TOPOLOGY_NAME_MAX]; /* likewise */
-	const struct topology_link *wire;
+	double capacity;                  /* bits a second; 0: unknown */
 };
 
 /* The name of the host at the port; "" if a switch is. */
@@ -95,12 +95,17 @@ static struct way way_of(const struct rates *rates, const json_t *link)
 	const struct topology *topology = rates->lab->topology;
 	struct way way = {
 		.rates = rates, .from = lab_text(link, "port"), .to = lab_text(link, "peer")};
+	const struct topology_link *wire = NULL;
 	struct topology_port port;
 
 	host_at(topology, way.from, way.sender, sizeof(way.sender));
 	host_at(topology, way.to, way.receiver, sizeof(way.receiver));
 	if (topology_find_port(topology, way.from, &port) == 0)
-		way.wire = topology_link_at(topology, port);
+		wire = topology_link_at(topology, port);
+	/* 'weft lab set' may have changed it. */
+	way.capacity = json_number_value(json_object_get(link, "paced_bps"));
+	if (way.capacity == 0 && wire != NULL)
+		way.capacity = (double)wire->rate_bps;
 	return way;
 }
 
@@ -150,7 +155,7 @@ static json_t *describe_way(const struct way *way, const char *state)
 	const struct rates *rates = way->rates;
 	bool host = way->sender[0] != '\0', to_host = way->receiver[0] != '\0';
 	const char *class = host ? "nics" : "ports", *device = host ? way->sender : way->from;
-	double rate = rate_bps(way), capacity = way->wire != NULL ? (double)way->wire->rate_bps : 0;
+	double rate = rate_bps(way), capacity = way->capacity;
 
 	return json_pack("{s:s,s:s,s:s,s:f,s:f,s:o,s:o,s:o,s:f,s:o,s:o}", "from", way->from, "to",
 		way->to, "state", state, "rate_bps", rate, "capacity_bps", capacity, "utilisation",
