@@ -6,6 +6,11 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+/* Since Linux 6.1, and glibc 2.37. */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
 #define LINE      ((size_t)64)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define PIECE     ((size_t)32 << 20)
@@ -48,6 +53,15 @@ void *arena_get(struct arena *arena, size_t bytes)
 	memory = (uint8_t *)arena->piece + arena->used;
 	arena->used += bytes;
 	return memory;
+}
+
+void arena_join_pages(const void *memory, size_t bytes)
+{
+	uint8_t *first = (uint8_t *)round_up((uintptr_t)memory, HUGE_PAGE);
+	uint8_t *end = (uint8_t *)(((uintptr_t)memory + bytes) & ~(HUGE_PAGE - 1));
+
+	if (first < end)
+		madvise(first, (size_t)(end - first), MADV_COLLAPSE);
 }
 
 void arena_free(struct arena *arena)

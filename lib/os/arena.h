@@ -18,3 +18,7 @@ struct arena {
 /* Zeroed, aligned to a cache line. NULL without memory. */
 void *arena_get(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);
+
+/* Makes huge pages of memory that is in use already and not of an arena, as far as the kernel has
+ * them; nothing else changes. */
+void arena_join_pages(const void *memory, size_t bytes);

@@ -24,7 +24,7 @@ static inline unsigned forward_output(const struct weft_switch *sw, struct weft_
 		packet->mutable_word += MUTABLE_CURSOR(1);
 		return (packet->hop ^ ROUTE_PORT_BIT) & ~ROUTE_ADAPTIVE;
 	}
-	if (__builtin_expect(packet->destination >= sw->table_hosts, 0))
+	if (__builtin_expect(packet->destination > sw->table_last, 0))
 		return SWITCH_PORT_NONE;
 	return sw->table_port[packet->destination];
 }

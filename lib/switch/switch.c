@@ -47,11 +47,27 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 	}
 }
 
+/* So that what is not in a table needs one comparison. */
+static const uint8_t no_table[] = {SWITCH_PORT_NONE};
+
+void switch_set_table(struct weft_switch *sw, const uint8_t *port, uint32_t hosts)
+{
+	const bool is_table = port != NULL && hosts > 0;
+
+	sw->table_port = is_table ? port : no_table;
+	sw->table_last = is_table ? (uint16_t)(hosts - 1) : 0;
+}
+
+uint32_t switch_table_hosts(const struct weft_switch *sw)
+{
+	return sw->table_port != no_table ? sw->table_last + 1u : 0;
+}
+
 static bool config_valid(const struct switch_config *config)
 {
 	if (config->ports == 0 || config->ports > SWITCH_PORTS_MAX || config->vcs == 0 ||
 		config->vcs > FRAME_VCS_MAX || config->session == 0 ||
-		(config->table_port != NULL && config->table_hosts > FRAME_HOST_NONE))
+		(config->table_port != NULL && config->table_hosts > SWITCH_HOSTS_MAX))
 		return false;
 	for (unsigned sl = 0; sl < 16; sl++)
 		if (config->sl_to_vc[sl] >= config->vcs)
@@ -108,9 +124,8 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->absent = config->absent_ports;
 	sw->usable = ~config->absent_ports & (UINT64_MAX >> (SWITCH_PORTS_MAX - config->ports));
 	sw->idle = sw->usable;
-	sw->table_port = config->table_port;
+	switch_set_table(sw, config->table_port, config->table_hosts);
 	sw->table_alternatives = config->table_alternatives;
-	sw->table_hosts = config->table_port != NULL ? (uint16_t)config->table_hosts : 0;
 }
 
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now)

@@ -61,6 +61,7 @@
 #include "voq.h"
 
 #define SWITCH_PORTS_MAX 64
+#define SWITCH_HOSTS_MAX 65536 /* of a table: numbers have 16 bits */
 #define SWITCH_PORT_NONE 0xFF
 
 struct switch_config {
@@ -84,7 +85,7 @@ struct switch_config {
 	 * switch_set_routing() has exchanged it. */
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
-	uint32_t table_hosts; /* up to FRAME_HOST_NONE */
+	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
 	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the
 	 * table is; 'vc_rule_at' is this switch in it. */
@@ -149,7 +150,8 @@ struct weft_switch {
 	uint8_t ports, vcs;
 	bool voq;
 	struct congestion_signal signal;
-	uint16_t table_hosts;
+	uint16_t
+		table_last; /* the last host of the table; without one it has host 0, unreachable */
 	const uint8_t *table_port;
 	uint8_t sl_to_vc[16];
 	uint64_t usable; /* outputs whose link is not down */
@@ -243,6 +245,11 @@ void switch_on_hello(
 
 /* Discards heads that could not move for the watchdog's time. Cheap when nothing is due. */
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
+
+/* The table of destinations, as in switch_config; NULL: none. For the files of this folder. */
+void switch_set_table(struct weft_switch *sw, const uint8_t *port, uint32_t hosts);
+/* Hosts in it; 0: there is no table. */
+uint32_t switch_table_hosts(const struct weft_switch *sw);
 
 /*
  * Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new

@@ -14,9 +14,9 @@ static bool is_valid(const struct weft_switch *sw, const struct switch_congestio
 {
 	bool known = sw->table_alternatives != NULL;
 
-	if (sw->congestion != NULL || sw->vc_rule != NULL || known != (sw->table_port != NULL) ||
-		(!known && config->hosts == 0) || (config->detector != NULL && !sw->voq) ||
-		(config->afi && sw->vcs < 2))
+	if (sw->congestion != NULL || sw->vc_rule != NULL ||
+		known != (switch_table_hosts(sw) != 0) || (!known && config->hosts == 0) ||
+		(config->detector != NULL && !sw->voq) || (config->afi && sw->vcs < 2))
 		return false;
 	for (unsigned sl = 0; sl < 16; sl++)
 		if (config->afi && sw->sl_to_vc[sl] >= afi_channel(sw->vcs))
@@ -60,7 +60,8 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 		.afi = config->afi,
 		.threshold_ppm = config->threshold_ppm,
 		.alternatives = sw->table_alternatives,
-		.hosts = config->hosts > sw->table_hosts ? config->hosts : sw->table_hosts,
+		.hosts = config->hosts > switch_table_hosts(sw) ? config->hosts
+								: switch_table_hosts(sw),
 		.usable = &sw->usable,
 		.table = config->table,
 		.head = head_of,
@@ -83,7 +84,7 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 		return -errno;
 	}
 	sw->peer_buffers = peer_buffers;
-	sw->congestion->hosts = sw->table_hosts;
+	sw->congestion->hosts = switch_table_hosts(sw);
 	if (sw->congestion->detector != NULL)
 		sw->report_above_blocks =
 			congestion_detector_report_above(sw->congestion->detector);

@@ -26,7 +26,7 @@ static bool fits(const struct weft_switch *sw, const struct switch_routing *rout
 
 	if (rule != NULL && (rule->classes > sw->vcs || routing->vc_rule_at >= rule->switches))
 		return false;
-	if (routing->port != NULL && routing->hosts > FRAME_HOST_NONE)
+	if (routing->port != NULL && routing->hosts > SWITCH_HOSTS_MAX)
 		return false;
 	if (routing->sl_to_vc != NULL && !vcs_fit(sw, routing->sl_to_vc))
 		return false;
@@ -40,16 +40,15 @@ int switch_set_routing(struct weft_switch *sw, const struct switch_routing *rout
 {
 	if (!fits(sw, routing))
 		return -EINVAL;
-	sw->table_port = routing->port;
+	switch_set_table(sw, routing->port, routing->hosts);
 	sw->table_alternatives = routing->alternatives;
-	sw->table_hosts = routing->port != NULL ? (uint16_t)routing->hosts : 0;
 	sw->vc_rule = routing->vc_rule;
 	sw->vc_rule_at = routing->vc_rule_at;
 	if (routing->sl_to_vc != NULL)
 		memcpy(sw->sl_to_vc, routing->sl_to_vc, sizeof(sw->sl_to_vc));
 	if (sw->congestion != NULL)
-		congestion_control_set_tables(
-			sw->congestion, sw->table_alternatives, sw->table_hosts, routing->stage);
+		congestion_control_set_tables(sw->congestion, sw->table_alternatives,
+			switch_table_hosts(sw), routing->stage);
 	switch_congestion_note_plain(sw);
 	return 0;
 }

@@ -19,7 +19,7 @@
 #include "weft_time.h"
 
 #define TOPOLOGY_PORTS_MAX    64    /* per switch: a route element has 6 bits for the port */
-#define TOPOLOGY_HOSTS_MAX    65534 /* 16 bits in the frame; 0xFFFF is 'none' */
+#define TOPOLOGY_HOSTS_MAX    65536 /* 16 bits in the frame */
 #define TOPOLOGY_SWITCHES_MAX 65535
 #define TOPOLOGY_NAME_MAX     64
 #define TOPOLOGY_NO_STAGE     0

@@ -25,7 +25,6 @@
 #include "rng.h"
 #include "weft_time.h"
 
-#define TRAFFIC_NOWHERE      0xFFFF
 #define TRAFFIC_BURST_MAX_PS (1000 * PS_PER_S)
 #define TRAFFIC_ROUTE_BYTE   65536u /* mean routes are in parts of a byte */
 
@@ -33,9 +32,10 @@ struct traffic_pattern;
 
 struct traffic_config {
 	const struct traffic_pattern *pattern;
-	uint16_t host, hosts; /* the sender, and how many hosts there are */
-	uint16_t index;       /* distinguishes several sources of one host */
-	uint8_t entry;        /* of the run's traffic: for measurements, of no effect */
+	uint16_t host;  /* the sender */
+	uint32_t hosts; /* how many there are */
+	uint16_t index; /* distinguishes several sources of one host */
+	uint8_t entry;  /* of the run's traffic: for measurements, of no effect */
 	uint64_t seed;
 	uint64_t rate_bps;            /* of the link */
 	uint32_t load_ppm;            /* of it */
@@ -66,7 +66,7 @@ struct traffic_config {
 	/* local, combined: the hosts within reach; the sender may be among them. */
 	const uint16_t *near;
 	uint16_t near_count;
-	/* permutation: [hosts], TRAFFIC_NOWHERE: the host does not send. */
+	/* permutation: [hosts], the host itself: it does not send. */
 	const uint16_t *permutation;
 };
 

@@ -47,8 +47,6 @@ static int init_permutation(void **state, const struct traffic_config *config, s
 	if (config->permutation == NULL)
 		return fault_set(fault, EINVAL, "permutation traffic needs a list of pairs");
 	to = config->permutation[config->host];
-	if (to == TRAFFIC_NOWHERE)
-		to = config->host;
 	if (to >= config->hosts)
 		return fault_set(fault, EINVAL,
 			"permutation target %u does not exist, there are %u hosts", to,
@@ -96,7 +94,7 @@ static uint16_t exchange_ends(uint16_t host, unsigned bits)
 	return (uint16_t)(host ^ (ends << (bits - 1) | ends));
 }
 
-static unsigned bits_of(uint16_t hosts)
+static unsigned bits_of(uint32_t hosts)
 {
 	unsigned bits = 0;
 

@@ -33,7 +33,8 @@
 #define FRAME_BLOCK_BYTES    64 /* unit of flow control, as InfiniBand's credits */
 #define FRAME_VCS_MAX        16
 #define FRAME_HOST_NONE      0xFFFF
-#define FRAME_FABRIC_NONE    0 /* number of a fabric without a name */
+#define FRAME_HOSTS_MAX      65534 /* of a network of frames; the virtual clock has none */
+#define FRAME_FABRIC_NONE    0     /* number of a fabric without a name */
 
 enum frame_kind {
 	FRAME_DATA = 1,

@@ -70,7 +70,7 @@ void control_setup_source(const struct run_config *run, const struct topology *t
 {
 	*config = (struct source_control_config){.kind = run->nic.control,
 		.host = (uint16_t)host,
-		.hosts = (uint16_t)topology->hosts,
+		.hosts = topology->hosts,
 		.seed = run->seed};
 	fill_iba(&run->nic.iba_cc, &config->iba);
 	fill_paths(&run->nic.drb, &config->paths);
@@ -86,5 +86,5 @@ void control_setup_answers(
 	*config = (struct answers_config){.all = source_control_measures(run->nic.control),
 		.by_message = run->nic.drb.ack == RUN_DRB_ACK_MESSAGE,
 		.threshold_ns = threshold < UINT32_MAX ? (uint32_t)threshold : UINT32_MAX,
-		.hosts = (uint16_t)hosts};
+		.hosts = hosts};
 }

@@ -202,7 +202,7 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 
 	*config = (struct datagram_config){
 		.host = (uint16_t)host,
-		.hosts = (uint16_t)from->topology->hosts,
+		.hosts = from->topology->hosts,
 		.seed = run->seed,
 		.mtu_bytes = run->nic.mtu_bytes,
 		.vcs = (uint8_t)run_config_vcs(run),

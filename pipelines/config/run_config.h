@@ -41,7 +41,7 @@ struct word_list;        /* lib/base/word_list.h */
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
 #define RUN_BURSTS_MAX      100000 /* in the mean, from one message to the next */
-#define RUN_NAMES_MAX       65534  /* hosts of one list */
+#define RUN_NAMES_MAX       65536  /* hosts of one list */
 #define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 #define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)

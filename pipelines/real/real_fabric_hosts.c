@@ -215,7 +215,7 @@ static int add_source(
 	const struct topology *topology = fabric->options.topology;
 	const struct run_source_place place = {
 		.host = (uint16_t)host->number,
-		.hosts = (uint16_t)topology->hosts,
+		.hosts = topology->hosts,
 		.rate_bps = topology->link_at[host->end->link].rate_bps,
 		.route_bytes = route_bytes(host, host->number == 0 ? 1 : 0),
 		.from_ps = fabric->traffic_from,

@@ -92,7 +92,7 @@ static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_
 		switches < UINT8_MAX) {
 		const struct weft_switch *sw = fabric->sw[at.device];
 
-		if (sw->table_port == NULL || sw->table_port[to] == SWITCH_PORT_NONE)
+		if (to > sw->table_last || sw->table_port[to] == SWITCH_PORT_NONE)
 			return 0;
 		at.port = sw->table_port[to];
 		switches++;
@@ -164,10 +164,10 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	if (item == VIRTUAL_CONTROL_NONE)
 		return;
 	((struct virtual_cn *)fabric->cns.record)[item] = answer;
-	event_queue_push(fabric->events,
-		(struct sim_event){now + way_back(fabric, number, packet),
-			VIRTUAL_ORDER(fabric->switches + packet->source, 0, VIRTUAL_CREDIT),
-			item + 2 * (uint32_t)fabric->items});
+	event_queue_push(
+		fabric->events, (struct sim_event){now + way_back(fabric, number, packet),
+					virtual_host_order(fabric, packet->source, VIRTUAL_CREDIT),
+					item + 2 * (uint32_t)fabric->items});
 }
 
 void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)

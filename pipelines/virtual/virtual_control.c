@@ -129,11 +129,9 @@ static inline void push(struct virtual_fabric *fabric, struct virtual_control *c
 /* The end that gets the credit frame of that order. */
 static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
 {
-	uint32_t device = VIRTUAL_DEVICE(order);
-
-	if (device < fabric->switches)
-		return &fabric->sw[device]->port[VIRTUAL_PORT(order)].link;
-	return &fabric->host[device - fabric->switches].nic.link;
+	if (!virtual_is_host(fabric, order))
+		return &fabric->sw[VIRTUAL_SWITCH(order)]->port[VIRTUAL_PORT(order)].link;
+	return &fabric->host[virtual_host_of(fabric, order)].nic.link;
 }
 
 /* True if it has crossed to another part. */

@@ -15,11 +15,13 @@
 static __attribute__((always_inline)) inline void step(
 	struct virtual_fabric *fabric, const struct sim_event event)
 {
-	uint32_t device = VIRTUAL_DEVICE(event.order), host = device - fabric->switches;
-	unsigned port = VIRTUAL_PORT(event.order);
+	const bool at_host = virtual_is_host(fabric, event.order);
+	const uint32_t device = VIRTUAL_SWITCH(event.order);
+	const uint32_t host = virtual_host_of(fabric, event.order);
+	const unsigned port = VIRTUAL_PORT(event.order);
 	struct weft_packet *packet = &fabric->pool.packet[event.item];
 
-	switch (VIRTUAL_KIND(event.order) | (device < fabric->switches ? 0 : AT_HOST)) {
+	switch (VIRTUAL_KIND(event.order) | (at_host ? AT_HOST : 0)) {
 	case VIRTUAL_ARRIVE:
 		virtual_switch_arrive(fabric, device, port, packet, event.at);
 		return;
@@ -75,7 +77,7 @@ static __attribute__((always_inline)) inline bool steps(
 		 */
 		if (from == VIRTUAL_LANE_SWITCH) {
 			virtual_prefetch_switch(fabric);
-			virtual_switch_arrive(fabric, VIRTUAL_DEVICE(event.order),
+			virtual_switch_arrive(fabric, VIRTUAL_SWITCH(event.order),
 				VIRTUAL_PORT(event.order), &fabric->pool.packet[event.item],
 				event.at);
 			continue;

@@ -23,6 +23,10 @@
 /* Address space of 6 GiB. */
 #define PACKETS_MAX ((uint64_t)1 << 26)
 
+/* Hosts for which numbers of all pairs are in one table; of more, only pairs that talk have them.
+ */
+#define MATRIX_HOSTS_MAX 4096u
+
 static struct device_config device_config_of(const struct virtual_fabric *fabric)
 {
 	return (struct device_config){
@@ -98,6 +102,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 
 	device_config_datagram(&from, number, &config, &itb, &control, &link);
 	config.numbers = fabric->numbers;
+	config.few_pairs = fabric->numbers == NULL;
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
 	if (result == 0)
@@ -143,7 +148,7 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 		return 0;
 	place = (struct run_source_place){
 		.host = (uint16_t)number,
-		.hosts = (uint16_t)fabric->hosts,
+		.hosts = fabric->hosts,
 		.rate_bps = topology->link_at[topology->host_link[number]].rate_bps,
 		.until_ps = fabric->run->measure.duration_ps,
 	};
@@ -157,20 +162,40 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 	return result;
 }
 
+/* Sources lie together in the heap, if they lie in it in the order in which they were made. */
+static void join_sources(const struct virtual_fabric *fabric)
+{
+	const uint8_t *first = NULL, *last = NULL;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (uint32_t k = 0; k < fabric->host[i].sources; k++) {
+			const uint8_t *source = (const uint8_t *)fabric->host[i].source[k];
+
+			first = first == NULL ? source : first;
+			last = source > last ? source : last;
+		}
+	if (first != NULL && last > first && last - first < (ptrdiff_t)fabric->hosts * 4096)
+		arena_join_pages(first, (size_t)(last - first));
+}
+
 static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 {
 	int result = 0;
 
 	fabric->host = arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
-	fabric->numbers = arena_get(
-		&fabric->arena, (size_t)fabric->hosts * fabric->hosts * sizeof(*fabric->numbers));
-	if (fabric->host == NULL || fabric->numbers == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
-	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++) {
-		result = fill_host(fabric, i, fault);
-		if (result == 0)
-			result = create_sources(fabric, i, fault);
+	if (fabric->hosts <= MATRIX_HOSTS_MAX) {
+		fabric->numbers = arena_get(&fabric->arena,
+			(size_t)fabric->hosts * fabric->hosts * sizeof(*fabric->numbers));
+		if (fabric->numbers == NULL)
+			return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	}
+	if (fabric->host == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
+	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
+		result = fill_host(fabric, i, fault);
+	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
+		result = create_sources(fabric, i, fault);
+	join_sources(fabric);
 	return result;
 }
 
@@ -192,7 +217,6 @@ static uint64_t virtual_items(const struct virtual_fabric *fabric)
  * event each beside those in lanes; and as far ahead as a packet's next events lie. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
-	uint64_t devices = (uint64_t)fabric->switches + fabric->hosts;
 	const struct topology *topology = fabric->topology;
 	uint64_t frame = fabric->run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
@@ -203,7 +227,8 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
-		bits_below(VIRTUAL_ORDER(devices, 0, 0)), bits_below(virtual_items(fabric)));
+		bits_below(virtual_host_order(fabric, fabric->hosts, 0)),
+		bits_below(virtual_items(fabric)));
 }
 
 /* Payload of the last frame of messages of such a length, or up to 'most' (0: all have it), if that
@@ -272,7 +297,7 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return -ENOMEM;
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
-	fabric->items = 2 * ((uint64_t)fabric->pool.size + records);
+	fabric->items = fabric->pool.size + 4 * (uint64_t)records;
 	fabric->events = create_queue(fabric);
 	return fabric->events != NULL ? 0 : -ENOMEM;
 }
@@ -283,6 +308,20 @@ void virtual_fabric_close_own(struct virtual_fabric *fabric)
 	virtual_control_fini(&fabric->credits);
 	virtual_control_fini(&fabric->arns);
 	arena_free(&fabric->arena);
+}
+
+/* Each packet reads an entry of the table at each switch, in no order. */
+static void join_table(const struct virtual_fabric *fabric)
+{
+	const struct route_table *table = fabric->routes.table;
+	size_t entries;
+
+	if (table == NULL)
+		return;
+	entries = (size_t)table->switches * table->hosts;
+	arena_join_pages(table->primary, entries);
+	if (table->alternatives != NULL && run_config_is_adaptive(fabric->run))
+		arena_join_pages(table->alternatives, entries * sizeof(*table->alternatives));
 }
 
 static int build(struct virtual_fabric *fabric, struct fault *fault)
@@ -303,6 +342,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = virtual_links_create(fabric, fault)) < 0 ||
 		(result = adapt_switches(fabric, fault)) < 0)
 		return result;
+	join_table(fabric);
 	if (virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
 		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
 	return 0;

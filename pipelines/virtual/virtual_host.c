@@ -47,7 +47,8 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 			traffic_accept(source);
 			/* One number of many thousands: by then it is in the cache. */
 			host->next_destination = traffic_next_destination(source);
-			__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
+			__builtin_prefetch(
+				datagram_sent_place(&host->nic, host->next_destination), 1);
 			due = traffic_due(source);
 		}
 		/* A full queue is retried when something has left. The message due may be for
@@ -122,8 +123,7 @@ void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t number, weft_t
 		return;
 	host->wake_at = next;
 	event_queue_push(fabric->events,
-		(struct sim_event){
-			next, VIRTUAL_ORDER(fabric->switches + number, 0, VIRTUAL_WAKE), 0});
+		(struct sim_event){next, virtual_host_order(fabric, number, VIRTUAL_WAKE), 0});
 }
 
 /* The stream's next message, if it is due. */
@@ -135,7 +135,7 @@ static bool take_message(struct virtual_host *host, weft_time now)
 		host->next_ps = taken.next_ps;
 		/* One number of many thousands: by then it is in the cache. */
 		host->next_destination = taken.next_destination;
-		__builtin_prefetch(&host->nic.sent[host->next_destination], 1);
+		__builtin_prefetch(datagram_sent_place(&host->nic, host->next_destination), 1);
 		if (datagram_stream_begin(&host->nic, taken.message.destination,
 			    taken.message.bytes, taken.message.generated_ps, now))
 			return true;
@@ -474,6 +474,14 @@ void virtual_hosts_open(struct virtual_fabric *fabric)
 		datagram_stream_open(&host->nic, traffic_config(host->stream)->sl,
 			traffic_config(host->stream)->entry);
 	}
+}
+
+bool virtual_hosts_failed(const struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; fabric->numbers == NULL && i < fabric->hosts; i++)
+		if (datagram_failed(&fabric->host[i].nic))
+			return true;
+	return false;
 }
 
 /* When there is a message for which a FIFO would have no room. */

@@ -22,6 +22,8 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 
 /* Before a run: hosts that can do so send past their FIFOs. */
 void virtual_hosts_open(struct virtual_fabric *fabric);
+/* True if a host had no memory for the number of a pair. */
+bool virtual_hosts_failed(const struct virtual_fabric *fabric);
 /* Nothing is under way any more: when hosts that are held back stop counting messages that fall
  * due, because they have no more room for any. */
 weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric);

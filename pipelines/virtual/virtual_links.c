@@ -15,9 +15,11 @@
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
 
-static uint32_t device_of(const struct virtual_fabric *fabric, struct topology_port at)
+static uint32_t order_of(
+	const struct virtual_fabric *fabric, struct topology_port at, enum virtual_event kind)
 {
-	return at.kind == DEVICE_SWITCH ? at.device : fabric->switches + at.device;
+	return at.kind == DEVICE_SWITCH ? VIRTUAL_SWITCH_ORDER(at.device, at.port, kind)
+					: virtual_host_order(fabric, at.device, kind);
 }
 
 /* True if this switch has an output that is faster than a link into it: what cuts through there
@@ -38,18 +40,15 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	struct topology_port from, struct topology_port to)
 {
 	struct virtual_tx *channel = virtual_channel_at(fabric, from);
-	uint32_t device = device_of(fabric, to);
-	unsigned port = to.kind == DEVICE_SWITCH ? to.port : 0;
-	unsigned own_port = from.kind == DEVICE_SWITCH ? from.port : 0;
 
 	*virtual_tx_cold(fabric, channel) = (struct virtual_tx_cold){.delay_ps = link->delay_ps};
 	*channel = (struct virtual_tx){
 		.ps_per_byte = ps_per_byte(link->rate_bps),
-		.done = VIRTUAL_ORDER(device_of(fabric, from), own_port, VIRTUAL_DONE),
+		.done = order_of(fabric, from, VIRTUAL_DONE),
 		.arrive_ps =
 			link->delay_ps + (to.kind == DEVICE_SWITCH ? fabric->routing_delay_ps : 0),
-		.arrive = VIRTUAL_ORDER(device, port, VIRTUAL_ARRIVE),
-		.credit = VIRTUAL_ORDER(device, port, VIRTUAL_CREDIT),
+		.arrive = order_of(fabric, to, VIRTUAL_ARRIVE),
+		.credit = order_of(fabric, to, VIRTUAL_CREDIT),
 		.blocked_since = WEFT_TIME_NEVER,
 		.waits = to.kind == DEVICE_HOST || !fabric->cut_through ||
 			 has_faster_output(fabric, to.device, link->rate_bps),

@@ -371,7 +371,8 @@ static void mark_links(struct virtual_fabric *fabric, const struct virtual_parts
 	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
 
 	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++) {
-		uint32_t from = VIRTUAL_DEVICE(channel->done), to = VIRTUAL_DEVICE(channel->arrive);
+		uint32_t from = virtual_device_of(fabric, channel->done);
+		uint32_t to = virtual_device_of(fabric, channel->arrive);
 
 		channel->crosses =
 			channel->ps_per_byte != 0 && parts->of_device[from] != parts->of_device[to];

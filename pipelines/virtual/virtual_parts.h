@@ -83,7 +83,8 @@ static inline struct virtual_box *virtual_box_for(struct virtual_fabric *fabric,
 {
 	struct virtual_worker *worker = &fabric->parts->worker[fabric->part];
 
-	return &worker->box[worker->side][fabric->parts->of_device[VIRTUAL_DEVICE(order)]];
+	return &worker->box[worker->side]
+			   [fabric->parts->of_device[virtual_device_of(fabric, order)]];
 }
 
 /* Parts of a fabric: itself if it is not cut. */

@@ -60,7 +60,7 @@ static bool sort_next(struct virtual_fabric *fabric)
 	memset(list->count, 0, sizeof(list->count));
 	for (unsigned i = 0; i < count; i++) {
 		uint32_t order = event_key_order(events, bucket->key[i]);
-		unsigned kind = VIRTUAL_DEVICE(order) >= fabric->switches ? HOST_SEND : LEAVE;
+		unsigned kind = virtual_is_host(fabric, order) ? HOST_SEND : LEAVE;
 
 		list->order[kind][list->count[kind]++] = order;
 	}
@@ -82,23 +82,19 @@ static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 		order < end; order++)
 
 /* A message uses the host, its traffic source, the channel and the number of its first frame. */
-INLINE uint32_t number_of(const struct virtual_fabric *fabric, uint32_t order)
-{
-	return VIRTUAL_DEVICE(order) - fabric->switches;
-}
-
 INLINE void first_step_hosts(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
 	EACH(order, list, HOST_SEND)
 	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, *order)];
+		const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, *order)];
 
 		fetch(host);
 		fetch(&host->nic.come);
+		fetch(&host->nic.few_sent);
 		fetch(&host->nic.stream);
 		fetch(&host->nic.frames_sent);
-		fetch(virtual_host_channel(fabric, number_of(fabric, *order)));
+		fetch(virtual_host_channel(fabric, virtual_host_of(fabric, *order)));
 	}
 }
 
@@ -107,9 +103,9 @@ INLINE void second_step_hosts(
 {
 	EACH(order, list, HOST_SEND)
 	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, *order)];
+		const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, *order)];
 
-		fetch(&host->nic.sent[host->next_destination]);
+		fetch(datagram_sent_place(&host->nic, host->next_destination));
 		if (host->stream != NULL)
 			traffic_fetch(host->stream);
 		else
@@ -122,7 +118,7 @@ INLINE void third_step_hosts(
 {
 	EACH(order, list, HOST_SEND)
 	{
-		const struct virtual_host *host = &fabric->host[number_of(fabric, *order)];
+		const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, *order)];
 
 		if (host->stream != NULL)
 			continue;
@@ -135,7 +131,7 @@ INLINE void third_step_hosts(
 /* An output that becomes free. */
 INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
 {
-	uint32_t at = VIRTUAL_DEVICE(order);
+	uint32_t at = VIRTUAL_SWITCH(order);
 	unsigned port = VIRTUAL_PORT(order);
 
 	fetch(&fabric->sw[at]->port[port].output);
@@ -166,7 +162,7 @@ INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned 
 /* The queue that the output serves next. */
 INLINE void fetch_next_queue(const struct virtual_fabric *fabric, uint32_t order)
 {
-	const struct weft_switch *sw = fabric->sw[VIRTUAL_DEVICE(order)];
+	const struct weft_switch *sw = fabric->sw[VIRTUAL_SWITCH(order)];
 	unsigned output = VIRTUAL_PORT(order);
 
 	fetch_queue(sw, output, next_input(&sw->port[output].output));
@@ -184,7 +180,7 @@ INLINE void second_step(
  * it has left. */
 INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t order)
 {
-	uint32_t at = VIRTUAL_DEVICE(order);
+	uint32_t at = VIRTUAL_SWITCH(order);
 	unsigned output = VIRTUAL_PORT(order);
 	const struct weft_switch *sw = fabric->sw[at];
 	unsigned input = next_input(&sw->port[output].output);
@@ -230,7 +226,7 @@ INLINE void first_arrival(struct virtual_fabric *fabric, uint32_t places)
 {
 	const struct event_queue *events = fabric->events;
 	uint64_t number = event_lane_at(&events->lane[VIRTUAL_LANE_SWITCH], places);
-	uint32_t order = event_key_order(events, number), at = VIRTUAL_DEVICE(order);
+	uint32_t order = event_key_order(events, number), at = VIRTUAL_SWITCH(order);
 	struct virtual_prefetch_arrival *arrival = arrival_at(fabric, places);
 
 	arrival->packet = &fabric->pool.packet[event_key_item(events, number)];
@@ -267,7 +263,7 @@ INLINE void third_arrival(const struct virtual_prefetch_arrival *arrival)
 		return;
 	if (packet->route_length != 0)
 		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
-	else if (packet->destination < sw->table_hosts)
+	else if (packet->destination <= sw->table_last)
 		output = sw->table_port[packet->destination];
 	if (output >= sw->ports)
 		return;
@@ -305,14 +301,15 @@ void virtual_prefetch_host(struct virtual_fabric *fabric)
 {
 	struct arrival first = arrival(fabric, VIRTUAL_LANE_HOST, 2 * HOST_STEP);
 	struct arrival second = arrival(fabric, VIRTUAL_LANE_HOST, HOST_STEP);
-	const struct virtual_host *host = &fabric->host[number_of(fabric, first.order)];
+	const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, first.order)];
 
 	fetch(first.packet);
 	fetch(virtual_origin_of(fabric, first.packet));
 	fetch(&host->nic.come);
+	fetch(&host->nic.few_come);
 	fetch(&host->nic.link.rx);
-	host = &fabric->host[number_of(fabric, second.order)];
-	fetch(&host->nic.come[(size_t)second.packet->source * host->nic.come_step]);
+	host = &fabric->host[virtual_host_of(fabric, second.order)];
+	fetch(datagram_come_place(&host->nic, second.packet->source));
 }
 
 /* The same steps as for buckets. */

@@ -39,10 +39,13 @@ enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE 
  * to leave, if frames are of one length. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
-#define VIRTUAL_ORDER(device, port, kind) ((uint32_t)(device) << 8 | (uint32_t)(port) << 2 | (kind))
-#define VIRTUAL_DEVICE(order)             ((order) >> 8)
-#define VIRTUAL_PORT(order)               ((order) >> 2 & 63)
-#define VIRTUAL_KIND(order)               ((enum virtual_event)((order)&3))
+/* A switch's order has its number, the port and the kind; a host's, after those of all switches,
+ * its number and the kind: the fewer bits, the farther ahead the lanes of the event queue reach. */
+#define VIRTUAL_SWITCH_ORDER(at, port, kind) \
+	((uint32_t)(at) << 8 | (uint32_t)(port) << 2 | (uint32_t)(kind))
+#define VIRTUAL_SWITCH(order) ((order) >> 8)
+#define VIRTUAL_PORT(order)   ((order) >> 2 & 63)
+#define VIRTUAL_KIND(order)   ((enum virtual_event)((order)&3))
 
 /* All packets that the buffers can hold; memory is touched as far as it is needed. Those that were
  * given back last are used first. */
@@ -177,7 +180,7 @@ struct virtual_fabric {
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
 	struct virtual_host *host;
-	struct datagram_number *numbers; /* [hosts][hosts] */
+	struct datagram_number *numbers; /* [hosts][hosts]; NULL: there are too many hosts */
 	struct virtual_tx *channel;      /* by switch and port, then by host */
 	struct virtual_tx_cold *tx_cold;
 	struct virtual_tx **first;         /* channel by switch, then that of the first host */
@@ -232,6 +235,36 @@ struct virtual_fabric {
 	virtual_trace_fn *watch; /* called for every frame; NULL: none */
 	void *watch_ctx;
 };
+
+/* The first order of a host. */
+static inline uint32_t virtual_host_orders(const struct virtual_fabric *fabric)
+{
+	return VIRTUAL_SWITCH_ORDER(fabric->switches, 0, 0);
+}
+
+static inline uint32_t virtual_host_order(
+	const struct virtual_fabric *fabric, uint32_t host, enum virtual_event kind)
+{
+	return virtual_host_orders(fabric) + (host << 2 | (uint32_t)kind);
+}
+
+static inline bool virtual_is_host(const struct virtual_fabric *fabric, uint32_t order)
+{
+	return order >= virtual_host_orders(fabric);
+}
+
+/* The host of such an order. */
+static inline uint32_t virtual_host_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	return (order - virtual_host_orders(fabric)) >> 2;
+}
+
+/* A switch, or the number of switches and a host. */
+static inline uint32_t virtual_device_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	return virtual_is_host(fabric, order) ? fabric->switches + virtual_host_of(fabric, order)
+					      : VIRTUAL_SWITCH(order);
+}
 
 static inline struct virtual_tx *virtual_switch_channel(
 	const struct virtual_fabric *fabric, uint32_t at, unsigned port)

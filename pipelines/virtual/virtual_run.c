@@ -138,7 +138,8 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	/* The stop flag is read where hardly anything happens, too. */
 	loop->steps_left--;
 	set_time(fabric, fabric->now);
-	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
+	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
+			 virtual_hosts_failed(fabric);
 	if (fabric->goal_over)
 		return;
 	if (stands_still(fabric, limit)) {

@@ -21,11 +21,10 @@ void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch
 
 static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_t order)
 {
-	uint32_t device = VIRTUAL_DEVICE(order);
-
-	if (device < fabric->switches)
-		return (struct topology_port){DEVICE_SWITCH, device, (uint8_t)VIRTUAL_PORT(order)};
-	return (struct topology_port){DEVICE_HOST, device - fabric->switches, 0};
+	if (!virtual_is_host(fabric, order))
+		return (struct topology_port){
+			DEVICE_SWITCH, VIRTUAL_SWITCH(order), (uint8_t)VIRTUAL_PORT(order)};
+	return (struct topology_port){DEVICE_HOST, virtual_host_of(fabric, order), 0};
 }
 
 /* Makes the extension that the frame would carry. */
@@ -72,13 +71,12 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 static const struct control_credit *show_credit(
 	struct virtual_fabric *fabric, const struct sim_event *event)
 {
-	uint32_t device = VIRTUAL_DEVICE(event->order);
+	const struct topology_port at = port_of(fabric, event->order);
 	struct control_credit *credit = virtual_credit_at(fabric, event->item);
 
-	virtual_renew_credit(
-		credit, device < fabric->switches
-				? &fabric->sw[device]->port[VIRTUAL_PORT(event->order)].link
-				: &fabric->host[device - fabric->switches].nic.link);
+	virtual_renew_credit(credit, at.kind == DEVICE_SWITCH
+					     ? &fabric->sw[at.device]->port[at.port].link
+					     : &fabric->host[at.device].nic.link);
 	return credit;
 }
 

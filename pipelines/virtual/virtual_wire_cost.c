@@ -72,7 +72,7 @@ uint32_t virtual_wire_cost_route(
 	if (fabric->route_sum == NULL || config->hosts < 2)
 		return 0;
 	all = mean_to_all(fabric, config->host);
-	if (to != NULL && to[config->host] != TRAFFIC_NOWHERE)
+	if (to != NULL && to[config->host] != config->host)
 		return (uint32_t)mean_to(fabric, config->host, &to[config->host], 1);
 	if (to != NULL || config->pattern->anywhere)
 		return (uint32_t)all;

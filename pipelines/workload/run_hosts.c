@@ -329,6 +329,23 @@ static int resolve(const struct resolver *resolver)
 	return result == 0 ? resolve_pairs(resolver) : result;
 }
 
+/* The last number says 'none' in frames, and in what hosts tell each other. */
+static int check_hosts(const struct resolver *resolver)
+{
+	const struct run_config *run = resolver->config;
+	const char *what = run->clock == RUN_CLOCK_REAL  ? "clock: real"
+			   : run->nic.control != 0       ? "nic.control"
+			   : run_config_is_adaptive(run) ? "routing.adaptive"
+			   : run->sw.fecn != 0           ? "switch.fecn"
+							 : NULL;
+
+	if (resolver->topology->hosts <= FRAME_HOSTS_MAX || what == NULL)
+		return 0;
+	return fault_set(resolver->fault, EINVAL, "%s: %s: %s has %u hosts, expected at most %u",
+		run->origin, what, resolver->topology->name, resolver->topology->hosts,
+		FRAME_HOSTS_MAX);
+}
+
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
@@ -349,7 +366,9 @@ struct run_hosts *run_config_resolve(
 		hosts->entries = config->traffic.count;
 		hosts->entry = calloc((size_t)hosts->entries + 1, sizeof(*hosts->entry));
 		hosts->edge = calloc((size_t)config->edges.count + 1, sizeof(*hosts->edge));
-		result = resolve(&resolver);
+		result = check_hosts(&resolver);
+		if (result == 0)
+			result = resolve(&resolver);
 	}
 	free(resolver.scratch);
 	free(resolver.taken);

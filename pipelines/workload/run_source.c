@@ -77,7 +77,7 @@ static int list_successors(
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
 {
 	for (uint32_t i = 0; i < config->hosts; i++)
-		list[i] = TRAFFIC_NOWHERE;
+		list[i] = (uint16_t)i;
 	for (uint32_t i = 0; i < entry->from_count; i++)
 		list[entry->from[i]] = entry->to[i];
 	config->permutation = list;
@@ -179,7 +179,7 @@ static int check_entry(const struct run_config *run, const struct run_hosts *tra
 {
 	const struct run_source_place place = {
 		.host = traffic->entry[which].from[0],
-		.hosts = (uint16_t)traffic->topology->hosts,
+		.hosts = traffic->topology->hosts,
 		.rate_bps = TOPOLOGY_RATE_BPS,
 		.until_ps = WEFT_TIME_NEVER,
 	};

@@ -38,7 +38,7 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct f
 	struct wormhole_source *host = &fabric->host[number];
 	struct run_source_place place = {
 		.host = (uint16_t)number,
-		.hosts = (uint16_t)topology->hosts,
+		.hosts = topology->hosts,
 		.until_ps = run->measure.duration_ps,
 	};
 	struct route_choice_options options;

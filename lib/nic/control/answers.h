@@ -23,7 +23,7 @@ struct answers_config {
 	bool all; /* also frames without a mark */
 	bool by_message;
 	uint32_t threshold_ns; /* waiting time that an answer needs; a mark needs none */
-	uint16_t hosts;
+	uint32_t hosts;
 };
 
 struct answers {

@@ -15,7 +15,7 @@ void iba_cc_config_default(struct iba_cc_config *config)
 	cc_table_fill(&config->table, CC_TABLE_LINEAR);
 }
 
-int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint16_t hosts)
+int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint32_t hosts)
 {
 	memset(cc, 0, sizeof(*cc));
 	if (config->timer_ns == 0 || config->limit >= CC_TABLE_ENTRIES ||

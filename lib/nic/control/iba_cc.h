@@ -39,7 +39,7 @@ struct iba_cc {
 void iba_cc_config_default(struct iba_cc_config *config);
 
 /* 0, -EINVAL (a number out of range) or -ENOMEM. */
-int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint16_t hosts);
+int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint32_t hosts);
 void iba_cc_fini(struct iba_cc *cc);
 
 /* A notification with BECN has come from the destination. */

@@ -50,7 +50,8 @@ enum source_control_counter { SOURCE_CONTROL_COUNTERS(X) SOURCE_CONTROL_COUNTER_
 
 struct source_control_config {
 	enum source_control_kind kind;
-	uint16_t host, hosts;
+	uint16_t host;
+	uint32_t hosts;
 	uint64_t seed;
 	uint64_t frame_ns; /* zero-load time of a full frame over a path without links */
 	uint64_t hop_ns;   /* what each switch on the way adds */

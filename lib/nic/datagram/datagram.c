@@ -55,11 +55,16 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-/* A row and a column of the shared table; of its own two rows. */
+/* A row and a column of the shared table; of its own two rows; or those that are needed. */
 static int allocate_numbers(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
 
+	if (config->few_pairs)
+		return pair_numbers_init(&nic->few_sent, config->hosts) < 0 ||
+				       pair_numbers_init(&nic->few_come, config->hosts) < 0
+			       ? -ENOMEM
+			       : 0;
 	if (config->numbers != NULL) {
 		nic->sent = config->numbers + (size_t)config->host * config->hosts;
 		nic->come = config->numbers + config->host;
@@ -81,7 +86,7 @@ static int allocate_order(struct datagram *nic)
 
 	if (config->held_max == 0)
 		return 0;
-	nic->order = datagram_order_create(config->held_max, config->hosts);
+	nic->order = datagram_order_create(config->held_max, config->hosts, config->few_pairs);
 	nic->recovery = config->itb != NULL ? calloc(1, sizeof(*nic->recovery)) : NULL;
 	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
 }
@@ -119,7 +124,7 @@ static int allocate(struct datagram *nic)
 	if (allocate_order(nic) < 0)
 		return -ENOMEM;
 	if (route_choice_init(&nic->choice, config->choice, &config->selection, config->seed,
-		    config->host, config->hosts) < 0)
+		    config->host, config->routes != NULL ? config->hosts : 0) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -153,9 +158,11 @@ void datagram_fini(struct datagram *nic)
 	free(nic->marks);
 	if (nic->config.numbers == NULL)
 		free(nic->sent);
+	pair_numbers_fini(&nic->few_sent);
+	pair_numbers_fini(&nic->few_come);
 	itb_destroy(nic->itb);
 	free(nic->recovery);
-	free(nic->order);
+	datagram_order_destroy(nic->order);
 	datagram_control_destroy(nic->control);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
@@ -366,7 +373,7 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 		return false;
 	fifo = &nic->fifo[vc];
 	fill(nic, vc, payload, packet);
-	packet->sequence = nic->sent[packet->destination].sent++;
+	packet->sequence = datagram_take_number(nic, packet->destination);
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = fifo->message[fifo->head].generated_ps,
 		.payload_bytes = (uint16_t)payload,

@@ -25,6 +25,7 @@
 #include "itb.h"
 #include "link_end.h"
 #include "packet.h"
+#include "pair_numbers.h"
 #include "queuing.h"
 #include "route_choice.h"
 #include "route_set.h"
@@ -38,7 +39,8 @@ struct datagram_number {
 };
 
 struct datagram_config {
-	uint16_t host, hosts;
+	uint16_t host;
+	uint32_t hosts;
 	uint64_t seed;
 	uint32_t mtu_bytes; /* payload of a frame */
 	uint8_t vcs;
@@ -56,6 +58,9 @@ struct datagram_config {
 	uint32_t adapted_queue; /* a power of two */
 	/* [hosts][hosts], zeroed, the caller's, shared by all interfaces; NULL: its own. */
 	struct datagram_number *numbers;
+	/* Instead of such a table, numbers only for hosts that are sent to or heard from
+	 * (pair_numbers.h). */
+	bool few_pairs;
 	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
 	/* Frames held for their order (datagram_order.h); 0: deliver in order of arrival. With an
 	 * in-transit buffer, recovery. */
@@ -100,12 +105,12 @@ struct datagram_fifo {
 
 /* State of a stream (datagram_stream.h); an interface has at most one. */
 struct datagram_stream {
-	struct weft_packet frame; /* the next frame, except its numbers */
-	weft_time generated_ps;   /* of the message */
-	uint32_t left_bytes;      /* of it; 0: no message */
-	uint16_t payload_bytes;   /* of the next frame */
-	uint8_t path;             /* index of the message's route */
-	struct datagram_number *number;
+	struct weft_packet frame;       /* the next frame, except its numbers */
+	weft_time generated_ps;         /* of the message */
+	uint32_t left_bytes;            /* of it; 0: no message */
+	uint16_t payload_bytes;         /* of the next frame */
+	uint8_t path;                   /* index of the message's route */
+	struct datagram_number *number; /* NULL: in few_sent */
 	struct credit_tx *tx;
 };
 
@@ -113,7 +118,7 @@ struct datagram {
 	/* Touched by each frame that leaves: two cache lines, and the credits. */
 	struct datagram_stream stream;
 	uint64_t frames_sent, messages_sent;
-	struct datagram_number *sent; /* by destination */
+	struct datagram_number *sent; /* by destination; NULL: in few_sent */
 	uint16_t mtu_bytes;
 	uint8_t frame_flags;     /* of all frames: 0, or FRAME_F_LATENCY */
 	uint8_t extension_bytes; /* likewise */
@@ -121,13 +126,15 @@ struct datagram {
 	uint8_t next_vc;         /* round robin */
 	bool has_routes;         /* of the configuration */
 	/* Touched by each frame that arrives: a cache line, and the credits. */
-	struct datagram_number *come; /* by source, each 'come_step' apart */
+	struct datagram_number *come; /* by source, each 'come_step' apart; NULL: in few_come */
 	uint64_t frames_received, messages_received, bytes_received;
 	uint64_t out_of_order;        /* frames delivered after later ones */
 	struct itb *itb;              /* NULL: not an in-transit host */
 	struct datagram_order *order; /* NULL: deliver in order of arrival */
 	uint32_t come_step;
 	uint32_t held; /* frames, by 'order' */
+	/* With config.few_pairs: numbers of the frames sent, and expected. */
+	struct pair_numbers few_sent, few_come;
 	/* The rest. */
 	struct datagram_recovery *recovery; /* NULL: discarded frames are lost */
 	struct datagram_control *control;   /* NULL: no congestion management */
@@ -180,12 +187,56 @@ void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_t
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
 	struct datagram_origin *origin);
 
+/* The number of the next frame to a host, which grows by 1 then. */
+static inline uint32_t datagram_take_number(struct datagram *nic, uint16_t destination)
+{
+	if (__builtin_expect(nic->sent == NULL, 0))
+		return pair_numbers_take(&nic->few_sent, destination);
+	return nic->sent[destination].sent++;
+}
+
+/* The number of the frame after the latest received from a host. */
+static inline uint32_t datagram_expected(const struct datagram *nic, uint16_t source)
+{
+	if (__builtin_expect(nic->come == NULL, 0))
+		return pair_numbers_get(&nic->few_come, source);
+	return nic->come[(size_t)source * nic->come_step].expected;
+}
+
+static inline void datagram_expect(struct datagram *nic, uint16_t source, uint32_t number)
+{
+	if (__builtin_expect(nic->come == NULL, 0))
+		pair_numbers_set(&nic->few_come, source, number);
+	else
+		nic->come[(size_t)source * nic->come_step].expected = number;
+}
+
+/* The memory that these read first: to be prefetched. */
+static inline const void *datagram_sent_place(const struct datagram *nic, uint16_t destination)
+{
+	if (__builtin_expect(nic->sent == NULL, 0))
+		return pair_numbers_place(&nic->few_sent, destination);
+	return &nic->sent[destination];
+}
+
+static inline const void *datagram_come_place(const struct datagram *nic, uint16_t source)
+{
+	if (__builtin_expect(nic->come == NULL, 0))
+		return pair_numbers_place(&nic->few_come, source);
+	return &nic->come[(size_t)source * nic->come_step];
+}
+
+/* True if there was no memory for the number of a pair. */
+static inline bool datagram_failed(const struct datagram *nic)
+{
+	return nic->few_sent.failed || nic->few_come.failed;
+}
+
 /* A packet for this host has arrived completely. Its buffer space is free at once. False: refused,
  * because it has lost its end mark in transit (itb.h). */
 static inline bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	const struct datagram_origin *origin)
 {
-	struct datagram_number *number = &nic->come[(size_t)packet->source * nic->come_step];
 	struct credit_rx *rx = &nic->link.rx[packet->vc];
 
 	credit_arrive(rx, packet->blocks);
@@ -194,10 +245,11 @@ static inline bool datagram_receive(struct datagram *nic, const struct weft_pack
 		nic->refused++;
 		return false;
 	}
-	if (__builtin_expect((int32_t)(packet->sequence - number->expected) < 0, 0))
+	if (__builtin_expect(
+		    (int32_t)(packet->sequence - datagram_expected(nic, packet->source)) < 0, 0))
 		nic->out_of_order++;
 	else
-		number->expected = packet->sequence + 1;
+		datagram_expect(nic, packet->source, packet->sequence + 1);
 	nic->frames_received++;
 	nic->bytes_received += origin->payload_bytes;
 	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;

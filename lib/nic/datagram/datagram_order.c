@@ -6,13 +6,42 @@
 
 #define SOURCE_STEP 0x9E37u /* odd: sources start in different chains */
 
-struct datagram_order *datagram_order_create(uint32_t held_max, uint16_t hosts)
+struct datagram_order *datagram_order_create(uint32_t held_max, uint32_t hosts, bool few_pairs)
 {
-	struct datagram_order *order = calloc(1, sizeof(*order) + hosts * sizeof(order->latest[0]));
+	const uint32_t latest = few_pairs ? 0 : hosts;
+	struct datagram_order *order =
+		calloc(1, sizeof(*order) + latest * sizeof(order->latest[0]));
 
-	if (order != NULL)
-		order->held_max = held_max;
-	return order;
+	if (order == NULL)
+		return NULL;
+	order->held_max = held_max;
+	if (!few_pairs || pair_numbers_init(&order->few_latest, hosts) == 0)
+		return order;
+	free(order);
+	return NULL;
+}
+
+void datagram_order_destroy(struct datagram_order *order)
+{
+	if (order == NULL)
+		return;
+	pair_numbers_fini(&order->few_latest);
+	free(order);
+}
+
+static uint32_t latest_of(const struct datagram_order *order, uint16_t source)
+{
+	if (order->few_latest.entry != NULL)
+		return pair_numbers_get(&order->few_latest, source);
+	return order->latest[source];
+}
+
+static void set_latest(struct datagram_order *order, uint16_t source, uint32_t latest)
+{
+	if (order->few_latest.entry != NULL)
+		pair_numbers_set(&order->few_latest, source, latest);
+	else
+		order->latest[source] = latest;
 }
 
 /* Consecutive frames of a source are in consecutive chains. */
@@ -20,11 +49,6 @@ static struct weft_packet **chain_of(
 	struct datagram_order *order, uint16_t source, uint32_t sequence)
 {
 	return &order->held[(source * SOURCE_STEP + sequence) & (DATAGRAM_ORDER_CHAINS - 1)];
-}
-
-static uint32_t *expected_of(struct datagram *nic, uint16_t source)
-{
-	return &nic->come[(size_t)source * nic->come_step].expected;
 }
 
 static void insert(struct datagram *nic, struct weft_packet *packet, weft_time now)
@@ -42,14 +66,13 @@ static void insert(struct datagram *nic, struct weft_packet *packet, weft_time n
 static enum datagram_arrival hold(struct datagram *nic, struct weft_packet *packet, weft_time now)
 {
 	struct datagram_order *order = nic->order;
-	uint32_t *latest = &order->latest[packet->source];
 
 	if (nic->held >= order->held_max) {
 		order->no_room++;
 		return DATAGRAM_REFUSED;
 	}
-	if ((int32_t)(packet->sequence + 1 - *latest) > 0)
-		*latest = packet->sequence + 1;
+	if ((int32_t)(packet->sequence + 1 - latest_of(order, packet->source)) > 0)
+		set_latest(order, packet->source, packet->sequence + 1);
 	order->reordered++;
 	insert(nic, packet, now);
 	return DATAGRAM_HELD;
@@ -57,10 +80,8 @@ static enum datagram_arrival hold(struct datagram *nic, struct weft_packet *pack
 
 bool datagram_order_lose(struct datagram *nic, struct weft_packet *packet, weft_time now)
 {
-	uint32_t *expected = expected_of(nic, packet->source);
-
-	if (packet->sequence == *expected) {
-		(*expected)++;
+	if (packet->sequence == datagram_expected(nic, packet->source)) {
+		datagram_expect(nic, packet->source, packet->sequence + 1);
 		return true;
 	}
 	packet->control = 1;
@@ -70,7 +91,7 @@ bool datagram_order_lose(struct datagram *nic, struct weft_packet *packet, weft_
 
 static void deliver(struct datagram *nic, const struct weft_packet *packet)
 {
-	*expected_of(nic, packet->source) = packet->sequence + 1;
+	datagram_expect(nic, packet->source, packet->sequence + 1);
 	nic->frames_received++;
 	nic->bytes_received += packet->bytes - FRAME_HEADER_BYTES - packet->route_length;
 	if (packet->flags & FRAME_F_LATENCY)
@@ -82,7 +103,7 @@ enum datagram_arrival datagram_order_receive(
 	struct datagram *nic, struct weft_packet *packet, weft_time now)
 {
 	struct credit_rx *rx = &nic->link.rx[packet->vc];
-	int32_t early = (int32_t)(packet->sequence - *expected_of(nic, packet->source));
+	int32_t early = (int32_t)(packet->sequence - datagram_expected(nic, packet->source));
 
 	credit_arrive(rx, packet->blocks);
 	credit_release(rx, packet->blocks);
@@ -91,7 +112,7 @@ enum datagram_arrival datagram_order_receive(
 		return DATAGRAM_REFUSED;
 	}
 	nic->order->overtaken +=
-		(int32_t)(packet->sequence - nic->order->latest[packet->source]) < 0;
+		(int32_t)(packet->sequence - latest_of(nic->order, packet->source)) < 0;
 	if (early > 0)
 		return hold(nic, packet, now);
 	/* Frames are retransmitted only after a discard: a duplicate is an error, visible in the
@@ -103,7 +124,7 @@ enum datagram_arrival datagram_order_receive(
 
 struct weft_packet *datagram_order_release(struct datagram *nic, uint16_t source, weft_time now)
 {
-	uint32_t expected = *expected_of(nic, source);
+	uint32_t expected = datagram_expected(nic, source);
 	struct weft_packet **at, *packet;
 
 	if (nic->held == 0)
@@ -117,7 +138,7 @@ struct weft_packet *datagram_order_release(struct datagram *nic, uint16_t source
 	*at = packet->next;
 	nic->held--;
 	if (datagram_order_is_lost(packet)) {
-		(*expected_of(nic, source))++;
+		datagram_expect(nic, source, expected + 1);
 		return packet;
 	}
 	nic->order->held_ps += now - packet->arrived_ps;
@@ -133,8 +154,7 @@ const char *datagram_order_check(const struct datagram *nic)
 	for (unsigned i = 0; i < DATAGRAM_ORDER_CHAINS; i++)
 		for (const struct weft_packet *packet = order->held[i]; packet != NULL;
 			packet = packet->next, held++) {
-			uint32_t expected =
-				nic->come[(size_t)packet->source * nic->come_step].expected;
+			uint32_t expected = datagram_expected(nic, packet->source);
 
 			if ((int32_t)(packet->sequence - expected) <= 0)
 				return "a frame waits that is due, or has been";

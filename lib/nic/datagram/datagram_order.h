@@ -23,7 +23,9 @@ struct datagram_order {
 	uint64_t overtaken;      /* frames that arrived after later ones */
 	uint64_t no_room;        /* frames refused at the limit */
 	weft_time held_ps;       /* total waiting time of frames */
-	uint32_t latest[];       /* [hosts] one more than the latest held number, by source */
+	/* One more than the latest held number, by source. */
+	struct pair_numbers few_latest; /* with few_pairs; else without entries */
+	uint32_t latest[];              /* [hosts], else none */
 };
 
 enum datagram_arrival {
@@ -32,16 +34,17 @@ enum datagram_arrival {
 	DATAGRAM_REFUSED, /* stays the caller's */
 };
 
-/* held_max: maximum of concurrently held frames. NULL: no memory. The caller calls free(), after it
- * has freed held frames. */
-struct datagram_order *datagram_order_create(uint32_t held_max, uint16_t hosts);
+/* held_max: maximum of concurrently held frames. few_pairs: as of the interface. NULL: no memory.
+ */
+struct datagram_order *datagram_order_create(uint32_t held_max, uint32_t hosts, bool few_pairs);
+/* The caller has freed held frames. */
+void datagram_order_destroy(struct datagram_order *order);
 
 /* True if nothing waits and the frame is the expected one: then datagram_receive() suffices. */
 static inline bool datagram_order_is_kept(
 	const struct datagram *nic, const struct weft_packet *packet)
 {
-	return nic->held == 0 &&
-	       packet->sequence == nic->come[(size_t)packet->source * nic->come_step].expected;
+	return nic->held == 0 && packet->sequence == datagram_expected(nic, packet->source);
 }
 
 /* datagram_receive() for an interface that keeps the order. A waiting frame has 'arrived_ps'. */

@@ -27,7 +27,7 @@ struct route_choice_options route_choice_options_default(void)
 /* Nothing has been sent, nothing was held back. */
 static int init_coefficients(struct route_choice *choice)
 {
-	uint32_t count = (uint32_t)choice->hosts * choice->options.routes;
+	uint32_t count = choice->hosts * choice->options.routes;
 
 	choice->coefficient = malloc(count * sizeof(choice->coefficient[0]));
 	if (choice->coefficient == NULL)
@@ -38,7 +38,7 @@ static int init_coefficients(struct route_choice *choice)
 }
 
 int route_choice_init(struct route_choice *choice, const struct route_choice_ops *ops,
-	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint16_t hosts)
+	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint32_t hosts)
 {
 	*choice = (struct route_choice){.ops = ops != NULL ? ops : &route_choice_first,
 		.options = *options,

@@ -69,7 +69,7 @@ struct route_choice {
 	const struct route_choice_ops *ops;
 	struct route_choice_options options;
 	struct rng rng;
-	uint16_t hosts;
+	uint32_t hosts;
 	uint64_t byte_fs;      /* time of a byte at the rate of injection, in 1e-15 s */
 	uint8_t *next;         /* [hosts], round robin */
 	uint32_t *coefficient; /* [hosts][options.routes], thousandths; NULL if it does not learn */
@@ -82,7 +82,7 @@ struct route_choice_options route_choice_options_default(void);
 /* ops: NULL stands for "first". 0 or -ENOMEM; the random numbers are those of the seed and this
  * host. */
 int route_choice_init(struct route_choice *choice, const struct route_choice_ops *ops,
-	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint16_t hosts);
+	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint32_t hosts);
 void route_choice_fini(struct route_choice *choice);
 
 /* The routes to the destination are others now: nothing is known of them. */

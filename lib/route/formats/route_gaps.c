@@ -29,6 +29,44 @@ static void count_ways(
 			}
 }
 
+static uint32_t count_row(const struct route_table *table, uint32_t at)
+{
+	const uint8_t *row = route_table_row(table, at);
+	uint32_t count = 0;
+
+	for (uint32_t to = 0; to < table->hosts; to++)
+		count += row[to] != ROUTE_TABLE_NONE;
+	return count;
+}
+
+/* The same by tables, in which all hosts of a switch have the same ways: its row is read once.
+ * 'here' has room for a number of each switch. */
+static void count_table_ways(const struct topology *topology, const struct route_table *table,
+	uint32_t *here, uint32_t *ways)
+{
+	struct topology_port at;
+
+	for (uint32_t host = 0; host < topology->hosts; host++)
+		if (topology_host_switch(topology, host, &at))
+			here[at.device]++;
+	for (uint32_t s = 0; s < topology->switches; s++) {
+		const uint8_t *row = route_table_row(table, s);
+
+		for (uint32_t to = 0; here[s] > 0 && to < topology->hosts; to++)
+			ways[to] += row[to] != ROUTE_TABLE_NONE ? here[s] : 0;
+	}
+	for (uint32_t s = 0; s < topology->switches; s++)
+		here[s] = here[s] > 0 ? count_row(table, s) : 0;
+	for (uint32_t host = 0; host < topology->hosts; host++) {
+		if (!topology_host_switch(topology, host, &at))
+			continue;
+		ways[host] += here[at.device];
+		/* The way to itself counts neither as one that it has nor as one to it. */
+		if (route_table_row(table, at.device)[host] != ROUTE_TABLE_NONE)
+			ways[host] -= 2;
+	}
+}
+
 static void note_pair(struct route_gaps *gaps, bool cut_off, uint32_t source, uint32_t destination)
 {
 	gaps->pairs++;
@@ -44,14 +82,20 @@ int route_gaps_find(
 	const struct topology *topology, const struct route_file *file, struct route_gaps *gaps)
 {
 	uint32_t *ways = calloc(topology->hosts + 1u, sizeof(*ways));
+	uint32_t *here = calloc(topology->switches + 1u, sizeof(*here));
 
 	*gaps = (struct route_gaps){.cut_off = calloc(topology->hosts + 1u, sizeof(uint32_t))};
-	if (ways == NULL || gaps->cut_off == NULL) {
+	if (ways == NULL || here == NULL || gaps->cut_off == NULL) {
 		free(ways);
+		free(here);
 		route_gaps_free(gaps);
 		return -ENOMEM;
 	}
-	count_ways(topology, file, ways);
+	if (file->set == NULL)
+		count_table_ways(topology, file->table, here, ways);
+	else
+		count_ways(topology, file, ways);
+	free(here);
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		if (ways[host] == 0)
 			gaps->cut_off[gaps->cut_offs++] = host;

@@ -197,7 +197,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "groups: s0\n",
 			"some/l.yaml:3:9: 'groups': expected groups of devices, such as {edge: [s0, s1]} or [[s0, s1]]"},
 		{HEAD "groups: {edge: []}\n",
-			"some/l.yaml:3:16: expected a group of 1 to 65534 devices"},
+			"some/l.yaml:3:16: expected a group of 1 to 65536 devices"},
 		{HEAD "name: a-name-that-is-too-long-for-a-lab\n",
 			"some/l.yaml:3:7: 'name' is 33 characters long, at most 23 are possible"},
 		{HEAD "eal: --no-pci\n",

@@ -391,7 +391,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "traffic: [{pattern: uniform, from: 0%}]\n",
 			"r.yaml:4:36: 'from: 0%': expected all, rest, a percentage such as 10% or a list of hosts such as [h4]"},
 		{HEAD "traffic: [{pattern: uniform, from: []}]\n",
-			"r.yaml:4:36: 'from': expected 1 to 65534 hosts"},
+			"r.yaml:4:36: 'from': expected 1 to 65536 hosts"},
 		{HEAD "traffic: [{pattern: uniform, start: 2ms, stop: 1ms}]\n",
 			"r.yaml:4:11: 'stop' is not after 'start'"},
 		{HEAD "traffic: [{pattern: uniform, message: 15B}]\n",

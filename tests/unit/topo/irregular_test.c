@@ -213,7 +213,7 @@ static void impossible_requests_are_refused_with_the_reason(void **state)
 			"irregular:switches=2,degree=0: 2 switches cannot hang together by 0 links "
 			"each"},
 		{"irregular:switches=20000",
-			"irregular:switches=20000: needs 80000 hosts, at most 65534"},
+			"irregular:switches=20000: needs 80000 hosts, at most 65536"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
