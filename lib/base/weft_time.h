@@ -25,3 +25,9 @@ static inline uint64_t ps_per_byte(uint64_t rate_bps)
 {
 	return rate_bps == 0 ? 0 : (8 * PS_PER_S + rate_bps - 1) / rate_bps;
 }
+
+/* The least rate that has this time of a byte: ps_per_byte() of it gives the time back. */
+static inline uint64_t rate_of_time(uint64_t ps_per_byte)
+{
+	return ps_per_byte == 0 ? 0 : (8 * PS_PER_S + ps_per_byte - 1) / ps_per_byte;
+}

@@ -27,9 +27,8 @@ static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct rea
 uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct tx_queue *tx = tx_of(fabric, end);
-	uint64_t cost = tx != NULL && LOAD(tx->timed) ? LOAD(tx->pacer.ps_per_byte) : 0;
 
-	return cost == 0 ? 0 : 8 * PS_PER_S / cost;
+	return tx != NULL && LOAD(tx->timed) ? rate_of_time(LOAD(tx->pacer.ps_per_byte)) : 0;
 }
 
 weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_end *end)

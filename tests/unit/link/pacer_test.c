@@ -21,6 +21,19 @@ static void a_rate_that_is_not_exact_is_never_exceeded(void **state)
 	assert_int_equal(ps_per_byte(3 * GBPS), 2667);
 }
 
+/* Or a rate that is shown and set again would fall each time. */
+static void the_rate_of_a_time_gives_that_time_back(void **state)
+{
+	static const uint64_t rates[] = {3, 7, 14, 30, 56, 100};
+
+	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		uint64_t time = ps_per_byte(rates[i] * GBPS);
+
+		assert_int_equal(ps_per_byte(rate_of_time(time)), time);
+	}
+	assert_int_equal(rate_of_time(ps_per_byte(0)), 0);
+}
+
 static void an_unlimited_link_is_always_free(void **state)
 {
 	struct pacer pacer;
@@ -100,6 +113,7 @@ static void idle_time_beyond_the_slack_is_not_saved_up(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_usual_rates_are_exact),
 	cmocka_unit_test(a_rate_that_is_not_exact_is_never_exceeded),
+	cmocka_unit_test(the_rate_of_a_time_gives_that_time_back),
 	cmocka_unit_test(an_unlimited_link_is_always_free),
 	cmocka_unit_test(the_transmitter_is_busy_until_the_last_bit_has_left),
 	cmocka_unit_test(the_long_term_rate_is_exact_for_a_loop_within_the_slack),

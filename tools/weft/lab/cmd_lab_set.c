@@ -141,7 +141,7 @@ static uint64_t shown(const json_t *end, enum knob knob)
 /* A rate is kept as the time of a byte. */
 static uint64_t as_shown(enum knob knob, uint64_t value)
 {
-	return knob == KNOB_RATE && value != 0 ? 8 * PS_PER_S / ps_per_byte(value) : value;
+	return knob == KNOB_RATE ? rate_of_time(ps_per_byte(value)) : value;
 }
 
 static bool has_values(const json_t *end, const uint64_t value[KNOBS])
