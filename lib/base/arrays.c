@@ -51,7 +51,7 @@ bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
 		return false;
 	more = more < ROOM_MIN ? ROOM_MIN : more;
 	more = more < wanted ? wanted : more;
-	if (more > SIZE_MAX / size)
+	if (size > SIZE_MAX / more)
 		return false;
 	memcpy(&old, array, sizeof(old));
 	grown = realloc(old, more * size);

@@ -85,7 +85,8 @@ static void a_given_permutation_is_followed(void **state)
 	struct traffic *traffic;
 	weft_time now = 0;
 
-	memset(to, 0xFF, sizeof(to));
+	for (uint16_t i = 0; i < HOSTS; i++)
+		to[i] = i;
 	to[3] = 8;
 	from.permutation = to;
 	traffic = start(&from);
