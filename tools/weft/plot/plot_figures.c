@@ -29,12 +29,11 @@ static void write_groups(const struct plot_writer *writer)
 
 static void write_bar_ends(struct plot_writer *writer, unsigned curve, double shift)
 {
-	char columns[48];
+	char columns[64];
 
-	snprintf(columns, sizeof(columns), "($1 + %.6g):4:5:6", shift);
+	snprintf(columns, sizeof(columns), "($1 + %.6g):5:(0):($6 - $5)", shift);
 	plot_element(writer, curve, columns);
-	fputs(" with yerrorbars linewidth 1.2 pointtype -1 linecolor rgb '#404040' notitle",
-		writer->out);
+	fputs(" with vectors nohead linewidth 1.2 linecolor rgb '#404040' notitle", writer->out);
 }
 
 void plot_write_bars(struct plot_writer *writer)
@@ -48,7 +47,7 @@ void plot_write_bars(struct plot_writer *writer)
 	plot_write_frame(writer, curves->quantity, curves->curves);
 	plot_write_name(writer, "y", curves->quantity, NULL);
 	write_groups(writer);
-	fprintf(writer->out, "set boxwidth %.6g\nset pointintervalbox 0\nplot \\\n", 0.9 * width);
+	fprintf(writer->out, "set boxwidth %.6g\nplot \\\n", 0.9 * width);
 	for (unsigned i = 0; i < curves->curves; i++) {
 		double shift = (i - (curves->curves - 1) / 2.0) * width;
 		char columns[48];
