@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "tx_queue.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t rate_bps,
@@ -19,11 +17,6 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t 
 
 /* --- frames on the way --- */
 
-struct delay_line {
-	unsigned first, count;
-	struct rte_mbuf *frame[DELAY_LINE_FRAMES];
-};
-
 static struct delay_line *line_of(const struct tx_queue *tx)
 {
 	return __atomic_load_n(&tx->line, __ATOMIC_ACQUIRE);
@@ -32,22 +25,6 @@ static struct delay_line *line_of(const struct tx_queue *tx)
 static struct rte_mbuf **line_place(struct delay_line *line, unsigned at)
 {
 	return &line->frame[(line->first + at) % DELAY_LINE_FRAMES];
-}
-
-int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps)
-{
-	struct delay_line *line = line_of(tx);
-
-	if (line == NULL && (rate_bps | delay_ps) != 0) {
-		line = calloc(1, sizeof(*line));
-		if (line == NULL)
-			return -ENOMEM;
-		__atomic_store_n(&tx->line, line, __ATOMIC_RELEASE);
-	}
-	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);
-	__atomic_store_n(&tx->delay_ps, delay_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&tx->timed, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
-	return 0;
 }
 
 /* Frames leave in order: one that is due waits for those before it. */
@@ -80,7 +57,7 @@ static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint
 
 /* --- the queue --- */
 
-/* What the port, or the line before it, takes of the burst. */
+/* Hands the burst to the port, or to the line before it: how many frames were taken. */
 static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct delay_line *line = line_of(tx);
@@ -196,11 +173,4 @@ void tx_queue_drain(struct tx_queue *tx)
 void tx_queue_purge(struct tx_queue *tx)
 {
 	discard(tx, false);
-}
-
-void tx_queue_fini(struct tx_queue *tx)
-{
-	discard(tx, true);
-	free(tx->line);
-	tx->line = NULL;
 }

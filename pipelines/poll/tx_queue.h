@@ -18,7 +18,13 @@
 #include "pacer.h"
 #include "port.h"
 
-struct delay_line;
+#define DELAY_LINE_FRAMES 256u
+
+/* Frames on the way: a ring. The loop's. */
+struct delay_line {
+	unsigned first, count;
+	struct rte_mbuf *frame[DELAY_LINE_FRAMES];
+};
 
 struct tx_queue {
 	struct port *port;
@@ -41,7 +47,6 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t 
 /* Paces a port that is not in-memory: from now on each frame is handed to the port when its
  * transmission at this rate and the delay are over, at most DELAY_LINE_FRAMES of them on the way;
  * rate 0: takes no time. Rate and delay 0: no longer. Any thread. 0 or -ENOMEM. */
-#define DELAY_LINE_FRAMES 256u
 int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps);
 
 /* Sends waiting frames; true if none is left but those that are on the way. */

@@ -111,7 +111,7 @@ struct real_shortage {
 	uint64_t control, device;
 };
 
-/* What the hosts send, and how it is measured (real_work.h). */
+/* The traffic of the hosts, and how it is measured (real_work.h). */
 struct real_work {
 	const struct run_config *run; /* traffic, measure, seed */
 	struct run_config *own;       /* 'run', if it was loaded for this */

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What the hosts of a real-clock fabric send, and how it is measured: that of its own
- * configuration, or, for one run of a lab, that of a file which 'weft lab run --set' has written.
+ * The traffic of a real-clock fabric, and how it is measured: those of its own
+ * configuration, or, for one run of a lab, those of a file which 'weft lab run --set' has written.
  * Only the leader changes it, while no loop has an order to obey; the loops read it when they
  * obey the order to begin.
  */

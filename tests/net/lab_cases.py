@@ -40,6 +40,14 @@ class Lab(labs.Lab):
                          {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"}, form)
 
 
+def edges(tag):
+    """Of h0 and h3, for a lab file, and their namespaces."""
+    names = [f"wt{os.getpid()}{tag}{side}" for side in "ab"]
+    lines = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
+                      for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))
+    return f"edges:\n{lines}\n", names
+
+
 class LabCase(unittest.TestCase):
     FORM = "each"
 
@@ -56,13 +64,11 @@ class LabCase(unittest.TestCase):
             self.assertEqual(result["checks"][check], 0, check)
 
     def edge_lab(self, tag):
-        names = [f"wt{os.getpid()}{tag}{side}" for side in "ab"]
-        edges = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
-                          for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))
-        return self.lab(tag, f"edges:\n{edges}\n"), names
+        text, names = edges(tag)
+        return self.lab(tag, text), names
 
     def assert_ping(self, namespace, address):
-        ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.2",
+        ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.05",
                                "-W", "5", address], text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         self.assertEqual(ping.returncode, 0, ping.stdout)

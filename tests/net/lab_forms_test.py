@@ -8,6 +8,7 @@ usage: lab_forms_test.py WEFT DISSECTOR.lua [CASE...]
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,17 +17,25 @@ import unittest
 
 import lab_cases
 import labs
+import web_labs
 from lab_cases import LabCase
 
 WEFT = DISSECTOR = None
 
 
-class Verbs:
-    """What 'weft lab' does, whatever the processes are."""
+class OnOneLab:
+    """What 'weft lab' does with a lab that stays up, whatever its processes are."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        edges, cls.namespaces = lab_cases.edges("a")
+        cls.common = lab_cases.Lab("a", edges, form=cls.FORM)
+        cls.addClassCleanup(cls.common.remove)
+        cls.common.up()
 
     def test_all_links_of_a_lab_come_up(self):
-        lab = self.lab("a")
-        lab.up()
+        lab = self.common
         lab.assert_up()
         status = lab.status()
         self.assertEqual(sorted(status["switches"]), ["leaf0", "leaf1", "spine"])
@@ -35,34 +44,31 @@ class Verbs:
         lab.steady(lambda: list(lab.links().values()) == ["up"] * 12, "not twelve ends are up")
 
     def test_traffic_arrives_whole_and_in_order_each_time(self):
-        lab = self.lab("b")
-        lab.up()
-        first = lab.run()
+        lab = self.common
+        first = lab.run("--duration", "600ms")
         self.assert_whole(first)
         self.assertEqual(first["topology"]["hosts"], 4)
         self.assertEqual(first["topology"]["switches"], 3)
         self.assertGreater(first["latency_ns"]["network"]["p50"], 0)
         self.assertGreaterEqual(first["wall"]["away_ns"], 0.98 * first["wall"]["away_p99_ns"])
         self.assertGreater(first["wall"]["away_p99_ns"], 0)
-        second = lab.run("--duration", "1s")
+        second = lab.run("--duration", "200ms")
         self.assert_whole(second)
         # The counts of the first run are not in the second.
         self.assertLess(second["messages"]["delivered"], first["messages"]["delivered"])
 
     def test_a_run_tells_its_progress_on_a_terminal_and_ends_with_what_can_be_trusted(self):
-        lab = self.lab("Z")
-        lab.up()
-        run = f"{WEFT} lab run {lab.name} --duration 500ms"
+        lab = self.common
+        run = f"{WEFT} lab run {lab.name} --duration 300ms"
         said = subprocess.run(["script", "-qec", run, "/dev/null"], stdout=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, timeout=60, check=False).stdout.decode()
-        self.assertRegex(said, r"\r *\d+\.\d %  0\.\d of 0\.5 s, \d s left")
+        self.assertRegex(said, r"\r *\d+\.\d %  0\.\d of 0\.3 s, \d s left")
         self.assertRegex(said.splitlines()[-1], r"^  loops away +p99 .*s, longest .*s: link times are "
                          r"trustworthy above \d+ [mun]?s$")
-        self.assertNotIn("left", lab.weft("run", "--duration", "500ms").stderr)
+        self.assertNotIn("left", lab.weft("run", "--duration", "300ms").stderr)
 
     def test_a_capture_is_read_by_tshark_with_our_dissector(self):
-        lab = self.lab("c")
-        lab.up()
+        lab = self.common
         for port in ("spine:0", "h0:0"):
             with self.subTest(port):
                 self.check_capture(lab, port)
@@ -71,7 +77,7 @@ class Verbs:
         path = os.path.join(lab.folder, f"{port}.pcapng")
         with subprocess.Popen([WEFT, "lab", "capture", lab.file, port, "-o", path],
                               stderr=subprocess.PIPE, text=True) as capture:
-            lab.run("--duration", "1s")
+            lab.run("--duration", "300ms")
             capture.send_signal(signal.SIGINT)
             said = capture.communicate(timeout=30)[1]
         self.assertEqual(capture.returncode, 0, said)
@@ -89,12 +95,118 @@ class Verbs:
             self.assertEqual(len({line[3] for line in lines if line[0] == kind}), 2)
 
     def test_a_capture_ends_when_its_reader_goes_away(self):
-        lab = self.lab("d")
-        lab.up()
+        lab = self.common
         done = subprocess.run(f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 2000 | wc -c",
                               shell=True, text=True, stdout=subprocess.PIPE, timeout=30)
         self.assertEqual(done.stdout.strip(), "2000")
         lab.assert_up()
+
+    def test_a_lab_that_is_up_is_not_started_again(self):
+        lab = self.common
+        again = lab.weft("up")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is up already", again.stderr)
+        lab.assert_up()
+
+    def test_the_ending_of_a_maps_file_says_what_is_written(self):
+        lab = self.common
+
+        def written(ending, *more):
+            path = os.path.join(lab.folder, f"found{ending}")
+            # On a busy machine a link may have fallen by itself, and the map differs for a moment.
+            lab.steady(lambda: lab.weft("map", "-o", path, *more).returncode == 0, "the map is not that of the file")
+            with open(path) as file:
+                return file.read()
+        for ending in ("", ".yaml", ".yml"):
+            self.assertIn("weft: topology/1\n", written(ending))
+        for ending in (".dot", ".gv"):
+            self.assertTrue(written(ending).startswith("graph "))
+        for text in (written(".json"), written(".map", "--json")):
+            self.assertEqual(json.loads(text)["topology"]["name"], lab.name)
+        path = os.path.join(lab.folder, "found.png")
+        done = lab.weft("map", "-o", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"weft lab map: -o {path}: expected a file that ends in .yaml, .yml, "
+                         ".json, .dot or .gv\n")
+        self.assertFalse(os.path.exists(path))
+
+    def test_a_cable_is_cut_and_joined(self):
+        lab = self.common
+        done = lab.weft("link", "spine:0", "down")
+        self.assertEqual((done.returncode, done.stdout), (0, "leaf0:2 - spine:0 is cut\n"))
+        states = lab.links()
+        self.assertEqual((states["leaf0:2"], states["spine:0"]), ("cut", "cut"))
+        self.assertEqual(lab.weft("status").returncode, 1)
+        # Nothing reaches the other leaf: there was one way.
+        self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
+        self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
+        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        lab.assert_up()
+
+    def test_programs_reach_each_other_after_runs_too(self):
+        for _ in range(2):
+            self.assert_ping(self.namespaces[0], "10.87.0.4")
+            self.assert_whole(self.common.run("--duration", "200ms"))
+        self.assert_ping(self.namespaces[0], "10.87.0.4")
+
+    def test_a_cable_is_set_and_reset(self):
+        lab = self.common
+        lab.must("set", "leaf0:2", "rate=1Gbps", "delay=1ms", "corrupt=0.1%")
+        ends = [link for link in lab.status()["links"] if link["port"] in ("leaf0:2", "spine:0")]
+        self.assertEqual([(end["paced_bps"], end["delay_ps"], end["corrupt_ppm"]) for end in ends], 2 * [(10**9, 10**9, 1000)])
+        lab.must("set", "leaf0:2", "reset")
+        ends = [link for link in lab.status()["links"] if link["port"] in ("leaf0:2", "spine:0")]
+        self.assertEqual({end["corrupt_ppm"] for end in ends}, {0})
+
+    def test_the_way_between_two_hosts_is_the_only_one(self):
+        self.common.steady(lambda: json.loads(self.common.must("route", "h0", "h3", "--json"))["ways"] ==
+                           [["leaf0:2", "spine:1", "leaf1:1"]], "another way")
+
+    def test_a_run_sends_what_it_is_told(self):
+        told = self.common.run("--set", "traffic.0.from=[h1]", "--set", "measure.duration=200ms")
+        self.assertEqual([entry["senders"] for entry in told["traffic"]], [1])
+
+    def test_all_ports_are_captured_in_one_file(self):
+        path = os.path.join(self.common.folder, "all.pcapng")
+        with subprocess.Popen([WEFT, "lab", "capture", self.common.name, "all", "-o", path], stderr=subprocess.PIPE,
+                              text=True) as capture:
+            self.common.run("--duration", "200ms")
+            capture.send_signal(signal.SIGINT)
+            self.assertRegex(capture.communicate(timeout=30)[1], r"spine:1: \d+ frames captured")
+        names = subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "frame.interface_name"], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, timeout=60).stdout.split()
+        self.assertEqual(set(names), set(self.common.links()))
+
+    def test_top_and_metrics_show_every_link(self):
+        top = json.loads(self.common.must("top", "--once", "--json-lines", "--interval", "100ms"))
+        self.assertEqual(len(top["links"]), 12)
+        metrics = self.common.must("metrics", "--once")
+        self.assertEqual(len(re.findall(r"(?m)^weft_link_up\{", metrics)), 12)
+        self.assertTrue(metrics.endswith("# EOF\n"))
+
+    def test_a_program_runs_in_a_host(self):
+        self.assertEqual(self.common.must("exec", "h3", "--", "hostname"), "h3\n")
+        self.assertIn("h0 slots=1 # 10.87.0.1 ", self.common.must("hosts"))
+
+    def test_the_page_cuts_and_joins_a_cable(self):
+        web = web_labs.Web(WEFT, self.common)
+        self.addCleanup(web.end)
+        self.assertEqual(len(json.loads(web.ask("GET", "/topology")[2])["links"]), 6)
+        self.assertEqual(len(next(web.events())[1]["utilisation"]), 12)
+        for state, told in (("down", "cut"), ("up", "up")):
+            status, _, text = web.ask("POST", f"/cable?port=spine:1&state={state}", Weft_Token=web.token)
+            self.assertEqual((status, json.loads(text)["state"]), (200, told))
+        self.common.wait_links(lambda links: set(links.values()) == {"up"})
+        self.common.assert_up()
+
+    def test_explain_starts_nothing_and_has_the_form(self):
+        said = self.common.must("up", "--explain")
+        self.assertIn(f"processes: {self.FORM}\n", said)
+        self.assertEqual({p["name"]: p["pid"] for p in self.common.status()["processes"]}, self.common.pids)
+
+
+class Verbs:
+    """What takes labs down, or needs one of its own."""
 
     def test_down_leaves_nothing(self):
         lab = self.lab("e")
@@ -107,7 +219,7 @@ class Verbs:
     def test_processes_end_without_a_complaint(self):
         lab = self.lab("v")
         lab.up()
-        lab.run("--duration", "500ms")
+        lab.run("--duration", "200ms")
         for pid in lab.pids.values():
             os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + 30
@@ -132,37 +244,6 @@ class Verbs:
         self.assertIn("killed", done.stdout)
         self.assertEqual(lab.leftovers(), [])
 
-    def test_a_lab_that_is_up_is_not_started_again(self):
-        lab = self.lab("h")
-        lab.up()
-        again = lab.weft("up")
-        self.assertEqual(again.returncode, 2)
-        self.assertIn("is up already", again.stderr)
-        lab.assert_up()
-
-    def test_the_ending_of_a_maps_file_says_what_is_written(self):
-        lab = self.lab("G")
-        lab.up()
-
-        def written(ending, *more):
-            path = os.path.join(lab.folder, f"found{ending}")
-            # On a busy machine a link may have fallen by itself, and the map differs for a moment.
-            lab.steady(lambda: lab.weft("map", "-o", path, *more).returncode == 0, "the map is not that of the file")
-            with open(path) as file:
-                return file.read()
-        for ending in ("", ".yaml", ".yml"):
-            self.assertIn("weft: topology/1\n", written(ending))
-        for ending in (".dot", ".gv"):
-            self.assertTrue(written(ending).startswith("graph "))
-        for text in (written(".json"), written(".map", "--json")):
-            self.assertEqual(json.loads(text)["topology"]["name"], lab.name)
-        path = os.path.join(lab.folder, "found.png")
-        done = lab.weft("map", "-o", path)
-        self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, f"weft lab map: -o {path}: expected a file that ends in .yaml, .yml, "
-                         ".json, .dot or .gv\n")
-        self.assertFalse(os.path.exists(path))
-
     def test_what_a_crashed_lab_left_is_removed_by_the_next_up(self):
         lab = self.lab("i")
         lab.up()
@@ -177,33 +258,35 @@ class Verbs:
         one, two = self.lab("j"), self.lab("k", form="one")
         one.up()
         two.up()
-        self.assert_whole(one.run("--duration", "1s"))
+        self.assert_whole(one.run("--duration", "200ms"))
         two.assert_up()
         one.weft("down")
         two.assert_up()
 
-    def test_a_cable_is_cut_and_joined(self):
-        lab = self.lab("p", "hello: 5ms\n")
+    def test_a_changed_file_is_refused_until_the_lab_is_restarted(self):
+        lab = self.lab("x")
         lab.up()
-        done = lab.weft("link", "spine:0", "down")
-        self.assertEqual((done.returncode, done.stdout), (0, "leaf0:2 - spine:0 is cut\n"))
-        states = lab.links()
-        self.assertEqual((states["leaf0:2"], states["spine:0"]), ("cut", "cut"))
-        self.assertEqual(lab.weft("status").returncode, 1)
-        # Nothing reaches the other leaf: there was one way.
-        self.assertEqual(lab.weft("run", "--duration", "200ms").returncode, 1)
-        self.assertEqual(lab.weft("link", "leaf0:2", "up").returncode, 0)
-        lab.wait_links(lambda links: set(links.values()) == {"up"})
+        before = dict(lab.pids)
+        with open(lab.file) as file:
+            text = file.read()
+        with open(lab.file, "w") as file:
+            file.write(text.replace("seed: 1", "seed: 2"))
+        refused = lab.weft("status")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("seed: 2 in the file, 1 in the lab", refused.stderr)
+        lab.must("up", "--restart", "--wait", "60s")
+        lab.note_pids()
+        self.assertEqual(set(before.values()) & set(lab.pids.values()), set())
         lab.assert_up()
 
-    def test_programs_reach_each_other_after_runs_too(self):
-        lab, names = self.edge_lab("R")
-        lab.up()
-        for _ in range(2):
-            self.assert_ping(names[0], "10.87.0.4")
-            self.assert_whole(lab.run("--duration", "1s"))
-        self.assert_ping(names[0], "10.87.0.4")
-        self.assertEqual(lab.weft("down").returncode, 0)
+
+class EachOnOneLab(OnOneLab, LabCase):
+    """Several processes."""
+
+
+class OneOnOneLab(OnOneLab, LabCase):
+    """One."""
+    FORM = "one"
 
 
 class Each(Verbs, LabCase):

@@ -5,11 +5,15 @@
  * need no fabric and are handled here. */
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "child_process.h"
+#include "cmd_web.h"
 #include "commands.h"
 #include "run_config.h"
 #include "word_list.h"
@@ -22,6 +26,7 @@ static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
 	"                         [--clock real|virtual] [--workers N]\n"
+	"       weft run --web[=ADDRESS:PORT] RUN.yaml [the same options]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
 	"\n"
 	"Runs a fabric in one process and prints the measurements. FILE '-' is standard output.\n"
@@ -29,6 +34,7 @@ static const char usage[] =
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
+	"  --web             serve a page of the result when it is there, until Ctrl-C; see weft web\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 frames were lost, duplicated or out of order, 2 bad request, 3 not able.\n"
 	"\n"
@@ -134,9 +140,105 @@ static void print_usage(FILE *out)
 		print_words(key, out);
 }
 
+/* --- with a page --- */
+
+#define WEB_OPTION "--web"
+
+/* Takes the option out of the words. The address in it, or "" for --web alone; NULL: it is not
+ * there. */
+static const char *take_web(int *argc, char **argv)
+{
+	size_t length = strlen(WEB_OPTION);
+	const char *address = NULL;
+	int kept = 1;
+
+	for (int i = 1; i < *argc; i++) {
+		if (strncmp(argv[i], WEB_OPTION, length) != 0 ||
+			(argv[i][length] != '\0' && argv[i][length] != '='))
+			argv[kept++] = argv[i];
+		else
+			address = argv[i][length] == '=' ? argv[i] + length + 1 : "";
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return address;
+}
+
+/* The file of --json FILE or --json=FILE; NULL: none. */
+static const char *json_of(int argc, char **argv)
+{
+	const char *file = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+			file = argv[i + 1];
+		else if (strncmp(argv[i], "--json=", 7) == 0)
+			file = argv[i] + 7;
+	}
+	return file;
+}
+
+/* The exit code of weft-fabric with these words; -1: it did not run. Signals are its own. */
+static int run_and_wait(char **argv)
+{
+	struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
+	char name[] = "weft-fabric";
+	int status = 0;
+	pid_t pid;
+
+	sigaction(SIGINT, &ignored, &before);
+	pid = fork();
+	if (pid == 0) {
+		sigaction(SIGINT, &before, NULL);
+		argv[0] = name;
+		program_path_exec(name, argv);
+		_exit(EXIT_NOT_ABLE);
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	sigaction(SIGINT, &before, NULL);
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_with_page(int argc, char **argv, const char *address)
+{
+	const char *listen = address[0] != '\0' ? address : NULL, *given = json_of(argc, argv);
+	char own[] = "/tmp/weft-run-XXXXXX", option[sizeof(own) + 8];
+	char **words = calloc((size_t)argc + 2, sizeof(*words));
+	int fd = -1, code = -1;
+
+	if (given != NULL && strcmp(given, "-") == 0) {
+		free(words);
+		return command_fail(
+			"run", EXIT_BAD_REQUEST, "--web: expected a file after --json, not '-'");
+	}
+	if (given == NULL)
+		fd = mkstemp(own);
+	if (words != NULL && (given != NULL || fd >= 0)) {
+		memcpy(words, argv, (size_t)argc * sizeof(*words));
+		snprintf(option, sizeof(option), "--json=%s", own);
+		if (given == NULL)
+			words[argc] = option;
+		code = run_and_wait(words);
+	}
+	free(words);
+	if (code < 0)
+		code = command_fail("run", EXIT_NOT_ABLE, "cannot start weft-fabric");
+	else if (code == EXIT_DONE || code == EXIT_BAD_ANSWER)
+		code = (int)web_show_result("run", given != NULL ? given : own, listen) == EXIT_DONE
+			       ? code
+			       : EXIT_NOT_ABLE;
+	if (fd >= 0) {
+		close(fd);
+		unlink(own);
+	}
+	return code;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	char name[] = "weft-fabric", *program = argv[0];
+	const char *page;
 
 	if (argc < 2) {
 		print_usage(stderr);
@@ -150,6 +252,9 @@ int cmd_run(int argc, char **argv)
 		if (strcmp(argv[i], "--explain") == 0)
 			return explain(argc, argv);
 	}
+	page = take_web(&argc, argv);
+	if (page != NULL)
+		return run_with_page(argc, argv, page);
 	argv[0] = name;
 	program_path_exec(name, argv);
 	argv[0] = program;

@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
 	{"plot", cmd_plot, "draw sweeps and results"},
 	{"reproduce", cmd_reproduce, "a figure or table of a paper: published, ours, ratio"},
+	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
 	{"words", cmd_words, "the words that commands and files take, for shells"},
 	{NULL, NULL, NULL},
 };

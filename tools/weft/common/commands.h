@@ -37,4 +37,5 @@ int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
+int cmd_web(int argc, char **argv);
 int cmd_words(int argc, char **argv);

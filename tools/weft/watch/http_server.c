@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "listen_address.h"
+
 struct http_server {
 	struct MHD_Daemon *daemon;
 	http_page_fn *page;
@@ -22,26 +24,6 @@ struct http_server {
 
 /* --- address --- */
 
-/* Splits "[::1]:80" or "127.0.0.1:80". */
-static bool split(const char *text, char *host, size_t size, const char **port)
-{
-	const char *colon = strrchr(text, ':');
-	size_t length;
-
-	if (colon == NULL || colon == text)
-		return false;
-	*port = colon + 1;
-	length = (size_t)(colon - text);
-	if (text[0] == '[' && text[length - 1] == ']') {
-		text++;
-		length -= 2;
-	}
-	if (length == 0 || length >= size)
-		return false;
-	snprintf(host, size, "%.*s", (int)length, text);
-	return (*port)[0] >= '0' && (*port)[0] <= '9';
-}
-
 static struct addrinfo *resolve(const char *text, struct fault *fault)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
@@ -51,7 +33,7 @@ static struct addrinfo *resolve(const char *text, struct fault *fault)
 	const char *port;
 	char host[64];
 
-	if (!split(text, host, sizeof(host), &port) ||
+	if (!listen_address_split(text, host, sizeof(host), &port) ||
 		getaddrinfo(host, port, &hints, &found) != 0) {
 		fault_set(fault, EINVAL,
 			"--listen %s: expected ADDRESS:PORT such as 127.0.0.1:9464", text);

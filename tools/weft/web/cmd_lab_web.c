@@ -142,7 +142,8 @@ static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments
 	if (fd < 0)
 		return command_fail(COMMAND, fault_exit_code(fd), "%s", fault.text);
 	result = web_guard_make(&web->guard, port, &fault);
-	topology = web_topology(&web->watch.lab);
+	topology = web_topology(web->watch.lab.topology, web->watch.lab.plan->lab,
+		run_config_vcs(&web->watch.lab.config->run));
 	web->topology = json_dumps(topology, JSON_COMPACT);
 	json_decref(topology);
 	web->setup = (struct web_setup){.guard = &web->guard,

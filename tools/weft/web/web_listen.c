@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "listen_address.h"
+
 #define BACKLOG 16
 
 union address {
@@ -17,29 +19,18 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* "[::1]:80": the brackets are left out of 'host'. */
+/* The port's number is in range. */
 static bool split(const char *text, char host[32], uint16_t *port)
 {
-	const char *colon = strrchr(text, ':');
-	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
 	char *end = NULL;
+	const char *digits;
 	unsigned long number;
 
-	if (length == 0 || colon[1] < '0' || colon[1] > '9')
+	if (!listen_address_split(text, host, 32, &digits))
 		return false;
-	number = strtoul(colon + 1, &end, 10);
-	if (*end != '\0' || number > UINT16_MAX)
-		return false;
-	if (text[0] == '[' && text[length - 1] == ']') {
-		text++;
-		length -= 2;
-	}
-	if (length >= 32)
-		return false;
-	memcpy(host, text, length);
-	host[length] = '\0';
+	number = strtoul(digits, &end, 10);
 	*port = (uint16_t)number;
-	return true;
+	return *end == '\0' && number <= UINT16_MAX;
 }
 
 /* The length of the address; 0: it is none of this machine alone. */

@@ -9,6 +9,7 @@
 #include "lab_query.h"
 #include "lab_rates.h"
 #include "run_config.h"
+#include "web_topology.h"
 
 #define ERRORS_MAX 40 /* the page says how many more there are */
 
@@ -20,22 +21,6 @@ struct sample {
 };
 
 /* --- links --- */
-
-/* The number of the way that begins at the port; -1: none does. */
-static int64_t way_at(const struct topology *topology, const char *name)
-{
-	const struct topology_link *link;
-	struct topology_port port;
-
-	if (topology_find_port(topology, name, &port) < 0)
-		return -1;
-	link = topology_link_at(topology, port);
-	if (link == NULL)
-		return -1;
-	return 2 * (link - topology->link_at) + (link->a.kind != port.kind ||
-							link->a.device != port.device ||
-							link->a.port != port.port);
-}
 
 /* The share of each VC of the buffer at a port that is full; NULL: all are empty, or unknown. */
 static json_t *fill_at(const struct sample *sample, const char *port)
@@ -71,11 +56,20 @@ static void add_sparse(
 		json_object_set(json_object_get(sample->out, list), way, value);
 }
 
+/* The rate in force, if it is not the topology's ('weft lab set'). */
+static void add_rate(const struct sample *sample, int64_t way, const char *key, json_t *rate)
+{
+	const struct topology_link *link = &sample->lab->topology->link_at[way / 2];
+
+	if (json_number_value(rate) != (double)link->rate_bps)
+		add_sparse(sample, "rate", key, rate);
+}
+
 static void add_link(const struct sample *sample, const json_t *link)
 {
 	static const char *const names[][2] = {{"blocked", "blocked"}, {"stalls", "stalls_per_s"},
 		{"drops", "drops_per_s"}, {"retransmissions", "retransmissions_per_s"}};
-	int64_t way = way_at(sample->lab->topology, lab_text(link, "from"));
+	int64_t way = web_way_at(sample->lab->topology, lab_text(link, "from"));
 	json_t *fill = fill_at(sample, lab_text(link, "to"));
 	char key[24];
 
@@ -85,6 +79,7 @@ static void add_link(const struct sample *sample, const json_t *link)
 			json_object_get(link, "utilisation"));
 		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			add_sparse(sample, names[i][0], key, json_object_get(link, names[i][1]));
+		add_rate(sample, way, key, json_object_get(link, "capacity_bps"));
 		add_sparse(sample, "fill", key, fill);
 		if (strcmp(lab_text(link, "state"), "up") != 0)
 			add_sparse(sample, "state", key, json_object_get(link, "state"));
@@ -184,10 +179,11 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 {
 	json_t *rates = lab_rates(lab, before, now, seconds);
 	struct sample sample = {lab, before, now, seconds,
-		json_pack("{s:f,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
+		json_pack(
+			"{s:f,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
 			"seconds", seconds, "up", json_object_get(now, "up"), "utilisation",
-			"state", "blocked", "stalls", "drops", "retransmissions", "fill", "roots",
-			"switches", "hosts", "mapper", json_object_get(rates, "mapper"),
+			"state", "blocked", "stalls", "drops", "retransmissions", "rate", "fill",
+			"roots", "switches", "hosts", "mapper", json_object_get(rates, "mapper"),
 			"processes", json_object_get(rates, "processes"))};
 
 	add_links(&sample, json_object_get(rates, "links"));

@@ -137,7 +137,7 @@ static enum MHD_Result post(const struct web_server *server, struct MHD_Connecti
 	const char *port = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "port");
 	const char *state = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "state");
 
-	if (strcmp(path, "/cable") != 0)
+	if (strcmp(path, "/cable") != 0 || server->setup.orders == NULL)
 		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page here.\n");
 	if (!web_guard_token_is_right(server->setup.guard, header_of(connection, "Weft-Token")))
 		return refuse(connection, MHD_HTTP_FORBIDDEN,

@@ -28,8 +28,8 @@ struct web_server;
 struct web_setup {
 	const struct web_guard *guard;
 	struct web_events *events;
-	struct web_orders *orders;
-	const char *topology; /* text of the document */
+	struct web_orders *orders; /* NULL: nothing can be changed */
+	const char *topology;      /* text of the document */
 };
 
 /* Serves the listening socket, which it closes in the end. 'setup' and its members are the caller's

@@ -3,7 +3,6 @@
 #include "web_topology.h"
 
 #include "lab_cable.h"
-#include "run_config.h"
 
 static json_t *list_switches(const struct topology *topology)
 {
@@ -39,11 +38,24 @@ static json_t *list_links(const struct topology *topology)
 	return list;
 }
 
-json_t *web_topology(const struct lab *lab)
+json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs)
 {
-	const struct topology *topology = lab->topology;
+	return json_pack("{s:s,s:s,s:i,s:o,s:o,s:o}", "lab", lab, "name", topology->name, "vcs",
+		(int)vcs, "switches", list_switches(topology), "hosts", list_hosts(topology),
+		"links", list_links(topology));
+}
 
-	return json_pack("{s:s,s:s,s:i,s:o,s:o,s:o}", "lab", lab->plan->lab, "name", topology->name,
-		"vcs", (int)run_config_vcs(&lab->config->run), "switches", list_switches(topology),
-		"hosts", list_hosts(topology), "links", list_links(topology));
+int64_t web_way_at(const struct topology *topology, const char *name)
+{
+	const struct topology_link *link;
+	struct topology_port port;
+
+	if (topology_find_port(topology, name, &port) < 0)
+		return -1;
+	link = topology_link_at(topology, port);
+	if (link == NULL)
+		return -1;
+	return 2 * (link - topology->link_at) + (link->a.kind != port.kind ||
+							link->a.device != port.device ||
+							link->a.port != port.port);
 }

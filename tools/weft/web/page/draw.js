@@ -43,7 +43,7 @@ export function styleOf(fabric, way) {
 export function colours(element) {
 	const style = getComputedStyle(element);
 	const names = ["--back", "--text", "--quiet", "--line", "--switch", "--host", "--group", "--root", "--adapted",
-		"--fill", ...Object.values(STYLES).map((entry) => entry.colour)];
+		"--fill", "--cold", "--hot", ...Object.values(STYLES).map((entry) => entry.colour)];
 	return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name).trim()]));
 }
 
@@ -240,9 +240,27 @@ export class Drawing {
 			context.rect(this.x(x[i]) - box, this.y(y[i]) - box, 2 * box, 2 * box);
 		context.fillStyle = this.colour["--switch"];
 		context.fill();
+		this.drawHeat(box);
 		this.drawAdapted(this.fabric.sample?.switches, box + 3);
 		this.drawAdapted(this.fabric.sample?.hosts, dot + 2);
 		this.drawNames(box);
+	}
+
+	// The map of latencies: larger and from cold to hot, so that the colour is not needed.
+	drawHeat(box) {
+		const context = this.context;
+		for (let i = 0; i < this.fabric.switches; i++) {
+			const heat = this.heatOf?.(i) ?? null, size = box + 8 * heat;
+			if (heat === null)
+				continue;
+			const x = this.x(this.places.x[i]) - size, y = this.y(this.places.y[i]) - size;
+			context.fillStyle = this.colour["--cold"];
+			context.fillRect(x, y, 2 * size, 2 * size);
+			context.globalAlpha = heat;
+			context.fillStyle = this.colour["--hot"];
+			context.fillRect(x, y, 2 * size, 2 * size);
+			context.globalAlpha = 1;
+		}
 	}
 
 	// A frame around switches and hosts that send packets another way.

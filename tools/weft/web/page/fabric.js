@@ -16,6 +16,7 @@ export class Fabric {
 		this.lab = topology.lab;
 		this.name = topology.name;
 		this.vcs = topology.vcs;
+		this.run = topology.run ?? null; // a result; null: a lab
 		this.devices = topology.switches.map(([name, stage]) => ({name, stage, host: false}))
 			.concat(topology.hosts.map((name) => ({name, stage: 0, host: true})));
 		this.switches = topology.switches.length;
@@ -78,6 +79,11 @@ export class Fabric {
 
 	loadOf(way) {
 		return this.sample?.utilisation[way] ?? 0;
+	}
+
+	// Of the topology, or what 'weft lab set' has made of it.
+	rateOf(way) {
+		return this.sample?.rate[way] ?? this.links[way >> 1].rate;
 	}
 
 	value(list, way) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Weft developers
 
-// The page of 'weft lab web': topology once, then a sample for each event.
+// The page of 'weft lab web', and of results ('weft web'): topology once, then a sample for each event.
 
 import {Drawing, LEGEND, drawKey} from "./draw.js";
 import {Fabric} from "./fabric.js";
 import {place} from "./layout.js";
 import {Panel} from "./panel.js";
+import {Run} from "./run.js";
 import {View} from "./view.js";
 
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -31,6 +32,8 @@ class Page {
 			hover: (link) => { at("hint").textContent = link < 0 ? "" : this.tell(link); },
 			key: (name) => this.key(name),
 		});
+		this.run = this.fabric.run && new Run(this.fabric, () => this.redraw());
+		this.drawing.heatOf = (device) => this.run?.heatOf(device) ?? null;
 		document.title = `${this.fabric.lab} – Weft`;
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
 		this.panel.show(-1);
@@ -38,6 +41,7 @@ class Page {
 	}
 
 	allowOrders(note) {
+		at("cable").parentElement.hidden = this.fabric.run !== null;
 		at("cable").disabled = !token;
 		at("cable-note").textContent = token ? note : "The address that 'weft lab web' prints allows it.";
 	}
@@ -111,6 +115,8 @@ class Page {
 			this.choose((Math.max(this.selected, 0) + count - 1) % count);
 		else if (name === "Escape")
 			this.choose(-1);
+		else if (name === "m" && this.run)
+			this.run.toggle();
 		else if (name === "x" && this.selected >= 0)
 			this.order();
 		else

@@ -65,8 +65,9 @@ export class Panel {
 		at("lab").textContent = fabric.lab;
 		if (!sample)
 			return;
-		state.textContent = sample.up ? "up" : "not all is up";
-		state.className = `badge ${sample.up ? "good" : "bad"}`;
+		const good = fabric.run ? !fabric.run.incomplete : sample.up;
+		state.textContent = fabric.run ? (good ? "result" : "incomplete result") : good ? "up" : "not all is up";
+		state.className = `badge ${good ? "good" : "bad"}`;
 		at("summary").textContent = `${fabric.name}: ${fabric.switches} switches, ` +
 			`${fabric.devices.length - fabric.switches} hosts, ${fabric.links.length} links`;
 	}
@@ -86,8 +87,8 @@ export class Panel {
 			rows.push(["epoch", String(sample.mapper.epoch ?? "–")]);
 		if (sample.mapper?.why)
 			rows.push(["routes", sample.mapper.why]);
-		const total = fabric.links.reduce((sum, link, i) =>
-			sum + link.rate * (fabric.loadOf(2 * i) + fabric.loadOf(2 * i + 1)), 0);
+		const total = fabric.links.reduce((sum, _, i) => sum + [2 * i, 2 * i + 1]
+			.reduce((part, way) => part + fabric.rateOf(way) * fabric.loadOf(way), 0), 0);
 		rows.push(["all links", rate(total)]);
 		rows.push(["roots", sample.roots.join(", ") || "none"]);
 		const adapted = (list) => Object.values(list).reduce((sum, entry) => sum + entry.adapted_per_s, 0);
@@ -122,7 +123,7 @@ export class Panel {
 		const {fabric} = this, table = at("link-ways"), loads = ways.map((way) => fabric.sample?.utilisation[way] ?? null);
 		const counts = (list, show = number) => ways.map((way) => show(fabric.value(list, way)));
 		const rows = [["state", ways.map((way) => fabric.stateOf(way))],
-			["rate", ways.map((way, i) => loads[i] === null ? "–" : rate(loads[i] * fabric.links[way >> 1].rate))],
+			["rate", ways.map((way, i) => loads[i] === null ? "–" : rate(loads[i] * fabric.rateOf(way)))],
 			["load", loads.map(share)], ["blocked", counts("blocked", share)], ["stalls/s", counts("stalls")],
 			["drops/s", counts("drops")], ["sent again/s", counts("retransmissions")]];
 		[...table.tHead.rows[0].cells].slice(1).forEach((cell, i) => { cell.textContent = fabric.nameOfWay(ways[i]); });
@@ -229,6 +230,7 @@ export class Panel {
 
 	showProcesses() {
 		const processes = this.fabric.sample?.processes ?? [];
+		at("processes-section").hidden = this.fabric.run !== null;
 		const rows = processes.slice(0, 8).map((process) => element("li",
 			`${process.name}: ${process.state}, CPU ${share(process.cpu)}, away for ${(process.away_ns / 1e6).toFixed(1)} ms at most`,
 			process.state === "running" ? "" : "bad"));

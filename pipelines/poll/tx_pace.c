@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Beginning and end of the pacing of a port, which is no work of the loop. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tx_queue.h"
+
+int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps)
+{
+	struct delay_line *line = __atomic_load_n(&tx->line, __ATOMIC_ACQUIRE);
+
+	if (line == NULL && (rate_bps | delay_ps) != 0) {
+		line = calloc(1, sizeof(*line));
+		if (line == NULL)
+			return -ENOMEM;
+		__atomic_store_n(&tx->line, line, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->delay_ps, delay_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&tx->timed, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void tx_queue_fini(struct tx_queue *tx)
+{
+	tx_queue_drain(tx);
+	free(tx->line);
+	tx->line = NULL;
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The page of 'weft run --web' in a real browser: what it draws and says is what the result says.
+
+usage: result_page_test.py WEFT [CASE...]"""
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import browser
+
+WEFT = None
+RUN = """weft: run/1
+topology: {name: small, link: {rate: 10Gbps, delay: 100ns},
+  switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}, {name: s2, ports: 2, stage: 2}],
+  hosts: [{name: h0}, {name: h1}, {name: h2}, {name: h3}],
+  links: [{a: "h0:0", b: "s0:0"}, {a: "h1:0", b: "s0:1"}, {a: "h2:0", b: "s1:0"}, {a: "h3:0", b: "s1:1"},
+    {a: "s0:2", b: "s2:0"}, {a: "s1:2", b: "s2:1"}]}
+clock: virtual
+seed: 1
+traffic: [{pattern: uniform, from: [h0, h1], to: [h3], load: 45%, message: 1KiB}]
+measure: {duration: 400us, sample: 100us, links: true, switches: true}
+"""
+
+
+class ResultPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="weft-page-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.file = os.path.join(cls.folder, "result.json")
+        run = os.path.join(cls.folder, "run.yaml")
+        with open(run, "w") as file:
+            file.write(RUN)
+        cls.process = subprocess.Popen([WEFT, "run", "--web=127.0.0.1:0", run, "--quiet", "--json", cls.file],
+                                       stdout=subprocess.PIPE, text=True)
+        cls.addClassCleanup(cls.end)
+        cls.url = cls.process.stdout.readline().strip()
+        cls.address = cls.url.removeprefix("http://").rstrip("/")
+        with open(cls.file) as file:
+            cls.result = json.load(file)
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    @classmethod
+    def end(cls):
+        cls.process.kill()
+        cls.process.communicate()
+
+    def setUp(self):
+        self.browser.open("about:blank")
+        self.browser.open(self.url)
+        self.browser.wait("return window.weft && weft.events > 0")
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+
+    def text(self, identifier):
+        return self.browser.run("return document.getElementById(arguments[0]).textContent", identifier)
+
+    def test_links_have_the_load_of_the_result(self):
+        for link in self.result["links"]:
+            load = self.browser.run("return weft.fabric.loadOf(weft.fabric.wayFrom.get(arguments[0]))", link["from"])
+            self.assertAlmostEqual(load, link["utilisation"], 9, link)
+        self.assertGreater(max(link["utilisation"] for link in self.result["links"]), 0.5)
+
+    def test_the_scrubber_goes_through_the_samples(self):
+        self.assertEqual(self.browser.run("return Number(document.getElementById('scrub').max)"),
+                         len(self.result["series"]) - 1)
+        self.browser.run("document.getElementById('scrub').focus()")
+        for sample in self.result["series"][1:3]:
+            self.browser.press("\ue014") # the arrow to the right
+            self.assertIn(f"accepted {100 * sample['accepted']:.1f} %", self.text("scrubbed"))
+
+    def test_the_map_has_the_waiting_time_of_each_switch(self):
+        self.browser.run("document.getElementById('map').focus()")
+        self.browser.press("m")
+        most = max(entry["waiting_ns"] for entry in self.result["switches"])
+        self.assertGreater(most, 0)
+        for entry in self.result["switches"]:
+            heat = self.browser.run("return weft.run.heatOf(weft.fabric.number.get(arguments[0]))", entry["switch"])
+            self.assertAlmostEqual(heat, entry["waiting_ns"] / most, 9, entry)
+
+    def test_nothing_can_be_changed_and_no_other_page_can_ask(self):
+        connection = http.client.HTTPConnection(self.address, timeout=30)
+        for method, path, headers, status in (("POST", "/cable?port=s0:2&state=down", {}, 404),
+                                              ("GET", "/topology", {"Host": "example.com"}, 403),
+                                              ("GET", "/topology", {"Origin": "http://example.com"}, 403)):
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            answer.read()
+            self.assertEqual(answer.status, status, path)
+        self.assertTrue(self.browser.run("return document.getElementById('cable').parentElement.hidden"))
+
+    def test_weft_web_shows_the_file_until_a_signal(self):
+        shown = subprocess.Popen([WEFT, "web", self.file, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(shown.kill)
+        self.browser.open(shown.stdout.readline().strip())
+        self.browser.wait("return window.weft && weft.events > 0")
+        self.assertEqual(self.text("lab"), "result.json")
+        shown.send_signal(signal.SIGINT)
+        self.assertEqual(shown.communicate(timeout=30)[0], "")
+        self.assertEqual(shown.returncode, 0)
+
+    def test_what_is_no_result_is_refused(self):
+        for text, said in (("{}", "no result of 'weft run'"), ("no", "expected")):
+            path = os.path.join(self.folder, "none.json")
+            with open(path, "w") as file:
+                file.write(text)
+            done = subprocess.run([WEFT, "web", path], capture_output=True, text=True, check=False, timeout=30)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(path, done.stderr)
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        print("skipped: chromium and chromedriver are not installed")
+        sys.exit(77)
+    WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
