@@ -16,11 +16,14 @@
 #include "sweep_estimate.h"
 #include "sweep_manifest.h"
 #include "sweep_run.h"
+#include "sweep_slurm.h"
 #include "sweep_table.h"
 
 static const char usage[] =
 	"usage: weft sweep RUN.yaml [--vary KEY=VALUES]... [--cases FILE] [--seeds LO:HI]\n"
-	"                  [--set KEY=VALUE]... [--jobs N] [--skip-invalid] [--restart] [--json] -o DIR\n"
+	"                  [--set KEY=VALUE]... [--jobs N] [--on slurm [--sbatch ARGS]]\n"
+	"                  [--skip-invalid] [--restart] [--json] -o DIR\n"
+	"       weft sweep RUN.yaml ... -o DIR --prepare | --point N\n"
 	"       weft sweep RUN.yaml ... --dry-run\n"
 	"\n"
 	"Runs every combination of the values, each with every seed, and writes DIR/sweep.csv,\n"
@@ -33,6 +36,11 @@ static const char usage[] =
 	"  --seeds LO:HI          every point once with each seed\n"
 	"  --set KEY=VALUE        change a key for all points\n"
 	"  --jobs N               points at a time (default: the cores; 1 on the real clock)\n"
+	"  --on slurm             run the points as tasks of a job array; DIR is on a disk that all see\n"
+	"  --sbatch ARGS          further arguments of sbatch, such as '--time=1:00:00 --mem=2G'\n"
+	"  --prepare              only write DIR/manifest.json, for --point\n"
+	"  --point N              only this point, from 0, of the sweep prepared in DIR; tasks of\n"
+	"                         clusters do this (topo/Snakefile)\n"
 	"  --skip-invalid         leave points out that are no good run files; say which\n"
 	"  --dry-run              only say how many points there are and about how long they take\n"
 	"  --restart              delete the results of another sweep in DIR\n"
@@ -46,6 +54,10 @@ enum {
 	OPTION_SEEDS,
 	OPTION_SET,
 	OPTION_JOBS,
+	OPTION_ON,
+	OPTION_SBATCH,
+	OPTION_POINT,
+	OPTION_PREPARE,
 	OPTION_SKIP_INVALID,
 	OPTION_DRY_RUN,
 	OPTION_RESTART,
@@ -75,6 +87,17 @@ static int take_cases(struct sweep *sweep, const char *path, struct fault *fault
 				    &sweep->plan, SWEEP_CASES_KEY, case_name, &sweep->cases, fault);
 }
 
+static int take_point(struct sweep *sweep, const char *text, struct fault *fault)
+{
+	char *end;
+	unsigned long point = strtoul(text, &end, 10);
+
+	if (end == text || *end != '\0' || text[0] == '-' || point >= SWEEP_POINTS_MAX)
+		return fault_set(fault, EINVAL, "--point %s: expected the number of a point", text);
+	sweep->point = (int)point;
+	return 0;
+}
+
 static int take_option(struct sweep *sweep, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
@@ -101,6 +124,19 @@ static int take_option(struct sweep *sweep, int option, const char *value, struc
 	case OPTION_RESTART:
 		sweep->restart = true;
 		return 0;
+	case OPTION_ON:
+		if (strcmp(value, "slurm") != 0)
+			return fault_set(fault, EINVAL, "--on %s: expected slurm", value);
+		sweep->on_slurm = true;
+		return 0;
+	case OPTION_SBATCH:
+		sweep->sbatch = value;
+		return 0;
+	case OPTION_PREPARE:
+		sweep->prepare = true;
+		return 0;
+	case OPTION_POINT:
+		return take_point(sweep, value, fault);
 	case OPTION_JSON:
 		sweep->json = true;
 		return 0;
@@ -140,6 +176,10 @@ static int check_request(struct sweep *sweep, const char *run_file, struct fault
 		return fault_set(fault, EINVAL, "-o DIR is missing");
 	if (sweep->folder != NULL && sweep->folder[0] == '\0')
 		return fault_set(fault, EINVAL, "-o '': expected a folder");
+	if (sweep->sbatch != NULL && !sweep->on_slurm)
+		return fault_set(fault, EINVAL, "--sbatch goes with --on slurm");
+	if (sweep->dry_run && (sweep->on_slurm || sweep->prepare || sweep->point >= 0))
+		return fault_set(fault, EINVAL, "--dry-run: not with --on, --prepare or --point");
 	if (sweep->dry_run && (sweep->restart || sweep->json))
 		return fault_set(fault, EINVAL, "--dry-run: not with --restart or --json");
 	if (sweep->plan.varies == 0 && sweep->plan.seeds == 0)
@@ -149,7 +189,11 @@ static int check_request(struct sweep *sweep, const char *run_file, struct fault
 		return result;
 	if (realpath(run_file, sweep->run_file) == NULL)
 		return fault_set(fault, errno, "%s: %s", run_file, strerror(errno));
-	return sweep_plan_finish(&sweep->plan, fault);
+	result = sweep_plan_finish(&sweep->plan, fault);
+	if (result == 0 && sweep->point >= (int)sweep->plan.points)
+		result = fault_set(fault, EINVAL, "--point %d: there are %u points, from 0",
+			sweep->point, sweep->plan.points);
+	return result;
 }
 
 static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault)
@@ -164,6 +208,10 @@ static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault
 		{"jobs", required_argument, NULL, OPTION_JOBS},
 		{"restart", no_argument, NULL, OPTION_RESTART},
 		{"json", no_argument, NULL, OPTION_JSON},
+		{"on", required_argument, NULL, OPTION_ON},
+		{"sbatch", required_argument, NULL, OPTION_SBATCH},
+		{"point", required_argument, NULL, OPTION_POINT},
+		{"prepare", no_argument, NULL, OPTION_PREPARE},
 		{NULL, 0, NULL, 0},
 	};
 	const char *run_file = NULL;
@@ -379,11 +427,38 @@ static int run(const struct sweep *sweep, const json_t *manifest)
 {
 	struct sweep_outcome outcome;
 	struct fault fault;
-	int result = sweep_run(sweep, &outcome, &fault), code;
+	int result = sweep->on_slurm ? sweep_slurm_run(sweep, &outcome, &fault)
+				     : sweep_run(sweep, &outcome, &fault);
+	int code;
 
 	if (result == 0)
 		result = write_tables(sweep, manifest, &outcome, &fault);
 	code = result == 0 ? report(sweep, &outcome) : fail(result, &fault);
+	sweep_outcome_fini(&outcome, sweep);
+	return code;
+}
+
+/* As a task: neither locks the folder nor writes tables. */
+static int run_point(struct sweep *sweep, const json_t *manifest)
+{
+	struct fault fault, why = {.text = ""};
+	json_t *there = sweep_manifest_read(sweep->folder, &why);
+	struct sweep_outcome outcome;
+	int result, code;
+
+	if (there == NULL)
+		return command_fail("sweep", EXIT_BAD_REQUEST, "--point: %s has no sweep: %s",
+			sweep->folder, why.text[0] != '\0' ? why.text : SWEEP_MANIFEST_NAME);
+	result = refuse_another(sweep, there, manifest, &fault);
+	json_decref(there);
+	if (result < 0)
+		return fail(result, &fault);
+	sweep->jobs = 1;
+	result = sweep_run(sweep, &outcome, &fault);
+	code = result < 0            ? fail(result, &fault)
+	       : outcome.interrupted ? EXIT_INTERRUPTED
+	       : outcome.failed > 0  ? EXIT_BAD_ANSWER
+				     : EXIT_DONE;
 	sweep_outcome_fini(&outcome, sweep);
 	return code;
 }
@@ -453,6 +528,11 @@ static int sweep_in_folder(struct sweep *sweep)
 	manifest = sweep_manifest_make(sweep, &real_clock, &fault);
 	if (manifest == NULL)
 		return fail(-errno, &fault);
+	if (sweep->point >= 0) {
+		code = run_point(sweep, manifest);
+		json_decref(manifest);
+		return code;
+	}
 	print_skipped(sweep);
 	if (sweep->dry_run) {
 		json_decref(manifest);
@@ -460,7 +540,10 @@ static int sweep_in_folder(struct sweep *sweep)
 	}
 	folder = open_folder(sweep, &fault);
 	result = folder < 0 ? folder : settle(sweep, manifest, &fault);
-	if (result == 0) {
+	if (result == 0 && sweep->prepare) {
+		printf("%u points\n", sweep->plan.points - sweep_count_invalid(sweep));
+		code = EXIT_DONE;
+	} else if (result == 0) {
 		choose_jobs(sweep, real_clock);
 		code = run(sweep, manifest);
 	} else {
@@ -485,7 +568,11 @@ int cmd_sweep(int argc, char **argv)
 	sweep = calloc(1, sizeof(*sweep));
 	if (sweep == NULL)
 		return command_fail("sweep", EXIT_NOT_ABLE, "no memory");
+	sweep->point = -1;
+	sweep->argv = argv + 1;
 	result = parse(sweep, argc, argv, &fault);
+	if (sweep->point >= 0)
+		sweep->on_slurm = false;
 	code = result == 0 ? sweep_in_folder(sweep) : fail(result, &fault);
 	for (unsigned i = 0; sweep->invalid != NULL && i < sweep->plan.points; i++)
 		free(sweep->invalid[i]);

@@ -25,6 +25,11 @@ struct sweep {
 	const char *folder;
 	unsigned jobs; /* 0: not said */
 	bool restart, skip_invalid, dry_run;
+	bool prepare;       /* only write the manifest */
+	bool on_slurm;      /* the points are tasks of a job array (sweep_slurm.h) */
+	const char *sbatch; /* further arguments of sbatch; NULL: none */
+	int point;          /* the only one to run, as such a task; -1: all */
+	char *const *argv;  /* of the command, up to NULL */
 	/* --skip-invalid: why each point is left out, NULL: it is not; NULL: a bad point ends the
 	 * sweep before it begins. */
 	char **invalid;

@@ -42,33 +42,42 @@ static bool is_of_point(const struct sweep *sweep, unsigned point, const json_t 
 	return same;
 }
 
+bool sweep_outcome_find(const struct sweep *sweep, struct sweep_outcome *outcome, unsigned point)
+{
+	char path[PATH_MAX];
+	json_t *result;
+
+	sweep_point_path(sweep, point, ".json", path);
+	result = sweep_result_load(path, false);
+	if (result == NULL)
+		return false;
+	if (!is_of_point(sweep, point, result)) {
+		outcome->strange++;
+		json_decref(result);
+		return false;
+	}
+	outcome->row[point] = sweep_row(&sweep->plan, point, result);
+	outcome->bad += sweep_result_is_bad(result);
+	outcome->done++;
+	json_decref(result);
+	return true;
+}
+
+/* Whether the point is none of ours: another task's, or invalid. */
+static bool is_left_out(const struct sweep *sweep, unsigned point)
+{
+	return (sweep->point >= 0 && point != (unsigned)sweep->point) ||
+	       sweep_is_invalid(sweep, point);
+}
+
 /* Loads the results of an earlier sweep. */
 static void find_done(struct runner *runner)
 {
-	struct sweep_outcome *outcome = runner->outcome;
 	const struct sweep *sweep = runner->sweep;
 
-	for (unsigned point = 0; point < sweep->plan.points; point++) {
-		char path[PATH_MAX];
-		json_t *result;
-
-		if (sweep_is_invalid(sweep, point))
-			continue;
-		sweep_point_path(sweep, point, ".json", path);
-		result = sweep_result_load(path, false);
-		if (result == NULL)
-			continue;
-		if (!is_of_point(sweep, point, result)) {
-			outcome->strange++;
-			json_decref(result);
-			continue;
-		}
-		outcome->row[point] = sweep_row(&sweep->plan, point, result);
-		outcome->bad += sweep_result_is_bad(result);
-		outcome->had++;
-		json_decref(result);
-	}
-	outcome->done = outcome->had;
+	for (unsigned point = 0; point < sweep->plan.points; point++)
+		if (!is_left_out(sweep, point) && sweep_outcome_find(sweep, runner->outcome, point))
+			runner->outcome->had++;
 }
 
 static int start_child(
@@ -123,8 +132,8 @@ static bool start_next(struct runner *runner, int *result, struct fault *fault)
 	const struct sweep *sweep = runner->sweep;
 	unsigned slot = 0;
 
-	while (runner->next < sweep->plan.points && (runner->outcome->row[runner->next] != NULL ||
-							    sweep_is_invalid(sweep, runner->next)))
+	while (runner->next < sweep->plan.points &&
+		(runner->outcome->row[runner->next] != NULL || is_left_out(sweep, runner->next)))
 		runner->next++;
 	if (runner->next == sweep->plan.points)
 		return false;

@@ -18,8 +18,11 @@ struct sweep_outcome {
 	bool interrupted;
 };
 
-/* Runs sweep->jobs at a time. Ctrl-C and SIGTERM end the running points and then the sweep; a
- * second one kills them. 0, or -errno if no point can be started. Fills 'outcome' in any case;
- * sweep_outcome_fini() frees it. */
+/* Looks for the result of a point and makes its row. True if it is there. */
+bool sweep_outcome_find(const struct sweep *sweep, struct sweep_outcome *outcome, unsigned point);
+
+/* Runs sweep->jobs at a time, or one point, if sweep->point is one. Ctrl-C and SIGTERM end the
+ * running points and then the sweep; a second one kills them. 0, or -errno if no point can be
+ * started. Fills 'outcome' in any case; sweep_outcome_fini() frees it. */
 int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct fault *fault);
 void sweep_outcome_fini(struct sweep_outcome *outcome, const struct sweep *sweep);

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""'weft sweep --on slurm' with a Slurm of one node, and topo/Snakefile: the same bytes as without, also after kills.
+
+usage: weft_slurm_test.py WEFT [TEST]...   77: there is no Slurm, or this is not root
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import slurm_bed # pylint: disable=wrong-import-position
+
+WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+RUN = """
+weft: run/1
+topology: "rlft:ports=4,stages=2"
+clock: virtual
+measure: {warmup: 10us, duration: 100us, sample: 50us}
+traffic:
+  - {pattern: uniform, from: all, load: 5%, message: 4KiB}
+"""
+POINTS = ("--vary", "traffic[0].load=5%:50%:5%", "--seeds", "1:4") # 40
+SNAKEFILE = pathlib.Path(__file__).resolve().parents[2] / "topo/Snakefile"
+TABLES = ("sweep.csv", "sweep-mean.csv", "sweep.json")
+
+
+class OnSlurm(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = pathlib.Path(tempfile.mkdtemp(prefix="weft-slurm-"))
+        cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
+        cls.top.chmod(0o755) # munged wants to be reached
+        (cls.top / "bed").mkdir()
+        cls.slurm = slurm_bed.Slurm(cls.top / "bed")
+        cls.addClassCleanup(cls.slurm.stop)
+        cls.slurm.start()
+        (cls.top / "run.yaml").write_text(RUN)
+
+    def command(self, out, *args, points=POINTS):
+        return [WEFT, "sweep", str(self.top / "run.yaml"), *points, *args, "-o", str(self.top / out)]
+
+    def sweep(self, out, *args, points=POINTS, code=0, env=None):
+        done = subprocess.run(self.command(out, *args, points=points), capture_output=True, text=True, timeout=150,
+                              check=False, env=env or self.slurm.env)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def results(self, out):
+        return len(list((self.top / out).glob("*seed*.json")))
+
+    def test_a_sweep_that_is_cancelled_and_whose_node_dies_has_the_bytes_of_one_without_slurm(self):
+        self.sweep("plain", "--jobs", "2")
+        # Cancelled from outside: what is missing has failed, and is done by the same command.
+        first = subprocess.Popen(self.command("array", "--on", "slurm"), env=self.slurm.env, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.slurm.wait(lambda: self.results("array") >= 2, "a result")
+        self.slurm.ask("scancel", "--name=weft-sweep")
+        said = first.communicate(timeout=100)
+        self.assertEqual(first.returncode, 1, said)
+        self.assertIn("its task has ended without a result", said[1])
+        self.assertLess(self.results("array"), 40)
+        # The node's daemon dies and comes back.
+        second = subprocess.Popen(self.command("array", "--on", "slurm"), env=self.slurm.env, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        had = self.results("array")
+        self.slurm.wait(lambda: self.results("array") > had, "another result")
+        self.slurm.kill_node()
+        time.sleep(1)
+        self.slurm.start_node()
+        said = second.communicate(timeout=150)
+        if second.returncode != 0: # tasks that were starting may have been lost
+            said = self.sweep("array", "--on", "slurm")
+        for name in TABLES:
+            self.assertEqual((self.top / "plain" / name).read_bytes(), (self.top / "array" / name).read_bytes(), said)
+
+    def test_a_killed_sweep_waits_for_its_tasks_and_sends_none_twice(self):
+        points = ("--vary", "traffic[0].load=10%,20%", "--seeds", "1:4")
+        first = subprocess.Popen(self.command("killed", "--on", "slurm", "--sbatch", "--begin=now+4", points=points),
+                                 env=self.slurm.env, stderr=subprocess.DEVNULL)
+        self.slurm.wait(lambda: (self.top / "killed/slurm.jobs").exists(), "a job")
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        job = (self.top / "killed/slurm.jobs").read_text()
+        done = self.sweep("killed", "--on", "slurm", "--sbatch", "--begin=now+4", points=points)
+        self.assertIn("8 of 8 points", done.stdout)
+        self.assertEqual((self.top / "killed/slurm.jobs").read_text(), job)
+
+    def test_without_slurm_it_says_so(self):
+        done = self.sweep("none", "--on", "slurm", code=2, env={**self.slurm.env, "PATH": "/nowhere"})
+        self.assertIn("there is no sbatch here", done.stderr)
+
+    def test_what_sbatch_refuses_ends_the_sweep(self):
+        done = self.sweep("refused", "--on", "slurm", "--sbatch", "--partition=none", code=3)
+        self.assertIn("invalid partition", done.stderr)
+        self.assertIn("sbatch has failed", done.stderr)
+
+    def test_a_point_needs_its_sweep(self):
+        self.sweep("plain-2", points=("--seeds", "1:2"))
+        self.sweep("plain-2", "--point", "1", points=("--seeds", "1:2"))
+        done = self.sweep("plain-2", "--point", "2", points=("--seeds", "1:2"), code=2)
+        self.assertIn("--point 2: there are 2 points, from 0", done.stderr)
+        done = self.sweep("plain-2", "--point", "1", points=("--seeds", "1:3"), code=2)
+        self.assertIn("has another sweep", done.stderr)
+
+
+@unittest.skipIf(shutil.which("snakemake") is None, "no snakemake")
+class WithSnakemake(unittest.TestCase):
+    def test_a_sweep_by_snakemake_has_the_bytes_of_one_without(self):
+        with tempfile.TemporaryDirectory(prefix="weft-snakemake-") as top:
+            run = pathlib.Path(top, "run.yaml")
+            run.write_text(RUN)
+            points = ["--vary", "traffic[0].load=10%:30%:10%", "--seeds", "1:2"]
+            subprocess.run([WEFT, "sweep", str(run), *points, "-o", f"{top}/plain"], check=True, capture_output=True,
+                           timeout=60)
+            command = ["snakemake", "--snakefile", str(SNAKEFILE), "--cores", "2", "--directory", top, "--config",
+                       f"weft={WEFT}", "run=run.yaml", "out=snake", "args=" + " ".join(points)]
+            env = {**os.environ, "HOME": top}
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in TABLES:
+                self.assertEqual(pathlib.Path(top, "plain", name).read_bytes(),
+                                 pathlib.Path(top, "snake", name).read_bytes())
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=env)
+            self.assertIn("Nothing to be done", done.stderr + done.stdout)
+
+
+if __name__ == "__main__":
+    MISSING = slurm_bed.missing()
+    if MISSING is not None or os.getuid() != 0:
+        print(f"skipped: {'no ' + MISSING if MISSING else 'only root can be the user of all daemons'}")
+        sys.exit(77)
+    unittest.main(verbosity=2)
