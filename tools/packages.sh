@@ -15,8 +15,8 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
 # topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables, and
 # opensm computes tables to compare with. Labs on PCI NICs run in guests of QEMU, whose kernel is downloaded
-# and not installed. Shells complete command lines; man formats the manual pages; packages are built, judged, and
-# installed in an empty system.
+# and not installed. Labs on several machines are reached over ssh. Shells complete command lines; man formats
+# the manual pages; packages are built, judged, and installed in an empty system.
 # Slurm and Snakemake run the points of sweeps.
 # prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI runs in their hosts.
 weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
@@ -25,7 +25,7 @@ weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libas
 	debhelper lintian mmdebstrap
 	python3-jsonschema python3-yaml
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
-	qemu-system-x86 prometheus openmpi-bin libopenmpi-dev
+	qemu-system-x86 openssh-client openssh-server prometheus openmpi-bin libopenmpi-dev
 	chromium chromium-driver
 	slurm-wlm munge snakemake'
 

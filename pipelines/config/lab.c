@@ -9,6 +9,7 @@
 #include "cpu_count.h"
 #include "frame_room.h"
 #include "lab_form.h"
+#include "lab_machines.h"
 #include "runtime_dir.h"
 
 /* Makes a path absolute, because a process may have another working directory. */
@@ -36,7 +37,9 @@ static enum lab_link_kind kind_of(enum lab_config_links links)
 /* 'whole': one process. 0, or -errno and fault. */
 static int make_plan_of(struct lab *lab, const char *run_dir, bool whole, struct fault *fault)
 {
-	struct lab_plan_group *groups = lab_config_groups(lab->config, lab->topology, fault);
+	uint32_t count;
+	struct lab_plan_group *groups =
+		lab_machines_groups(lab->config, lab->topology, &count, fault);
 	const struct lab_plan_request request = {
 		.lab = lab->config->name,
 		.run_dir = run_dir,
@@ -44,15 +47,16 @@ static int make_plan_of(struct lab *lab, const char *run_dir, bool whole, struct
 		.kind = kind_of(lab->config->links),
 		.frame_bytes = lab->frame_bytes,
 		.group = groups,
-		.groups = lab->config->groups.count,
+		.groups = count,
 		.whole = whole,
 	};
 
 	if (groups == NULL)
 		return -errno;
 	lab->plan = lab_plan_create(&request, fault);
-	lab_config_groups_free(groups, request.groups);
-	return lab->plan == NULL ? -EINVAL : 0;
+	lab_config_groups_free(groups, count);
+	return lab->plan == NULL ? -EINVAL
+				 : lab_machines_check_links(lab->config, lab->plan, fault);
 }
 
 unsigned lab_cpus(const struct lab *lab)
@@ -114,6 +118,8 @@ static int open_lab(
 		lab->topology = run_config_open_topology(&lab->config->run, fault);
 		result = lab->topology == NULL ? -errno : 0;
 	}
+	if (result == 0)
+		result = lab_machines_apply(lab->config, lab->topology, fault);
 	if (result == 0)
 		result = run_config_name_edges(
 			&lab->config->run, lab->topology, lab->config->name, fault);

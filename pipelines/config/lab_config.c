@@ -34,6 +34,9 @@ const struct yaml_field lab_file_fields[] = {
 		.choices = processes_choices},
 	{"groups", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, groups),
 		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present},
+	{"machines", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, machines),
+		.fields = lab_machine_fields, .read = lab_read_machines,
+		.write = lab_write_machines, .present = lab_machines_present},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
 		.write = lab_write_words},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
@@ -51,6 +54,7 @@ void lab_config_destroy(struct lab_config *config)
 		return;
 	run_config_fini(&config->run);
 	lab_groups_fini(&config->groups);
+	lab_machines_fini(&config->machines);
 	lab_words_fini(&config->eal);
 	free(config);
 }
@@ -231,6 +235,12 @@ static int check_processes(const struct lab_config *config, struct fault *fault)
 {
 	if (config->processes != LAB_CONFIG_PROCESSES_ONE)
 		return 0;
+	if (config->machines.count > 1)
+		return fault_set(fault, EINVAL,
+			"%s:%u:%u: machines: with 'processes: one' one process has all devices, "
+			"expected one machine, or 'processes: each'",
+			config->run.origin, config->machines.at[0].place.line,
+			config->machines.at[0].place.column);
 	if (config->groups.count > 0)
 		return fault_set(fault, EINVAL,
 			"%s:%u:%u: groups: with 'processes: one' all devices share a process, "

@@ -55,14 +55,42 @@ struct lab_config_words {
 	struct run_config_place place;
 };
 
+#define LAB_MACHINES_MAX    256
+#define LAB_MACHINE_SSH_MAX 128
+
+/* The DPDK device of a port on a machine: as a row of the topology's 'ports'. */
+struct lab_config_port {
+	char port[TOPOLOGY_NAME_MAX + 8];
+	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
+	struct run_config_place place;
+};
+
+/* A server that runs some of the lab's devices. */
+struct lab_config_machine {
+	char name[LAB_NAME_MAX];
+	char ssh[LAB_MACHINE_SSH_MAX];  /* as ssh(1) takes it; "": this machine, without ssh */
+	char weft[LAB_MACHINE_SSH_MAX]; /* the program there; "": "weft" */
+	char (*device)[TOPOLOGY_NAME_MAX];
+	uint32_t devices;
+	struct lab_config_port *port;
+	uint32_t ports;
+	struct run_config_place place;
+};
+
+struct lab_config_machine_list {
+	struct lab_config_machine *at;
+	uint32_t count;
+};
+
 struct lab_config {
 	struct run_config run; /* clock real */
 	char name[LAB_NAME_MAX];
 	enum lab_config_links links;
 	enum lab_config_processes processes;
 	struct lab_config_group_list groups;
-	struct lab_config_words eal; /* further arguments of every process's EAL */
-	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */
+	struct lab_config_machine_list machines; /* none: the file does not say */
+	struct lab_config_words eal;             /* further arguments of every process's EAL */
+	uint32_t cores; /* processes use only the first so many CPUs; 0: all */
 };
 
 /* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in

@@ -14,6 +14,13 @@ void lab_write_groups(const void *member, FILE *out, unsigned indent);
 bool lab_groups_present(const void *member);
 void lab_groups_fini(struct lab_config_group_list *groups);
 
+/* The keys of a row of 'machines'. */
+extern const struct yaml_field lab_machine_fields[];
+int lab_read_machines(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void lab_write_machines(const void *member, FILE *out, unsigned indent);
+bool lab_machines_present(const void *member);
+void lab_machines_fini(struct lab_config_machine_list *machines);
+
 int lab_read_words(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void lab_write_words(const void *member, FILE *out, unsigned indent);
 void lab_words_fini(struct lab_config_words *words);

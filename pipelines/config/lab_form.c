@@ -14,8 +14,8 @@
 
 bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology)
 {
-	return config->groups.count == 0 && config->links == LAB_CONFIG_LINKS_SHARED &&
-	       topology->bindings == 0;
+	return config->groups.count == 0 && config->machines.count <= 1 &&
+	       config->links == LAB_CONFIG_LINKS_SHARED && topology->bindings == 0;
 }
 
 bool lab_form_is_crowded(unsigned processes, unsigned cpus)

@@ -13,8 +13,8 @@
 #include "lab_config.h"
 #include "topology.h"
 
-/* The file asks for nothing that only several processes have: groups, other links than shared
- * memory, ports of real cables. */
+/* The file asks for nothing that only several processes have: groups, several machines, other links
+ * than shared memory, ports of real cables. */
 bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology);
 
 /* Several processes, each with a loop, are too many for so many CPUs. */

@@ -62,14 +62,34 @@ static int check_eal(const struct lab *lab, const struct lab_trust *trust, struc
 	return check_file(trust, lab->config->run.origin, place, "'eal'", fault);
 }
 
+/* The ports of machines are in the lab file. */
+static int check_machines(
+	const struct lab *lab, const struct lab_trust *trust, uint32_t *ports, struct fault *fault)
+{
+	const struct lab_config_machine_list *machines = &lab->config->machines;
+	char place[PATH_MAX + 32];
+
+	*ports = 0;
+	for (uint32_t i = 0; i < machines->count; i++)
+		*ports += machines->at[i].ports;
+	if (*ports == 0)
+		return 0;
+	snprintf(place, sizeof(place), "%s:%u:%u", lab->config->run.origin,
+		machines->at[0].place.line, machines->at[0].place.column);
+	return check_file(trust, lab->config->run.origin, place, "'ports' of 'machines'", fault);
+}
+
+/* A port that the lab file names, too, has the same device there. */
 static int check_ports(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)
 {
 	const struct topology *topology = lab->topology;
 	const char *path = topology_file(lab);
 	char port[TOPOLOGY_NAME_MAX + 8], what[TOPOLOGY_NAME_MAX + 32];
+	uint32_t of_machines;
+	int result = check_machines(lab, trust, &of_machines, fault);
 
-	if (topology->bindings == 0 || path == NULL)
-		return 0;
+	if (result < 0 || topology->bindings <= of_machines || path == NULL)
+		return result;
 	topology_port_name(topology, topology->binding_at[0].port, port, sizeof(port));
 	snprintf(what, sizeof(what), "'ports' (%s and others)", port);
 	if (topology->bindings == 1)

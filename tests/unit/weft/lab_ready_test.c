@@ -69,6 +69,21 @@ static void a_link_that_has_fallen_is_told_from_one_that_was_cut(void **state)
 		"link s0:1 - s1:0 is cut: 'weft lab link' joins it");
 }
 
+static void only_links_that_lead_to_other_machines_are_away(void **state)
+{
+	json_t *links = json_pack("[o, o, o]", link_of("s0:0", "h0:0", "down", 0),
+		link_of("s0:1", "s7:0", "down", 0), link_of("s0:2", "s7:1", "up", 1));
+	json_t *elsewhere = json_pack("[s]", "s7");
+	struct lab_ready ready;
+
+	lab_ready_read(links, elsewhere, &ready);
+	assert_int_equal(ready.links, 3);
+	assert_int_equal(ready.up, 1);
+	assert_int_equal(ready.away, 1);
+	json_decref(elsewhere);
+	json_decref(links);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -76,6 +91,7 @@ int main(void)
 		cmocka_unit_test(a_link_at_which_nothing_was_heard_waits),
 		cmocka_unit_test(a_nic_without_carrier_is_not_said_to_wait),
 		cmocka_unit_test(an_end_on_another_machine_is_said_to_be_there),
+		cmocka_unit_test(only_links_that_lead_to_other_machines_are_away),
 		cmocka_unit_test(a_link_that_has_fallen_is_told_from_one_that_was_cut),
 	};
 

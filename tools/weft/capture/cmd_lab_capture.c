@@ -29,6 +29,10 @@ struct tap {
 	struct lab_connection *connection;
 	struct pcapng_merge_stream stream;
 	bool started;
+	/* Of all captured ports of another machine: a session that passes its capture on. */
+	const struct lab_remote *machine; /* NULL: a port here */
+	struct lab_remote session;
+	json_t *ports;
 	/* Of the thread that requests the end. */
 	char answer[128];
 };
@@ -76,7 +80,8 @@ static bool copy_tap(struct capture_run *run, struct tap *tap)
 		return errno == EAGAIN || errno == EINTR;
 	if (count > 0)
 		return pcapng_merge_add(&run->merge, &tap->stream, bytes, (size_t)count) == 0;
-	close(tap->in);
+	if (tap->machine == NULL)
+		close(tap->in);
 	tap->in = -1;
 	return true;
 }
@@ -95,6 +100,16 @@ static unsigned count_open(const struct capture_run *run)
 
 	for (unsigned i = 0; i < run->taps; i++)
 		open += run->tap[i].in >= 0;
+	return open;
+}
+
+/* Machines whose captures go on: they take their time to end. */
+static unsigned count_open_there(const struct capture_run *run)
+{
+	unsigned open = 0;
+
+	for (unsigned i = 0; i < run->taps; i++)
+		open += run->tap[i].in >= 0 && run->tap[i].machine != NULL;
 	return open;
 }
 
@@ -121,7 +136,8 @@ static void copy_rest(struct capture_run *run)
 		int ready = wait_ready(run);
 
 		if (ready <= 0 || (ready == 1 && run->ready[run->taps].revents != 0)) {
-			if (__atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE) != 0)
+			if (__atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE) != 0 &&
+				count_open_there(run) == 0)
 				return;
 			if (ready > 0)
 				lab_sleep_ms(1);
@@ -135,11 +151,22 @@ static void copy_rest(struct capture_run *run)
 
 /* --- ordering --- */
 
+static int start_there(struct tap *tap, struct fault *fault)
+{
+	int result = lab_remote_send(
+		&tap->session, json_pack("{s:s,s:O}", "op", "capture", "ports", tap->ports), fault);
+
+	tap->started = result == 0;
+	return result;
+}
+
 static int order_start(struct tap *tap, struct fault *fault)
 {
 	char command[600];
 	int result;
 
+	if (tap->machine != NULL)
+		return start_there(tap, fault);
 	snprintf(command, sizeof(command), "/weft/capture/start,%s,%s", tap->port, tap->fifo);
 	result = lab_order(tap->connection, command, NULL, 0, fault);
 	tap->started = result == 0;
@@ -158,6 +185,10 @@ static void *order_stop(void *ctx)
 
 		if (!tap->started)
 			continue;
+		if (tap->machine != NULL) {
+			lab_remote_interrupt(&tap->session);
+			continue;
+		}
 		snprintf(command, sizeof(command), "/weft/capture/stop,%s", tap->port);
 		if (lab_order(tap->connection, command, tap->answer, sizeof(tap->answer), &fault) ==
 			0)
@@ -171,8 +202,21 @@ static void *order_stop(void *ctx)
 
 /* --- opening --- */
 
+static int open_session(struct capture_run *run, struct tap *tap, struct fault *fault)
+{
+	json_t *greeting;
+
+	lab_remote_start(&tap->session, &tap->machine->target, run->lab.plan->lab);
+	greeting = lab_remote_greeted(&tap->session, LAB_REMOTE_GREET_MS, fault);
+	json_decref(greeting);
+	tap->in = tap->session.fd;
+	return tap->in < 0 ? -EHOSTUNREACH : 0;
+}
+
 static int open_fifo(struct capture_run *run, struct tap *tap, struct fault *fault)
 {
+	if (tap->machine != NULL)
+		return open_session(run, tap, fault);
 	snprintf(tap->fifo, sizeof(tap->fifo), "%s/capture-%ld-%u.fifo", run->state.dir,
 		(long)getpid(), (unsigned)(tap - run->tap));
 	if (mkfifo(tap->fifo, 0600) != 0)
@@ -207,17 +251,44 @@ static int connect_tap(struct capture_run *run, struct tap *tap, const struct la
 	struct fault *fault)
 {
 	tap->connection = &run->connection[record - run->state.process];
-	return tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record->prefix, fault);
+	return tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, fault);
+}
+
+/* The ports of a machine have one session. */
+static int add_port_there(struct capture_run *run, const struct lab_remote *machine,
+	const char *port, struct fault *fault)
+{
+	struct tap *tap = &run->tap[run->taps];
+
+	for (unsigned i = 0; i < run->taps; i++)
+		if (run->tap[i].machine == machine)
+			tap = &run->tap[i];
+	if (tap->machine == NULL) {
+		*tap = (struct tap){.in = -1,
+			.machine = machine,
+			.ports = json_array(),
+			.session = {.fd = -1, .said = -1, .pid = -1}};
+		run->taps++;
+	}
+	for (size_t i = 0; i < json_array_size(tap->ports); i++)
+		if (strcmp(json_string_value(json_array_get(tap->ports, i)), port) == 0)
+			return fault_set(fault, EINVAL, "%s is there twice", port);
+	json_array_append_new(tap->ports, json_string(port));
+	return 0;
 }
 
 static int add_tap(struct capture_run *run, struct topology_port port, struct fault *fault)
 {
 	struct tap *tap = &run->tap[run->taps];
 	const struct lab_record *record = record_of(run, port);
+	char name[sizeof(tap->port)];
 	int result;
 
+	topology_port_name(run->lab.topology, port, name, sizeof(name));
+	if (record != NULL && record->remote != NULL)
+		return add_port_there(run, record->remote, name, fault);
 	*tap = (struct tap){.in = -1};
-	topology_port_name(run->lab.topology, port, tap->port, sizeof(tap->port));
+	memcpy(tap->port, name, sizeof(name));
 	for (unsigned i = 0; i < run->taps; i++)
 		if (strcmp(run->tap[i].port, tap->port) == 0)
 			return fault_set(fault, EINVAL, "%s is there twice", tap->port);
@@ -285,11 +356,33 @@ static void report(const struct capture_run *run)
 	unsigned long long offered, dropped;
 
 	for (unsigned i = 0; i < run->taps; i++) {
+		if (run->tap[i].machine != NULL)
+			continue;
 		offered = dropped = 0;
 		sscanf(run->tap[i].answer, "offered %llu dropped %llu", &offered, &dropped);
 		fprintf(stderr, "weft lab capture: %s: %llu frames captured, %llu dropped\n",
 			run->tap[i].port, offered - dropped, dropped);
 	}
+}
+
+/* The machines have said what they captured, or why not. */
+static int finish_there(struct capture_run *run, struct fault *fault)
+{
+	char said[LAB_REMOTE_SAID];
+	int result = 0, code;
+
+	for (unsigned i = 0; i < run->taps; i++) {
+		struct tap *tap = &run->tap[i];
+
+		if (tap->machine == NULL)
+			continue;
+		code = lab_remote_finish(&tap->session, said);
+		if (code != EXIT_DONE && code != EXIT_INTERRUPTED)
+			result = fault_set(fault, EIO, "machine %s does not capture to the end",
+				tap->machine->target.name);
+		fputs(said, stderr);
+	}
+	return result;
 }
 
 static int capture(struct capture_run *run, struct fault *fault)
@@ -313,15 +406,19 @@ static int capture(struct capture_run *run, struct fault *fault)
 		return -EIO;
 	}
 	report(run);
-	return 0;
+	return finish_there(run, fault);
 }
 
 static void close_taps(struct capture_run *run)
 {
 	for (unsigned i = 0; i < run->taps; i++) {
-		if (run->tap[i].in >= 0)
+		if (run->tap[i].machine != NULL)
+			lab_remote_close(&run->tap[i].session);
+		else if (run->tap[i].in >= 0)
 			close(run->tap[i].in);
-		unlink(run->tap[i].fifo);
+		json_decref(run->tap[i].ports);
+		if (run->tap[i].fifo[0] != '\0')
+			unlink(run->tap[i].fifo);
 		pcapng_merge_end(&run->tap[i].stream);
 	}
 	for (unsigned i = 0; run->connection != NULL && i < run->state.processes; i++)

@@ -40,6 +40,20 @@ static int begin_section(struct pcapng_merge *merge, const uint8_t *block, uint3
 	return write_block(merge, block, bytes);
 }
 
+static int add_interface(struct pcapng_merge_stream *stream, uint32_t number)
+{
+	uint32_t *more;
+
+	if (stream->interfaces == PCAPNG_MERGE_INTERFACES)
+		return -EPROTO;
+	more = realloc(stream->interface, (stream->interfaces + 1) * sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	stream->interface = more;
+	more[stream->interfaces++] = number;
+	return 0;
+}
+
 /* One complete block, with the number that its interface has in the joined stream. */
 static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
 	uint8_t *block, uint32_t bytes)
@@ -49,9 +63,10 @@ static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *st
 	if (type == SECTION_HEADER)
 		return begin_section(merge, block, bytes);
 	if (type == INTERFACE) {
-		if (stream->interfaces == PCAPNG_MERGE_INTERFACES)
-			return -EPROTO;
-		stream->interface[stream->interfaces++] = merge->interfaces++;
+		int result = add_interface(stream, merge->interfaces++);
+
+		if (result < 0)
+			return result;
 	}
 	if (type == PACKET || type == STATISTICS) {
 		number = bytes >= BLOCK_MIN + 4 ? word_at(block, NUMBER_AT) : UINT32_MAX;
@@ -102,5 +117,6 @@ int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *str
 void pcapng_merge_end(struct pcapng_merge_stream *stream)
 {
 	free(stream->bytes);
+	free(stream->interface);
 	*stream = (struct pcapng_merge_stream){.bytes = NULL};
 }

@@ -22,13 +22,13 @@ struct pcapng_merge {
 	uint32_t interfaces; /* so far */
 };
 
-#define PCAPNG_MERGE_INTERFACES 4 /* of a stream */
+#define PCAPNG_MERGE_INTERFACES 4096 /* of a stream: the ports of a machine */
 
 /* A stream that goes into it. All zero at first. */
 struct pcapng_merge_stream {
 	uint8_t *bytes; /* of blocks that are not complete */
 	size_t used, room;
-	uint32_t interface[PCAPNG_MERGE_INTERFACES]; /* numbers in the joined stream */
+	uint32_t *interface; /* numbers in the joined stream */
 	uint32_t interfaces;
 };
 

@@ -14,6 +14,7 @@
 
 #include "command_parts.h"
 #include "lab_kept.h"
+#include "lab_remotes.h"
 #include "lab_spawn.h"
 #include "quantity.h"
 
@@ -28,8 +29,17 @@
 		"run-dir", 'r', "DIR", 0, "where the lab keeps its files (/run/weft/NAME)", 0 \
 	}
 
+#define OPTION_MACHINE                                                                              \
+	{                                                                                           \
+		"machine", 'm', "NAME", 0,                                                          \
+			"only this machine's part of a lab whose file has machines: the processes " \
+			"here, not over ssh",                                                       \
+			0                                                                           \
+	}
+
 static const struct argp_option up_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"wait", 'w', "TIME", 0, "how long the links may take to come up (10s)", 0},
 	{"process", 'p', "DEVICE", 0,
 		"start only the process that holds this switch or host; may be repeated. The "
@@ -43,12 +53,17 @@ static const struct argp_option up_options[] = {
 		"print the whole configuration, every default included, and the plan of processes "
 		"and links as comments, and start nothing",
 		0},
+	{"alone", 'A', NULL, 0,
+		"with --machine: wait for the links between its own processes only; what runs "
+		"already is no error",
+		0},
 	{"restart", 'R', NULL, 0,
 		"take the lab down first if it is up, as after a change of the file", 0},
 	{0},
 };
 static const struct argp_option down_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"all", 'a', NULL, 0, "every lab of this user that 'weft lab list' shows", 0},
 	{0},
 };
@@ -58,12 +73,14 @@ static const struct argp_option list_options[] = {
 };
 static const struct argp_option status_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"json", 'j', NULL, 0, "one JSON document instead of tables", 0},
 	{"wide", 'W', NULL, 0, "all links, and all counters that are not zero", 0},
 	{0},
 };
 static const struct argp_option top_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"once", 'O', NULL, 0, "show one interval and end", 0},
 	{"json-lines", 'J', NULL, 0, "a JSON document in a line for each interval", 0},
 	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
@@ -71,6 +88,7 @@ static const struct argp_option top_options[] = {
 };
 static const struct argp_option metrics_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"listen", 'l', "ADDRESS:PORT", 0, "where Prometheus asks (127.0.0.1:9464)", 0},
 	{"once", 'O', NULL, 0, "write the metrics to standard output and end", 0},
 	{"text", 'T', NULL, 0,
@@ -79,18 +97,21 @@ static const struct argp_option metrics_options[] = {
 };
 static const struct argp_option exec_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"joined", 'G', NULL, 0, "join the words and have them read by a shell, as ssh does", 0},
 	{0},
 };
-static const struct argp_option host_options[] = {OPTION_RUN_DIR, {0}};
+static const struct argp_option host_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 static const struct argp_option web_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"listen", 'l', "ADDRESS:PORT", 0, "where the page is served (127.0.0.1:9465)", 0},
 	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
 	{0},
 };
 static const struct argp_option run_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"duration", 'd', "TIME", 0,
 		"how long traffic is sent (default: measure.duration of the file)", 0},
 	{"set", 's', "KEY=VALUE", 0,
@@ -102,12 +123,14 @@ static const struct argp_option run_options[] = {
 };
 static const struct argp_option capture_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"output", 'o', "FILE", 0, "write here instead of standard output", 0},
 	{0},
 };
 
 static const struct argp_option map_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"output", 'o', "FILE", 0,
 		"write here; the ending gives the format: a topology file (.yaml, .yml), graphviz "
 		"(.dot, .gv), or the JSON document (.json)",
@@ -118,10 +141,11 @@ static const struct argp_option map_options[] = {
 };
 static const struct argp_option route_options[] = {
 	OPTION_RUN_DIR,
+	OPTION_MACHINE,
 	{"json", 'j', NULL, 0, "one JSON document: epoch, mapper, ways", 0},
 	{0},
 };
-static const struct argp_option link_options[] = {OPTION_RUN_DIR, {0}};
+static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 
 static const struct part {
 	const char *name;
@@ -198,6 +222,7 @@ static const struct flag {
 	{'j', offsetof(struct lab_arguments, json)},
 	{'e', offsetof(struct lab_arguments, explain)},
 	{'R', offsetof(struct lab_arguments, restart)},
+	{'A', offsetof(struct lab_arguments, alone)},
 	{'a', offsetof(struct lab_arguments, all)},
 	{'D', offsetof(struct lab_arguments, dot)},
 	{'W', offsetof(struct lab_arguments, wide)},
@@ -247,6 +272,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'w':
 		arguments->wait_ps = parse_time("wait", text, state);
+		return 0;
+	case 'm':
+		arguments->machine = text;
 		return 0;
 	case 'd':
 		arguments->duration_ps = parse_time("duration", text, state);
@@ -321,8 +349,11 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 
 int cmd_lab(int argc, char **argv)
 {
-	int code = EXIT_DONE, part = command_parts_choose(&lab_parts, argc, argv, &code);
+	int code = EXIT_DONE, part;
 
+	if (argc == 2 && strcmp(argv[1], "part") == 0)
+		return cmd_lab_part();
+	part = command_parts_choose(&lab_parts, argc, argv, &code);
 	return part < 0 ? code : (int)run_part(&parts[part], argc - 1, argv + 1);
 }
 
@@ -369,48 +400,67 @@ const struct lab_record *lab_record_of(
 	return NULL;
 }
 
-/* Opens the lab file, or the one that the lab keeps. 0, or -errno and fault; -ENOENT: 'file' is
- * neither a file nor a lab that is up. */
-static int open_target(
-	const struct lab_arguments *arguments, struct lab *lab, bool *by_name, struct fault *fault)
+/* The processes of a lab on this machine. 0, or -errno and fault; -ENOENT: it is not up. */
+static int load_here(const struct lab *lab, const struct lab_target *target,
+	struct lab_state *state, struct fault *fault)
 {
-	struct lab_target target;
-	int result = lab_kept_find(arguments, &target, fault);
+	int result = lab_state_load(state, lab->plan->run_dir, fault);
 
-	*by_name = target.by_name;
+	if (result < 0 || target->by_name)
+		return result;
+	result = lab_kept_check(lab, fault);
+	if (result < 0)
+		lab_state_free(state);
+	return result;
+}
+
+/* Those of a lab on several machines. A machine that cannot be reached is said, and the others are
+ * asked. */
+static int load_there(
+	const struct lab *lab, const char *command, struct lab_state *state, struct fault *fault)
+{
+	unsigned broken;
+	int result = lab_kept_check(lab, fault);
+
+	*state = (struct lab_state){.processes = 0};
+	if (result == 0)
+		result = lab_remotes_open(lab, state, fault);
 	if (result < 0)
 		return result;
-	return lab_open(lab, target.file, target.dir[0] != '\0' ? target.dir : NULL, fault);
+	broken = lab_remotes_tell(state, command);
+	if (broken < state->remotes && lab_remotes_up(state) > 0)
+		return 0;
+	result = broken == state->remotes
+			 ? fault_set(fault, EHOSTUNREACH, "no machine of lab %s can be reached",
+				   lab->plan->lab)
+			 : -ENOENT;
+	lab_state_free(state);
+	return result;
 }
 
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state)
 {
+	struct lab_target target;
 	struct fault fault;
-	bool by_name;
-	int result = open_target(arguments, lab, &by_name, &fault);
+	int result = lab_kept_open(arguments, lab, &target, &fault);
+	enum weft_exit code;
 
 	if (result < 0)
 		return command_fail(command, fault_exit_code(result), "%s", fault.text);
-	result = lab_state_load(state, lab->plan->run_dir, &fault);
-	if (result == 0 && !by_name) {
-		result = lab_kept_check(lab, &fault);
-		if (result < 0) {
-			lab_state_free(state);
-			lab_close(lab);
-			return command_fail(command, fault_exit_code(result), "%s", fault.text);
-		}
-	}
+	result = target.console ? load_there(lab, command, state, &fault)
+				: load_here(lab, &target, state, &fault);
 	if (result == 0)
 		return EXIT_DONE;
 	if (result == -ENOENT)
-		command_fail(command, EXIT_BAD_ANSWER,
+		code = command_fail(command, EXIT_BAD_ANSWER,
 			"lab %s is not up; 'weft lab up %s' starts it", lab->plan->lab,
 			arguments->file);
 	else
-		command_fail(command, EXIT_NOT_ABLE, "%s", fault.text);
+		code = command_fail(command, result == -EINVAL ? EXIT_BAD_REQUEST : EXIT_NOT_ABLE,
+			"%s", fault.text);
 	lab_close(lab);
-	return result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE;
+	return code;
 }
 
 int lab_take_down(struct lab_state *state, struct fault *fault)

@@ -30,6 +30,8 @@ struct lab_arguments {
 	struct lab_trust trust;        /* up */
 	const char *set[LAB_SETS_MAX]; /* run */
 	unsigned sets;
+	const char *machine; /* the part of this machine alone; NULL: whatever LAB means */
+	bool alone;          /* up: with 'machine', does not wait for the others */
 	weft_time wait_ps, duration_ps;
 	bool json;
 	bool dot;              /* map */
@@ -62,6 +64,15 @@ enum weft_exit cmd_lab_run(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_map(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
+/* Not for users: the other end of a console's session (lab_remote.h). */
+enum weft_exit cmd_lab_part(void);
+
+/* 'up' and 'down' of a lab whose file has machines, from its console. 'lab' is open, with the
+ * console's folder as its run directory. */
+enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab);
+enum weft_exit console_down(const struct lab *lab);
+/* Removes the console's folder, and ends the connections whose sockets are in it. */
+void console_forget(const struct lab *lab);
 
 /* Ends the processes, removes namespace and run directory; frees 'state'. Returns how many
  * processes had to be killed, or -errno and fault. */

@@ -9,16 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab_bundle.h"
 #include "lab_kept.h"
 #include "lab_list.h"
 #include "lab_lock.h"
 
 /* The run directory, not the lab file, knows the running processes: the file may have changed
  * since, and only the lab's name is read from it. */
-static int find_run_dir(
-	const struct lab_arguments *arguments, char *dir, size_t size, struct fault *fault)
+static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t size,
+	bool *console, struct fault *fault)
 {
-	struct lab_target target;
+	struct lab_target target = {.by_name = true};
 	struct lab lab;
 	int result = 0;
 
@@ -28,16 +29,41 @@ static int find_run_dir(
 		result = lab_kept_find(arguments, &target, fault);
 	if (result < 0)
 		return result;
-	if (target.dir[0] != '\0') {
-		snprintf(dir, size, "%s", target.dir);
-		return 0;
+	if (target.dir[0] == '\0') {
+		result = lab_kept_open(arguments, &lab, &target, fault);
+		if (result < 0)
+			return result;
+		snprintf(target.dir, sizeof(target.dir), "%s", lab.plan->run_dir);
+		lab_close(&lab);
 	}
-	result = lab_open(&lab, target.file, NULL, fault);
-	if (result < 0)
-		return result;
-	snprintf(dir, size, "%s", lab.plan->run_dir);
-	lab_close(&lab);
+	*console = target.console;
+	snprintf(dir, size, "%s", target.dir);
 	return 0;
+}
+
+/* The machines are those with which it was brought up from here, else those of the file. */
+static enum weft_exit down_there(const struct lab_arguments *arguments, const char *dir)
+{
+	char path[300];
+	struct fault fault;
+	enum weft_exit code;
+	struct lab_lock lock;
+	struct lab lab;
+	int result;
+
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, dir);
+	result = lab_open(&lab, access(path, F_OK) == 0 ? path : arguments->file, dir, &fault);
+	if (result < 0)
+		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+	result = lab_lock_take(&lock, dir, "taken down", &fault);
+	if (result == 0) {
+		code = console_down(&lab);
+		lab_lock_release(&lock);
+	} else {
+		code = command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+	}
+	lab_close(&lab);
+	return code;
 }
 
 /* As lab_take_down(), but -ENOENT: the lab is not up. */
@@ -62,6 +88,8 @@ int lab_down(const char *dir, unsigned *processes, struct fault *fault)
 	if (result < 0)
 		return result;
 	result = take_down(dir, processes, fault);
+	if (result >= 0 || result == -ENOENT)
+		lab_bundle_remove(dir, NULL);
 	lab_lock_release(&lock);
 	return result;
 }
@@ -102,19 +130,22 @@ static enum weft_exit down_all(void)
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 {
 	struct fault fault;
+	bool console = false;
 	unsigned processes;
 	char dir[256];
 	int result;
 
 	if (arguments->all)
 		return down_all();
-	result = find_run_dir(arguments, dir, sizeof(dir), &fault);
+	result = find_run_dir(arguments, dir, sizeof(dir), &console, &fault);
 	if (result == -ENOENT && strpbrk(arguments->file, "/.") == NULL) {
 		printf("not up: %s\n", arguments->file);
 		return EXIT_DONE;
 	}
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+	if (console)
+		return down_there(arguments, dir);
 	result = lab_down(dir, &processes, &fault);
 	if (result == -ENOENT) {
 		printf("not up: %s\n", dir);

@@ -67,7 +67,7 @@ static struct topology *ask_map(
 		fault_set(fault, ENODEV, "%s: its process was not started here", host);
 		return NULL;
 	}
-	if (lab_connect(&connection, record->prefix, fault) < 0)
+	if (lab_connect(&connection, record, fault) < 0)
 		return NULL;
 	snprintf(text, sizeof(text), "mapper map %s", host);
 	if (lab_control_file(&connection, record, state->dir, text, path, fault) == 0) {

@@ -68,7 +68,7 @@ static json_t *ask_leader(const struct question *question, struct fault *fault)
 		return NULL;
 	}
 	record = lab_record_of(&question->lab, &question->state, lab_text(leader, "host"));
-	if (record == NULL || lab_connect(&connection, record->prefix, fault) < 0)
+	if (record == NULL || lab_connect(&connection, record, fault) < 0)
 		return NULL;
 	snprintf(text, sizeof(text), "mapper routes %s %s %s", lab_text(leader, "host"),
 		question->from, question->to);

@@ -13,6 +13,7 @@
 
 #include "lab_lock.h"
 #include "lab_query.h"
+#include "lab_remotes.h"
 #include "lab_run_set.h"
 #include "lab_state.h"
 #include "output_file.h"
@@ -412,7 +413,7 @@ static int connect_all(struct lab_run *run, struct fault *fault)
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
 		if (lab_record_alive(&run->state.process[i]))
 			result = lab_connect(
-				&run->asked[i].connection, run->state.process[i].prefix, fault);
+				&run->asked[i].connection, &run->state.process[i], fault);
 	return result;
 }
 
@@ -510,7 +511,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		output_file_discard(&run->output);
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
-	run->result->clocks_differ = hosts_elsewhere(run);
+	run->result->clocks_differ = hosts_elsewhere(run) || run->state.remotes > 1;
 	run_result_heed(run->result, lab_stop_flag());
 	run_result_print_reasons(run->result, "weft lab run: incomplete: ", stderr);
 	warn_of_starvation(run);
@@ -518,24 +519,38 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
 }
 
+/* The options --set. */
+static int set_traffic(struct lab_run *run, struct fault *fault)
+{
+	if (run->arguments->sets == 0)
+		return 0;
+	if (run->state.remotes > 0)
+		return fault_set(fault, EINVAL,
+			"--set: lab %s is up on several machines, and each sends what the lab file "
+			"says: change the file, and 'weft lab up --restart' applies it",
+			run->lab.plan->lab);
+	return lab_run_set(&run->lab, run->arguments->set, run->arguments->sets, fault);
+}
+
 /* Two runs at a time would count each other's traffic. */
 static enum weft_exit run_alone(struct lab_run *run)
 {
+	struct lab_lock lock = {.fd = -1};
 	char dir[sizeof(run->state.dir) + 8];
-	struct lab_lock lock;
 	enum weft_exit code;
 	struct fault fault;
 	int result;
 
 	snprintf(dir, sizeof(dir), "%s/run", run->state.dir);
-	result = lab_lock_take(&lock, dir, "sent traffic", &fault);
+	if (run->state.remotes > 0)
+		result = lab_remotes_lock(&run->state, &fault);
+	else
+		result = lab_lock_take(&lock, dir, "sent traffic", &fault);
 	if (result < 0)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	/* Before traffic starts, because a run with a wrong path would be useless. */
 	code = output_file_open(&run->output);
-	if (code == EXIT_DONE && run->arguments->sets > 0 &&
-		(result = lab_run_set(
-			 &run->lab, run->arguments->set, run->arguments->sets, &fault)) < 0) {
+	if (code == EXIT_DONE && (result = set_traffic(run, &fault)) < 0) {
 		output_file_discard(&run->output);
 		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}

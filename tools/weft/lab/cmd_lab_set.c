@@ -225,7 +225,7 @@ static int order(const struct setting *setting, struct fault *fault)
 		if (record == NULL || !lab_record_alive(record))
 			continue;
 		topology_port_name(topology, ends[i], port, sizeof(port));
-		result = lab_connect(&connection, record->prefix, fault);
+		result = lab_connect(&connection, record, fault);
 		if (result < 0)
 			break;
 		result = order_end(setting, &connection, port, fault);

@@ -213,7 +213,9 @@ static int bring_up_locked(struct lab_up *up, struct fault *fault)
 	if (result < 0)
 		return result;
 	result = lab_up_check_not_up(up, fault);
-	if (result == 0)
+	if (result == 0 && up->nothing)
+		result = lab_kept_check(&up->lab, fault);
+	else if (result == 0)
 		result = up->again ? bring_back(up, fault) : bring_up(up, fault);
 	lab_lock_release(&lock);
 	return result;
@@ -241,12 +243,18 @@ static void warn_of_memif(const struct lab_up *up)
 
 static void tell(const struct lab_up *up, uint64_t took_ms)
 {
+	if (up->nothing) {
+		printf("lab %s is up already on this machine\n", up->lab.plan->lab);
+		return;
+	}
 	if (up->again) {
 		printf("lab %s: what had ended runs again after %" PRIu64 " ms\n",
 			up->lab.plan->lab, took_ms);
 		return;
 	}
 	print_summary(up, took_ms);
+	if (up->arguments->alone)
+		return;
 	lab_warn_without_key(&up->lab, "weft lab up");
 	warn_of_memif(up);
 	warn_of_routes(up);
@@ -291,6 +299,19 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 		"lab up", fault_exit_code(result), "standard output: %s", strerror(-result));
 }
 
+/* A lab on several machines. */
+static enum weft_exit up_there(const struct lab_arguments *arguments)
+{
+	struct lab_target target;
+	struct fault fault;
+	struct lab lab;
+	int result = lab_kept_open(arguments, &lab, &target, &fault);
+
+	if (result < 0)
+		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
+	return console_up(arguments, &lab);
+}
+
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct lab_up up = {.arguments = arguments};
@@ -304,6 +325,10 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();
+	if (up.lab.config->machines.count > 0 && arguments->machine == NULL) {
+		lab_close(&up.lab);
+		return up_there(arguments);
+	}
 	result = lab_trust_check(&up.lab, &arguments->trust, &fault);
 	if (result == 0)
 		result = lab_up_check_request(&up, &fault);

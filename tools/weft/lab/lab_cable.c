@@ -66,7 +66,7 @@ static int order_end(
 {
 	struct lab_connection connection;
 	char text[LAB_PORT_MAX + 16];
-	int result = lab_connect(&connection, record->prefix, fault);
+	int result = lab_connect(&connection, record, fault);
 
 	if (result < 0)
 		return result;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lab_difference.h"
+#include "lab_machines.h"
 #include "private_dir.h"
 #include "runtime_dir.h"
 #include "topology.h"
@@ -26,8 +27,7 @@ static void kept_path(const char *dir, char path[PATH_MAX])
 
 /* --- writing --- */
 
-/* The topology in place of its file's name, which may be gone or changed when the lab is asked for
- * it. 0 or -ENOMEM. */
+/* 0 or -ENOMEM. */
 static int include_topology(const struct lab *lab)
 {
 	struct run_config_topology *topology = &lab->config->run.topology;
@@ -42,8 +42,7 @@ static int include_topology(const struct lab *lab)
 	return 0;
 }
 
-/* The caller frees the text; NULL without memory. */
-static char *whole_text(const struct lab *lab, size_t *length)
+char *lab_kept_text(const struct lab *lab, size_t *length)
 {
 	char *text = NULL;
 	FILE *memory = include_topology(lab) == 0 ? open_memstream(&text, length) : NULL;
@@ -66,7 +65,7 @@ int lab_kept_write(const struct lab *lab, struct fault *fault)
 	bool good;
 
 	kept_path(lab->plan->run_dir, path);
-	text = whole_text(lab, &length);
+	text = lab_kept_text(lab, &length);
 	if (text == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	file = fopen(path, "we");
@@ -92,7 +91,7 @@ int lab_kept_check(const struct lab *lab, struct fault *fault)
 	kept_path(lab->plan->run_dir, path);
 	if (access(path, F_OK) != 0)
 		return 0;
-	text = whole_text(lab, &length);
+	text = lab_kept_text(lab, &length);
 	if (text == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	given = yaml_tree_parse(text, length, lab->path, fault);
@@ -171,20 +170,36 @@ static bool find_by_source(const char *file, struct lab_target *target)
 	return found;
 }
 
-static bool find_by_name(const char *name, const char *run_dir, struct lab_target *target)
+static bool find_folder(const char *name, const char *end, struct lab_target *target)
 {
 	char labs[RUNTIME_DIR_MAX];
 
-	if (run_dir != NULL) {
-		snprintf(target->dir, sizeof(target->dir), "%s", run_dir);
+	runtime_dir_labs(labs);
+	return snprintf(target->dir, sizeof(target->dir), "%s/%s%s", labs, name, end) <
+		       (int)sizeof(target->dir) &&
+	       access(target->dir, F_OK) == 0;
+}
+
+/* A console may be one of the machines, too. */
+static bool find_by_name(const struct lab_arguments *arguments, struct lab_target *target)
+{
+	const char *name = arguments->file;
+
+	if (arguments->run_dir != NULL) {
+		snprintf(target->dir, sizeof(target->dir), "%s", arguments->run_dir);
 		return access(target->dir, F_OK) == 0;
 	}
 	if (strchr(name, '/') != NULL || name[0] == '.')
 		return false;
-	runtime_dir_labs(labs);
-	return snprintf(target->dir, sizeof(target->dir), "%s/%s", labs, name) <
-		       (int)sizeof(target->dir) &&
-	       access(target->dir, F_OK) == 0;
+	target->console = arguments->machine == NULL && find_folder(name, LAB_CONSOLE_END, target);
+	return target->console || find_folder(name, "", target);
+}
+
+static bool is_console(const char *dir)
+{
+	size_t length = strlen(dir), end = strlen(LAB_CONSOLE_END);
+
+	return length > end && strcmp(dir + length - end, LAB_CONSOLE_END) == 0;
 }
 
 int lab_kept_find(
@@ -201,14 +216,56 @@ int lab_kept_find(
 		snprintf(target->dir, sizeof(target->dir), "%s", run_dir != NULL ? run_dir : "");
 		return 0;
 	}
-	if (!find_by_name(arguments->file, run_dir, target) &&
-		!find_by_source(arguments->file, target))
+	if (!find_by_name(arguments, target) && !find_by_source(arguments->file, target))
 		return fault_set(fault, ENOENT,
 			"%s: no such lab file, and no lab of that name is up ('weft lab list' shows "
 			"those that are)",
 			arguments->file);
+	target->console = is_console(target->dir);
 	if (private_dir_check(target->dir, fault) < 0)
 		return -EPERM;
 	snprintf(target->file, sizeof(target->file), "%s/" LAB_KEPT_FILE, target->dir);
 	return 0;
+}
+
+static void console_dir(const char *name, char *dir, size_t size)
+{
+	char labs[RUNTIME_DIR_MAX];
+
+	runtime_dir_labs(labs);
+	snprintf(dir, size, "%s/%s" LAB_CONSOLE_END, labs, name);
+}
+
+static int check_machine(
+	const struct lab_arguments *arguments, const struct lab *lab, struct fault *fault)
+{
+	if (arguments->machine == NULL || lab_machine_find(lab->config, arguments->machine) >= 0)
+		return 0;
+	return fault_set(fault, EINVAL, "--machine %s: no such machine in %s", arguments->machine,
+		lab->path);
+}
+
+int lab_kept_open(const struct lab_arguments *arguments, struct lab *lab, struct lab_target *target,
+	struct fault *fault)
+{
+	int result = lab_kept_find(arguments, target, fault);
+
+	if (result < 0)
+		return result;
+	result = lab_open(lab, target->file, target->dir[0] != '\0' ? target->dir : NULL, fault);
+	if (result < 0)
+		return result;
+	result = check_machine(arguments, lab, fault);
+	if (result < 0) {
+		lab_close(lab);
+		return result;
+	}
+	if (target->by_name || arguments->machine != NULL || lab->config->machines.count == 0)
+		return 0;
+	target->console = true;
+	if (arguments->run_dir != NULL)
+		return 0;
+	console_dir(lab->config->name, target->dir, sizeof(target->dir));
+	lab_close(lab);
+	return lab_open(lab, target->file, target->dir, fault);
 }

@@ -15,6 +15,7 @@
 /* Result of lab_kept_find(). */
 struct lab_target {
 	bool by_name;   /* it means a lab that is up; else 'file' is the file that was given */
+	bool console;   /* by name: of a lab on several machines, which was started from here */
 	char file[512]; /* to open */
 	char dir[256];  /* run directory; "": as the file says */
 };
@@ -24,6 +25,20 @@ struct lab_target {
  * fault: it is none of these. */
 int lab_kept_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct fault *fault);
+
+/* The ending of the folder that a console has for a lab on several machines, beside the folder that
+ * the lab has on a machine. */
+#define LAB_CONSOLE_END ".console"
+
+/* Opens the lab file, or the one that the lab keeps. A file with machines, without --machine, means
+ * all of them: 'console', and the run directory is the console's folder. 0, or -errno and fault;
+ * -ENOENT: 'file' is neither a file nor a lab that is up. */
+int lab_kept_open(const struct lab_arguments *arguments, struct lab *lab, struct lab_target *target,
+	struct fault *fault);
+
+/* The lab file with every default, and with the topology in place of its file's name, which may be
+ * gone or changed when the lab is asked for it. The caller frees it; NULL without memory. */
+char *lab_kept_text(const struct lab *lab, size_t *length);
 
 /* Writes the file into the run directory. 0, or -errno and fault. */
 int lab_kept_write(const struct lab *lab, struct fault *fault);

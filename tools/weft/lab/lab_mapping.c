@@ -15,7 +15,7 @@ int lab_mapping_add(
 	json_t *mapping, const struct lab_record *record, const char *dir, struct fault *fault)
 {
 	struct lab_connection connection;
-	int result = lab_connect(&connection, record->prefix, fault);
+	int result = lab_connect(&connection, record, fault);
 	json_t *part;
 
 	if (result < 0)

@@ -2,8 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_query.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,17 +14,60 @@
 
 #define TIMEOUT_MS 3000 /* of a process that shares its core with many */
 
-int lab_connect(struct lab_connection *connection, const char *prefix, struct fault *fault)
+static int connect_there(struct lab_connection *connection, struct fault *fault)
 {
-	connection->prefix = prefix;
-	connection->fd = telemetry_client_open(prefix, TIMEOUT_MS, fault);
+	int code;
+	json_t *answer = lab_remote_call(connection->remote,
+		json_pack("{s:s,s:s}", "op", "connect", "prefix", connection->prefix), &code,
+		fault);
+
+	connection->fd = answer != NULL ? connection->remote->fd : -1;
+	if (answer == NULL)
+		return code;
+	json_decref(answer);
+	return 0;
+}
+
+int lab_connect(
+	struct lab_connection *connection, const struct lab_record *record, struct fault *fault)
+{
+	connection->prefix = record->prefix;
+	connection->remote = record->remote;
+	if (record->remote != NULL)
+		return connect_there(connection, fault);
+	connection->fd = telemetry_client_open(record->prefix, TIMEOUT_MS, fault);
 	return connection->fd < 0 ? connection->fd : 0;
 }
 
 void lab_disconnect(struct lab_connection *connection)
 {
-	telemetry_client_close(connection->fd);
+	if (connection->remote == NULL)
+		telemetry_client_close(connection->fd);
 	connection->fd = -1;
+}
+
+static int call_there(struct lab_connection *connection, const char *command, char *reply,
+	size_t size, struct fault *fault)
+{
+	int code;
+	json_t *answer = lab_remote_call(connection->remote,
+		json_pack("{s:s,s:s,s:s}", "op", "call", "prefix", connection->prefix, "command",
+			command),
+		&code, fault);
+
+	if (answer == NULL)
+		return code;
+	snprintf(reply, size, "%s", lab_text(answer, "reply"));
+	json_decref(answer);
+	return 0;
+}
+
+static int call(struct lab_connection *connection, const char *command, char *reply, size_t size,
+	struct fault *fault)
+{
+	if (connection->remote != NULL)
+		return call_there(connection, command, reply, size, fault);
+	return telemetry_client_call(connection->fd, command, reply, size, TIMEOUT_MS, fault);
 }
 
 /* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
@@ -32,8 +77,7 @@ static json_t *ask(struct lab_connection *connection, const char *command, struc
 	json_t *document, *value;
 	json_error_t error;
 
-	if (telemetry_client_call(
-		    connection->fd, command, reply, sizeof(reply), TIMEOUT_MS, fault) < 0)
+	if (call(connection, command, reply, sizeof(reply), fault) < 0)
 		return NULL;
 	document = json_loads(reply, 0, &error);
 	if (document == NULL) {
@@ -193,6 +237,51 @@ int lab_control(struct lab_connection *connection, const char *text, struct faul
 	return result;
 }
 
+/* The contents of the file that the process there has written; the caller's reference. */
+static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
+	const char *text, int *code, struct fault *fault)
+{
+	return lab_remote_call(connection->remote,
+		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text),
+		code, fault);
+}
+
+static int control_file_there(struct lab_connection *connection, const struct lab_record *record,
+	const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
+{
+	int code, fd;
+	json_t *answer = control_there(connection, record, text, &code, fault);
+	const char *contents = lab_text(answer, "text");
+
+	if (answer == NULL)
+		return code;
+	snprintf(path, LAB_CONTROL_PATH, "/tmp/weft-answer-XXXXXX");
+	fd = mkostemp(path, O_CLOEXEC);
+	code = fd < 0 || write(fd, contents, strlen(contents)) != (ssize_t)strlen(contents)
+		       ? fault_set(fault, errno, "%s: %s", path, strerror(errno))
+		       : 0;
+	if (fd >= 0)
+		close(fd);
+	json_decref(answer);
+	return code;
+}
+
+static json_t *control_json_there(struct lab_connection *connection,
+	const struct lab_record *record, const char *text, struct fault *fault)
+{
+	int code;
+	json_t *answer = control_there(connection, record, text, &code, fault), *json;
+	json_error_t error;
+
+	if (answer == NULL)
+		return NULL;
+	json = json_loads(lab_text(answer, "text"), 0, &error);
+	if (json == NULL)
+		fault_set(fault, EPROTO, "%s: %s", record->name, error.text);
+	json_decref(answer);
+	return json;
+}
+
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
 {
@@ -201,6 +290,8 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 	char command[LAB_CONTROL_PATH + 32];
 	int result;
 
+	if (connection->remote != NULL)
+		return control_file_there(connection, record, text, path, fault);
 	snprintf(path, LAB_CONTROL_PATH, "%s/answer-%s-%ld-%u", dir, record->name, (long)getpid(),
 		atomic_fetch_add(&files, 1));
 	snprintf(command, sizeof(command), "%s %s", text, path);
@@ -221,6 +312,8 @@ json_t *lab_control_json(struct lab_connection *connection, const struct lab_rec
 	json_error_t error;
 	json_t *json;
 
+	if (connection->remote != NULL)
+		return control_json_there(connection, record, text, fault);
 	if (lab_control_file(connection, record, dir, text, path, fault) < 0)
 		return NULL;
 	json = json_load_file(path, 0, &error);

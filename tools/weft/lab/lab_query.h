@@ -11,11 +11,13 @@
 
 struct lab_connection {
 	const char *prefix;
-	int fd;
+	int fd;                    /* -1: none */
+	struct lab_remote *remote; /* of a process that is asked from a console; else NULL */
 };
 
 /* 0, or -errno and fault: -ENOENT, -ECONNREFUSED if the process does not run (yet). */
-int lab_connect(struct lab_connection *connection, const char *prefix, struct fault *fault);
+int lab_connect(
+	struct lab_connection *connection, const struct lab_record *record, struct fault *fault);
 void lab_disconnect(struct lab_connection *connection);
 
 /* A command that answers "ok …" or "error: …". 0 and what follows "ok " in 'answer' (may be NULL),
@@ -41,8 +43,9 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
 /* The loop takes one command at a time; waits until it takes this one. -EINVAL and fault. */
 int lab_control(struct lab_connection *connection, const char *text, struct fault *fault);
 
-/* The same for a command with a PATH as its last word: chooses a path in 'dir' and waits for the
- * file, which the caller removes. -ENODEV: the process has ended, or does not write. */
+/* The same for a command with a PATH as its last word: chooses a path in 'dir' (for a process of
+ * another machine there, and brings the file to a temporary one here) and waits for the file, which
+ * the caller removes. -ENODEV: the process has ended, or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault);
 /* Returns the file's contents and removes it. NULL and fault. */

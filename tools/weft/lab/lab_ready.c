@@ -9,17 +9,27 @@
 #include "lab_query.h"
 #include "lab_state.h"
 
-/* "nothing was heard from spine, which runs on another machine: …" */
-static void describe_unheard(const char *peer, const json_t *elsewhere, char *out, size_t size)
+/* Its other end is on another machine. */
+static bool leads_away(const json_t *link, const json_t *elsewhere)
 {
+	const char *peer = lab_text(link, "peer");
 	char device[TOPOLOGY_NAME_MAX];
 
 	snprintf(device, sizeof(device), "%.*s", (int)strcspn(peer, ":"), peer);
-	if (lab_elsewhere_has(elsewhere, device))
+	return lab_elsewhere_has(elsewhere, device);
+}
+
+/* "nothing was heard from spine, which runs on another machine: …" */
+static void describe_unheard(const json_t *link, const json_t *elsewhere, char *out, size_t size)
+{
+	const char *peer = lab_text(link, "peer");
+	int length = (int)strcspn(peer, ":");
+
+	if (leads_away(link, elsewhere))
 		snprintf(out, size,
-			"nothing was heard from %s, which runs on another machine: its part of the "
-			"lab must be up there, and the cable be in these two ports",
-			device);
+			"nothing was heard from %.*s, which runs on another machine: its part of "
+			"the lab must be up there, and the cable be in these two ports",
+			length, peer);
 	else
 		snprintf(out, size, "nothing was heard from the other end");
 }
@@ -55,7 +65,7 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 			"other end?");
 	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0) {
 		state = "waiting";
-		describe_unheard(peer, elsewhere, reason, sizeof(reason));
+		describe_unheard(link, elsewhere, reason, sizeof(reason));
 	}
 	snprintf(why, LAB_READY_TEXT, "link %s - %s is %s: %s", port, peer, state, reason);
 }
@@ -68,9 +78,12 @@ void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *re
 	*ready = (struct lab_ready){.answers = true, .links = json_array_size(links)};
 	json_array_foreach(links, index, link)
 	{
-		if (strcmp(lab_text(link, "state"), "up") == 0)
+		if (strcmp(lab_text(link, "state"), "up") == 0) {
 			ready->up++;
-		else if (ready->why[0] == '\0')
+			continue;
+		}
+		ready->away += leads_away(link, elsewhere);
+		if (ready->why[0] == '\0')
 			explain(link, elsewhere, ready->why);
 	}
 }
@@ -83,7 +96,7 @@ void lab_ready_ask(
 	json_t *links;
 
 	*ready = (struct lab_ready){.answers = false};
-	if (lab_connect(&connection, record->prefix, &fault) < 0)
+	if (lab_connect(&connection, record, &fault) < 0)
 		return;
 	ready->answers = true;
 	links = lab_ask_links(&connection, &fault);
@@ -162,7 +175,7 @@ static int ask(struct lab_connection *connection, struct fault *fault)
 int lab_pools_check(const struct lab_record *record, struct fault *fault)
 {
 	struct lab_connection connection;
-	int result = lab_connect(&connection, record->prefix, fault);
+	int result = lab_connect(&connection, record, fault);
 
 	if (result < 0)
 		return result;

@@ -15,6 +15,7 @@
 struct lab_ready {
 	bool answers;             /* its EAL is up */
 	size_t links, up;         /* ends of links; none: it has not opened its ports yet */
+	size_t away;              /* not up, and their other end is on another machine */
 	char why[LAB_READY_TEXT]; /* the first link that is not up, and what it waits for; "" */
 };
 

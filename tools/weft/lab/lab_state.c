@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab_query.h"
 #include "memory_dir.h"
 #include "private_dir.h"
 
@@ -46,13 +47,58 @@ static bool read_process(pid_t pid, char *letter, uint64_t *start)
 				     letter, start) == 2;
 }
 
+#define FRESH_MS 100 /* one answer is about all processes of a machine */
+
+static bool is_alive_there(const struct lab_record *record)
+{
+	struct lab_remote *remote = record->remote;
+	uint64_t now = lab_now_ms();
+	struct fault ignored;
+
+	if (lab_remote_is_broken(remote))
+		return false;
+	if (remote->alive == NULL || now - remote->alive_ms > FRESH_MS) {
+		json_decref(remote->alive);
+		remote->alive =
+			lab_remote_call(remote, json_pack("{s:s}", "op", "alive"), NULL, &ignored);
+		remote->alive_ms = now;
+	}
+	return json_is_true(json_object_get(remote->alive, record->name));
+}
+
 bool lab_record_alive(const struct lab_record *record)
 {
 	uint64_t start;
 	char letter;
 
+	if (record->remote != NULL)
+		return is_alive_there(record);
 	return read_process(record->pid, &letter, &start) && start == record->start &&
 	       letter != 'Z' && letter != 'X';
+}
+
+uint64_t lab_record_cpu_ns(const struct lab_record *record)
+{
+	unsigned long long user = 0, system = 0;
+	char path[64], line[1024], *rest = NULL;
+	FILE *file;
+
+	if (record->remote != NULL)
+		return record->cpu_ns;
+	if (!lab_record_alive(record))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)record->pid);
+	file = fopen(path, "re");
+	/* The name in brackets may contain anything; utime and stime are 12 fields behind it. */
+	if (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		rest = strrchr(line, ')');
+	if (rest != NULL &&
+		sscanf(rest + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user,
+			&system) != 2)
+		user = system = 0;
+	if (file != NULL)
+		fclose(file);
+	return (user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
 }
 
 unsigned lab_state_count_alive(const struct lab_state *state)
@@ -238,6 +284,11 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 
 void lab_state_free(struct lab_state *state)
 {
+	for (unsigned i = 0; i < state->remotes; i++)
+		lab_remote_close(&state->remote[i]);
+	free(state->remote);
+	state->remote = NULL;
+	state->remotes = 0;
 	free(state->process);
 	free(state->netns);
 	state->process = NULL;

@@ -14,6 +14,7 @@
 
 #include "fault.h"
 #include "lab_plan.h"
+#include "lab_remote.h"
 
 #define LAB_NETNS_MAX 64
 
@@ -24,6 +25,10 @@ struct lab_record {
 	pid_t pid;
 	uint64_t start; /* of the process, in ticks since boot: tells it from a later one of the
 			   same id */
+	/* Of a lab that is asked from its console (lab_remotes.h): the machine of the process; NULL
+	 * in the state of this machine. */
+	struct lab_remote *remote;
+	uint64_t cpu_ns; /* that it had used there when the machine was asked last */
 };
 
 struct lab_state {
@@ -33,6 +38,9 @@ struct lab_state {
 	char (*netns)[LAB_NETNS_MAX];
 	unsigned processes;
 	struct lab_record *process;
+	/* Of a console: a session for each machine of the lab file. */
+	unsigned remotes;
+	struct lab_remote *remote;
 };
 
 /* The folders above 'path'. 0 or -errno. */
@@ -55,8 +63,11 @@ int lab_state_add(struct lab_state *state, const struct lab_record *record);
 /* Adds a namespace that 'down' must remove, unless it is in the list. 0 or -ENOMEM. */
 int lab_state_add_netns(struct lab_state *state, const char *netns);
 
-/* Whether the process exists, is the recorded one, and has not ended. */
+/* Whether the process exists, is the recorded one, and has not ended. False if its machine cannot
+ * be asked. */
 bool lab_record_alive(const struct lab_record *record);
+/* CPU time that all threads of the process have used; 0: it is gone. */
+uint64_t lab_record_cpu_ns(const struct lab_record *record);
 /* Processes of the lab that are alive. */
 unsigned lab_state_count_alive(const struct lab_state *state);
 /* DIR/NAME.log */

@@ -18,6 +18,7 @@ struct lab_up {
 	json_t *elsewhere;  /* devices of other machines (lab_state.h), from the start on */
 	uint64_t kills;     /* lab_ending_kills() before the start */
 	bool exhausted;     /* it is up and no use: a pool has run out */
+	bool nothing;       /* --alone: all of this machine runs already */
 };
 
 /* Whether the process of the plan is to be started: --process names it, or there is no --process
@@ -26,7 +27,9 @@ bool lab_up_wants(const struct lab_up *up, unsigned process);
 /* Of a memif link: the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
-/* lab_up_check.c: errors that can be found before anything is started. */
+/* lab_up_check.c: errors that can be found before anything is started. Of the files that the lab
+ * file names; and of the whole request. */
+int lab_up_check_files(const struct lab *lab, struct fault *fault);
 int lab_up_check_request(const struct lab_up *up, struct fault *fault);
 /* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the
  * remains of an earlier one. Fills 'again' and then 'state'. */

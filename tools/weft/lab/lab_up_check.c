@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fabric_key.h"
+#include "lab_machines.h"
 #include "lab_security.h"
 #include "lab_state.h"
 #include "run_routes.h"
@@ -70,6 +71,22 @@ static int check_route_file(const struct lab *lab, struct fault *fault)
 	return result;
 }
 
+static int check_machine(const struct lab_up *up, struct fault *fault)
+{
+	const struct lab_arguments *arguments = up->arguments;
+
+	if (arguments->machine == NULL)
+		return arguments->alone
+			       ? fault_set(fault, EINVAL, "--alone: expected --machine, too")
+			       : 0;
+	if (arguments->only_count > 0)
+		return fault_set(fault, EINVAL, "--machine --process: expected one of them");
+	if (lab_machine_find(up->lab.config, arguments->machine) < 0)
+		return fault_set(fault, EINVAL, "--machine %s: no such machine in %s",
+			arguments->machine, up->lab.path);
+	return 0;
+}
+
 static int check_only(const struct lab_up *up, struct fault *fault)
 {
 	for (unsigned i = 0; i < up->arguments->only_count; i++)
@@ -80,24 +97,37 @@ static int check_only(const struct lab_up *up, struct fault *fault)
 	return 0;
 }
 
-int lab_up_check_request(const struct lab_up *up, struct fault *fault)
+int lab_up_check_files(const struct lab *lab, struct fault *fault)
 {
-	int result = check_only(up, fault);
+	int result = check_security(lab, fault);
 
 	if (result == 0)
+		result = check_route_file(lab, fault);
+	return result == 0 ? check_mapper_files(lab, fault) : result;
+}
+
+int lab_up_check_request(const struct lab_up *up, struct fault *fault)
+{
+	int result = check_machine(up, fault);
+
+	if (result == 0)
+		result = check_only(up, fault);
+	if (result == 0)
 		result = check_privileges(&up->lab, fault);
-	if (result == 0)
-		result = check_security(&up->lab, fault);
-	if (result == 0)
-		result = check_route_file(&up->lab, fault);
-	return result == 0 ? check_mapper_files(&up->lab, fault) : result;
+	return result == 0 ? lab_up_check_files(&up->lab, fault) : result;
 }
 
 bool lab_up_wants(const struct lab_up *up, unsigned process)
 {
+	const char *machine = up->arguments->machine;
+	const struct lab_config *config = up->lab.config;
+
 	for (unsigned i = 0; i < up->arguments->only_count; i++)
 		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) == (int)process)
 			return true;
+	if (machine != NULL && lab_machine_of(config, up->lab.plan->process[process].name) !=
+				       lab_machine_find(config, machine))
+		return false;
 	return up->arguments->only_count == 0 && (up->ended == NULL || up->ended[process]);
 }
 
@@ -172,10 +202,13 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 }
 
 /* Of a lab of which some processes run. */
-static int check_rest(const struct lab_up *up, const struct lab_state *former, struct fault *fault)
+static int check_rest(struct lab_up *up, const struct lab_state *former, struct fault *fault)
 {
 	const struct lab_record *alive = find_alive(up, former, false);
 
+	up->nothing = alive != NULL && up->arguments->alone;
+	if (up->nothing)
+		return 0;
 	if (alive == NULL)
 		return check_comes_back(up, former, fault);
 	return fault_set(fault, EINVAL,

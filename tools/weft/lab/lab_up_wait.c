@@ -41,6 +41,8 @@ static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 	struct lab_ready ready;
 
 	lab_ready_ask(record, up->elsewhere, &ready);
+	if (up->arguments->alone)
+		return ready.links > 0 && ready.up + ready.away >= ready.links;
 	return ready.up > 0 && ready.up >= (up->again ? 1 : ready.links);
 }
 
@@ -225,7 +227,7 @@ int lab_up_wait_whole(struct lab_up *up, struct fault *fault)
 	int result = wait_ready(up, deadline, fault);
 	uint64_t linked = lab_now_ms();
 
-	if (result == 0)
+	if (result == 0 && !up->arguments->alone)
 		result = wait_mapped(up, deadline, fault);
 	up->mapped_ms = lab_now_ms() - linked;
 	return result == 0 ? check_pools(up, fault) : result;

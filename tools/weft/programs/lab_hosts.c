@@ -22,6 +22,12 @@ enum weft_exit lab_hosts_open(
 	enum weft_exit code = lab_open_running(arguments, command, &hosts->lab, &hosts->state);
 
 	hosts->command = command;
+	if (code == EXIT_DONE && hosts->state.remotes > 0) {
+		lab_hosts_close(hosts);
+		return command_fail(command, EXIT_BAD_REQUEST,
+			"programs run on the machine of their host: log in there, and call this "
+			"with the lab's name");
+	}
 	if (code != EXIT_DONE || hosts->lab.config->run.edges.count > 0)
 		return code;
 	command_fail(command, EXIT_BAD_REQUEST,

@@ -48,7 +48,7 @@ static int add_process(
 		{"port", "ports"}, {"congestion", "congestion"}};
 	json_t *mapping = json_object_get(into, "mapping");
 	struct lab_connection connection;
-	int result = lab_connect(&connection, record->prefix, fault);
+	int result = lab_connect(&connection, record, fault);
 
 	if (result < 0)
 		return result;
@@ -65,30 +65,6 @@ static int add_process(
 	return result;
 }
 
-/* CPU time that all threads of the process have used; 0: it is gone. */
-static json_int_t cpu_ns(const struct lab_record *record)
-{
-	unsigned long long user = 0, system = 0;
-	char path[64], line[1024], *rest = NULL;
-	FILE *file;
-
-	if (!lab_record_alive(record))
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)record->pid);
-	file = fopen(path, "re");
-	/* The name in brackets may contain anything; utime and stime are 12 fields behind it. */
-	if (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		rest = strrchr(line, ')');
-	if (rest != NULL &&
-		sscanf(rest + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user,
-			&system) != 2)
-		user = system = 0;
-	if (file != NULL)
-		fclose(file);
-	return (json_int_t)((user + system) *
-			    (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
-}
-
 static json_t *begin(const struct lab *lab, const struct lab_state *state)
 {
 	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:o}", "lab",
@@ -101,10 +77,17 @@ static json_t *begin(const struct lab *lab, const struct lab_state *state)
 	return all;
 }
 
-static json_t *collect(const struct lab *lab, const struct lab_state *state)
+static void add_record(json_t *all, const struct lab_record *record, const char *is,
+	const char *fault, pid_t pid, uint64_t cpu_ns)
 {
-	json_t *all = begin(lab, state);
+	json_array_append_new(json_object_get(all, "processes"),
+		json_pack("{s:s,s:s,s:I,s:s,s:s,s:s,s:I}", "name", record->name, "program",
+			record->program, "pid", (json_int_t)pid, "state", is, "prefix",
+			record->prefix, "fault", fault, "cpu_ns", (json_int_t)cpu_ns));
+}
 
+static void collect_here(json_t *all, const struct lab_state *state)
+{
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 		const char *is = "running";
@@ -116,13 +99,83 @@ static json_t *collect(const struct lab *lab, const struct lab_state *state)
 				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, fault.text);
 		} else if (add_process(record, state->dir, all, &fault) < 0)
 			is = "silent";
-		json_array_append_new(json_object_get(all, "processes"),
-			json_pack("{s:s,s:s,s:I,s:s,s:s,s:s,s:I}", "name", record->name, "program",
-				record->program, "pid", (json_int_t)record->pid, "state", is,
-				"prefix", record->prefix, "fault", fault.text, "cpu_ns",
-				cpu_ns(record)));
+		add_record(all, record, is, fault.text, record->pid, lab_record_cpu_ns(record));
 	}
-	return all;
+}
+
+/* --- other machines --- */
+
+static json_t *find_process(const json_t *part, const char *name)
+{
+	json_t *process;
+	size_t index;
+
+	json_array_foreach(json_object_get(part, "processes"), index, process)
+	{
+		if (strcmp(lab_text(process, "name"), name) == 0)
+			return process;
+	}
+	return NULL;
+}
+
+/* The processes that the machine has, by the plan; 'part' NULL: it does not say anything. */
+static void add_machine_processes(json_t *all, const struct lab_state *state,
+	const struct lab_remote *remote, const json_t *part)
+{
+	json_t *list = json_object_get(all, "processes");
+
+	for (unsigned i = 0; i < state->processes; i++) {
+		const struct lab_record *record = &state->process[i];
+		json_t *process = find_process(part, record->name);
+
+		if (record->remote != remote)
+			continue;
+		if (process != NULL)
+			json_array_append(list, process);
+		else
+			add_record(all, record, part == NULL ? "unreachable" : "gone",
+				part == NULL ? remote->why : "", 0, 0);
+		json_object_set_new(json_array_get(list, json_array_size(list) - 1), "machine",
+			json_string(remote->target.name));
+	}
+}
+
+static void merge(json_t *all, const json_t *part)
+{
+	static const char *const objects[] = {"switches", "nics", "ports", "congestion", "loops"};
+	static const char *const lists[] = {"mappers", "agents"};
+	json_t *mapping = json_object_get(all, "mapping"), *theirs;
+
+	for (unsigned i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
+		json_object_update(
+			json_object_get(all, objects[i]), json_object_get(part, objects[i]));
+	json_array_extend(json_object_get(all, "links"), json_object_get(part, "links"));
+	theirs = json_object_get(part, "mapping");
+	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		json_array_extend(
+			json_object_get(mapping, lists[i]), json_object_get(theirs, lists[i]));
+}
+
+/* All machines look at the same time. */
+static void collect_there(json_t *all, const struct lab_state *state)
+{
+	struct fault ignored;
+
+	for (unsigned i = 0; i < state->remotes; i++)
+		if (!lab_remote_is_broken(&state->remote[i]))
+			lab_remote_send(
+				&state->remote[i], json_pack("{s:s}", "op", "collect"), &ignored);
+	for (unsigned i = 0; i < state->remotes; i++) {
+		struct lab_remote *remote = &state->remote[i];
+		json_t *part =
+			lab_remote_is_broken(remote)
+				? NULL
+				: lab_remote_receive(remote, LAB_REMOTE_CALL_MS, NULL, &ignored);
+
+		add_machine_processes(all, state, remote, part);
+		merge(all, part);
+		json_decref(part);
+	}
 }
 
 /* --- checks --- */
@@ -197,9 +250,14 @@ unsigned lab_count_not(const json_t *list, const char *wanted)
 
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state)
 {
-	json_t *all = collect(lab, state);
-	bool up = check_mapping(lab, state, all);
+	json_t *all = begin(lab, state);
+	bool up;
 
+	if (state->remotes > 0)
+		collect_there(all, state);
+	else
+		collect_here(all, state);
+	up = check_mapping(lab, state, all);
 	up &= lab_count_not(json_object_get(all, "processes"), "running") == 0;
 	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;
 	json_object_set_new(all, "up", json_boolean(up));

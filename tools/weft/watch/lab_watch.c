@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lab_collect.h"
+#include "lab_remotes.h"
 
 enum weft_exit lab_watch_open(
 	struct lab_watch *watch, const struct lab_arguments *arguments, const char *command)
@@ -23,6 +24,11 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 {
 	struct lab_state state;
 
+	*result = 0;
+	if (watch->state.remotes > 0) {
+		lab_remotes_refresh(&watch->state);
+		return lab_collect(&watch->lab, &watch->state);
+	}
 	*result = lab_state_load(&state, watch->lab.plan->run_dir, fault);
 	if (*result == -ENOENT)
 		fault_set(fault, ENOENT, "lab %s is not up any more", watch->lab.plan->lab);
@@ -35,7 +41,7 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 
 bool lab_watch_is_up(const struct lab_watch *watch)
 {
-	return access(watch->lab.plan->run_dir, F_OK) == 0;
+	return watch->state.remotes > 0 || access(watch->lab.plan->run_dir, F_OK) == 0;
 }
 
 uint64_t lab_watch_now_ns(void)

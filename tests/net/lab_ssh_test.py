@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A lab on three machines, brought up, used and taken down from one console over ssh. The machines are
+network namespaces with an sshd each (ssh_machines.py), in a ring of veth pairs. Needs root and
+openssh-server; says so and exits 77 otherwise.
+
+usage: lab_ssh_test.py WEFT
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import labs
+import ssh_machines
+
+WEFT = None
+NAMES = "abc"
+
+TOPOLOGY = """  weft: topology/1
+  name: ring
+  link: {rate: 10Gbps, delay: 30ns}
+  switches: [{name: s0, ports: 3}, {name: s1, ports: 3}, {name: s2, ports: 3}]
+  hosts: [{name: h0}, {name: h1}, {name: h2}]
+  links: [{a: h0, b: s0:0}, {a: h1, b: s1:0}, {a: h2, b: s2:0},
+          {a: s0:1, b: s1:2}, {a: s1:1, b: s2:2}, {a: s2:1, b: s0:2}]
+"""
+
+
+def device(number):
+    return f"net_af_packet{number},iface=p{number},blocksz=1089536,framesz=4256,framecnt=1024"
+
+
+def machine(number, weft=None):
+    name = NAMES[number]
+    ports = ", ".join(f'{{port: s{number}:{port}, dpdk: "{device(port)}"}}' for port in (1, 2))
+    return f"  - {{name: {name}, ssh: {name}, weft: {weft or WEFT}, devices: [s{number}, h{number}], ports: [{ports}]}}\n"
+
+
+def lab_text(machines, load="0.05%"):
+    return (f"weft: lab/1\nname: bench\nprocesses: each\ntopology:\n{TOPOLOGY}machines:\n{machines}"
+            "hello: 300ms\nnic: {retry: 100ms}\n"
+            "mapper: {key: fabric.key, hosts: [h0, h1], lease: 2s, takeover: 3s}\n"
+            f"traffic: [{{pattern: uniform, from: all, to: all, load: {load}, message: 1KiB}}]\n"
+            "measure: {duration: 500ms}\n")
+
+
+class Console(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bench = ssh_machines.Bench(NAMES, [("a", "p1", "b", "p2"), ("b", "p1", "c", "p2"), ("c", "p1", "a", "p2")])
+        cls.addClassCleanup(cls.bench.remove)
+        cls.file = cls.write("lab.yaml", lab_text("".join(map(machine, range(3)))))
+        cls.write("fabric.key", 32 * "5e" + "\n")
+
+    @classmethod
+    def write(cls, name, text):
+        with open(cls.bench.path(name), "w") as file:
+            file.write(text)
+        os.chmod(cls.bench.path(name), 0o600)
+        return cls.bench.path(name)
+
+    def start(self, *words, **more):
+        return subprocess.Popen(self.bench.console(WEFT, "lab", *words), text=True, env=self.bench.environment() | more,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def weft(self, *words, **more):
+        run = self.start(*words, **more)
+        said = run.communicate(timeout=200)
+        return run.returncode, *said
+
+    def must(self, *words):
+        code, out, err = self.weft(*words)
+        self.assertEqual(code, 0, f"{words}: {out}{err}")
+        return out
+
+    @staticmethod
+    def contents(path):
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def status(self):
+        return json.loads(self.weft("status", "bench", "--json")[1])
+
+    def wait(self, condition, what):
+        """Until condition(status) is true; the status."""
+        deadline = time.monotonic() + 60
+        while not condition(status := self.status()):
+            self.assertLess(time.monotonic(), deadline, f"{what}: {status}")
+        return status
+
+
+class OneLab(Console):
+    """The life of a lab, in order."""
+
+    def test_1_up_starts_each_machines_part_and_waits_for_the_whole(self):
+        said = self.must("up", self.file, "--wait", "60s")
+        self.assertRegex(said, r"\Alab bench is up on 3 of 3 machines after \d+ ms: 6 processes, 3 switches, 3 hosts, "
+                         r"6 links\n")
+        self.assertRegex(said, r"\n  b +b +s1, h1\n")
+
+    def test_2_status_has_the_processes_of_all_machines(self):
+        status = self.wait(lambda status: status["up"], "not up")
+        self.assertEqual({(p["name"], p["machine"], p["state"]) for p in status["processes"]},
+                         {(f"{kind}{i}", name, "running") for i, name in enumerate(NAMES) for kind in "sh"})
+        self.assertEqual((len(status["links"]), status["elsewhere"]), (12, []))
+        self.assertEqual(set(status["nics"]), {"h0", "h1", "h2"})
+        self.assertIn(status["mapping"]["mapper"], ("h0", "h1"))
+
+    def test_3_run_sends_on_all_machines_and_adds_up(self):
+        path = self.bench.path("result.json")
+        self.must("run", "bench", "--json", path)
+        with open(path) as file:
+            result = json.load(file)
+        self.assertEqual([result["checks"][check] for check in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertGreater(result["messages"]["delivered"], 20)
+        self.assertEqual(result["messages"]["delivered"], result["messages"]["injected"])
+        self.assertEqual(result["elsewhere"], [])
+
+    def test_4_a_capture_joins_the_ports_of_all_machines(self):
+        path = self.bench.path("ports.pcapng")
+        capture = self.start("capture", "bench", "s0:1", "s1:2", "h2:0", "-o", path)
+        deadline = time.monotonic() + 60
+        names = [b"s0:1", b"s1:2", b"h2:0"]
+        while not all(name in self.contents(path) for name in names):
+            self.assertLess(time.monotonic(), deadline)
+        capture.send_signal(signal.SIGINT)
+        out, err = capture.communicate(timeout=60)
+        self.assertEqual((capture.returncode, out), (0, ""), err)
+        for port in ("s0:1", "s1:2", "h2:0"):
+            self.assertRegex(err, rf"weft lab capture: {port}: \d+ frames captured, \d+ dropped\n")
+
+    def test_5_link_cuts_both_ends_of_a_cable_between_machines(self):
+        self.assertEqual(self.must("link", "bench", "s0:1", "down"), "s0:1 - s1:2 is cut\n")
+        states = {link["port"]: link["state"] for link in self.status()["links"]}
+        self.assertEqual((states["s0:1"], states["s1:2"], states["s2:0"]), ("cut", "cut", "up"))
+        self.assertEqual(self.must("link", "bench", "s0:1", "up"), "s0:1 - s1:2 is joined\n")
+        self.wait(lambda status: status["up"], "not up again")
+
+    def test_6_set_and_route_and_map_reach_the_process_that_knows(self):
+        self.assertIn("s1:2: corrupt=1% ", self.must("set", "bench", "s0:1", "corrupt=1%"))
+        self.must("set", "bench", "s0:1", "reset")
+        self.assertIn("h0 to h2: ", self.must("route", "bench", "h0", "h2"))
+        document = json.loads(self.must("map", "bench", "--json"))
+        self.assertEqual(document["differences"], [])
+
+    def test_7_metrics_are_those_of_all_machines(self):
+        said = self.must("metrics", "bench", "--once")
+        for host in ("h0", "h1", "h2"):
+            self.assertIn(f'host="{host}"', said)
+
+    def test_8_a_file_that_has_changed_is_refused(self):
+        code, out, err = self.weft("up", self.write("lab2.yaml", lab_text("".join(map(machine, range(3))), "0.1%")))
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("lab bench was started with something else: traffic.0.load", err)
+
+    def test_9_a_machine_that_dies_is_said_and_up_brings_it_back(self):
+        self.bench.die("c")
+        status = self.wait(lambda status: {p["machine"]: p["state"] for p in status["processes"]}["c"] != "running",
+                           "nobody misses it")
+        self.assertEqual({p["name"] for p in status["processes"] if p["state"] != "running"}, {"s2", "h2"})
+        self.assertEqual({p["state"] for p in status["processes"] if p["machine"] == "c"}, {"unreachable"})
+        code, out, err = self.weft("up", self.file)
+        self.assertEqual(code, 3, err)
+        self.assertRegex(out, r"\Alab bench is up on 2 of 3 machines ")
+        self.assertRegex(err, r"weft lab up: machine c \(c\): .*: .*\?.*\n")
+        self.bench.start("c")
+        said = self.must("up", self.file, "--wait", "60s")
+        self.assertRegex(said, r"\Alab bench is up on 3 of 3 machines ")
+
+    def test_a_down_leaves_nothing(self):
+        self.assertEqual(self.must("down", "bench"), "bench down on 3 of 3 machines\n")
+        self.assertEqual(self.bench.left(), [])
+        self.assertEqual(self.weft("status", self.file)[0], 1)
+        for name in NAMES:
+            commands = {self.contents(f"/proc/{pid}/comm").strip() for pid in self.bench.processes(name)}
+            self.assertEqual(commands - {b"sshd", b""}, set())
+
+
+class Refused(Console):
+    """One line, what to do, exit 2 or 3."""
+
+    def refused(self, text, code, pattern, **more):
+        got, out, err = self.weft("up", self.write("bad.yaml", text), **more)
+        self.assertEqual((got, out), (code, ""), err)
+        self.assertRegex(err.splitlines()[0], pattern)
+        self.assertEqual(self.bench.left(), [])
+
+    def test_a_machine_without_weft(self):
+        text = lab_text("".join(machine(i, "/no/such/weft") for i in range(3)))
+        self.refused(text, 3, r"\Aweft lab up: machine a \(a\): '/no/such/weft' cannot be run there: install the package")
+
+    def test_a_host_key_that_is_not_known(self):
+        self.bench.configure(known=[])
+        self.addCleanup(self.bench.configure)
+        self.refused(lab_text("".join(map(machine, range(3)))), 3,
+                     r"\Aweft lab up: machine a \(a\): its host key is not known here: log in once by hand")
+
+    def test_a_machine_that_has_another_version(self):
+        old = self.write("old-weft", "#!/bin/sh\nread line\necho '{\"error\": \"weft is version 0.0.1 there and 0.1.0 here: "
+                         "install the same on both\", \"errno\": 95}'\n")
+        os.chmod(old, 0o700)
+        self.refused(lab_text("".join(machine(i, old) for i in range(3))), 3,
+                     r"\Aweft lab up: machine a \(a\): weft is version 0\.0\.1 there")
+
+    def test_an_unknown_machine(self):
+        code, out, err = self.weft("up", self.file, "--machine", "z")
+        self.assertEqual((code, out), (2, ""))
+        self.assertRegex(err, r"\Aweft lab up: --machine z: no such machine in .*lab.yaml\n\Z")
+
+    def test_processes_are_not_chosen_over_ssh(self):
+        code, _, err = self.weft("up", self.file, "--process", "s0")
+        self.assertEqual(code, 2)
+        self.assertRegex(err, "it has 'machines', expected --machine NAME beside --process")
+
+
+def main():
+    global WEFT
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WEFT = os.path.abspath(sys.argv[1])
+    ssh_machines.need_machines()
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

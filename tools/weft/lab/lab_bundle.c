@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_bundle.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab_kept.h"
+#include "private_dir.h"
+
+#define NAMES_MAX 64          /* files that a lab file can name */
+#define FILE_MAX  (64u << 20) /* bytes of one */
+#define LAB_FILE  "lab.yaml"
+
+/* --- bytes --- */
+
+static char *hex_of(const unsigned char *bytes, size_t count)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = malloc(2 * count + 1);
+
+	for (size_t i = 0; text != NULL && i < count; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	if (text != NULL)
+		text[2 * count] = '\0';
+	return text;
+}
+
+static int digit_of(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* The bytes; NULL: no hexadecimal digits, or no memory. */
+static unsigned char *bytes_of(const char *text, size_t *count)
+{
+	size_t length = text != NULL ? strlen(text) : 1;
+	unsigned char *bytes = length % 2 == 0 ? malloc(length / 2 + 1) : NULL;
+
+	*count = length / 2;
+	for (size_t i = 0; bytes != NULL && i < length / 2; i++) {
+		int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
+
+		if (high < 0 || low < 0) {
+			free(bytes);
+			return NULL;
+		}
+		bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	return bytes;
+}
+
+/* The whole file; NULL and fault. */
+static unsigned char *read_file(const char *path, size_t *count, struct fault *fault)
+{
+	FILE *file = fopen(path, "re");
+	unsigned char *bytes = NULL;
+	long size = -1;
+
+	if (file != NULL && fseek(file, 0, SEEK_END) == 0)
+		size = ftell(file);
+	if (size >= 0 && size <= (long)FILE_MAX) {
+		rewind(file);
+		bytes = malloc((size_t)size + 1);
+	}
+	*count = bytes != NULL ? fread(bytes, 1, (size_t)size, file) : 0;
+	if (bytes == NULL || *count != (size_t)size) {
+		fault_set(fault, errno != 0 ? errno : EFBIG, "%s: cannot be read", path);
+		free(bytes);
+		bytes = NULL;
+	}
+	if (file != NULL)
+		fclose(file);
+	return bytes;
+}
+
+/* --- making it --- */
+
+/* A path of the configuration, and the name that stands for it in the bundle. */
+struct named {
+	char **path;
+	char *own; /* the path while the name is in its place */
+	char name[32];
+};
+
+struct names {
+	struct named at[NAMES_MAX];
+	unsigned count;
+};
+
+static void add_name(struct names *names, char **path, const char *name, unsigned number)
+{
+	struct named *named = &names->at[names->count];
+
+	if (*path == NULL || names->count == NAMES_MAX)
+		return;
+	*named = (struct named){.path = path, .own = *path};
+	snprintf(named->name, sizeof(named->name), "%s-%u", name, number);
+	names->count++;
+}
+
+/* A further kind of file in lab files belongs here. */
+static void find_names(struct run_config *run, struct names *names)
+{
+	names->count = 0;
+	add_name(names, &run->mapper.key, "key", 0);
+	if (run->mapper.expect != NULL && !topology_is_generated(run->mapper.expect))
+		add_name(names, &run->mapper.expect, "expect", 0);
+	add_name(names, &run->security.link_key.path, "link-key", 0);
+	add_name(names, &run->routing.file, "routes", 0);
+	add_name(names, &run->nic.iba_cc.opensm, "opensm", 0);
+	for (uint32_t i = 0; i < run->traffic.count; i++) {
+		add_name(names, &run->traffic.at[i].file, "traffic", i);
+		add_name(names, &run->traffic.at[i].ranks, "ranks", i);
+	}
+}
+
+static int add_bytes(json_t *files, const char *name, const unsigned char *bytes, size_t count,
+	struct fault *fault)
+{
+	char *text = hex_of(bytes, count);
+	int result = text == NULL || json_object_set_new(files, name, json_string(text)) != 0
+			     ? fault_set(fault, ENOMEM, "no memory")
+			     : 0;
+
+	free(text);
+	return result;
+}
+
+static int add_files(const struct names *names, json_t *files, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < names->count && result == 0; i++) {
+		size_t count;
+		unsigned char *bytes = read_file(names->at[i].own, &count, fault);
+
+		result = bytes == NULL ? -EINVAL
+				       : add_bytes(files, names->at[i].name, bytes, count, fault);
+		free(bytes);
+	}
+	return result;
+}
+
+static int add_lab(const struct lab *lab, struct names *names, json_t *files, struct fault *fault)
+{
+	size_t length;
+	char *text;
+	int result;
+
+	for (unsigned i = 0; i < names->count; i++)
+		*names->at[i].path = names->at[i].name;
+	text = lab_kept_text(lab, &length);
+	for (unsigned i = 0; i < names->count; i++)
+		*names->at[i].path = names->at[i].own;
+	if (text == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	result = add_bytes(files, LAB_FILE, (const unsigned char *)text, length, fault);
+	free(text);
+	return result;
+}
+
+json_t *lab_bundle_make(const struct lab *lab, struct fault *fault)
+{
+	json_t *files = json_object();
+	struct names names;
+	int result;
+
+	find_names(&lab->config->run, &names);
+	result = add_files(&names, files, fault);
+	if (result == 0)
+		result = add_lab(lab, &names, files, fault);
+	if (result == 0)
+		return files;
+	json_decref(files);
+	return NULL;
+}
+
+/* --- keeping it --- */
+
+void lab_bundle_dir(const char *run_dir, char *dir, size_t size)
+{
+	snprintf(dir, size, "%s.files", run_dir);
+}
+
+static bool is_name(const char *name)
+{
+	return name[0] != '\0' && name[0] != '.' && strlen(name) < 64 &&
+	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-")] == '\0';
+}
+
+static int write_file(const char *dir, const char *name, const char *text, struct fault *fault)
+{
+	char path[PATH_MAX];
+	size_t count;
+	unsigned char *bytes = is_name(name) ? bytes_of(text, &count) : NULL;
+	bool good;
+	int fd;
+
+	if (bytes == NULL)
+		return fault_set(fault, EINVAL, "'%s': no file of a lab", name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	good = fd >= 0 && write(fd, bytes, count) == (ssize_t)count;
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	free(bytes);
+	return good ? 0
+		    : fault_set(fault, errno != 0 ? errno : ENOSPC, "%s: %s", path,
+			      strerror(errno != 0 ? errno : ENOSPC));
+}
+
+int lab_bundle_write(const char *run_dir, json_t *files, struct fault *fault)
+{
+	char dir[PATH_MAX];
+	const char *name;
+	json_t *text;
+	int result = lab_bundle_remove(run_dir, fault);
+
+	lab_bundle_dir(run_dir, dir, sizeof(dir));
+	if (result == 0 && json_object_get(files, LAB_FILE) == NULL)
+		result = fault_set(fault, EINVAL, "expected the lab file among the files");
+	if (result == 0)
+		result = lab_make_parents(dir);
+	if (result == 0)
+		result = private_dir_make(dir, fault);
+	json_object_foreach(files, name, text)
+	{
+		if (result == 0)
+			result = write_file(dir, name, json_string_value(text), fault);
+	}
+	return result;
+}
+
+static bool is_same(const char *path, const char *text)
+{
+	struct fault ignored;
+	size_t count;
+	unsigned char *bytes = read_file(path, &count, &ignored);
+	char *there = bytes != NULL ? hex_of(bytes, count) : NULL;
+	bool same = there != NULL && text != NULL && strcmp(there, text) == 0;
+
+	free(bytes);
+	free(there);
+	return same;
+}
+
+int lab_bundle_compare(const char *run_dir, json_t *files, struct fault *fault)
+{
+	char dir[PATH_MAX - 80], path[PATH_MAX];
+	const char *name;
+	json_t *text;
+
+	lab_bundle_dir(run_dir, dir, sizeof(dir));
+	if (access(dir, F_OK) != 0)
+		return 0;
+	json_object_foreach(files, name, text)
+	{
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		if (!is_same(path, json_string_value(text)))
+			return fault_set(fault, EINVAL,
+				"the lab is up there with something else (its %s is another one); "
+				"'weft lab up --restart LAB.yaml' takes it down and applies the "
+				"file",
+				name);
+	}
+	return 0;
+}
+
+int lab_bundle_remove(const char *run_dir, struct fault *fault)
+{
+	static const char *const names[] = {LAB_FILE, "key-*", "expect-*", "link-key-*", "routes-*",
+		"opensm-*", "traffic-*", "ranks-*", NULL};
+	char dir[PATH_MAX];
+
+	lab_bundle_dir(run_dir, dir, sizeof(dir));
+	return private_dir_remove(dir, names, fault);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The files that a console sends to the machines of a lab: the lab file with every default and the
+ * topology, and the files that it names (keys, routes, traffic). A machine keeps them in a private
+ * folder beside the lab's run directory, from 'up' to 'down'.
+ */
+
+#include <jansson.h>
+
+#include "fault.h"
+#include "lab.h"
+
+/* {name of the file: its bytes in hexadecimal digits}; the lab file is "lab.yaml", and names the
+ * others without a folder. The caller's reference; NULL and fault. */
+json_t *lab_bundle_make(const struct lab *lab, struct fault *fault);
+
+/* The folder "RUN_DIR.files". */
+void lab_bundle_dir(const char *run_dir, char *dir, size_t size);
+/* Writes the files there. 0, or -errno and fault; -EINVAL: no bundle. */
+int lab_bundle_write(const char *run_dir, json_t *files, struct fault *fault);
+/* 0: the files there are the same, or there are none; -EINVAL and fault: the first one that is
+ * not. */
+int lab_bundle_compare(const char *run_dir, json_t *files, struct fault *fault);
+/* Removes the folder. No error if there is none. */
+int lab_bundle_remove(const char *run_dir, struct fault *fault);

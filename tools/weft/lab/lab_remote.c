@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_remote.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab_query.h"
+
+#define STEP_BYTES 65536
+#define ANSWER_MAX (256u << 20)
+#define END_MS     2000 /* for a session to end by itself */
+#define STEP_MS    5
+
+/* --- the process --- */
+
+/* In the child; does not return. */
+static void become(const struct lab_ssh_command *command, int fd, int said)
+{
+	sigset_t none;
+
+	setpgid(0, 0); /* Ctrl-C is for this program alone */
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
+		dup2(said, STDERR_FILENO) < 0)
+		_exit(127);
+	execvp(command->word[0], command->word);
+	dprintf(STDERR_FILENO, "%s: %s\n", command->word[0], strerror(errno));
+	_exit(127);
+}
+
+static int spawn(struct lab_remote *remote, const struct lab_ssh_command *command)
+{
+	int ends[2] = {-1, -1}, said[2] = {-1, -1}, result = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ||
+		pipe2(said, O_CLOEXEC | O_NONBLOCK) != 0)
+		result = -errno;
+	remote->pid = result == 0 ? fork() : -1;
+	if (remote->pid == 0) {
+		fcntl(said[1], F_SETFL, 0);
+		become(command, ends[1], said[1]);
+	}
+	if (remote->pid < 0 && result == 0)
+		result = -errno;
+	close(ends[1]);
+	close(said[1]);
+	remote->fd = ends[0];
+	remote->said = said[0];
+	return result;
+}
+
+/* The session's standard error so far. */
+static void read_said(const struct lab_remote *remote, char said[LAB_REMOTE_SAID])
+{
+	size_t used = 0;
+	ssize_t got;
+
+	while (used + 1 < LAB_REMOTE_SAID &&
+		(got = read(remote->said, said + used, LAB_REMOTE_SAID - 1 - used)) > 0)
+		used += (size_t)got;
+	said[used] = '\0';
+}
+
+/* The status of the ended process. One that does not end is killed. */
+static int reap(struct lab_remote *remote, int patience_ms)
+{
+	int status = 0;
+
+	for (int waited = 0; waited < patience_ms; waited += STEP_MS) {
+		if (waitpid(remote->pid, &status, WNOHANG) != 0) {
+			remote->pid = -1;
+			return status;
+		}
+		lab_sleep_ms(STEP_MS);
+	}
+	kill(remote->pid, SIGKILL);
+	waitpid(remote->pid, &status, 0);
+	remote->pid = -1;
+	return status;
+}
+
+static void put_away(struct lab_remote *remote)
+{
+	if (remote->fd >= 0)
+		close(remote->fd);
+	if (remote->said >= 0)
+		close(remote->said);
+	free(remote->bytes);
+	json_decref(remote->alive);
+	remote->alive = NULL;
+	remote->fd = remote->said = -1;
+	remote->bytes = NULL;
+	remote->used = remote->room = 0;
+}
+
+/* 'why' NULL: the session has ended, and says why. */
+static int break_off(struct lab_remote *remote, const char *why, struct fault *fault)
+{
+	char reason[LAB_SSH_WHY_MAX], said[LAB_REMOTE_SAID];
+	const char *name = remote->target.name, *ssh = remote->target.ssh;
+	int status = remote->pid > 0 ? reap(remote, why == NULL ? END_MS : 0) : 0;
+
+	read_said(remote, said);
+	if (why == NULL)
+		lab_ssh_explain(&remote->target, status, said, reason);
+	else
+		snprintf(reason, sizeof(reason), "%s", why);
+	snprintf(remote->why, sizeof(remote->why), "machine %s%s%s%s: %s", name,
+		ssh[0] != '\0' ? " (" : "", ssh, ssh[0] != '\0' ? ")" : "", reason);
+	put_away(remote);
+	return fault_set(fault, EHOSTUNREACH, "%s", remote->why);
+}
+
+bool lab_remote_is_broken(const struct lab_remote *remote)
+{
+	return remote->fd < 0 || remote->greeting;
+}
+
+/* --- requests --- */
+
+static int send_all(struct lab_remote *remote, const char *bytes, size_t count, struct fault *fault)
+{
+	while (count > 0) {
+		ssize_t sent = send(remote->fd, bytes, count, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return break_off(remote, NULL, fault);
+		bytes += sent;
+		count -= (size_t)sent;
+	}
+	return 0;
+}
+
+int lab_remote_send(struct lab_remote *remote, json_t *request, struct fault *fault)
+{
+	char *text = request != NULL ? json_dumps(request, JSON_COMPACT) : NULL;
+	int result;
+
+	json_decref(request);
+	if (text == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	if (remote->fd < 0)
+		result = fault_set(fault, EHOSTUNREACH, "%s", remote->why);
+	else
+		result = send_all(remote, text, strlen(text), fault);
+	if (result == 0)
+		result = send_all(remote, "\n", 1, fault);
+	free(text);
+	return result;
+}
+
+/* The end of the first line in the buffer; NULL: there is none yet. */
+static char *line_end(const struct lab_remote *remote)
+{
+	return remote->used > 0 ? memchr(remote->bytes, '\n', remote->used) : NULL;
+}
+
+/* Reads some bytes. 0, or as break_off(). */
+static int read_more(struct lab_remote *remote, struct fault *fault)
+{
+	ssize_t got;
+
+	if (remote->room - remote->used < STEP_BYTES) {
+		size_t room = 2 * remote->room + STEP_BYTES;
+		char *more = room <= ANSWER_MAX ? realloc(remote->bytes, room) : NULL;
+
+		if (more == NULL)
+			return break_off(remote, "an answer is too long", fault);
+		remote->bytes = more;
+		remote->room = room;
+	}
+	got = read(remote->fd, remote->bytes + remote->used, remote->room - remote->used);
+	if (got < 0 && errno == EINTR)
+		return 0;
+	if (got <= 0)
+		return break_off(remote, NULL, fault);
+	remote->used += (size_t)got;
+	return 0;
+}
+
+static json_t *take_line(struct lab_remote *remote, char *end, struct fault *fault)
+{
+	size_t length = (size_t)(end - remote->bytes);
+	json_error_t error;
+	json_t *answer = json_loadb(remote->bytes, length, 0, &error);
+
+	remote->used -= length + 1;
+	memmove(remote->bytes, end + 1, remote->used);
+	if (answer == NULL)
+		break_off(remote, "what it says is no answer of 'weft lab part'", fault);
+	return answer;
+}
+
+/* The next line; NULL and fault: the session has broken. */
+static json_t *receive_line(struct lab_remote *remote, int timeout_ms, struct fault *fault)
+{
+	uint64_t until = lab_now_ms() + (uint64_t)timeout_ms;
+	char *end;
+
+	while ((end = line_end(remote)) == NULL) {
+		struct pollfd ready = {.fd = remote->fd, .events = POLLIN};
+		uint64_t now = lab_now_ms();
+		int left = now < until ? (int)(until - now) : 0;
+		int found = poll(&ready, 1, left);
+
+		if (found < 0 && errno == EINTR)
+			continue;
+		if (found == 0)
+			break_off(remote, "it does not answer any more", fault);
+		if (found <= 0 || read_more(remote, fault) < 0)
+			return NULL;
+	}
+	return take_line(remote, end, fault);
+}
+
+json_t *lab_remote_receive(
+	struct lab_remote *remote, int timeout_ms, int *code, struct fault *fault)
+{
+	json_t *answer = NULL;
+	const char *error;
+	int number;
+
+	if (code != NULL)
+		*code = -EHOSTUNREACH;
+	if (remote->fd < 0)
+		fault_set(fault, EHOSTUNREACH, "%s", remote->why);
+	else
+		answer = receive_line(remote, timeout_ms, fault);
+	error = json_string_value(json_object_get(answer, "error"));
+	if (error == NULL)
+		return answer;
+	number = (int)json_integer_value(json_object_get(answer, "errno"));
+	fault_set(fault, number > 0 ? number : EPROTO, "%s", error);
+	if (code != NULL)
+		*code = number > 0 ? -number : -EPROTO;
+	json_decref(answer);
+	return NULL;
+}
+
+bool lab_remote_wait(struct lab_remote *remote, int timeout_ms)
+{
+	struct pollfd ready = {.fd = remote->fd, .events = POLLIN};
+
+	return remote->fd < 0 || line_end(remote) != NULL || poll(&ready, 1, timeout_ms) > 0;
+}
+
+json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct fault *fault)
+{
+	if (code != NULL)
+		*code = -EHOSTUNREACH;
+	if (lab_remote_send(remote, request, fault) < 0)
+		return NULL;
+	return lab_remote_receive(remote, LAB_REMOTE_CALL_MS, code, fault);
+}
+
+/* --- sessions --- */
+
+void lab_remote_start(
+	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab)
+{
+	struct lab_ssh_command command;
+	char self[PATH_MAX];
+	struct fault fault;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int result;
+
+	*remote =
+		(struct lab_remote){.target = *target, .lab = lab, .pid = -1, .fd = -1, .said = -1};
+	self[length > 0 ? length : 0] = '\0';
+	lab_ssh_command(target, self, &command);
+	result = spawn(remote, &command);
+	if (result < 0)
+		break_off(remote, strerror(-result), &fault);
+	else
+		lab_remote_send(remote,
+			json_pack("{s:s,s:s,s:s,s:s}", "op", "open", "version", WEFT_VERSION, "lab",
+				lab, "machine", target->name),
+			&fault);
+}
+
+json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct fault *fault)
+{
+	int code;
+	json_t *answer = lab_remote_receive(remote, timeout_ms, &code, fault);
+	struct fault there;
+
+	if (answer != NULL) {
+		const char *dir = json_string_value(json_object_get(answer, "dir"));
+
+		snprintf(remote->dir, sizeof(remote->dir), "%s", dir != NULL ? dir : "");
+	} else if (code != -EHOSTUNREACH) {
+		there = *fault;
+		break_off(remote, there.text, fault);
+	}
+	return answer;
+}
+
+json_t *lab_remote_retry(struct lab_remote *remote)
+{
+	struct lab_ssh_target target = remote->target;
+	char why[sizeof(remote->why)];
+	struct pollfd ready;
+	struct fault ignored;
+
+	if (!remote->greeting) {
+		memcpy(why, remote->why, sizeof(why));
+		lab_remote_close(remote);
+		lab_remote_start(remote, &target, remote->lab);
+		if (remote->fd >= 0)
+			memcpy(remote->why, why, sizeof(why));
+		remote->greeting = remote->fd >= 0;
+		return NULL;
+	}
+	ready = (struct pollfd){.fd = remote->fd, .events = POLLIN};
+	if (poll(&ready, 1, 0) <= 0)
+		return NULL;
+	remote->greeting = false;
+	return lab_remote_greeted(remote, LAB_REMOTE_CALL_MS, &ignored);
+}
+
+void lab_remote_interrupt(struct lab_remote *remote)
+{
+	if (remote->fd >= 0)
+		shutdown(remote->fd, SHUT_WR);
+}
+
+int lab_remote_finish(struct lab_remote *remote, char said[LAB_REMOTE_SAID])
+{
+	int status = remote->pid > 0 ? reap(remote, END_MS) : 0;
+
+	read_said(remote, said);
+	put_away(remote);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_ABLE;
+}
+
+void lab_remote_close(struct lab_remote *remote)
+{
+	if (remote->fd >= 0)
+		close(remote->fd);
+	remote->fd = -1;
+	if (remote->pid > 0)
+		reap(remote, END_MS);
+	put_away(remote);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A session with a machine of a lab: 'weft lab part' runs there, as a child of this program or over
+ * ssh (lab_ssh.h), and answers requests. A request and its answer are JSON objects, a line each; an
+ * answer {"error": TEXT, "errno": N} is a failure there. The end of the session's input asks the
+ * machine to stop what it is doing.
+ *
+ * A session that has broken stays so: every further call fails at once with the same reason.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "fault.h"
+#include "lab_ssh.h"
+
+#define LAB_REMOTE_CALL_MS  15000 /* for an answer; a process there gets 3 s of it */
+#define LAB_REMOTE_GREET_MS 60000 /* with the login */
+
+struct lab_remote {
+	struct lab_ssh_target target; /* its texts belong to the lab */
+	const char *lab;              /* name */
+	pid_t pid;
+	int fd;   /* input and output of the session; -1: broken */
+	int said; /* its standard error */
+	char *bytes;
+	size_t used, room;
+	char why[LAB_SSH_WHY_MAX + 64]; /* it has broken */
+	char dir[256];                  /* run directory of the lab there */
+	bool up;                        /* the lab there, or something of it is left */
+	json_t *alive;                  /* lab_record_alive(): an answer, and when it came */
+	uint64_t alive_ms;
+	bool greeting; /* it has been started again, and has not answered yet */
+};
+
+/* Starts the session and sends the greeting; does not wait. 'target' and 'lab' are copied as
+ * pointers. On failure the session is broken. */
+void lab_remote_start(
+	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab);
+/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and fault. */
+json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct fault *fault);
+
+/* Broken, or not there again. */
+bool lab_remote_is_broken(const struct lab_remote *remote);
+/* For commands that look again and again: starts a broken session once more, without waiting; a
+ * later call finds whether it has answered, and returns its greeting, the caller's reference. NULL:
+ * not yet. */
+json_t *lab_remote_retry(struct lab_remote *remote);
+
+/* Sends a request, whose reference it takes; 0, or -errno and fault. */
+int lab_remote_send(struct lab_remote *remote, json_t *request, struct fault *fault);
+/* Waits for the next answer; the caller's reference. NULL and fault: the error there, with its
+ * errno in 'code', which may be NULL; or the session is broken: -EHOSTUNREACH. */
+json_t *lab_remote_receive(
+	struct lab_remote *remote, int timeout_ms, int *code, struct fault *fault);
+/* Whether there is something to be received, or the session has ended; waits so long at most. */
+bool lab_remote_wait(struct lab_remote *remote, int timeout_ms);
+/* Sends and receives. */
+json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct fault *fault);
+
+/* Ends the input: the machine stops what it is doing, and answers. */
+void lab_remote_interrupt(struct lab_remote *remote);
+/* Waits a while for the session to end by itself, and ends it. Its exit code, and what it has
+ * written to standard error. */
+#define LAB_REMOTE_SAID 4096
+int lab_remote_finish(struct lab_remote *remote, char said[LAB_REMOTE_SAID]);
+/* Ends the session. */
+void lab_remote_close(struct lab_remote *remote);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_remotes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab_machines.h"
+#include "lab_query.h"
+
+void lab_remotes_control_dir(const struct lab *lab, char dir[300])
+{
+	snprintf(dir, 300, "%s", lab->plan->run_dir);
+	if (access(dir, W_OK) != 0)
+		dir[0] = '\0';
+}
+
+struct lab_ssh_target lab_remotes_target(
+	const struct lab *lab, unsigned machine, const char *control_dir)
+{
+	const struct lab_config_machine *at = &lab->config->machines.at[machine];
+
+	return (struct lab_ssh_target){.name = at->name,
+		.ssh = at->ssh,
+		.weft = at->weft,
+		.control_dir = control_dir[0] != '\0' ? control_dir : NULL};
+}
+
+/* --- records --- */
+
+static struct lab_record *record_at(
+	struct lab_state *state, const struct lab_remote *remote, const char *name)
+{
+	for (unsigned i = 0; i < state->processes; i++)
+		if (state->process[i].remote == remote && strcmp(state->process[i].name, name) == 0)
+			return &state->process[i];
+	return NULL;
+}
+
+/* An answer to "open" or "state". */
+static void take_answer(struct lab_state *state, struct lab_remote *remote, const json_t *answer)
+{
+	json_t *process;
+	size_t index;
+
+	remote->up = json_is_true(json_object_get(answer, "up"));
+	json_array_foreach(json_object_get(answer, "processes"), index, process)
+	{
+		struct lab_record *record = record_at(state, remote, lab_text(process, "name"));
+
+		if (record == NULL)
+			continue;
+		record->pid = (pid_t)json_integer_value(json_object_get(process, "pid"));
+		record->cpu_ns = (uint64_t)json_integer_value(json_object_get(process, "cpu_ns"));
+	}
+}
+
+static int add_records(const struct lab *lab, struct lab_state *state, struct fault *fault)
+{
+	const struct lab_plan *plan = lab->plan;
+
+	state->process = calloc((size_t)plan->processes + 1, sizeof(*state->process));
+	if (state->process == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (unsigned i = 0; i < plan->processes; i++) {
+		const struct lab_plan_process *process = &plan->process[i];
+		struct lab_record *record = &state->process[state->processes++];
+		int machine = lab_machine_of(lab->config, process->name);
+
+		snprintf(record->name, sizeof(record->name), "%s", process->name);
+		snprintf(record->prefix, sizeof(record->prefix), "%s", process->prefix);
+		snprintf(record->program, sizeof(record->program), "%s",
+			lab_role_program(process->role));
+		record->remote = &state->remote[machine];
+	}
+	return 0;
+}
+
+/* --- sessions --- */
+
+int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct fault *fault)
+{
+	unsigned count = lab->config->machines.count;
+	char control_dir[300];
+	int result;
+
+	*state = (struct lab_state){.processes = 0};
+	snprintf(state->dir, sizeof(state->dir), "%s", lab->plan->run_dir);
+	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
+	if (state->remote == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	lab_remotes_control_dir(lab, control_dir);
+	for (unsigned i = 0; i < count; i++) {
+		struct lab_ssh_target target = lab_remotes_target(lab, i, control_dir);
+
+		lab_remote_start(&state->remote[state->remotes++], &target, lab->plan->lab);
+	}
+	result = add_records(lab, state, fault);
+	for (unsigned i = 0; i < count && result == 0; i++) {
+		struct fault ignored;
+		json_t *answer =
+			lab_remote_greeted(&state->remote[i], LAB_REMOTE_GREET_MS, &ignored);
+
+		take_answer(state, &state->remote[i], answer);
+		json_decref(answer);
+	}
+	if (result < 0)
+		lab_state_free(state);
+	return result;
+}
+
+void lab_remotes_refresh(struct lab_state *state)
+{
+	for (unsigned i = 0; i < state->remotes; i++) {
+		struct lab_remote *remote = &state->remote[i];
+		struct fault ignored;
+		json_t *answer;
+
+		if (lab_remote_is_broken(remote))
+			answer = lab_remote_retry(remote);
+		else
+			answer = lab_remote_call(
+				remote, json_pack("{s:s}", "op", "state"), NULL, &ignored);
+		if (answer != NULL)
+			take_answer(state, remote, answer);
+		json_decref(answer);
+	}
+}
+
+unsigned lab_remotes_tell(const struct lab_state *state, const char *command)
+{
+	unsigned broken = 0;
+
+	for (unsigned i = 0; i < state->remotes; i++)
+		if (lab_remote_is_broken(&state->remote[i])) {
+			fprintf(stderr, "weft %s: %s\n", command, state->remote[i].why);
+			broken++;
+		}
+	return broken;
+}
+
+unsigned lab_remotes_up(const struct lab_state *state)
+{
+	unsigned up = 0;
+
+	for (unsigned i = 0; i < state->remotes; i++)
+		up += !lab_remote_is_broken(&state->remote[i]) && state->remote[i].up;
+	return up;
+}
+
+int lab_remotes_lock(struct lab_state *state, struct fault *fault)
+{
+	for (unsigned i = 0; i < state->remotes; i++) {
+		struct lab_remote *remote = &state->remote[i];
+		json_t *answer;
+		int code;
+
+		if (lab_remote_is_broken(remote) || !remote->up)
+			continue;
+		answer = lab_remote_call(remote, json_pack("{s:s}", "op", "lock"), &code, fault);
+		json_decref(answer);
+		if (answer == NULL && code != -EHOSTUNREACH)
+			return code;
+	}
+	return 0;
+}

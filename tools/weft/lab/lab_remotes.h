@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A lab on several machines as its console sees it: a session with each machine, and one state with
+ * the processes of all of them. What asks processes (lab_query.h) works with that state as with one
+ * of this machine.
+ */
+
+#include "lab.h"
+#include "lab_state.h"
+
+/* Starts a session with each machine, all at once, and fills 'state'. A session that breaks is no
+ * failure: its processes are not alive. 0, or -errno and fault. */
+int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct fault *fault);
+
+/* Asks all machines again which processes run; tries to reach again those that were not. Does not
+ * wait for the latter. */
+void lab_remotes_refresh(struct lab_state *state);
+
+/* Prints a line on standard error for each machine that cannot be reached; how many there are. */
+unsigned lab_remotes_tell(const struct lab_state *state, const char *command);
+/* Machines on which the lab is up, or something of it is left. */
+unsigned lab_remotes_up(const struct lab_state *state);
+
+/* Holds the lock on sending traffic on all machines until the sessions end. 0, or -errno and
+ * fault. */
+int lab_remotes_lock(struct lab_state *state, struct fault *fault);
+
+/* The target of a machine of the lab; 'control_dir' may be "". */
+struct lab_ssh_target lab_remotes_target(
+	const struct lab *lab, unsigned machine, const char *control_dir);
+/* The folder for the sockets of shared connections, in the console's; "" without that. */
+void lab_remotes_control_dir(const struct lab *lab, char dir[300]);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_ssh.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SOCKET_NAME_MAX 64 /* "/%C" and what ssh appends to it while it makes the socket */
+#define SOCKET_PATH_MAX 104
+
+static void add(struct lab_ssh_command *command, const char *word)
+{
+	if (command->words < LAB_SSH_WORDS_MAX)
+		command->word[command->words++] = (char *)(uintptr_t)word;
+	command->word[command->words] = NULL;
+}
+
+static void add_option(struct lab_ssh_command *command, const char *option)
+{
+	add(command, "-o");
+	add(command, option);
+}
+
+/* Commands of one lab share a connection for a minute: the next one needs no new login. */
+static void add_sharing(const struct lab_ssh_target *target, struct lab_ssh_command *command)
+{
+	char *path = command->text[command->texts];
+
+	if (target->control_dir == NULL ||
+		strlen(target->control_dir) + SOCKET_NAME_MAX > SOCKET_PATH_MAX)
+		return;
+	snprintf(path, sizeof(command->text[0]), "ControlPath=%s/%%C", target->control_dir);
+	command->texts++;
+	add_option(command, "ControlMaster=auto");
+	add_option(command, path);
+	add_option(command, "ControlPersist=60");
+}
+
+static void add_config(struct lab_ssh_command *command)
+{
+	const char *config = getenv("WEFT_SSH_CONFIG");
+
+	if (config == NULL || config[0] == '\0')
+		return;
+	add(command, "-F");
+	add(command, config);
+}
+
+void lab_ssh_command(
+	const struct lab_ssh_target *target, const char *self, struct lab_ssh_command *command)
+{
+	*command = (struct lab_ssh_command){.words = 0};
+	if (target->ssh[0] == '\0') {
+		add(command, self);
+	} else {
+		add(command, "ssh");
+		add_config(command);
+		add(command, "-T");
+		add_option(command, "BatchMode=yes");
+		add_option(command, "ConnectTimeout=15");
+		add_option(command, "ServerAliveInterval=3");
+		add_option(command, "ServerAliveCountMax=3");
+		add_option(command, "ForwardX11=no");
+		add_option(command, "RequestTTY=no");
+		add_sharing(target, command);
+		add(command, "--");
+		add(command, target->ssh);
+		add(command, target->weft[0] != '\0' ? target->weft : "weft");
+	}
+	add(command, "lab");
+	add(command, "part");
+}
+
+void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_command *command)
+{
+	*command = (struct lab_ssh_command){.words = 0};
+	add(command, "ssh");
+	add_config(command);
+	add_sharing(target, command);
+	add(command, "-O");
+	add(command, "exit");
+	add(command, "--");
+	add(command, target->ssh);
+}
+
+/* --- why it ended --- */
+
+/* Messages of ssh, and what is to be done; the first one that is found. */
+static const struct {
+	const char *said, *what, *mend;
+} known[] = {
+	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key is another one than before",
+		"if it was installed anew, 'ssh-keygen -R ADDRESS' forgets the former one"},
+	{"host key is known", "its host key is not known here",
+		"log in once by hand with ssh, and compare the key that it shows"},
+	{"Host key verification failed", "its host key is not known here",
+		"log in once by hand with ssh, and compare the key that it shows"},
+	{"Permission denied", "it refuses this user's keys",
+		"'ssh-copy-id' installs one; ssh must not ask for a password"},
+	{"Connection refused", "the connection is refused", "is sshd up there, on this port?"},
+	{"Could not resolve", "its name is not known", "is the address right?"},
+	{"timed out", "it does not answer", "is it on, and the address right?"},
+	{"No route to host", "there is no way to it", "is it on, and the address right?"},
+	{"Network is unreachable", "there is no way to it", "is the address right?"},
+};
+
+/* The last line that is not empty; as ssh ends lines with CR LF, without either. */
+static void last_line(const char *said, char *line, size_t size)
+{
+	size_t length = strlen(said), begin;
+
+	while (length > 0 && strchr("\r\n ", said[length - 1]) != NULL)
+		length--;
+	for (begin = length; begin > 0 && strchr("\r\n", said[begin - 1]) == NULL;)
+		begin--;
+	snprintf(line, size, "%.*s", (int)(length - begin), said + begin);
+}
+
+static void explain_ssh(const char *said, const char *line, char *why)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strstr(said, known[i].said) != NULL) {
+			snprintf(why, LAB_SSH_WHY_MAX, "%s: %s (%s)", known[i].what, known[i].mend,
+				line);
+			return;
+		}
+	snprintf(
+		why, LAB_SSH_WHY_MAX, "ssh failed: %s", line[0] != '\0' ? line : "it says nothing");
+}
+
+void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char *said,
+	char why[LAB_SSH_WHY_MAX])
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	char line[200];
+
+	last_line(said, line, sizeof(line));
+	if (code == 255)
+		explain_ssh(said, line, why);
+	else if (code == 127 && target->ssh[0] == '\0')
+		snprintf(why, LAB_SSH_WHY_MAX, "it cannot be started: %s", line);
+	else if (code == 127 || code == 126)
+		snprintf(why, LAB_SSH_WHY_MAX,
+			"'%s' cannot be run there: install the package, or name the program's path "
+			"with 'weft: PATH' of the machine (%s)",
+			target->weft[0] != '\0' ? target->weft : "weft", line);
+	else if (code == 2)
+		snprintf(why, LAB_SSH_WHY_MAX,
+			"its weft does not know 'weft lab part': install version " WEFT_VERSION
+			" there, as here (%s)",
+			line);
+	else
+		snprintf(why, LAB_SSH_WHY_MAX, "the connection has ended%s%s",
+			line[0] != '\0' ? ": " : "", line);
+}

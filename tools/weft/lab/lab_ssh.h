@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The command line that reaches a machine of a lab: OpenSSH's client, or the program itself where
+ * the machine has no address. What is to be done there is never part of it: requests go through
+ * standard input (lab_remote.h), so nothing has to be quoted for the shell at the other end.
+ */
+
+#include <stddef.h>
+
+#define LAB_SSH_WORDS_MAX 40
+#define LAB_SSH_WHY_MAX   400
+
+struct lab_ssh_target {
+	const char *name;        /* of the machine */
+	const char *ssh;         /* its address; "": this machine */
+	const char *weft;        /* the program there; "": weft */
+	const char *control_dir; /* for the sockets of shared connections; NULL: none are shared */
+};
+
+struct lab_ssh_command {
+	char *word[LAB_SSH_WORDS_MAX + 1]; /* NULL behind the last */
+	unsigned words;
+	char text[8][512]; /* of words that are made here */
+	unsigned texts;
+};
+
+/* 'self' is the path of this program. The environment's WEFT_SSH_CONFIG names a configuration file
+ * for ssh. */
+void lab_ssh_command(
+	const struct lab_ssh_target *target, const char *self, struct lab_ssh_command *command);
+/* The same, to end a shared connection: "ssh … -O exit ADDRESS". */
+void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_command *command);
+
+/* Why the connection ended, in one line with what to do: from waitpid()'s status and what was
+ * written to standard error. */
+void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char *said,
+	char why[LAB_SSH_WHY_MAX]);

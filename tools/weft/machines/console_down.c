@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab down of a lab on several machines. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd_lab.h"
+#include "console_orders.h"
+#include "lab_kept.h"
+#include "private_dir.h"
+
+#define COMMAND "lab down"
+#define WORK_MS 60000
+
+/* Ends the connection that commands share. */
+static void end_sharing(const struct lab_ssh_target *target)
+{
+	struct lab_ssh_command command;
+	pid_t pid;
+
+	if (target->ssh[0] == '\0' || target->control_dir == NULL)
+		return;
+	lab_ssh_end_command(target, &command);
+	pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		for (int fd = 0; fd < 3; fd++)
+			dup2(null, fd);
+		execvp(command.word[0], command.word);
+		_exit(EXIT_NOT_ABLE);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
+void console_forget(const struct lab *lab)
+{
+	/* The names of sockets are hashes. */
+	static const char *const names[] = {LAB_KEPT_FILE, "[0-9a-f]*", NULL};
+	char control_dir[300];
+
+	lab_remotes_control_dir(lab, control_dir);
+	for (unsigned i = 0; i < lab->config->machines.count; i++) {
+		struct lab_ssh_target target = lab_remotes_target(lab, i, control_dir);
+
+		end_sharing(&target);
+	}
+	private_dir_remove(lab->plan->run_dir, names, NULL);
+}
+
+static enum weft_exit report(const struct console_orders *orders, const struct lab *lab)
+{
+	unsigned done = console_orders_done(orders), all = orders->state->remotes;
+
+	printf("%s down on %u of %u machines\n", lab->plan->lab, done, all);
+	if (done == all)
+		return EXIT_DONE;
+	return command_fail(COMMAND, console_orders_code(orders),
+		"lab %s may still be up on %u machines; 'weft lab down %s' again when they can be "
+		"reached",
+		lab->plan->lab, all - done, lab->plan->lab);
+}
+
+enum weft_exit console_down(const struct lab *lab)
+{
+	struct lab_state state;
+	struct console_orders orders = {.command = COMMAND, .state = &state};
+	struct fault fault;
+	enum weft_exit code;
+	int result = lab_remotes_open(lab, &state, &fault);
+
+	if (result < 0)
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	orders.code = calloc((size_t)state.remotes + 1, sizeof(*orders.code));
+	if (orders.code == NULL) {
+		lab_state_free(&state);
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	}
+	lab_remotes_tell(&state, COMMAND);
+	console_order_all(&orders, json_pack("{s:s}", "op", "down"), WORK_MS);
+	code = report(&orders, lab);
+	free(orders.code);
+	lab_state_free(&state);
+	if (code == EXIT_DONE)
+		console_forget(lab);
+	return code;
+}

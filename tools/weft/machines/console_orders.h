@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Commands that a console gives to all machines of a lab at once, and what they say. */
+
+#include <jansson.h>
+
+#include "cmd_lab.h"
+#include "lab_remotes.h"
+
+struct console_orders {
+	const char *command; /* "lab up", for messages */
+	struct lab_state *state;
+	enum weft_exit
+		*code; /* [machine] of the last order; what cannot be reached: EXIT_NOT_ABLE */
+};
+
+/* Sends the request, whose reference it takes, to all machines that can be reached, and waits for
+ * their answers, each for so long at most. A signal asks all of them to stop, and waits on. Prints
+ * what they complain of, with the machine's name, and fills 'code'. */
+void console_order_all(struct console_orders *orders, json_t *request, int timeout_ms);
+
+/* Machines whose code is EXIT_DONE. */
+unsigned console_orders_done(const struct console_orders *orders);
+/* The exit code of the whole: EXIT_DONE; a bad request, if all that failed were one; else
+ * EXIT_NOT_ABLE. */
+enum weft_exit console_orders_code(const struct console_orders *orders);

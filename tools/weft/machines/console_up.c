@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab up of a lab file with machines: each machine starts its part, and this program waits
+ * until they have found each other. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd_lab.h"
+#include "console_orders.h"
+#include "lab_bundle.h"
+#include "lab_collect.h"
+#include "lab_kept.h"
+#include "lab_lock.h"
+#include "lab_machines.h"
+#include "lab_mapping.h"
+#include "lab_ready.h"
+#include "lab_trust.h"
+#include "lab_up.h"
+#include "private_dir.h"
+
+#define COMMAND "lab up"
+#define STEP_MS 100
+#define WORK_MS 120000 /* beside --wait, for a machine to start processes, or to end them */
+
+struct console {
+	const struct lab_arguments *arguments;
+	struct lab *lab;
+	struct lab_state state;
+	struct console_orders orders;
+	json_t *all; /* the last look; NULL: none */
+	uint64_t began_ms;
+};
+
+/* --- before --- */
+
+static int check(const struct console *console, struct fault *fault)
+{
+	const struct lab_arguments *arguments = console->arguments;
+	int result = lab_trust_check(console->lab, &arguments->trust, fault);
+
+	if (arguments->only_count > 0 || arguments->alone)
+		return fault_set(fault, EINVAL,
+			"%s: it has 'machines', expected --machine NAME beside --process or "
+			"--alone",
+			console->lab->path);
+	if (result == 0)
+		result = lab_up_check_files(console->lab, fault);
+	if (result == 0 && !arguments->restart)
+		result = lab_kept_check(console->lab, fault);
+	return result;
+}
+
+static int keep(const struct console *console, struct fault *fault)
+{
+	const char *dir = console->lab->plan->run_dir;
+	int result = lab_make_parents(dir);
+
+	if (result < 0)
+		return fault_set(fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
+	result = private_dir_make(dir, fault);
+	return result == 0 ? lab_kept_write(console->lab, fault) : result;
+}
+
+static int open_all(struct console *console, struct fault *fault)
+{
+	int result = lab_remotes_open(console->lab, &console->state, fault);
+
+	if (result < 0)
+		return result;
+	console->orders = (struct console_orders){.command = COMMAND,
+		.state = &console->state,
+		.code = calloc((size_t)console->state.remotes + 1, sizeof(enum weft_exit))};
+	if (console->orders.code == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	lab_remotes_tell(&console->state, COMMAND);
+	return 0;
+}
+
+/* --- waiting --- */
+
+static void look(struct console *console)
+{
+	lab_remotes_refresh(&console->state);
+	json_decref(console->all);
+	console->all = lab_collect(console->lab, &console->state);
+}
+
+static bool is_up(const struct console *console)
+{
+	return json_is_true(json_object_get(console->all, "up"));
+}
+
+/* The first thing that is missing. */
+static void explain(const struct console *console, char *why, size_t size)
+{
+	json_t *elsewhere = json_object_get(console->all, "elsewhere"), *process;
+	struct lab_ready ready;
+	size_t index;
+
+	json_array_foreach(json_object_get(console->all, "processes"), index, process)
+	{
+		if (strcmp(lab_text(process, "state"), "running") == 0)
+			continue;
+		snprintf(why, size, "%s on machine %s is %s", lab_text(process, "name"),
+			lab_text(process, "machine"), lab_text(process, "state"));
+		return;
+	}
+	lab_ready_read(json_object_get(console->all, "links"), elsewhere, &ready);
+	if (ready.why[0] != '\0')
+		snprintf(why, size, "%s", ready.why);
+	else
+		snprintf(why, size, "not every device has routes: %s",
+			lab_text(json_object_get(console->all, "mapping"), "why"));
+}
+
+static int wait_whole(struct console *console, struct fault *fault)
+{
+	uint64_t deadline = lab_now_ms() + console->arguments->wait_ps / PS_PER_MS;
+	char why[400];
+
+	look(console);
+	while (!is_up(console)) {
+		if (lab_interrupted())
+			return fault_set(fault, EINTR, "interrupted");
+		if (lab_now_ms() > deadline) {
+			explain(console, why, sizeof(why));
+			return fault_set(fault, ETIMEDOUT,
+				"after %" PRIu64
+				" ms %s; --wait gives it longer, 'weft lab down %s' ends it",
+				console->arguments->wait_ps / PS_PER_MS, why,
+				console->lab->plan->lab);
+		}
+		lab_sleep_ms(STEP_MS);
+		look(console);
+	}
+	return 0;
+}
+
+/* --- the whole --- */
+
+static void print_devices(const struct console *console, unsigned machine)
+{
+	const struct lab_config_machine *at = &console->lab->config->machines.at[machine];
+	enum weft_exit code = console->orders.code[machine];
+
+	printf("  %-12s %-24s ", at->name, at->ssh[0] != '\0' ? at->ssh : "(here)");
+	for (uint32_t i = 0; i < at->devices && i < 8; i++)
+		printf("%s%s", i > 0 ? ", " : "", at->device[i]);
+	if (at->devices > 8)
+		printf(" and %u more", at->devices - 8);
+	puts(code == EXIT_DONE ? "" : ": not up");
+}
+
+static void print_summary(const struct console *console)
+{
+	const char *mapper = lab_text(json_object_get(console->all, "mapping"), "mapper");
+	const struct topology *topology = console->lab->topology;
+
+	printf("lab %s is up on %u of %u machines after %" PRIu64
+	       " ms: %u processes, %u switches, %u hosts, %u links\n",
+		console->lab->plan->lab, console_orders_done(&console->orders),
+		console->state.remotes, lab_now_ms() - console->began_ms, console->state.processes,
+		topology->switches, topology->hosts, topology->links);
+	for (unsigned i = 0; i < console->state.remotes; i++)
+		print_devices(console, i);
+	if (mapper[0] != '\0')
+		printf("routes by the mapper, which is %s on machine %s\n", mapper,
+			console->lab->config->machines
+				.at[lab_machine_of(console->lab->config, mapper)]
+				.name);
+	lab_warn_without_key(console->lab, "weft lab up");
+}
+
+/* The parts are on the machines; whether they are a lab is another question. */
+static int send_parts(struct console *console, json_t *files)
+{
+	uint64_t wait_ms = console->arguments->wait_ps / PS_PER_MS;
+
+	if (console->arguments->restart)
+		console_order_all(&console->orders, json_pack("{s:s}", "op", "down"), WORK_MS);
+	console_order_all(&console->orders,
+		json_pack("{s:s,s:O,s:I}", "op", "up", "files", files, "wait_ms",
+			(json_int_t)wait_ms),
+		(int)(wait_ms < INT32_MAX / 2 ? wait_ms : INT32_MAX / 2) + WORK_MS);
+	return (int)console_orders_done(&console->orders);
+}
+
+/* EXIT_DONE, or the code of what was printed. */
+static enum weft_exit bring_up(struct console *console, json_t *files)
+{
+	struct fault fault;
+	int result = open_all(console, &fault);
+	unsigned done;
+
+	if (result < 0)
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	done = (unsigned)send_parts(console, files);
+	if (lab_interrupted())
+		return command_fail(COMMAND, EXIT_INTERRUPTED, "interrupted");
+	if (done == console->state.remotes) {
+		result = wait_whole(console, &fault);
+		if (result < 0)
+			return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	}
+	if (done > 0)
+		print_summary(console);
+	if (done < console->state.remotes)
+		return command_fail(COMMAND, console_orders_code(&console->orders),
+			"lab %s is not up on %u of %u machines%s", console->lab->plan->lab,
+			console->state.remotes - done, console->state.remotes,
+			done > 0 ? "; 'weft lab up' again brings them in" : "");
+	return EXIT_DONE;
+}
+
+/* After Ctrl-C nothing is left, and nothing is where no machine has taken its part. */
+static void clean_up(struct console *console, enum weft_exit code)
+{
+	bool nowhere = console->orders.code != NULL && console_orders_done(&console->orders) == 0;
+
+	free(console->orders.code);
+	lab_state_free(&console->state);
+	json_decref(console->all);
+	if (code == EXIT_INTERRUPTED)
+		console_down(console->lab);
+	else if (nowhere)
+		console_forget(console->lab);
+}
+
+static enum weft_exit locked(struct console *console)
+{
+	struct fault fault;
+	json_t *files = NULL;
+	enum weft_exit code;
+	int result = keep(console, &fault);
+
+	if (result == 0) {
+		files = lab_bundle_make(console->lab, &fault);
+		result = files == NULL ? -EINVAL : 0;
+	}
+	code = result == 0 ? bring_up(console, files)
+			   : command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	json_decref(files);
+	return code;
+}
+
+enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab)
+{
+	struct console console = {.arguments = arguments, .lab = lab, .began_ms = lab_now_ms()};
+	enum weft_exit code = EXIT_DONE;
+	struct lab_lock lock;
+	struct fault fault;
+	int result = check(&console, &fault);
+
+	if (result == 0)
+		result = lab_lock_take(&lock, lab->plan->run_dir, "brought up", &fault);
+	if (result < 0) {
+		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	} else {
+		code = locked(&console);
+		clean_up(&console, code);
+		lab_lock_release(&lock);
+	}
+	lab_close(lab);
+	return code;
+}
