@@ -323,6 +323,12 @@ static inline uint32_t run_config_vcs(const struct run_config *config)
 	return config->sw.vcs + (config->routing.afi ? 1 : 0);
 }
 
+/* Blocks of a VC in the input buffer of a switch. */
+static inline uint32_t run_config_vc_blocks(const struct run_config *config)
+{
+	return (uint32_t)(config->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(config));
+}
+
 /* The keys whose words are a list of lib: every entry of it can be asked for. A NULL key ends the
  * array. */
 struct run_words {

@@ -130,7 +130,7 @@ static json_t *vc_fill(const struct way *way)
 {
 	const struct run_config *run = &way->rates->lab->config->run;
 	unsigned vcs = run_config_vcs(run);
-	double room = (double)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / vcs), most = 0;
+	double room = run_config_vc_blocks(run), most = 0;
 	char name[32];
 
 	if (!is_known(way->rates, "ports", way->to))

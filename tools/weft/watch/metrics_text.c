@@ -253,8 +253,7 @@ static void print_buffer(const struct metrics *metrics)
 	const struct run_config *run = &metrics->lab->config->run;
 
 	metrics_begin(&metrics->to, &room);
-	metrics_sample(&metrics->to, &room, none,
-		(double)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(run)));
+	metrics_sample(&metrics->to, &room, none, run_config_vc_blocks(run));
 }
 
 static void print_mapper(const struct metrics *metrics)

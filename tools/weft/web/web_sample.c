@@ -28,7 +28,7 @@ static json_t *fill_at(const struct sample *sample, const char *port)
 	const struct run_config *run = &sample->lab->config->run;
 	const json_t *counters = json_object_get(json_object_get(sample->now, "ports"), port);
 	unsigned vcs = run_config_vcs(run);
-	double room = (double)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES / vcs);
+	double room = run_config_vc_blocks(run);
 	json_t *fill = json_array();
 	bool any = false;
 	char name[32];
