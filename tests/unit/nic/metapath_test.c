@@ -105,6 +105,14 @@ static void zones_are_multiples_of_path_0s_zero_load_time(void **state)
 	assert_int_equal(METAPATH_LOW, metapath_zone(&path, &rules));
 }
 
+static void the_thresholds_themselves_are_in_the_middle(void **state)
+{
+	metapath_measure(&path, &rules, 0, 200, 1);
+	assert_int_equal(METAPATH_MIDDLE, metapath_zone(&path, &rules));
+	metapath_measure(&path, &rules, 0, 50, 1);
+	assert_int_equal(METAPATH_MIDDLE, metapath_zone(&path, &rules));
+}
+
 static void zone_high_opens_the_next_path(void **state)
 {
 	assert_int_equal(1, metapath_hear(&path, &rules, 0, 900, 1));
@@ -259,6 +267,7 @@ int main(void)
 		TEST(the_mean_of_a_message_is_so_many_times_that),
 		TEST(a_message_takes_a_path_by_its_inverse_latency),
 		TEST(zones_are_multiples_of_path_0s_zero_load_time),
+		TEST(the_thresholds_themselves_are_in_the_middle),
 		TEST(zone_high_opens_the_next_path),
 		TEST(zone_middle_changes_nothing),
 		TEST(zone_low_closes_the_path_opened_last),
