@@ -71,6 +71,12 @@ class ResultPage(unittest.TestCase):
             self.assertAlmostEqual(load, link["utilisation"], 9, link)
         self.assertGreater(max(link["utilisation"] for link in self.result["links"]), 0.5)
 
+    def test_figures_are_those_of_the_result(self):
+        said = self.text("figures")
+        for part in (f"{self.result['messages']['delivered']} of {self.result['messages']['generated']} messages",
+                     "0 ns to 400 µs", "0, doubled 0, out of order 0"):
+            self.assertIn(part, said)
+
     def test_the_scrubber_goes_through_the_samples(self):
         self.assertEqual(self.browser.run("return Number(document.getElementById('scrub').max)"),
                          len(self.result["series"]) - 1)

@@ -58,7 +58,7 @@ export class Run {
 
 	showFigures() {
 		const {run} = this, network = run.latency_ns?.network, checks = run.checks ?? {};
-		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")], ["measured", time(run.measured_ns)],
+		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")], ["measured", run.measured_ns ? `${time(run.measured_ns.from)} to ${time(run.measured_ns.to)}` : "–"],
 			["delivered", `${run.messages?.delivered ?? "–"} of ${run.messages?.generated ?? "–"} messages`],
 			["accepted", share(run.throughput?.accepted ?? null)],
 			["latency", `p50 ${time(network?.p50)}, p99 ${time(network?.p99)}`],
