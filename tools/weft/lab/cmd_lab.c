@@ -156,6 +156,10 @@ static const struct part {
 		"Shows the labs of this user that are up, and the files they were started from."},
 	{"status", cmd_lab_status, status_options, "LAB",
 		"Shows processes, links and counters. Exit 1: a process or link is down."},
+	{"logs", cmd_lab_logs, host_options, "LAB [HOST]...",
+		"Shows what the processes of a lab have printed, or those of these switches and "
+		"hosts.",
+		0, UINT_MAX},
 	{"top", cmd_lab_top, top_options, "LAB",
 		"Shows rates, stalls and losses of links and hosts, again every second."},
 	{"metrics", cmd_lab_metrics, metrics_options, "LAB",
@@ -348,7 +352,7 @@ int cmd_lab(int argc, char **argv)
 	if (strcmp(argv[1], "part") == 0 && argc == 2)
 		return cmd_lab_part();
 	return command_fail("lab", EXIT_BAD_REQUEST,
-		"'%s', expected up, list, status, top, metrics, web, run, capture, map, link, "
+		"'%s', expected up, list, status, logs, top, metrics, web, run, capture, map, link, "
 		"route, set, exec, shell, hosts, mpirun or down",
 		argv[1]);
 }
