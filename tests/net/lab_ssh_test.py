@@ -156,6 +156,14 @@ class OneLab(Console):
         for host in ("h0", "h1", "h2"):
             self.assertIn(f'host="{host}"', said)
 
+    def test_7_logs_and_list_know_it(self):
+        said = self.must("logs", "bench", "s0", "h2")
+        self.assertEqual({line.split(":")[0] for line in said.splitlines()}, {"s0", "h2"})
+        self.assertRegex(self.must("list"), rf"\nbench +elsewhere +{self.file}\n\Z")
+        code, out, err = self.weft("logs", "bench", "s9")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("weft lab logs: s9: no such switch or host in ", err)
+
     def test_8_a_file_that_has_changed_is_refused(self):
         code, out, err = self.weft("up", self.write("lab2.yaml", lab_text("".join(map(machine, range(3))), "0.1%")))
         self.assertEqual((code, out), (2, ""))
@@ -176,7 +184,7 @@ class OneLab(Console):
         self.assertRegex(said, r"\Alab bench is up on 3 of 3 machines ")
 
     def test_a_down_leaves_nothing(self):
-        self.assertEqual(self.must("down", "bench"), "bench down on 3 of 3 machines\n")
+        self.assertEqual(self.must("down", "--all"), "bench down on 3 of 3 machines\n")
         self.assertEqual(self.bench.left(), [])
         self.assertEqual(self.weft("status", self.file)[0], 1)
         for name in NAMES:

@@ -161,6 +161,10 @@ static const struct part {
 		"Shows the labs of this user that are up, and the files they were started from."},
 	{"status", cmd_lab_status, status_options, "LAB",
 		"Shows processes, links and counters. Exit 1: a process or link is down."},
+	{"logs", cmd_lab_logs, host_options, "LAB [HOST]...",
+		"Shows what the processes of a lab have printed, or those of these switches and "
+		"hosts.",
+		0, UINT_MAX},
 	{"top", cmd_lab_top, top_options, "LAB",
 		"Shows rates, stalls and losses of links and hosts, again every second."},
 	{"metrics", cmd_lab_metrics, metrics_options, "LAB",

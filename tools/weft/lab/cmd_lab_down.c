@@ -42,7 +42,7 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 }
 
 /* The machines are those with which it was brought up from here, else those of the file. */
-static enum weft_exit down_there(const struct lab_arguments *arguments, const char *dir)
+static enum weft_exit down_there(const char *file, const char *dir)
 {
 	char path[300];
 	struct fault fault;
@@ -52,7 +52,7 @@ static enum weft_exit down_there(const struct lab_arguments *arguments, const ch
 	int result;
 
 	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, dir);
-	result = lab_open(&lab, access(path, F_OK) == 0 ? path : arguments->file, dir, &fault);
+	result = lab_open(&lab, access(path, F_OK) == 0 ? path : file, dir, &fault);
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
 	result = lab_lock_take(&lock, dir, "taken down", &fault);
@@ -118,11 +118,20 @@ static int down_one(
 	return 0;
 }
 
+static int down_console(void *context, const char *name, const char *dir)
+{
+	unsigned *failed = context;
+
+	*failed += down_there(name, dir) != EXIT_DONE;
+	return 0;
+}
+
 static enum weft_exit down_all(void)
 {
 	struct fault fault;
 	unsigned failed = 0;
 
+	lab_list_consoles(down_console, &failed);
 	lab_list_each(down_one, &failed, &fault);
 	return failed == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
 }
@@ -145,7 +154,7 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
 	if (console)
-		return down_there(arguments, dir);
+		return down_there(arguments->file, dir);
 	result = lab_down(dir, &processes, &fault);
 	if (result == -ENOENT) {
 		printf("not up: %s\n", dir);

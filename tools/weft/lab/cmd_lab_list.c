@@ -41,6 +41,40 @@ int lab_list_each(lab_list_visit visit, void *context, struct fault *fault)
 	return result;
 }
 
+int lab_list_consoles(lab_list_console visit, void *context)
+{
+	char labs[RUNTIME_DIR_MAX], dir[RUNTIME_DIR_MAX + NAME_MAX + 2];
+	struct dirent **entry = NULL;
+	int result = 0, count;
+
+	runtime_dir_labs(labs);
+	count = scandir(labs, &entry, is_lab, alphasort);
+	for (int i = 0; i < count; i++) {
+		char *name = entry[i]->d_name, *end = strrchr(name, '.');
+
+		snprintf(dir, sizeof(dir), "%s/%s", labs, name);
+		if (end != NULL && strcmp(end, LAB_CONSOLE_END) == 0 && result == 0) {
+			*end = '\0';
+			result = visit(context, name, dir);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	return result;
+}
+
+static int print_console(void *context, const char *name, const char *dir)
+{
+	unsigned *labs = context;
+	char source[512];
+
+	lab_kept_source(dir, source, sizeof(source));
+	if ((*labs)++ == 0)
+		printf("%-16s %9s  %s\n", "lab", "processes", "started from");
+	printf("%-16s %9s  %s\n", name, "elsewhere", source);
+	return 0;
+}
+
 static int print_lab(
 	void *context, const char *name, const struct lab_state *state, struct fault *fault)
 {
@@ -89,6 +123,8 @@ enum weft_exit cmd_lab_list(const struct lab_arguments *arguments)
 	unsigned labs = 0;
 	int result = arguments->json ? write_json(&fault) : lab_list_each(print_lab, &labs, &fault);
 
+	if (result == 0 && !arguments->json)
+		lab_list_consoles(print_console, &labs);
 	if (result < 0)
 		return command_fail("lab list", fault_exit_code(result), "%s", fault.text);
 	if (!arguments->json && labs == 0)

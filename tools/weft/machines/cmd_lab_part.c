@@ -15,6 +15,7 @@
 #include "lab_bundle.h"
 #include "lab_collect.h"
 #include "lab_lock.h"
+#include "lab_log.h"
 #include "part_child.h"
 #include "runtime_dir.h"
 #include "telemetry_client.h"
@@ -268,6 +269,23 @@ static json_t *do_file(struct part *part, const json_t *request)
 
 /* --- work --- */
 
+static json_t *do_log(struct part *part, const json_t *request)
+{
+	const struct lab_record *record = find_record(part, request);
+	struct fault fault;
+	json_t *answer;
+	char *text;
+
+	if (record == NULL)
+		return refused("no such process of the lab there");
+	text = lab_log_read(&part->state, record, &fault);
+	if (text == NULL)
+		return failed(-ENOENT, &fault);
+	answer = json_pack("{s:s}", "text", text);
+	free(text);
+	return answer;
+}
+
 static json_t *do_lock(struct part *part, const json_t *request)
 {
 	char dir[sizeof(part->dir) + 8];
@@ -352,6 +370,7 @@ static const struct {
 	{"connect", do_connect},
 	{"call", do_call},
 	{"file", do_file},
+	{"log", do_log},
 	{"lock", do_lock},
 	{"up", do_up},
 	{"down", do_down},

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab logs: the output of a lab's processes, on whatever machine they are. */
+
+#include "cmd_lab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_log.h"
+
+#define COMMAND "lab logs"
+
+/* Each line behind the name of its process. */
+static void print_log(const char *process, char *text)
+{
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line != '\0' || rest != NULL)
+			printf("%s: %s\n", process, line);
+}
+
+static char *read_there(const struct lab_record *record, struct fault *fault)
+{
+	json_t *answer = lab_remote_call(record->remote,
+		json_pack("{s:s,s:s}", "op", "log", "process", record->name), NULL, fault);
+	char *text = answer != NULL ? strdup(lab_text(answer, "text")) : NULL;
+
+	json_decref(answer);
+	return text;
+}
+
+static int show(const struct lab_state *state, const struct lab_record *record, struct fault *fault)
+{
+	char *text = record->remote != NULL ? read_there(record, fault)
+					    : lab_log_read(state, record, fault);
+
+	if (text == NULL)
+		return -ENOENT;
+	print_log(record->name, text);
+	free(text);
+	return 0;
+}
+
+/* The processes of the named devices, or all. The code of the first failure. */
+static enum weft_exit show_chosen(
+	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
+{
+	enum weft_exit code = EXIT_DONE;
+	struct fault fault;
+
+	for (unsigned i = 0; i < arguments->words; i++) {
+		const char *device = arguments->word[i];
+		const struct lab_record *record = lab_record_of(lab, state, device);
+
+		if (lab_plan_find(lab->plan, device) < 0)
+			code = command_fail(COMMAND, EXIT_BAD_REQUEST,
+				"%s: no such switch or host in %s", device, lab->path);
+		else if (record == NULL)
+			code = command_fail(COMMAND, EXIT_BAD_REQUEST,
+				"%s: its process was not started here", device);
+		else if (show(state, record, &fault) < 0)
+			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	}
+	for (unsigned i = 0; i < state->processes && arguments->words == 0; i++)
+		if (show(state, &state->process[i], &fault) < 0)
+			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	return code;
+}
+
+enum weft_exit cmd_lab_logs(const struct lab_arguments *arguments)
+{
+	struct lab_state state;
+	struct lab lab;
+	enum weft_exit code = lab_open_running(arguments, COMMAND, &lab, &state);
+
+	if (code != EXIT_DONE)
+		return code;
+	code = show_chosen(arguments, &lab, &state);
+	lab_state_free(&state);
+	lab_close(&lab);
+	return code;
+}

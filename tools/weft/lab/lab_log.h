@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The log of a process of this machine. */
+
+#include "fault.h"
+#include "lab_state.h"
+
+#define LAB_LOG_MAX (1u << 20) /* bytes; of a longer log the end */
+
+/* The caller frees the text; bytes that are not ASCII are '?'. NULL and fault. */
+char *lab_log_read(
+	const struct lab_state *state, const struct lab_record *record, struct fault *fault);
