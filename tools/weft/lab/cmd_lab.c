@@ -148,64 +148,72 @@ static const struct argp_option route_options[] = {
 static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 
 static const struct part {
-	const char *name;
+	struct command_part is;
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
-	const struct argp_option *options;
-	const char *arguments, *doc;
 	unsigned least, most; /* words behind LAB */
 	bool in_order;        /* options behind LAB are those of a program */
 } parts[] = {
-	{"up", cmd_lab_up, up_options, "LAB.yaml",
-		"Starts the processes of a lab and waits until all links are up."},
-	{"list", cmd_lab_list, list_options, "",
-		"Shows the labs of this user that are up, and the files they were started from."},
-	{"status", cmd_lab_status, status_options, "LAB",
-		"Shows processes, links and counters. Exit 1: a process or link is down."},
-	{"logs", cmd_lab_logs, host_options, "LAB [HOST]...",
-		"Shows what the processes of a lab have printed, or those of these switches and "
-		"hosts.",
-		0, UINT_MAX},
-	{"top", cmd_lab_top, top_options, "LAB",
-		"Shows rates, stalls and losses of links and hosts, again every second."},
-	{"metrics", cmd_lab_metrics, metrics_options, "LAB",
-		"Offers all counters to Prometheus as OpenMetrics."},
-	{"web", cmd_lab_web, web_options, "LAB",
-		"Serves a page on this machine that draws the lab, shows what its links do, and "
-		"cuts and joins cables."},
-	{"run", cmd_lab_run, run_options, "LAB",
-		"Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
-		"lost, duplicated or out of order."},
-	{"capture", cmd_lab_capture, capture_options, "LAB PORT...|all",
-		"Captures ports such as s0:1 as pcapng until interrupted; 'all': every port here.\n"
-		"weft lab capture LAB s0:1 s1:0 | wireshark -k -i -",
-		1, UINT_MAX},
-	{"map", cmd_lab_map, map_options, "LAB",
-		"Writes the topology that the mapper has found, and its differences to the expected "
-		"one. Exit 1: there are differences."},
-	{"link", cmd_lab_link, link_options, "LAB PORT down|up",
-		"Cuts the cable at a port such as s0:1, or restores it.", 2, 2},
-	{"route", cmd_lab_route, route_options, "LAB HOST HOST",
-		"Shows the ways from a host to another as the mapper has distributed them. Exit 1: "
-		"there is none.",
-		2, 2},
-	{"set", cmd_lab_set, host_options, "LAB PORT KEY=VALUE...|reset",
-		"Sets rate, delay, corrupt and credit-loss of the cable at a port such as s0:1, in "
-		"both directions, until 'reset' or the end of the lab.",
-		2, UINT_MAX},
-	{"exec", cmd_lab_exec, exec_options, "LAB HOST [--] COMMAND [ARGUMENT...]",
-		"Runs a program in a host of the lab's 'edges': in its network, with its name.", 2,
-		UINT_MAX, true},
-	{"shell", cmd_lab_shell, host_options, "LAB HOST",
-		"Starts a shell in a host of the lab's 'edges'.", 1, 1},
-	{"hosts", cmd_lab_hosts, host_options, "LAB",
-		"Lists the hosts that programs run in, as a hostfile of Open MPI."},
-	{"mpirun", cmd_lab_mpirun, host_options, "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]",
-		"Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
-		"weft lab mpirun LAB -np 4 ./a.out",
-		1, UINT_MAX, true},
-	{"down", cmd_lab_down, down_options, "LAB",
-		"Ends the processes of a lab and removes its files, sockets and namespace. A lab "
-		"that is not up is no error."},
+	{{"up", "LAB.yaml", up_options,
+		 "Starts the processes of a lab and waits until all links are up."},
+		cmd_lab_up},
+	{{"list", "", list_options,
+		 "Shows the labs of this user that are up, and the files they were started from."},
+		cmd_lab_list},
+	{{"status", "LAB", status_options,
+		 "Shows processes, links and counters. Exit 1: a process or link is down."},
+		cmd_lab_status},
+	{{"logs", "LAB [HOST]...", host_options,
+		 "Shows what the processes of a lab have printed, or those of these switches and "
+		 "hosts."},
+		cmd_lab_logs, 0, UINT_MAX},
+	{{"top", "LAB", top_options,
+		 "Shows rates, stalls and losses of links and hosts, again every second."},
+		cmd_lab_top},
+	{{"metrics", "LAB", metrics_options, "Offers all counters to Prometheus as OpenMetrics."},
+		cmd_lab_metrics},
+	{{"web", "LAB", web_options,
+		 "Serves a page on this machine that draws the lab, shows what its links do, and "
+		 "cuts and joins cables."},
+		cmd_lab_web},
+	{{"run", "LAB", run_options,
+		 "Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
+		 "lost, duplicated or out of order."},
+		cmd_lab_run},
+	{{"capture", "LAB PORT...|all", capture_options,
+		 "Captures ports such as s0:1 as pcapng until interrupted; 'all': every port here.\n"
+		 "weft lab capture LAB s0:1 s1:0 | wireshark -k -i -"},
+		cmd_lab_capture, 1, UINT_MAX},
+	{{"map", "LAB", map_options,
+		 "Writes the topology that the mapper has found, and its differences to the expected "
+		 "one. Exit 1: there are differences."},
+		cmd_lab_map},
+	{{"link", "LAB PORT down|up", link_options,
+		 "Cuts the cable at a port such as s0:1, or restores it."},
+		cmd_lab_link, 2, 2},
+	{{"route", "LAB HOST HOST", route_options,
+		 "Shows the ways from a host to another as the mapper has distributed them. Exit 1: "
+		 "there is none."},
+		cmd_lab_route, 2, 2},
+	{{"set", "LAB PORT KEY=VALUE...|reset", host_options,
+		 "Sets rate, delay, corrupt and credit-loss of the cable at a port such as s0:1, in "
+		 "both directions, until 'reset' or the end of the lab."},
+		cmd_lab_set, 2, UINT_MAX},
+	{{"exec", "LAB HOST [--] COMMAND [ARGUMENT...]", exec_options,
+		 "Runs a program in a host of the lab's 'edges': in its network, with its name."},
+		cmd_lab_exec, 2, UINT_MAX, true},
+	{{"shell", "LAB HOST", host_options, "Starts a shell in a host of the lab's 'edges'."},
+		cmd_lab_shell, 1, 1},
+	{{"hosts", "LAB", host_options,
+		 "Lists the hosts that programs run in, as a hostfile of Open MPI."},
+		cmd_lab_hosts},
+	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", host_options,
+		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
+		 "weft lab mpirun LAB -np 4 ./a.out"},
+		cmd_lab_mpirun, 1, UINT_MAX, true},
+	{{"down", "LAB", down_options,
+		 "Ends the processes of a lab and removes its files, sockets and namespace. A lab "
+		 "that is not up is no error."},
+		cmd_lab_down},
 };
 
 static weft_time parse_time(const char *option, const char *text, struct argp_state *state)
@@ -309,17 +317,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static const char *part_at(unsigned i, const char **arguments)
-{
-	if (i >= sizeof(parts) / sizeof(parts[0]))
-		return NULL;
-	if (arguments != NULL)
-		*arguments = parts[i].arguments;
-	return parts[i].name;
-}
-
 static void print_usage(FILE *out);
-static const struct command_parts lab_parts = {"lab", part_at, print_usage};
+static const struct command_parts lab_parts = COMMAND_PARTS("lab", parts, print_usage);
 
 static void print_usage(FILE *out)
 {
@@ -329,12 +328,6 @@ static void print_usage(FILE *out)
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 {
-	const struct argp argp = {
-		.options = part->options,
-		.parser = parse,
-		.args_doc = part->arguments,
-		.doc = part->doc,
-	};
 	struct lab_arguments arguments = {
 		.wait_ps = 10 * PS_PER_S,
 		.duration_ps = WEFT_TIME_NEVER,
@@ -342,12 +335,12 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 	};
 	bool wants_file;
 
-	command_part_parse(
-		&lab_parts, &argp, part->in_order ? ARGP_IN_ORDER : 0, argc, argv, &arguments);
-	wants_file = part->arguments[0] != '\0' && !arguments.all;
+	command_part_parse(&lab_parts, &part->is, parse, part->in_order ? ARGP_IN_ORDER : 0, argc,
+		argv, &arguments);
+	wants_file = part->is.arguments[0] != '\0' && !arguments.all;
 	if ((arguments.file != NULL) != wants_file || arguments.words < part->least ||
 		arguments.words > part->most)
-		return command_part_refuse(&lab_parts, part->name, part->arguments);
+		return command_part_refuse(&lab_parts, &part->is);
 	return part->run(&arguments);
 }
 

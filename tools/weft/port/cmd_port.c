@@ -30,26 +30,25 @@ static const struct argp_option check_options[] = {
 static const struct argp_option no_options[] = {{0}};
 
 static const struct part {
-	const char *name;
+	struct command_part is;
 	enum weft_exit (*run)(const struct port_arguments *arguments);
-	const struct argp_option *options;
-	const char *arguments, *doc;
 	unsigned least, most; /* arguments */
 } parts[] = {
-	{"list", cmd_port_list, list_options, "",
-		"Shows the network interfaces on PCI: driver, link, NUMA node, IOMMU group, and "
-		"what this machine's own network uses them for.",
-		0, 0},
-	{"bind", cmd_port_bind, bind_options, "DEVICE...",
-		"Gives network interfaces to DPDK. DEVICE is a PCI address or the name of an "
-		"interface. One that this machine's own network uses is refused.",
-		1, PORT_DEVICES_MAX},
-	{"release", cmd_port_release, no_options, "DEVICE...",
-		"Gives network interfaces back to the kernel's own driver.", 1, PORT_DEVICES_MAX},
-	{"check", cmd_port_check, check_options, "LAB.yaml",
-		"Tells whether the PCI ports of a lab can be used on this machine, and what mends "
-		"each fault. Changes nothing. Exit 3: there is a fault.",
-		1, 1},
+	{{"list", "", list_options,
+		 "Shows the network interfaces on PCI: driver, link, NUMA node, IOMMU group, and "
+		 "what this machine's own network uses them for."},
+		cmd_port_list, 0, 0},
+	{{"bind", "DEVICE...", bind_options,
+		 "Gives network interfaces to DPDK. DEVICE is a PCI address or the name of an "
+		 "interface. One that this machine's own network uses is refused."},
+		cmd_port_bind, 1, PORT_DEVICES_MAX},
+	{{"release", "DEVICE...", no_options,
+		 "Gives network interfaces back to the kernel's own driver."},
+		cmd_port_release, 1, PORT_DEVICES_MAX},
+	{{"check", "LAB.yaml", check_options,
+		 "Tells whether the PCI ports of a lab can be used on this machine, and what mends "
+		 "each fault. Changes nothing. Exit 3: there is a fault."},
+		cmd_port_check, 1, 1},
 };
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -81,17 +80,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static const char *part_at(unsigned i, const char **arguments)
-{
-	if (i >= sizeof(parts) / sizeof(parts[0]))
-		return NULL;
-	if (arguments != NULL)
-		*arguments = parts[i].arguments;
-	return parts[i].name;
-}
-
 static void print_usage(FILE *out);
-static const struct command_parts command = {"port", part_at, print_usage};
+static const struct command_parts command = COMMAND_PARTS("port", parts, print_usage);
 
 static void print_usage(FILE *out)
 {
@@ -101,17 +91,11 @@ static void print_usage(FILE *out)
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 {
-	const struct argp argp = {
-		.options = part->options,
-		.parser = parse,
-		.args_doc = part->arguments,
-		.doc = part->doc,
-	};
 	struct port_arguments arguments = {.devices = 0};
 
-	command_part_parse(&command, &argp, 0, argc, argv, &arguments);
+	command_part_parse(&command, &part->is, parse, 0, argc, argv, &arguments);
 	if (arguments.devices < part->least || arguments.devices > part->most)
-		return command_part_refuse(&command, part->name, part->arguments);
+		return command_part_refuse(&command, &part->is);
 	return part->run(&arguments);
 }
 

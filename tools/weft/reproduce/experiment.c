@@ -112,9 +112,17 @@ static const struct yaml_field choice_fields[] = {
 };
 #undef S
 
-/* Makes *rows, zeroed, of 'size' bytes for each member of a sequence. 0, or -errno and fault. */
-static int make_rows(
-	const struct yaml_tree_node *node, void **rows, size_t size, struct fault *fault)
+/* Members of a sequence, each of 'size' bytes. */
+struct rows {
+	void *at;
+	size_t size;
+	unsigned count;
+};
+
+/* Reads each member into a row of zeroes. 0, or -errno and fault. The caller frees 'at'. */
+static int read_rows(const struct yaml_tree_node *node, struct rows *rows,
+	int (*read)(const struct yaml_tree_node *node, void *row, struct fault *fault),
+	struct fault *fault)
 {
 	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
 
@@ -123,24 +131,31 @@ static int make_rows(
 	if (node->count == 0 || node->count > EXPERIMENT_LIST_MAX)
 		return yaml_tree_refuse(
 			node, fault, "expected 1 to %u of them", EXPERIMENT_LIST_MAX);
-	*rows = calloc(node->count, size);
-	return *rows == NULL ? fault_set(fault, ENOMEM, "%s: no memory", node->origin) : 0;
+	rows->at = calloc(node->count, rows->size);
+	if (rows->at == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next)
+		result = read(row, (char *)rows->at + rows->count++ * rows->size, fault);
+	return result;
+}
+
+static int read_choice(const struct yaml_tree_node *node, void *row, struct fault *fault)
+{
+	struct experiment_choice *choice = row;
+
+	choice->copies = 1;
+	return yaml_fields_read(choice_fields, node, choice, fault);
 }
 
 static int read_choices(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	struct experiment_list *list = member;
-	void *rows = NULL;
-	int result = make_rows(node, &rows, sizeof(list->at[0]), fault);
+	struct rows rows = {.size = sizeof(list->at[0])};
+	int result = read_rows(node, &rows, read_choice, fault);
 
-	list->at = rows;
-	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
-		row = row->next) {
-		struct experiment_choice *choice = &list->at[list->count++];
-
-		choice->copies = 1;
-		result = yaml_fields_read(choice_fields, row, choice, fault);
-	}
+	list->at = rows.at;
+	list->count = rows.count;
 	return result;
 }
 
@@ -222,17 +237,19 @@ static const struct yaml_field missing_fields[] = {
 };
 #undef S
 
+static int read_member(const struct yaml_tree_node *node, void *row, struct fault *fault)
+{
+	return yaml_read_text(node, row, EXPERIMENT_NAME, fault);
+}
+
 static int read_members(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	struct experiment *experiment = member;
-	void *rows = NULL;
-	int result = make_rows(node, &rows, sizeof(experiment->member[0]), fault);
+	struct rows rows = {.size = sizeof(experiment->member[0])};
+	int result = read_rows(node, &rows, read_member, fault);
 
-	experiment->member = rows;
-	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
-		row = row->next)
-		result = yaml_read_text(
-			row, experiment->member[experiment->members++], EXPERIMENT_NAME, fault);
+	experiment->member = rows.at;
+	experiment->members = rows.count;
 	return result;
 }
 

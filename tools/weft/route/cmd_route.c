@@ -71,21 +71,15 @@ static int cmd_route_algorithms(int argc, char **argv)
 }
 
 static const struct {
-	const char *name;
+	struct command_part is;
 	int (*run)(int argc, char **argv);
 } parts[] = {
-	{"algorithms", cmd_route_algorithms},
-	{"compute", cmd_route_compute},
-	{"verify", cmd_route_verify},
-	{"show", cmd_route_show},
-	{"export", cmd_route_export},
+	{{.name = "algorithms"}, cmd_route_algorithms},
+	{{.name = "compute"}, cmd_route_compute},
+	{{.name = "verify"}, cmd_route_verify},
+	{{.name = "show"}, cmd_route_show},
+	{{.name = "export"}, cmd_route_export},
 };
-
-static const char *part_at(unsigned i, const char **arguments)
-{
-	(void)arguments;
-	return i < sizeof(parts) / sizeof(parts[0]) ? parts[i].name : NULL;
-}
 
 static void print_usage(FILE *out)
 {
@@ -94,7 +88,7 @@ static void print_usage(FILE *out)
 
 int cmd_route(int argc, char **argv)
 {
-	static const struct command_parts command = {"route", part_at, print_usage};
+	static const struct command_parts command = COMMAND_PARTS("route", parts, print_usage);
 	int code = EXIT_DONE, part;
 
 	if (command_wants_help(argc, argv)) {

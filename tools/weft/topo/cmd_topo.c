@@ -96,26 +96,20 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json)
 }
 
 static const struct {
-	const char *name;
+	struct command_part is;
 	int (*run)(int argc, char **argv);
 } parts[] = {
-	{"gen", cmd_topo_gen},
-	{"show", cmd_topo_show},
-	{"check", cmd_topo_check},
-	{"dot", cmd_topo_dot},
-	{"import", cmd_topo_import},
-	{"export", cmd_topo_export},
+	{{.name = "gen"}, cmd_topo_gen},
+	{{.name = "show"}, cmd_topo_show},
+	{{.name = "check"}, cmd_topo_check},
+	{{.name = "dot"}, cmd_topo_dot},
+	{{.name = "import"}, cmd_topo_import},
+	{{.name = "export"}, cmd_topo_export},
 };
-
-static const char *part_at(unsigned i, const char **arguments)
-{
-	(void)arguments;
-	return i < sizeof(parts) / sizeof(parts[0]) ? parts[i].name : NULL;
-}
 
 int cmd_topo(int argc, char **argv)
 {
-	static const struct command_parts command = {"topo", part_at, print_usage};
+	static const struct command_parts command = COMMAND_PARTS("topo", parts, print_usage);
 	int code = EXIT_DONE, part;
 
 	if (command_wants_help(argc, argv)) {
