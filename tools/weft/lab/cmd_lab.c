@@ -198,6 +198,8 @@ static const struct part {
 		"Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
 		"weft lab mpirun LAB -np 4 ./a.out",
 		1, UINT_MAX, true},
+	{"inventory", cmd_lab_inventory, host_options, "LAB",
+		"Writes the machines of a lab file as an inventory of Ansible (tools/ansible)."},
 	{"down", cmd_lab_down, down_options, "LAB",
 		"Ends the processes of a lab and removes its files, sockets and namespace. A lab "
 		"that is not up is no error."},
@@ -353,7 +355,7 @@ int cmd_lab(int argc, char **argv)
 		return cmd_lab_part();
 	return command_fail("lab", EXIT_BAD_REQUEST,
 		"'%s', expected up, list, status, logs, top, metrics, web, run, capture, map, link, "
-		"route, set, exec, shell, hosts, mpirun or down",
+		"route, set, exec, shell, hosts, mpirun, inventory or down",
 		argv[1]);
 }
 
