@@ -30,10 +30,10 @@ def must(*words):
 class Bench:
     """Machines that are cabled as 'cables' says: (machine, interface, machine, interface)."""
 
-    def __init__(self, machines, cables):
+    def __init__(self, machines, cables, own_etc=False):
         self.folder = tempfile.mkdtemp(prefix="weft-bench-")
         self.tag = f"t{os.getpid()}"
-        self.machines, self.daemons = list(machines), {}
+        self.machines, self.daemons, self.own_etc = list(machines), {}, own_etc
         os.makedirs("/run/sshd", exist_ok=True)
         for key in ("host", "user"):
             must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(key))
@@ -76,12 +76,21 @@ class Bench:
 
     def start(self, machine):
         self.daemons[machine] = subprocess.Popen(
-            ["ip", "netns", "exec", self.netns(machine), SSHD, "-D", "-e", "-f", self.path(f"sshd-{machine}")],
+            ["ip", "netns", "exec", self.netns(machine), *self.etc(machine), SSHD, "-D", "-e", "-f",
+             self.path(f"sshd-{machine}")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.daemons[machine].stderr:
             if "listening" in line:
                 return
         raise AssertionError(f"the sshd of {machine} does not start")
+
+    def etc(self, machine):
+        """Words before a program that gives it a copy of /etc, the folder etc-MACHINE."""
+        if not self.own_etc:
+            return []
+        copy = self.path(f"etc-{machine}")
+        shutil.copytree("/etc", copy, symlinks=True, dirs_exist_ok=True)
+        return ["unshare", "-m", "sh", "-c", f'mount --bind {copy} /etc && exec "$@"', "sh"]
 
     def configure(self, known=None):
         """ssh's configuration: machines by their names; 'known': those whose host keys are."""

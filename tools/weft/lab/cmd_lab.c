@@ -210,6 +210,9 @@ static const struct part {
 		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
 		 "weft lab mpirun LAB -np 4 ./a.out"},
 		cmd_lab_mpirun, 1, UINT_MAX, true},
+	{{"inventory", "LAB", host_options,
+		 "Writes the machines of a lab file as an inventory of Ansible (tools/ansible)."},
+		cmd_lab_inventory},
 	{{"down", "LAB", down_options,
 		 "Ends the processes of a lab and removes its files, sockets and namespace. A lab "
 		 "that is not up is no error."},

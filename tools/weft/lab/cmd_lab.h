@@ -50,6 +50,7 @@ struct lab_arguments {
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_logs(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_inventory(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_list(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_route(const struct lab_arguments *arguments);
