@@ -181,6 +181,20 @@ class Knobs(unittest.TestCase):
                                     timeout=60).stdout.split()
 
     @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
+    def test_a_capture_that_cannot_begin_leaves_the_former_one(self):
+        path = os.path.join(self.lab.folder, "former.pcapng")
+        with open(path, "w") as file:
+            file.write("former")
+        done = self.lab.weft("capture", "s0:99", "-o", path)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        with open(path) as file:
+            self.assertEqual(file.read(), "former")
+
+    def test_a_capture_on_a_full_disk_ends_and_says_so(self):
+        done = self.lab.weft("capture", "s0:2", "h0:0", "-o", "/dev/full")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("weft lab capture: /dev/full: cannot be written: No space left on device\n", done.stderr)
+
     def test_a_capture_of_two_ports_has_the_frames_of_each_under_its_name(self):
         said, names = self.capture("s0:2", "h0:0")
         counts = dict(re.findall(r"(\S+): (\d+) frames captured", said))

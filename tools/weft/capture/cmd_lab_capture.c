@@ -45,7 +45,12 @@ struct capture_run {
 	struct pollfd *ready; /* [taps + 1] */
 	unsigned taps;
 	int out;
+	const char *path; /* of the output, for messages */
 	struct pcapng_merge merge;
+	/* The first failure of copying: 0, or -errno and what it is. A reader that goes away is
+	 * none. */
+	int failed, write_errno;
+	struct fault why;
 	/* Of the thread that requests the end. */
 	struct fault fault;
 	int stopped;
@@ -55,22 +60,50 @@ struct capture_run {
 
 static bool write_all(void *ctx, const void *bytes, size_t count)
 {
-	const struct capture_run *run = ctx;
+	struct capture_run *run = ctx;
 
 	while (count > 0) {
 		ssize_t written = write(run->out, bytes, count);
 
 		if (written < 0 && errno == EINTR && !lab_interrupted())
 			continue;
-		if (written <= 0)
+		if (written <= 0) {
+			run->write_errno = written < 0 ? errno : EIO;
 			return false;
+		}
 		bytes = (const char *)bytes + written;
 		count -= (size_t)written;
 	}
 	return true;
 }
 
-/* Copies the bytes that a port has written. False: it cannot be passed on. */
+static void end_tap(struct tap *tap)
+{
+	if (tap->machine == NULL)
+		close(tap->in);
+	tap->in = -1;
+}
+
+/* 'result' of pcapng_merge_add(). */
+static void note_failure(struct capture_run *run, const struct tap *tap, int result)
+{
+	bool written = result == -EIO;
+
+	if (run->failed != 0 ||
+		(written && (run->write_errno == EPIPE || run->write_errno == EINTR)))
+		return;
+	run->failed = result;
+	if (written)
+		fault_set(&run->why, EIO, "%s: cannot be written: %s", run->path,
+			strerror(run->write_errno));
+	else
+		fault_set(&run->why, -result, "%s: %s",
+			tap->machine != NULL ? tap->machine->target.name : tap->port,
+			result == -EPROTO ? "it sends something else than a capture" : "no memory");
+}
+
+/* Copies the bytes that a port has written. False: it cannot be passed on, and nothing more is
+ * taken from the port. */
 static bool copy_tap(struct capture_run *run, struct tap *tap)
 {
 	static char bytes[65536];
@@ -78,12 +111,15 @@ static bool copy_tap(struct capture_run *run, struct tap *tap)
 
 	if (count < 0)
 		return errno == EAGAIN || errno == EINTR;
-	if (count > 0)
-		return pcapng_merge_add(&run->merge, &tap->stream, bytes, (size_t)count) == 0;
-	if (tap->machine == NULL)
-		close(tap->in);
-	tap->in = -1;
-	return true;
+	if (count > 0) {
+		int result = pcapng_merge_add(&run->merge, &tap->stream, bytes, (size_t)count);
+
+		if (result == 0)
+			return true;
+		note_failure(run, tap, result);
+	}
+	end_tap(tap);
+	return count == 0;
 }
 
 static int wait_ready(struct capture_run *run)
@@ -228,6 +264,7 @@ static int open_fifo(struct capture_run *run, struct tap *tap, struct fault *fau
 static int open_output(struct capture_run *run, const char *path, struct fault *fault)
 {
 	run->out = STDOUT_FILENO;
+	run->path = path != NULL ? path : "standard output";
 	if (path != NULL && strcmp(path, "-") != 0)
 		run->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	else if (isatty(STDOUT_FILENO))
@@ -406,7 +443,19 @@ static int capture(struct capture_run *run, struct fault *fault)
 		return -EIO;
 	}
 	report(run);
-	return finish_there(run, fault);
+	result = finish_there(run, fault);
+	if (run->failed == 0)
+		return result;
+	*fault = run->why;
+	return run->failed;
+}
+
+/* Some systems tell only here that a file could not be written. */
+static int close_output(struct capture_run *run, struct fault *fault)
+{
+	if (run->out <= STDOUT_FILENO || close(run->out) == 0)
+		return 0;
+	return fault_set(fault, errno, "%s: cannot be written: %s", run->path, strerror(errno));
 }
 
 static void close_taps(struct capture_run *run)
@@ -438,11 +487,14 @@ enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
 	if (opened != EXIT_DONE)
 		return opened;
 	lab_catch_signals();
-	result = open_output(&run, arguments->output, &fault);
+	/* A file that is there stays as it is until all ports are found. */
+	result = open_taps(&run, arguments, &fault);
 	if (result == 0)
-		result = open_taps(&run, arguments, &fault);
+		result = open_output(&run, arguments->output, &fault);
 	if (result == 0)
 		result = capture(&run, &fault);
+	if (result == 0)
+		result = close_output(&run, &fault);
 	close_taps(&run);
 	lab_state_free(&run.state);
 	lab_close(&run.lab);

@@ -156,7 +156,7 @@ static bool has_values(const json_t *end, const uint64_t value[KNOBS])
 static int wait_for(struct lab_connection *connection, const char *port,
 	const uint64_t value[KNOBS], struct fault *fault)
 {
-	for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
+	for (uint64_t until = lab_now_ms() + PATIENCE_MS; lab_now_ms() < until;) {
 		json_t *end = ask_end(connection, port, fault);
 		bool done = end != NULL && has_values(end, value);
 

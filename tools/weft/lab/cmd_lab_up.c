@@ -321,7 +321,9 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 
 	if (arguments->explain)
 		return explain(arguments);
-	result = lab_open_new(&up.lab, arguments->file, arguments->run_dir, &fault);
+	/* A lab that is up keeps its form, however many CPUs there are now. */
+	result = (arguments->restart ? lab_open_new : lab_open)(
+		&up.lab, arguments->file, arguments->run_dir, &fault);
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();

@@ -47,7 +47,8 @@ static bool is_cut(json_t *links, const char *port)
 static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct fault *fault)
 {
-	for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
+	/* Asking takes its time where there are many links. */
+	for (uint64_t until = lab_now_ms() + PATIENCE_MS; lab_now_ms() < until;) {
 		json_t *links = lab_ask_links(connection, fault);
 		bool done = links != NULL && is_cut(links, port) == cut;
 

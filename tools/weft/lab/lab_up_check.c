@@ -160,8 +160,8 @@ unsigned lab_up_server(const struct lab_plan_link *link)
 	return link->process[0] < link->process[1] ? link->process[0] : link->process[1];
 }
 
-/* A memif client connects only once: a restarted process finds the servers of its links, but the
- * clients do not find it. */
+/* A memif client connects only once, and a server may have died with its client, or hang: DPDK's
+ * net_memif unmaps the memory of a dead peer while it is in use. */
 static int check_comes_back(
 	const struct lab_up *up, const struct lab_state *former, struct fault *fault)
 {
@@ -169,15 +169,17 @@ static int check_comes_back(
 
 	for (uint32_t i = 0; i < up->lab.topology->links; i++) {
 		const struct lab_plan_link *link = &plan->link[i];
-		unsigned server = lab_up_server(link);
-		unsigned client = (unsigned)link->process[0] + link->process[1] - server;
-		const char *other = plan->process[client].name;
 
-		if (link->kind == LAB_LINK_MEMIF && lab_up_wants(up, server) && runs(former, other))
-			return fault_set(fault, EINVAL,
-				"%s cannot come back: %s runs, and a memif client connects only "
-				"once; take the lab down and up again, or use 'links: shared'",
-				plan->process[server].name, other);
+		for (unsigned side = 0; side < 2 && link->kind == LAB_LINK_MEMIF; side++) {
+			const char *other = plan->process[link->process[1 - side]].name;
+
+			if (lab_up_wants(up, link->process[side]) && runs(former, other))
+				return fault_set(fault, EINVAL,
+					"%s cannot come back: %s runs, and memif links do not "
+					"survive the end of a process; take the lab down and up "
+					"again, or use 'links: shared'",
+					plan->process[link->process[side]].name, other);
+		}
 	}
 	return 0;
 }

@@ -91,21 +91,21 @@ static enum weft_exit serve(struct exporter *exporter, const char *address)
 	bool runs = true;
 
 	if (server == NULL)
-		return command_fail(COMMAND,
-			strstr(fault.text, "expected ADDRESS") != NULL ? EXIT_BAD_REQUEST
-								       : EXIT_NOT_ABLE,
-			"%s", fault.text);
+		return command_fail(COMMAND, fault_exit_code(-errno), "%s", fault.text);
 	printf("http://%s/metrics\n", http_server_address(server));
 	fflush(stdout);
 	if (!http_server_is_local(server))
 		fprintf(stderr,
 			"weft " COMMAND
 			": warning: not only programs of this machine can read the metrics\n");
-	while (runs && !lab_interrupted() && exporter->result != -ENOENT)
-		runs = http_server_run(server, WAIT_MS) && lab_watch_is_up(&exporter->watch);
+	while (runs && !lab_interrupted() && exporter->result != -ENOENT &&
+		lab_watch_is_up(&exporter->watch))
+		runs = http_server_run(server, WAIT_MS);
 	http_server_stop(server);
 	if (lab_interrupted())
 		return EXIT_DONE;
+	if (!runs)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "the server cannot go on");
 	return command_fail(COMMAND, EXIT_BAD_ANSWER, "lab %s is not up any more",
 		exporter->watch.lab.plan->lab);
 }

@@ -77,9 +77,10 @@ static int listen_on(struct http_server *server, const char *text, struct fault 
 		setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (server->fd < 0 || bind(server->fd, found->ai_addr, found->ai_addrlen) < 0 ||
 		listen(server->fd, HTTP_CLIENTS) < 0) {
-		fault_set(fault, errno, "--listen %s: %s", text, strerror(errno));
+		int result = fault_set(fault, errno, "--listen %s: %s", text, strerror(errno));
+
 		freeaddrinfo(found);
-		return -1;
+		return result;
 	}
 	freeaddrinfo(found);
 	note_address(server);
@@ -138,14 +139,18 @@ struct http_server *http_server_start(
 	const char *address, http_page_fn *page, void *ctx, struct fault *fault)
 {
 	struct http_server *server = calloc(1, sizeof(*server));
+	int result;
 
 	if (server == NULL) {
 		fault_set(fault, ENOMEM, "no memory");
+		errno = ENOMEM;
 		return NULL;
 	}
 	*server = (struct http_server){.page = page, .ctx = ctx, .fd = -1};
-	if (listen_on(server, address, fault) < 0) {
+	result = listen_on(server, address, fault);
+	if (result < 0) {
 		http_server_stop(server);
+		errno = -result;
 		return NULL;
 	}
 	server->daemon = MHD_start_daemon(MHD_NO_FLAG, 0, NULL, NULL, on_request, server,
@@ -154,6 +159,7 @@ struct http_server *http_server_start(
 	if (server->daemon == NULL) {
 		fault_set(fault, EIO, "--listen %s: libmicrohttpd does not start", address);
 		http_server_stop(server);
+		errno = EIO;
 		return NULL;
 	}
 	return server;

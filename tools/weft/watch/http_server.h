@@ -33,8 +33,8 @@ typedef void http_page_fn(void *ctx, const struct http_request *request, struct 
 
 struct http_server;
 
-/* Listens on "127.0.0.1:9464", "[::1]:0", …; port 0: any. NULL and fault: -EINVAL if that is no
- * address; else the system's reason. 'ctx' is the caller's and outlives the server. */
+/* Listens on "127.0.0.1:9464", "[::1]:0", …; port 0: any. NULL, errno and fault: EINVAL if that is
+ * no address; else the system's reason. 'ctx' is the caller's and outlives the server. */
 struct http_server *http_server_start(
 	const char *address, http_page_fn *page, void *ctx, struct fault *fault);
 void http_server_stop(struct http_server *server);

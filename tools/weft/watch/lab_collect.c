@@ -2,13 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_collect.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd_lab.h"
 #include "lab_ending.h"
 #include "lab_mapping.h"
+
+/* After a process that did not answer in its time (lab_query.c), others are asked for so long. */
+#define PATIENCE_MS 4000u
 
 /* --- asking --- */
 
@@ -88,6 +93,9 @@ static void add_record(json_t *all, const struct lab_record *record, const char 
 
 static void collect_here(json_t *all, const struct lab_state *state)
 {
+	uint64_t until = lab_now_ms() + PATIENCE_MS;
+	bool waited = false;
+
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 		const char *is = "running";
@@ -97,8 +105,13 @@ static void collect_here(json_t *all, const struct lab_state *state)
 			is = "gone";
 			if (lab_ending_in_log(record))
 				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, fault.text);
-		} else if (add_process(record, state->dir, all, &fault) < 0)
+		} else if (waited && (lab_interrupted() || lab_now_ms() > until)) {
 			is = "silent";
+			fault_set(&fault, ETIMEDOUT, "not asked: others did not answer in time");
+		} else if (add_process(record, state->dir, all, &fault) < 0) {
+			is = "silent";
+			waited = true;
+		}
 		add_record(all, record, is, fault.text, record->pid, lab_record_cpu_ns(record));
 	}
 }

@@ -4,8 +4,8 @@
 
 /*
  * Everything that a lab tells of itself, in one document: 'weft lab status --json' is this
- * document, and top and metrics are made of it. Blocks for up to some seconds if a process does not
- * answer. No loop of the lab waits for it.
+ * document, and top and metrics are made of it. Blocks for some seconds if processes do not answer;
+ * after that long, or a signal, the others are not asked. No loop of the lab waits for it.
  */
 
 #include <jansson.h>

@@ -2,16 +2,36 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_watch.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lab_collect.h"
 #include "lab_remotes.h"
 
+/* 0 and 0: there is none. */
+static void identify(const struct lab_watch *watch, uint64_t *inode, uint64_t *ns)
+{
+	char path[PATH_MAX];
+	struct stat status = {.st_ino = 0};
+
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, watch->lab.plan->run_dir);
+	if (stat(path, &status) < 0)
+		status = (struct stat){.st_ino = 0};
+	*inode = status.st_ino;
+	*ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
+}
+
 enum weft_exit lab_watch_open(
 	struct lab_watch *watch, const struct lab_arguments *arguments, const char *command)
 {
-	return lab_open_running(arguments, command, &watch->lab, &watch->state);
+	enum weft_exit code = lab_open_running(arguments, command, &watch->lab, &watch->state);
+
+	if (code == EXIT_DONE)
+		identify(watch, &watch->kept_inode, &watch->kept_ns);
+	return code;
 }
 
 void lab_watch_close(struct lab_watch *watch)
@@ -29,7 +49,8 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 		lab_remotes_refresh(&watch->state);
 		return lab_collect(&watch->lab, &watch->state);
 	}
-	*result = lab_state_load(&state, watch->lab.plan->run_dir, fault);
+	*result = lab_watch_is_up(watch) ? lab_state_load(&state, watch->lab.plan->run_dir, fault)
+					 : -ENOENT;
 	if (*result == -ENOENT)
 		fault_set(fault, ENOENT, "lab %s is not up any more", watch->lab.plan->lab);
 	if (*result < 0)
@@ -41,7 +62,13 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 
 bool lab_watch_is_up(const struct lab_watch *watch)
 {
-	return watch->state.remotes > 0 || access(watch->lab.plan->run_dir, F_OK) == 0;
+	uint64_t inode, ns;
+
+	if (watch->state.remotes > 0)
+		return true;
+	identify(watch, &inode, &ns);
+	return access(watch->lab.plan->run_dir, F_OK) == 0 && inode == watch->kept_inode &&
+	       ns == watch->kept_ns;
 }
 
 uint64_t lab_watch_now_ns(void)

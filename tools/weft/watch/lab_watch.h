@@ -11,6 +11,8 @@
 struct lab_watch {
 	struct lab lab;
 	struct lab_state state;
+	/* Of the file that the lab keeps: another one means another lab of this name. */
+	uint64_t kept_inode, kept_ns;
 };
 
 /* Opens the lab; prints errors. lab_watch_close() after EXIT_DONE. */
@@ -23,7 +25,7 @@ void lab_watch_close(struct lab_watch *watch);
  * be read. */
 json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault);
 
-/* The lab has not been taken down. */
+/* The lab has not been taken down, nor started anew from another file. */
 bool lab_watch_is_up(const struct lab_watch *watch);
 
 /* Monotonic time in ns. */

@@ -237,11 +237,14 @@ static void print_links(const struct metrics *metrics)
 	{
 		const char *name = lab_text(link, "port");
 
-		if (topology_find_port(metrics->lab->topology, name, &port) < 0)
+		const struct topology_link *cable = NULL;
+
+		if (topology_find_port(metrics->lab->topology, name, &port) == 0)
+			cable = topology_link_at(metrics->lab->topology, port);
+		if (cable == NULL)
 			continue;
 		label_port(metrics, name, &labels);
-		metrics_sample(&metrics->to, &rate, labels.label,
-			(double)topology_link_at(metrics->lab->topology, port)->rate_bps / 8);
+		metrics_sample(&metrics->to, &rate, labels.label, (double)cable->rate_bps / 8);
 	}
 }
 
