@@ -102,6 +102,20 @@ class OnSlurm(unittest.TestCase):
         self.assertIn("invalid partition", done.stderr)
         self.assertIn("sbatch has failed", done.stderr)
 
+    def test_a_reproduction_has_the_bytes_of_one_without_slurm(self):
+        said = []
+        for more in ([], ["--on", "slurm", "--srun", "--nice=0"]):
+            cache = self.top / f"cache-{len(more)}"
+            done = subprocess.run([WEFT, "reproduce", "table-15", "--quick", "--markdown", "--instances",
+                                   "1", "--messages", "2000", "--warmup", "500", *more, "--cache", str(cache), "-o",
+                                   str(self.top)], capture_output=True, text=True, timeout=120, check=False,
+                                  env=self.slurm.env)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            said.append(done.stdout)
+        self.assertEqual(*said)
+        self.assertNotEqual(said[0], "")
+        self.assertIn("JobName=weft-reproduce", self.slurm.ask("scontrol", "show", "jobs"))
+
     def test_a_point_needs_its_sweep(self):
         self.sweep("plain-2", points=("--seeds", "1:2"))
         self.sweep("plain-2", "--point", "1", points=("--seeds", "1:2"))

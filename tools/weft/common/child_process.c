@@ -17,6 +17,7 @@
 
 #define PROGRAM       "weft-fabric"
 #define ARGUMENTS_MAX 256
+#define SCRIPT_MAX    4096
 #define LOOK_NS       250000000 /* between two iterations of a waiting program */
 #define PATIENCE_S    15        /* after which a child that was asked to end is killed */
 
@@ -60,13 +61,13 @@ static void become(const char *path, char *const argv[], const char *log, pid_t 
 	_exit(EXIT_NOT_ABLE);
 }
 
-static int start(pid_t *pid, char *const argv[], const char *log, struct fault *fault)
+/* The program at 'path'. */
+static int start(
+	pid_t *pid, const char *path, char *const argv[], const char *log, struct fault *fault)
 {
-	char path[PATH_MAX];
 	pid_t parent = getpid();
 	int report[2], code = 0;
 
-	program_path_find(PROGRAM, path, sizeof(path));
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return fault_set(fault, errno, "no process to be had: %s", strerror(errno));
 	*pid = fork();
@@ -88,8 +89,23 @@ static int start(pid_t *pid, char *const argv[], const char *log, struct fault *
 
 int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault)
 {
-	const char *argv[ARGUMENTS_MAX] = {PROGRAM, run->run_file, "--quiet", "--json", run->part};
-	unsigned count = 5;
+	const char *argv[ARGUMENTS_MAX] = {"sh", "-c"};
+	char path[PATH_MAX], script[SCRIPT_MAX];
+	unsigned count = 0;
+
+	program_path_find(PROGRAM, path, sizeof(path));
+	if (run->srun != NULL) {
+		snprintf(script, sizeof(script),
+			"exec srun --quiet --ntasks=1 --job-name=weft-reproduce %s \"$0\" \"$@\"",
+			run->srun);
+		argv[2] = script;
+		count = 3;
+	}
+	argv[count++] = run->srun != NULL ? path : PROGRAM;
+	argv[count++] = run->run_file;
+	argv[count++] = "--quiet";
+	argv[count++] = "--json";
+	argv[count++] = run->part;
 
 	for (unsigned i = 0; i < run->sets; i++) {
 		if (count + 3 > ARGUMENTS_MAX)
@@ -97,7 +113,8 @@ int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault
 		argv[count++] = "--set";
 		argv[count++] = run->set[i];
 	}
-	return start(pid, (char *const *)argv, run->log, fault);
+	return start(
+		pid, run->srun != NULL ? "/bin/sh" : path, (char *const *)argv, run->log, fault);
 }
 
 uint64_t child_program_mark(const char *name)

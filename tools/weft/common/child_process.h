@@ -31,6 +31,9 @@ struct child_run {
 	const char *const *set; /* "KEY=VALUE" */
 	unsigned sets;
 	const char *part, *log; /* files of the result and of the output */
+	/* Further arguments of srun, as a shell reads them: the run is a job of Slurm. NULL: it is
+	 * not. */
+	const char *srun;
 };
 
 /* 0 and its process; -errno and fault: no such program, or no process. */

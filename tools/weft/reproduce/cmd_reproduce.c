@@ -23,7 +23,7 @@ static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
 	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--warmup N]\n"
 	"                           [--messages N] [--jobs N] [--json|--markdown] [--cache DIR]\n"
-	"                           [--again] [-o DIR]\n"
+	"                           [--on slurm [--srun ARGS]] [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
 	"--list\n"
@@ -39,6 +39,8 @@ static const char usage[] =
 	"  --messages N  messages of a run that are measured; the output says that it is another "
 	"run\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
+	"  --on slurm   each run is a job of Slurm; the folder of results is on a disk that all see\n"
+	"  --srun ARGS  further arguments of srun, such as '--time=1:00:00 --mem=2G'\n"
 	"  --json       print one JSON document\n"
 	"  --markdown   print tables in Markdown, as the pages of the documentation have them\n"
 	"  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)\n"
@@ -49,6 +51,7 @@ static const char usage[] =
 
 struct request {
 	const char *name, *only, *folder, *cache;
+	const char *on, *srun;
 	char cache_path[PATH_MAX];
 	unsigned jobs, instances; /* instances 0: as the definition says */
 	uint64_t warmup, messages;
@@ -130,6 +133,19 @@ static void default_cache(struct request *request)
 	request->cache = request->cache_path;
 }
 
+static int check_on(struct request *request, struct fault *fault)
+{
+	if (request->on == NULL)
+		return request->srun == NULL
+			       ? 0
+			       : fault_set(fault, EINVAL, "--srun goes with --on slurm");
+	if (strcmp(request->on, "slurm") != 0)
+		return fault_set(fault, EINVAL, "--on %s: expected slurm", request->on);
+	if (request->srun == NULL)
+		request->srun = "";
+	return 0;
+}
+
 static int parse(struct request *request, int argc, char **argv, struct fault *fault)
 {
 #define S struct request
@@ -141,6 +157,8 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"warmup", required_argument, NULL, 'w'},
 		{"messages", required_argument, NULL, 'm'},
 		{"jobs", required_argument, NULL, 'j'},
+		{"on", required_argument, NULL, OPTION_TEXT(S, on)},
+		{"srun", required_argument, NULL, OPTION_TEXT(S, srun)},
 		{"json", no_argument, NULL, OPTION_SET(S, json)},
 		{"markdown", no_argument, NULL, OPTION_SET(S, markdown)},
 		{"cache", required_argument, NULL, OPTION_TEXT(S, cache)},
@@ -163,8 +181,8 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	if (request->folder == NULL)
 		request->folder = ".";
 	if (request->jobs == 0)
-		request->jobs = command_cores();
-	return result;
+		request->jobs = request->on != NULL ? JOBS_MAX : command_cores();
+	return result == 0 ? check_on(request, fault) : result;
 }
 
 /* The folder of the sources if it exists, else the installed one. */
@@ -344,6 +362,7 @@ static int compare(const struct request *request, const struct experiment *exper
 		.trials = trials,
 		.cache = request->cache,
 		.jobs = request->jobs < trials ? request->jobs : trials,
+		.srun = request->srun,
 		.again = request->again};
 	struct comparison comparison;
 	struct fault fault;

@@ -118,7 +118,8 @@ static int start(
 	char part[PATH_MAX], log[PATH_MAX];
 	struct run_sets sets;
 	int result = trial_sets_init(&sets, trial);
-	struct child_run run = {trial->experiment->run_file, sets.set, sets.count, part, log};
+	struct child_run run = {
+		trial->experiment->run_file, sets.set, sets.count, part, log, pool->runner->srun};
 
 	own_path_of(pool->runner, key, ".part", part);
 	own_path_of(pool->runner, key, ".log", log);

@@ -15,7 +15,8 @@ struct trial_runner {
 	unsigned trials;
 	const char *cache; /* folder; made if it is not there */
 	unsigned jobs;
-	bool again; /* results that are there do not count */
+	const char *srun; /* as in child_run */
+	bool again;       /* results that are there do not count */
 	/* Filled: */
 	unsigned ran, had; /* points */
 	bool interrupted;

@@ -88,7 +88,7 @@ static int run_share(struct trial_run *trial, double share, double *cpu_s, bool 
 	char part[PATH_MAX + 16], log[PATH_MAX + 16];
 	struct run_sets sets;
 	int result = set_share(&sets, trial, share), status = 0;
-	struct child_run run = {trial->sweep->run_file, sets.set, sets.count, part, log};
+	struct child_run run = {trial->sweep->run_file, sets.set, sets.count, part, log, NULL};
 	json_t *document = NULL;
 
 	snprintf(part, sizeof(part), "%s/trial.json", trial->folder);

@@ -86,7 +86,7 @@ static int start_child(
 	char part[PATH_MAX], log[PATH_MAX];
 	struct run_sets sets;
 	int result = sweep_sets_init(&sets, sweep, point);
-	struct child_run run = {sweep->run_file, sets.set, sets.count, part, log};
+	struct child_run run = {sweep->run_file, sets.set, sets.count, part, log, NULL};
 
 	sweep_point_path(sweep, point, ".part", part);
 	sweep_point_path(sweep, point, ".log", log);
