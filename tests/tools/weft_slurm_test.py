@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -73,7 +72,6 @@ class OnSlurm(unittest.TestCase):
         had = self.results("array")
         self.slurm.wait(lambda: self.results("array") > had, "another result")
         self.slurm.kill_node()
-        time.sleep(1)
         self.slurm.start_node()
         said = second.communicate(timeout=150)
         if second.returncode != 0: # tasks that were starting may have been lost

@@ -266,7 +266,7 @@ static int open_output(struct capture_run *run, const char *path, struct fault *
 	run->out = STDOUT_FILENO;
 	run->path = path != NULL ? path : "standard output";
 	if (path != NULL && strcmp(path, "-") != 0)
-		run->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		run->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	else if (isatty(STDOUT_FILENO))
 		return fault_set(fault, EINVAL,
 			"a capture is no text for a terminal: expected -o FILE, or a pipe into "
@@ -429,6 +429,10 @@ static int capture(struct capture_run *run, struct fault *fault)
 
 	for (unsigned i = 0; i < run->taps && started == 0; i++)
 		started = order_start(&run->tap[i], fault);
+	/* Now a former capture is replaced. What is no file has no length. */
+	if (started == 0 && run->out != STDOUT_FILENO && ftruncate(run->out, 0) < 0 &&
+		errno != EINVAL)
+		started = fault_set(fault, errno, "%s: %s", run->path, strerror(errno));
 	while (started == 0 && !lab_interrupted() && copy_some(run))
 		;
 	result = pthread_create(&thread, NULL, order_stop, run);
@@ -438,16 +442,17 @@ static int capture(struct capture_run *run, struct fault *fault)
 	pthread_join(thread, NULL);
 	if (started < 0)
 		return started;
+	/* A port that nobody takes anything from has ended its capture itself. */
+	if (run->failed != 0) {
+		*fault = run->why;
+		return run->failed;
+	}
 	if (run->stopped < 0) {
 		*fault = run->fault;
 		return -EIO;
 	}
 	report(run);
-	result = finish_there(run, fault);
-	if (run->failed == 0)
-		return result;
-	*fault = run->why;
-	return run->failed;
+	return finish_there(run, fault);
 }
 
 /* Some systems tell only here that a file could not be written. */
@@ -487,7 +492,6 @@ enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
 	if (opened != EXIT_DONE)
 		return opened;
 	lab_catch_signals();
-	/* A file that is there stays as it is until all ports are found. */
 	result = open_taps(&run, arguments, &fault);
 	if (result == 0)
 		result = open_output(&run, arguments->output, &fault);

@@ -91,6 +91,7 @@ static void give_up_silent(
 {
 	char why[FAULT_TEXT + 64];
 
+	lab_record_dies(&run->state.process[i]);
 	if (is_gone(run, i))
 		return;
 	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, fault->text);

@@ -8,7 +8,6 @@
 #include "cmd_lab.h"
 
 #define STEP_MS     2
-#define DEATH_MS    1000 /* a killed process has closed its socket, and gives its memory back */
 #define PATIENCE_MS 3000
 
 int lab_cable_find(
@@ -79,14 +78,6 @@ static int order_end(
 	return result;
 }
 
-/* A process that did not answer may be dying. */
-static bool dies(const struct lab_record *record)
-{
-	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += STEP_MS)
-		lab_sleep_ms(STEP_MS);
-	return !lab_record_alive(record);
-}
-
 static const char *device_of(const struct topology *topology, struct topology_port port)
 {
 	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
@@ -107,7 +98,7 @@ int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 			continue;
 		result = order_end(record, cable->name[i], cable->cut, fault);
 		done += result == 0;
-		if (result < 0 && dies(record))
+		if (result < 0 && lab_record_dies(record))
 			result = 0;
 	}
 	if (result == 0 && done == 0)

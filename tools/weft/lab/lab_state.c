@@ -17,6 +17,9 @@
 #define STATE_FORMAT "weft-lab-state/1"
 #define PATH_BYTES   512
 
+#define DEATH_MS      1000
+#define DEATH_STEP_MS 2
+
 static void state_path(const struct lab_state *state, const char *suffix, char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "%s/%s%s", state->dir, STATE_FILE, suffix);
@@ -75,6 +78,13 @@ bool lab_record_alive(const struct lab_record *record)
 		return is_alive_there(record);
 	return read_process(record->pid, &letter, &start) && start == record->start &&
 	       letter != 'Z' && letter != 'X';
+}
+
+bool lab_record_dies(const struct lab_record *record)
+{
+	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += DEATH_STEP_MS)
+		lab_sleep_ms(DEATH_STEP_MS);
+	return !lab_record_alive(record);
 }
 
 uint64_t lab_record_cpu_ns(const struct lab_record *record)

@@ -66,6 +66,9 @@ int lab_state_add_netns(struct lab_state *state, const char *netns);
 /* Whether the process exists, is the recorded one, and has not ended. False if its machine cannot
  * be asked. */
 bool lab_record_alive(const struct lab_record *record);
+/* For a process that did not answer: whether it ends within a second. One that was killed has
+ * closed its socket, and gives its memory back. */
+bool lab_record_dies(const struct lab_record *record);
 /* CPU time that all threads of the process have used; 0: it is gone. */
 uint64_t lab_record_cpu_ns(const struct lab_record *record);
 /* Processes of the lab that are alive. */
