@@ -64,7 +64,7 @@ class OnOneLab:
                               stdin=subprocess.DEVNULL, timeout=60, check=False).stdout.decode()
         self.assertRegex(said, r"\r *\d+\.\d %  0\.\d of 0\.3 s, \d s left")
         self.assertRegex(said.splitlines()[-1], r"^  loops away +p99 .*s, longest .*s: link times are "
-                         r"trustworthy above \d+ [mun]?s$")
+                         r"trustworthy above [\d.]+ [mun]?s$")
         self.assertNotIn("left", lab.weft("run", "--duration", "300ms").stderr)
 
     def test_a_capture_is_read_by_tshark_with_our_dissector(self):
