@@ -259,28 +259,23 @@ class Metrics(Case):
                 self.assertNotEqual(found, [], target["expr"])
         self.assertEqual(sorted(asked - names), [])
 
-    def test_it_ends_when_another_lab_takes_the_name(self):
+    def check_end(self, part, *more):
+        """The server ends once this was done to the lab."""
         lab = labs.Lab(WEFT, "v", LAB, labs.two_switches())
         self.addCleanup(lab.remove)
         lab.up()
         with subprocess.Popen([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
             server.stdout.readline()
-            lab.must("up", "--restart")
-            lab.note_pids()
+            lab.must(part, *more)
             said = server.communicate(timeout=30)[1]
         self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"))
 
+    def test_it_ends_when_another_lab_takes_the_name(self):
+        self.check_end("up", "--restart")
+
     def test_it_ends_with_the_lab(self):
-        lab = labs.Lab(WEFT, "v", LAB, labs.two_switches())
-        self.addCleanup(lab.remove)
-        lab.up()
-        with subprocess.Popen([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
-            server.stdout.readline()
-            lab.must("down")
-            said = server.communicate(timeout=30)[1]
-        self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"))
+        self.check_end("down")
 
 
 def main():

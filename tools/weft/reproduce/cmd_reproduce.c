@@ -468,15 +468,13 @@ static int run_member(const struct request *request, const char *name)
 /* Each word of '--only' is a member. */
 static bool knows_words(const struct request *request, const struct experiment *group)
 {
-	unsigned words = 1, known = 0;
+	unsigned known = 0;
 
 	if (request->only == NULL)
 		return true;
-	for (const char *at = request->only; *at != '\0'; at++)
-		words += *at == ',';
 	for (unsigned i = 0; i < group->members; i++)
 		known += is_chosen(request, group->member[i]);
-	return known >= words;
+	return known >= experiment_count_words(request->only);
 }
 
 /* The members of a group one after the other; the greatest exit code, or that of Ctrl-C. */

@@ -122,11 +122,14 @@ struct experiment {
 /* Reads a definition. NULL, fault and errno. */
 struct experiment *experiment_load(const char *path, struct fault *fault);
 void experiment_destroy(struct experiment *experiment);
+void experiment_choice_fini(struct experiment_choice *choice);
 
 /* Keeps only the parts that --quick uses. -EINVAL: it names an unknown part. */
 int experiment_reduce(struct experiment *experiment, struct fault *fault);
 /* Whether "A,B" has this name. */
 bool experiment_names(const char *words, const char *name);
+/* The number of names in it. */
+unsigned experiment_count_words(const char *words);
 /* Whether {n} is part of it. */
 bool experiment_has_instances(const struct experiment *experiment);
 /* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
