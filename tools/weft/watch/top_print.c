@@ -213,20 +213,27 @@ static void print_link(const struct top_print *to, const json_t *link)
 		blocked, fill, stalls, drops, again);
 }
 
-static void print_links(const struct top_print *to, const json_t *links, size_t most)
+/* The first ones of a list, and how many more there are. */
+static void print_list(const struct top_print *to, const json_t *list, size_t most,
+	const char *what, void (*print)(const struct top_print *to, const json_t *item))
 {
-	json_t *link;
+	json_t *item;
 	size_t index;
 
-	print_line(to, BOLD, "%-24s %10s %6s %7s %5s %8s %7s %6s", "LINK", "RATE", "USED",
-		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "RESENT");
-	json_array_foreach(links, index, link)
+	json_array_foreach(list, index, item)
 	{
 		if (index == most)
 			break;
-		print_link(to, link);
+		print(to, item);
 	}
-	print_more(to, most, json_array_size(links), "ends of links");
+	print_more(to, most, json_array_size(list), what);
+}
+
+static void print_links(const struct top_print *to, const json_t *links, size_t most)
+{
+	print_line(to, BOLD, "%-24s %10s %6s %7s %5s %8s %7s %6s", "LINK", "RATE", "USED",
+		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "RESENT");
+	print_list(to, links, most, "ends of links", print_link);
 }
 
 static void print_latency(const json_t *host, const char *name, char out[16])
@@ -255,37 +262,24 @@ static void print_host(const struct top_print *to, const json_t *host)
 
 static void print_hosts(const struct top_print *to, const json_t *hosts, size_t most)
 {
-	json_t *host;
-	size_t index;
-
 	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
 		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
-	json_array_foreach(hosts, index, host)
-	{
-		if (index == most)
-			break;
-		print_host(to, host);
-	}
-	print_more(to, most, json_array_size(hosts), "hosts");
+	print_list(to, hosts, most, "hosts", print_host);
+}
+
+static void print_process(const struct top_print *to, const json_t *process)
+{
+	bool runs = strcmp(lab_text(process, "state"), "running") == 0;
+
+	print_line(to, runs ? NULL : RED, "%-25.25s %10s %5.0f%% %12.1f", lab_text(process, "name"),
+		lab_text(process, "state"), 100 * value_of(process, "cpu"),
+		value_of(process, "away_ns") / 1e6);
 }
 
 static void print_processes(const struct top_print *to, const json_t *processes, size_t most)
 {
-	json_t *process;
-	size_t index;
-
 	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "AWAY ms");
-	json_array_foreach(processes, index, process)
-	{
-		bool runs = strcmp(lab_text(process, "state"), "running") == 0;
-
-		if (index == most)
-			break;
-		print_line(to, runs ? NULL : RED, "%-25.25s %10s %5.0f%% %12.1f",
-			lab_text(process, "name"), lab_text(process, "state"),
-			100 * value_of(process, "cpu"), value_of(process, "away_ns") / 1e6);
-	}
-	print_more(to, most, json_array_size(processes), "processes");
+	print_list(to, processes, most, "processes", print_process);
 }
 
 /* Rows of a table of 'wanted', where 'left' are free; one of them is for "... and more". */
