@@ -42,12 +42,35 @@ static void search_queue(struct search *search, const struct voq *queue)
 	}
 }
 
+/* Inputs where something may be stored for the output, and VCs of such an input. The sets of the
+ * output have all of its VOQs that are not empty; a queue for several outputs is in the sets of its
+ * head. */
+static uint64_t inputs_of(const struct weft_switch *sw, unsigned output)
+{
+	const struct switch_output *out = &sw->port[output].output;
+
+	return sw->voq ? out->ready | out->stalled : UINT64_MAX >> (SWITCH_PORTS_MAX - sw->ports);
+}
+
+static unsigned vcs_of(const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	return sw->voq ? switch_ready_vcs(sw, output, input) | switch_stalled_vcs(sw, output, input)
+		       : (1u << sw->vcs) - 1;
+}
+
 /* Packets that are stored for an output, at any input. */
 static void search_output(struct search *search, const struct weft_switch *sw)
 {
-	for (unsigned input = 0; input < sw->ports; input++)
-		for (unsigned vc = 0; vc < sw->vcs && search->flows < search->most; vc++)
-			search_queue(search, &switch_queues(sw, search->output, input)[vc]);
+	for (uint64_t inputs = inputs_of(sw, search->output); inputs != 0; inputs &= inputs - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(inputs);
+		const struct voq *queue = switch_queues(sw, search->output, input);
+
+		for (unsigned vcs = vcs_of(sw, search->output, input); vcs != 0; vcs &= vcs - 1) {
+			if (search->flows >= search->most)
+				return;
+			search_queue(search, &queue[__builtin_ctz(vcs)]);
+		}
+	}
 }
 
 /* Packets in the VC of an input in which the packet was. */

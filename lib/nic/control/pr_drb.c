@@ -37,7 +37,7 @@ static bool apply(struct pr_drb *control, struct metapath *path, struct episode 
 	return true;
 }
 
-static void save(struct pr_drb *control, const struct metapath *path, const struct episode *episode,
+static void save(struct pr_drb *control, const struct metapath *path, struct episode *episode,
 	uint16_t destination)
 {
 	uint64_t best = metapath_latency(path, &control->paths);

@@ -21,6 +21,7 @@ int solutions_init(struct solutions *base, const struct solutions_config *config
 	if (config->entries == 0 || config->similarity_ppm > WHOLE_PPM)
 		return -EINVAL;
 	base->config = *config;
+	base->changes = 1;
 	base->entry = calloc(config->entries, sizeof(base->entry[0]));
 	return base->entry == NULL ? -ENOMEM : 0;
 }
@@ -45,6 +46,7 @@ bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow)
 	if (pattern->count == SOLUTION_FLOWS_MAX || contains(pattern, flow))
 		return false;
 	pattern->flow[pattern->count++] = flow;
+	pattern->found_at = 0;
 	return true;
 }
 
@@ -60,14 +62,12 @@ static uint32_t similarity(
 	return shared * WHOLE_PPM / all;
 }
 
-static struct solution *match(
+static struct solution *search(
 	struct solutions *base, uint16_t destination, const struct flow_pattern *pattern)
 {
 	struct solution *best = NULL;
 	uint32_t most = 0;
 
-	if (pattern->count == 0)
-		return NULL;
 	for (uint32_t i = 0; i < base->stored; i++) {
 		struct solution *entry = &base->entry[i];
 		uint32_t like;
@@ -83,8 +83,20 @@ static struct solution *match(
 	return best;
 }
 
+static struct solution *match(
+	struct solutions *base, uint16_t destination, struct flow_pattern *pattern)
+{
+	if (pattern->count == 0)
+		return NULL;
+	if (pattern->found_at != base->changes) {
+		pattern->found = search(base, destination, pattern);
+		pattern->found_at = base->changes;
+	}
+	return pattern->found;
+}
+
 struct solution *solutions_find(
-	struct solutions *base, uint16_t destination, const struct flow_pattern *pattern)
+	struct solutions *base, uint16_t destination, struct flow_pattern *pattern)
 {
 	struct solution *found = match(base, destination, pattern);
 
@@ -106,8 +118,8 @@ static struct solution *place(struct solutions *base)
 	return oldest;
 }
 
-bool solutions_save(struct solutions *base, uint16_t destination,
-	const struct flow_pattern *pattern, const struct metapath *path, uint64_t best)
+bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
+	const struct metapath *path, uint64_t best)
 {
 	struct solution *entry = match(base, destination, pattern);
 
@@ -118,6 +130,7 @@ bool solutions_save(struct solutions *base, uint16_t destination,
 	if (entry == NULL)
 		entry = place(base);
 	entry->pattern = *pattern;
+	base->changes++;
 	entry->destination = destination;
 	entry->open = path->open;
 	entry->best = best;

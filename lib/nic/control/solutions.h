@@ -21,9 +21,15 @@
 
 #define SOLUTION_FLOWS_MAX 32 /* of a pattern; further ones are ignored */
 
+struct solution;
+
+/* The flows on the way to one destination. It remembers the answer of its database: a source asks
+ * once for each notification, and both seldom change. */
 struct flow_pattern {
 	uint8_t count;
 	struct cn_flow flow[SOLUTION_FLOWS_MAX];
+	struct solution *found;
+	uint64_t found_at; /* solutions.changes then; 0: not asked since the last flow */
 };
 
 struct solution {
@@ -45,6 +51,7 @@ struct solutions {
 	struct solutions_config config;
 	struct solution *entry; /* [config.entries] */
 	uint64_t uses;
+	uint64_t changes; /* counts from 1 */
 	uint32_t stored;
 };
 
@@ -61,9 +68,9 @@ bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow);
 /* The most similar solution that matches, or NULL. It counts as used. An empty pattern matches
  * none. */
 struct solution *solutions_find(
-	struct solutions *base, uint16_t destination, const struct flow_pattern *pattern);
+	struct solutions *base, uint16_t destination, struct flow_pattern *pattern);
 
 /* Keeps these open paths: as a new solution if none matches, or instead of the matching one if they
  * are better: a lower L*, or more paths. True: kept. */
-bool solutions_save(struct solutions *base, uint16_t destination,
-	const struct flow_pattern *pattern, const struct metapath *path, uint64_t best);
+bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
+	const struct metapath *path, uint64_t best);

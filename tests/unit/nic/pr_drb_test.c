@@ -326,6 +326,35 @@ static void the_most_similar_solution_matches(void **state)
 	assert_int_equal(3, solutions_find(&control.base, TO, &all)->open);
 }
 
+static void a_new_flow_makes_the_database_answer_anew(void **state)
+{
+	struct flow_pattern known = {.count = 0}, seen = {.count = 0};
+
+	path.open = 2;
+	for (unsigned i = 0; i < 4; i++)
+		flow_pattern_add(&known, flow((uint16_t)i));
+	assert_true(solutions_save(&control.base, TO, &known, &path, 10));
+	flow_pattern_add(&seen, flow(9));
+	assert_null(solutions_find(&control.base, TO, &seen));
+	for (unsigned i = 0; i < 4; i++)
+		flow_pattern_add(&seen, flow((uint16_t)i));
+	assert_non_null(solutions_find(&control.base, TO, &seen)); /* 4 of 5 */
+	flow_pattern_add(&seen, flow(10));
+	assert_null(solutions_find(&control.base, TO, &seen)); /* 4 of 6 */
+}
+
+static void a_new_solution_makes_the_database_answer_anew(void **state)
+{
+	struct flow_pattern first = {.count = 0}, same = {.count = 0};
+
+	path.open = 2;
+	flow_pattern_add(&first, flow(1));
+	flow_pattern_add(&same, flow(1));
+	assert_null(solutions_find(&control.base, TO, &first));
+	assert_true(solutions_save(&control.base, TO, &same, &path, 10));
+	assert_non_null(solutions_find(&control.base, TO, &first));
+}
+
 static void a_solution_of_more_paths_than_there_are_is_cut(void **state)
 {
 	solve(1, 3);
@@ -381,6 +410,8 @@ int main(void)
 		TEST(a_higher_latency_does_not),
 		TEST(more_paths_replace_a_solution),
 		TEST(the_least_recently_used_goes),
+		TEST(a_new_flow_makes_the_database_answer_anew),
+		TEST(a_new_solution_makes_the_database_answer_anew),
 		TEST(the_most_similar_solution_matches),
 		TEST(a_solution_of_more_paths_than_there_are_is_cut),
 		TEST(a_pattern_is_bounded),
