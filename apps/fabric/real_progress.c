@@ -4,7 +4,6 @@
 
 #include <rte_lcore.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STEP_NS       20000000L
 #define STEPS_TO_TELL 25
@@ -34,7 +33,7 @@ static void *run(void *ctx)
 
 void real_progress_start(struct real_progress *progress)
 {
-	if (progress->line.silent || !isatty(STDERR_FILENO))
+	if (!progress_line_visible(&progress->line))
 		return;
 	progress->line.out = stderr;
 	progress->running = rte_ctrl_thread_create(

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "measure_window.h"
 #include "program.h"
+#include "progress_line.h"
 #include "report.h"
 #include "virtual_capture.h"
 #include "virtual_fabric.h"
@@ -15,12 +15,11 @@
 
 #define TELL_EACH_S 0.5
 
-/* Progress of a run: one line on a terminal, written over again. */
 struct progress {
+	struct progress_line line;
 	double scale; /* of the unit */
 	const char *unit;
 	double started, told;
-	bool shown;
 };
 
 /* Nothing, unless half a second has gone since it told something. */
@@ -32,22 +31,21 @@ static void tell(void *ctx, uint64_t done, uint64_t whole, uint64_t packet_hops)
 	if (now - progress->told < TELL_EACH_S || done == 0)
 		return;
 	progress->told = now;
-	progress->shown = true;
-	fprintf(stderr, "\r%5.1f %%  %.3f of %.3f %s  %.1f million packet-hops/s  %.0f s left   ",
+	progress_line_print(&progress->line,
+		"%5.1f %%  %.3f of %.3f %s  %.1f million packet-hops/s  %.0f s left",
 		100 * (double)done / (double)whole, (double)done / progress->scale,
 		(double)whole / progress->scale, progress->unit, (double)packet_hops / gone / 1e6,
 		gone * (double)(whole - done) / (double)done);
 }
 
-static void wipe(const struct progress *progress)
+static struct progress begin(const struct options *options, double scale, const char *unit)
 {
-	if (progress->shown)
-		fprintf(stderr, "\r%*s\r", 78, "");
-}
-
-static bool is_told(const struct options *options)
-{
-	return !options->quiet && isatty(STDERR_FILENO);
+	return (struct progress){
+		.line = {.out = stderr, .silent = options->quiet},
+		.scale = scale,
+		.unit = unit,
+		.started = measure_wall_seconds(),
+	};
 }
 
 /* --- packets --- */
@@ -55,12 +53,11 @@ static bool is_told(const struct options *options)
 static int run_virtual(struct virtual_fabric *fabric, const struct options *options,
 	const atomic_bool *stop, struct fault *fault)
 {
-	struct progress progress = {
-		.scale = (double)PS_PER_MS, .unit = "ms", .started = measure_wall_seconds()};
-	int result =
-		virtual_fabric_run(fabric, stop, is_told(options) ? tell : NULL, &progress, fault);
+	struct progress progress = begin(options, (double)PS_PER_MS, "ms");
+	int result = virtual_fabric_run(fabric, stop,
+		progress_line_visible(&progress.line) ? tell : NULL, &progress, fault);
 
-	wipe(&progress);
+	progress_line_wipe(&progress.line);
 	return result;
 }
 
@@ -120,13 +117,12 @@ static int run_wormhole(struct wormhole_fabric *fabric, const struct options *op
 	const struct run_config *config, const atomic_bool *stop, struct fault *fault)
 {
 	bool messages = config->measure.messages > 0; /* the run counts them */
-	struct progress progress = {.scale = messages ? 1000 : (double)PS_PER_MS,
-		.unit = messages ? "thousand messages" : "ms",
-		.started = measure_wall_seconds()};
-	int result =
-		wormhole_fabric_run(fabric, stop, is_told(options) ? tell : NULL, &progress, fault);
+	struct progress progress = messages ? begin(options, 1000, "thousand messages")
+					    : begin(options, (double)PS_PER_MS, "ms");
+	int result = wormhole_fabric_run(fabric, stop,
+		progress_line_visible(&progress.line) ? tell : NULL, &progress, fault);
 
-	wipe(&progress);
+	progress_line_wipe(&progress.line);
 	return result;
 }
 

@@ -2,16 +2,29 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "progress_line.h"
 
+#include <stdarg.h>
 #include <unistd.h>
 
 #define COLUMNS 78
 
-static bool begin(struct progress_line *line)
+bool progress_line_visible(const struct progress_line *line)
 {
-	if (line->silent || !isatty(STDERR_FILENO))
-		return false;
+	return !line->silent && isatty(STDERR_FILENO);
+}
+
+void progress_line_print(struct progress_line *line, const char *format, ...)
+{
+	va_list args;
+
+	if (!progress_line_visible(line))
+		return;
 	line->shown = true;
-	return true;
+	fputc('\r', line->out);
+	va_start(args, format);
+	vfprintf(line->out, format, args);
+	va_end(args);
+	/* What a longer text has left of its end. */
+	fputs("   ", line->out);
 }
 
 static double seconds(weft_time time)
@@ -21,22 +34,19 @@ static double seconds(weft_time time)
 
 void progress_line_tell(struct progress_line *line, weft_time done, weft_time whole)
 {
-	if (!begin(line))
-		return;
 	if (done > whole)
 		done = whole;
 	if (whole == WEFT_TIME_NEVER)
-		fprintf(line->out, "\r%.1f s   ", seconds(done));
+		progress_line_print(line, "%.1f s", seconds(done));
 	else
-		fprintf(line->out, "\r%5.1f %%  %.1f of %.1f s, %.0f s left   ",
+		progress_line_print(line, "%5.1f %%  %.1f of %.1f s, %.0f s left",
 			whole > 0 ? 100 * (double)done / (double)whole : 100, seconds(done),
 			seconds(whole), seconds(whole - done));
 }
 
 void progress_line_wait(struct progress_line *line, const char *what)
 {
-	if (begin(line))
-		fprintf(line->out, "\rwaiting for %s   ", what);
+	progress_line_print(line, "waiting for %s", what);
 }
 
 void progress_line_wipe(struct progress_line *line)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How far a run on the real clock is: one line on a terminal, written over again, and nothing where
- * standard error is none. */
+/* How far a run is: one line on a terminal, written over again, and nothing where standard error is
+ * none. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,10 +16,16 @@ struct progress_line {
 	bool shown;
 };
 
+/* The line is told at all. */
+bool progress_line_visible(const struct progress_line *line);
+
 /* "  45 %  0.9 of 2.0 s, 1.1 s left"; 'whole' WEFT_TIME_NEVER: "0.9 s". The caller tells it some
  * times a second. */
 void progress_line_tell(struct progress_line *line, weft_time done, weft_time whole);
 /* "waiting for …" */
 void progress_line_wait(struct progress_line *line, const char *what);
+/* Any other text, below 78 columns. */
+void progress_line_print(struct progress_line *line, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Leaves an empty line, if there is one. */
 void progress_line_wipe(struct progress_line *line);

@@ -7,6 +7,7 @@
 
 #include "counter_info.h"
 #include "frame.h"
+#include "json_values.h"
 #include "lab_errors.h"
 #include "lab_mapping.h"
 #include "lab_query.h"
@@ -171,19 +172,14 @@ static json_t *describe_way(const struct way *way, const char *state)
 		optional(host, per_second(rates, "nics", way->sender, "frames_retransmitted")));
 }
 
-static double value_of(const json_t *entry, const char *name)
-{
-	return json_number_value(json_object_get(entry, name));
-}
-
 /* Not up, then with losses, then by utilisation. */
 static double urgency(const json_t *link)
 {
-	double sum = value_of(link, "utilisation") + value_of(link, "blocked");
+	double sum = json_value_of(link, "utilisation") + json_value_of(link, "blocked");
 
 	if (strcmp(lab_text(link, "state"), "up") != 0)
 		return 1e9 + sum;
-	if (value_of(link, "drops_per_s") + value_of(link, "retransmissions_per_s") > 0)
+	if (json_value_of(link, "drops_per_s") + json_value_of(link, "retransmissions_per_s") > 0)
 		return 1e6 + sum;
 	return sum;
 }
@@ -243,9 +239,10 @@ static json_t *list_links(const struct rates *rates)
 
 static double host_urgency(const json_t *host)
 {
-	double messages = value_of(host, "sent_per_s") + value_of(host, "received_per_s");
+	double messages = json_value_of(host, "sent_per_s") + json_value_of(host, "received_per_s");
 
-	return value_of(host, "failed_per_s") + value_of(host, "retransmissions_per_s") > 0
+	return json_value_of(host, "failed_per_s") + json_value_of(host, "retransmissions_per_s") >
+			       0
 		       ? 1e12 + messages
 		       : messages;
 }
@@ -311,7 +308,8 @@ static json_int_t away_ns(const json_t *all, const char *process)
 
 static double process_urgency(const json_t *process)
 {
-	return strcmp(lab_text(process, "state"), "running") != 0 ? 1e9 : value_of(process, "cpu");
+	return strcmp(lab_text(process, "state"), "running") != 0 ? 1e9
+								  : json_value_of(process, "cpu");
 }
 
 static json_t *list_processes(const struct rates *rates)

@@ -9,14 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "json_values.h"
 #include "lab_mapping.h"
 #include "lab_ready.h"
 #include "lab_state.h"
-
-static uint64_t number(json_t *counters, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(counters, name));
-}
 
 /* Cables into another fabric, at the end, where they are seen. */
 void status_print_strangers(json_t *links, FILE *out)
@@ -46,12 +42,13 @@ static void print_lines(const char *title, json_t *lines, FILE *out)
 static void print_leader(json_t *mapper, FILE *out)
 {
 	fprintf(out, "%-16s %-12s %6" PRIu64 " %9" PRIu64 " %6" PRIu64 " %7" PRIu64 "\n",
-		lab_text(mapper, "host"), lab_text(mapper, "state"), number(mapper, "epoch"),
-		number(mapper, "switches"), number(mapper, "hosts"), number(mapper, "cables"));
-	if (number(mapper, "first_map_ns") != 0)
+		lab_text(mapper, "host"), lab_text(mapper, "state"), json_count_of(mapper, "epoch"),
+		json_count_of(mapper, "switches"), json_count_of(mapper, "hosts"),
+		json_count_of(mapper, "cables"));
+	if (json_count_of(mapper, "first_map_ns") != 0)
 		fprintf(out, "  first routes after %.1f ms, last change took %.1f ms\n",
-			(double)number(mapper, "first_map_ns") / 1e6,
-			(double)number(mapper, "last_change_ns") / 1e6);
+			(double)json_count_of(mapper, "first_map_ns") / 1e6,
+			(double)json_count_of(mapper, "last_change_ns") / 1e6);
 	if (lab_text(mapper, "fault")[0] != '\0')
 		fprintf(out, "  no routes: %s\n", lab_text(mapper, "fault"));
 	if (lab_text(mapper, "fallback")[0] != '\0')
@@ -64,12 +61,12 @@ static void print_leader(json_t *mapper, FILE *out)
 static void print_distant(json_t *mapping, FILE *out)
 {
 	fprintf(out, "%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", lab_text(mapping, "mapper"),
-		"elsewhere", number(mapping, "mapper_epoch"), "-", "-", "-");
+		"elsewhere", json_count_of(mapping, "mapper_epoch"), "-", "-", "-");
 	fprintf(out, "  %s on another machine %s %.1f ms ago; what it has found is known there\n",
 		lab_text(mapping, "mapper"),
 		json_is_true(json_object_get(mapping, "mapper_silent")) ? "has led, last heard"
 									: "leads, heard",
-		(double)number(mapping, "mapper_heard_ns") / 1e6);
+		(double)json_count_of(mapping, "mapper_heard_ns") / 1e6);
 }
 
 static void print_unused(json_t *agents, FILE *out)

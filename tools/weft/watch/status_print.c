@@ -10,14 +10,10 @@
 #include <string.h>
 
 #include "fold.h"
+#include "json_values.h"
 #include "lab_collect.h"
 #include "lab_errors.h"
 #include "lab_query.h"
-
-static uint64_t number(json_t *counters, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(counters, name));
-}
 
 static void print_summary(json_t *all, FILE *out)
 {
@@ -71,8 +67,8 @@ static void print_errors(json_t *all, FILE *out)
 	json_array_foreach(errors, index, error)
 	{
 		fprintf(out, "  %s %s %" PRIu64 " (%s: %s)\n", lab_text(error, "device"),
-			lab_text(error, "counter"), number(error, "value"), lab_text(error, "unit"),
-			lab_text(error, "meaning"));
+			lab_text(error, "counter"), json_count_of(error, "value"),
+			lab_text(error, "unit"), lab_text(error, "meaning"));
 	}
 	json_decref(errors);
 }
@@ -83,7 +79,7 @@ static void print_us(json_t *counters, const char *name, FILE *out)
 	if (json_is_null(json_object_get(counters, name)))
 		fprintf(out, " %9s", "-");
 	else
-		fprintf(out, " %9.1f", (double)number(counters, name) / 1e3);
+		fprintf(out, " %9.1f", (double)json_count_of(counters, name) / 1e3);
 }
 
 static void print_switches(json_t *switches, FILE *out)
@@ -99,9 +95,9 @@ static void print_switches(json_t *switches, FILE *out)
 		fprintf(out,
 			"%-18s %11" PRIu64 " %11" PRIu64 " %14" PRIu64 " %9" PRIu64 " %10" PRIu64
 			"\n",
-			name, number(sw, "data_in"), number(sw, "data_out"),
-			number(sw, "bytes_out"), number(sw, "stall_credit"),
-			number(sw, "stored_blocks"));
+			name, json_count_of(sw, "data_in"), json_count_of(sw, "data_out"),
+			json_count_of(sw, "bytes_out"), json_count_of(sw, "stall_credit"),
+			json_count_of(sw, "stored_blocks"));
 	}
 }
 
@@ -116,8 +112,10 @@ static void print_hosts(json_t *nics, FILE *out)
 	json_object_foreach(nics, name, nic)
 	{
 		fprintf(out, "%-14s %11" PRIu64 " %11" PRIu64 " %8" PRIu64 " %8" PRIu64, name,
-			number(nic, "messages_injected"), number(nic, "messages_delivered"),
-			number(nic, "frames_retransmitted"), number(nic, "messages_failed"));
+			json_count_of(nic, "messages_injected"),
+			json_count_of(nic, "messages_delivered"),
+			json_count_of(nic, "frames_retransmitted"),
+			json_count_of(nic, "messages_failed"));
 		print_us(nic, "network_latency_p50_ns", out);
 		print_us(nic, "network_latency_p99_ns", out);
 		fputc('\n', out);
@@ -137,9 +135,9 @@ static void print_congestion(json_t *congestion, FILE *out)
 		fprintf(out,
 			"%-18s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64 " %12" PRIu64
 			"\n",
-			name, number(sw, "roots_now"), number(sw, "branches_now"),
-			number(sw, "arn_entries_now"), number(sw, "arn_sent"),
-			number(sw, "packets_adapted"));
+			name, json_count_of(sw, "roots_now"), json_count_of(sw, "branches_now"),
+			json_count_of(sw, "arn_entries_now"), json_count_of(sw, "arn_sent"),
+			json_count_of(sw, "packets_adapted"));
 	}
 }
 

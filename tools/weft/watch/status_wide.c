@@ -7,13 +7,9 @@
 
 #include <inttypes.h>
 
+#include "json_values.h"
 #include "lab_collect.h"
 #include "lab_query.h"
-
-static uint64_t number(json_t *counters, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(counters, name));
-}
 
 static void print_processes(json_t *processes)
 {
@@ -24,7 +20,7 @@ static void print_processes(json_t *processes)
 	json_array_foreach(processes, index, process)
 	{
 		printf("%-16s %-12s %8" PRIu64 "  %s%s%s\n", lab_text(process, "name"),
-			lab_text(process, "program"), number(process, "pid"),
+			lab_text(process, "program"), json_count_of(process, "pid"),
 			lab_text(process, "state"),
 			lab_text(process, "fault")[0] != '\0' ? ": " : "",
 			lab_text(process, "fault"));

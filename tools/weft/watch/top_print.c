@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fold.h"
+#include "json_values.h"
 #include "lab_query.h"
 #include "text_escape.h"
 
@@ -15,11 +16,6 @@
 #define BOLD   "\033[1m"
 
 #define ERRORS_MOST 6 /* lines of a screen */
-
-static double value_of(const json_t *entry, const char *name)
-{
-	return json_number_value(json_object_get(entry, name));
-}
 
 /* A line, cut to 80 columns; the colour (NULL: none) does not count. */
 static void print_line(const struct top_print *to, const char *colour, const char *format, ...)
@@ -76,12 +72,12 @@ static void print_optional(const json_t *entry, const char *name, char out[8])
 	if (json_is_null(json_object_get(entry, name)))
 		snprintf(out, 8, "-");
 	else
-		print_count(value_of(entry, name), out);
+		print_count(json_value_of(entry, name), out);
 }
 
 static void print_share(const json_t *entry, const char *name, char out[8])
 {
-	double percent = 100 * value_of(entry, name);
+	double percent = 100 * json_value_of(entry, name);
 
 	if (json_is_null(json_object_get(entry, name)))
 		snprintf(out, 8, "-");
@@ -102,13 +98,13 @@ static void print_mapper(const struct top_print *to, const json_t *mapper)
 		print_line(to, RED, "no mapper leads");
 	else if (json_is_true(json_object_get(mapper, "elsewhere")))
 		print_line(to, NULL, "mapper %s on another machine, epoch %.0f", host,
-			value_of(mapper, "epoch"));
+			json_value_of(mapper, "epoch"));
 	else
 		print_line(to, NULL,
 			"mapper %s %s, epoch %.0f: %.0f switches, %.0f hosts, %.0f cables", host,
-			lab_text(mapper, "state"), value_of(mapper, "epoch"),
-			value_of(mapper, "switches"), value_of(mapper, "hosts"),
-			value_of(mapper, "cables"));
+			lab_text(mapper, "state"), json_value_of(mapper, "epoch"),
+			json_value_of(mapper, "switches"), json_value_of(mapper, "hosts"),
+			json_value_of(mapper, "cables"));
 	if (lab_text(mapper, "why")[0] != '\0')
 		print_line(to, RED, "not done: %s", lab_text(mapper, "why"));
 }
@@ -136,9 +132,9 @@ static void print_head(const struct top_print *to, const json_t *line)
 
 	json_array_foreach(processes, index, process)
 	{
-		cpu += value_of(process, "cpu");
-		if (value_of(process, "away_ns") > away) {
-			away = value_of(process, "away_ns");
+		cpu += json_value_of(process, "cpu");
+		if (json_value_of(process, "away_ns") > away) {
+			away = json_value_of(process, "away_ns");
 			where = lab_text(process, "name");
 		}
 	}
@@ -167,18 +163,18 @@ static void print_errors(const struct top_print *to, const json_t *errors, size_
 		print_line(to, BOLD, "NOT ZERO");
 	json_array_foreach(errors, index, error)
 	{
-		double grown = value_of(error, "grown");
+		double grown = json_value_of(error, "grown");
 
 		if (index == most)
 			break;
 		if (grown > 0)
 			print_line(to, RED, "  %s %s %.0f (+%.0f) %s: %s",
 				lab_text(error, "device"), lab_text(error, "counter"),
-				value_of(error, "value"), grown, lab_text(error, "unit"),
+				json_value_of(error, "value"), grown, lab_text(error, "unit"),
 				lab_text(error, "meaning"));
 		else
 			print_line(to, YELLOW, "  %s %s %.0f %s: %s", lab_text(error, "device"),
-				lab_text(error, "counter"), value_of(error, "value"),
+				lab_text(error, "counter"), json_value_of(error, "value"),
 				lab_text(error, "unit"), lab_text(error, "meaning"));
 	}
 	print_more(to, most, json_array_size(errors), "counters");
@@ -188,9 +184,10 @@ static void print_errors(const struct top_print *to, const json_t *errors, size_
 
 static const char *link_colour(const json_t *link)
 {
-	if (strcmp(lab_text(link, "state"), "up") != 0 || value_of(link, "drops_per_s") > 0)
+	if (strcmp(lab_text(link, "state"), "up") != 0 || json_value_of(link, "drops_per_s") > 0)
 		return RED;
-	if (value_of(link, "retransmissions_per_s") > 0 || value_of(link, "blocked") > 0.1)
+	if (json_value_of(link, "retransmissions_per_s") > 0 ||
+		json_value_of(link, "blocked") > 0.1)
 		return YELLOW;
 	return NULL;
 }
@@ -202,7 +199,7 @@ static void print_link(const struct top_print *to, const json_t *link)
 	snprintf(way, sizeof(way), "%s > %s", lab_text(link, "from"), lab_text(link, "to"));
 	snprintf(rate, sizeof(rate), "%s", lab_text(link, "state"));
 	if (strcmp(rate, "up") == 0)
-		top_rate(value_of(link, "rate_bps"), rate);
+		top_rate(json_value_of(link, "rate_bps"), rate);
 	print_share(link, "utilisation", used);
 	print_share(link, "blocked", blocked);
 	print_share(link, "vc_fill", fill);
@@ -238,20 +235,21 @@ static void print_links(const struct top_print *to, const json_t *links, size_t 
 
 static void print_latency(const json_t *host, const char *name, char out[16])
 {
-	if (json_is_null(json_object_get(host, name)) || value_of(host, name) == 0)
+	if (json_is_null(json_object_get(host, name)) || json_value_of(host, name) == 0)
 		snprintf(out, 16, "-");
 	else
-		snprintf(out, 16, "%.1f", value_of(host, name) / 1e3);
+		snprintf(out, 16, "%.1f", json_value_of(host, name) / 1e3);
 }
 
 static void print_host(const struct top_print *to, const json_t *host)
 {
 	char sent[8], received[8], rate[16], again[8], failed[8], p50[16], p99[16];
-	bool bad = value_of(host, "failed_per_s") > 0 || value_of(host, "drops_per_s") > 0;
+	bool bad =
+		json_value_of(host, "failed_per_s") > 0 || json_value_of(host, "drops_per_s") > 0;
 
 	print_optional(host, "sent_per_s", sent);
 	print_optional(host, "received_per_s", received);
-	top_rate(value_of(host, "goodput_bps"), rate);
+	top_rate(json_value_of(host, "goodput_bps"), rate);
 	print_optional(host, "retransmissions_per_s", again);
 	print_optional(host, "failed_per_s", failed);
 	print_latency(host, "latency_p50_ns", p50);
@@ -272,8 +270,8 @@ static void print_process(const struct top_print *to, const json_t *process)
 	bool runs = strcmp(lab_text(process, "state"), "running") == 0;
 
 	print_line(to, runs ? NULL : RED, "%-25.25s %10s %5.0f%% %12.1f", lab_text(process, "name"),
-		lab_text(process, "state"), 100 * value_of(process, "cpu"),
-		value_of(process, "away_ns") / 1e6);
+		lab_text(process, "state"), 100 * json_value_of(process, "cpu"),
+		json_value_of(process, "away_ns") / 1e6);
 }
 
 static void print_processes(const struct top_print *to, const json_t *processes, size_t most)
