@@ -197,13 +197,14 @@ static int run_lab(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static struct terminal_guard guard;
 	struct topology *topology = NULL;
 	struct run_config *config;
 	struct options options;
 	struct fault fault;
 	int result;
 
-	terminal_guard();
+	terminal_guard(&guard);
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
 	options_parse(&options, argc, argv);

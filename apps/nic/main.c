@@ -12,9 +12,10 @@ const char *argp_program_version = "weft-nic " WEFT_VERSION;
 
 int main(int argc, char **argv)
 {
+	static struct terminal_guard guard;
 	static struct lab_process_options options;
 
-	terminal_guard();
+	terminal_guard(&guard);
 	lab_process_parse(&options, LAB_ROLE_HOSTS, argc, argv);
 	return (int)lab_process_main(&options);
 }

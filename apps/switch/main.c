@@ -76,13 +76,14 @@ static int run_lab(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static struct terminal_guard guard;
 	struct eal_options eal = {.lcores = 1};
 	struct switch_options options;
 	const atomic_bool *stop;
 	struct fault fault;
 	int result;
 
-	terminal_guard();
+	terminal_guard(&guard);
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
 	switch_options_parse(&options, argc, argv);

@@ -3,23 +3,15 @@
 #include "terminal_guard.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "text_escape.h"
 
-#define ERASE_LINE "\033[K"
-
 /* Our other sequences do not pass here: 'weft lab top', which has some, writes to the terminal
  * itself. */
-struct guarded {
-	int fd;
-	bool returns;         /* a carriage return passes, and ERASE_LINE after it */
-	unsigned char before; /* the last byte of the piece before */
-};
+#define ERASE_LINE "\033[K"
 
 static bool put(int fd, const char *text, size_t bytes)
 {
@@ -47,7 +39,7 @@ static bool put_escaped(int fd, const char *text, unsigned bytes)
 }
 
 /* The bytes at 'text' that are our own progress line's; 0: none. */
-static unsigned of_progress(const struct guarded *guarded, const char *text, size_t bytes)
+static unsigned of_progress(const struct guarded_stream *guarded, const char *text, size_t bytes)
 {
 	const size_t erase = strlen(ERASE_LINE);
 
@@ -62,7 +54,7 @@ static unsigned of_progress(const struct guarded *guarded, const char *text, siz
 
 static ssize_t write_guarded(void *cookie, const char *text, size_t bytes)
 {
-	struct guarded *guarded = cookie;
+	struct guarded_stream *guarded = cookie;
 	size_t plain = 0;
 
 	for (size_t at = 0; at < bytes;) {
@@ -84,35 +76,24 @@ static ssize_t write_guarded(void *cookie, const char *text, size_t bytes)
 	return put(guarded->fd, text + plain, bytes - plain) ? (ssize_t)bytes : -1;
 }
 
-static int end_guarded(void *cookie)
+static void guard_stream(FILE **stream, struct guarded_stream *guarded, int buffering)
 {
-	free(cookie);
-	return 0;
-}
-
-static void guard(FILE **stream, int fd, bool returns, int buffering)
-{
-	const cookie_io_functions_t functions = {.write = write_guarded, .close = end_guarded};
-	struct guarded *guarded;
+	const cookie_io_functions_t functions = {.write = write_guarded};
 	FILE *replacement;
 
-	if (!isatty(fd))
+	if (!isatty(guarded->fd))
 		return;
-	guarded = malloc(sizeof(*guarded));
-	if (guarded == NULL)
-		return;
-	*guarded = (struct guarded){.fd = fd, .returns = returns};
 	replacement = fopencookie(guarded, "w", functions);
-	if (replacement == NULL) {
-		free(guarded);
+	if (replacement == NULL)
 		return;
-	}
 	setvbuf(replacement, NULL, buffering, BUFSIZ);
 	*stream = replacement;
 }
 
-void terminal_guard(void)
+void terminal_guard(struct terminal_guard *guard)
 {
-	guard(&stdout, STDOUT_FILENO, false, _IOLBF);
-	guard(&stderr, STDERR_FILENO, true, _IONBF); /* progress has no line ends */
+	*guard = (struct terminal_guard){
+		.out = {.fd = STDOUT_FILENO}, .err = {.fd = STDERR_FILENO, .returns = true}};
+	guard_stream(&stdout, &guard->out, _IOLBF);
+	guard_stream(&stderr, &guard->err, _IONBF); /* progress has no line ends */
 }

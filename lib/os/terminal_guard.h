@@ -7,5 +7,18 @@
  * line" directly behind one, which our own progress lines have, this holds on standard output only.
  */
 
-/* Call it first in main(). Pipes and files get all bytes as they are. */
-void terminal_guard(void);
+#include <stdbool.h>
+
+struct guarded_stream {
+	int fd;
+	bool returns;         /* a carriage return passes, and "erase the line" after it */
+	unsigned char before; /* the last byte of the piece before */
+};
+
+struct terminal_guard {
+	struct guarded_stream out, err;
+};
+
+/* Call it first in main(), with memory that lasts as long as the program: exit() writes what is
+ * left. Pipes and files get all bytes as they are. */
+void terminal_guard(struct terminal_guard *guard);

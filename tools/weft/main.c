@@ -149,7 +149,9 @@ static int help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	terminal_guard();
+	static struct terminal_guard guard;
+
+	terminal_guard(&guard);
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_BAD_REQUEST;
