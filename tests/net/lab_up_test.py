@@ -16,6 +16,8 @@ import sys
 import tempfile
 import unittest
 
+import labs
+
 WEFT = None
 
 LAB = """weft: lab/1
@@ -177,7 +179,8 @@ class Up(unittest.TestCase):
         self.assertIn("  s1: playing: killed\n", said)
 
     def test_a_process_that_the_kernel_killed_for_its_memory_is_said_to_be(self):
-        group, why = memory_group(f"weft-{self.name}", 64 << 20)
+        # A sanitizer's programs need more themselves.
+        group, why = memory_group(f"weft-{self.name}", (512 if labs.has_sanitizer(WEFT) else 64) << 20)
         if group is None:
             self.skipTest(why)
         self.addCleanup(os.rmdir, group)

@@ -18,6 +18,12 @@ def skip(why):
     sys.exit(77)
 
 
+def has_sanitizer(program):
+    """Whether it was built with AddressSanitizer."""
+    with open(program, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 def need_lab(programs=("ip",)):
     """Ends the test with 77 where this machine does not allow labs with veth pairs."""
     if os.geteuid() != 0:
