@@ -126,7 +126,8 @@ class Allreduce(unittest.TestCase):
         subprocess.run(["mpicc", "-o", cls.program, f"{cls.program}.c"], check=True, timeout=120)
 
     def cable_on_the_way(self, lab, source, destination):
-        """The first link between switches of the way in force."""
+        """The first link between switches of the way in force. A busy machine maps later than it brings up."""
+        lab.wait(lambda: lab.weft("route", source, destination).returncode == 0, "no way")
         return json.loads(lab.must("route", source, destination, "--json"))["ways"][0][0]
 
     def check(self, lab, hosts):

@@ -275,7 +275,7 @@ static json_t *control_json_there(struct lab_connection *connection,
 
 	if (answer == NULL)
 		return NULL;
-	json = json_loads(lab_text(answer, "text"), 0, &error);
+	json = json_loads(lab_text(answer, "text"), JSON_DECODE_ANY, &error);
 	if (json == NULL)
 		fault_set(fault, EPROTO, "%s: %s", record->name, error.text);
 	json_decref(answer);
@@ -316,7 +316,7 @@ json_t *lab_control_json(struct lab_connection *connection, const struct lab_rec
 		return control_json_there(connection, record, text, fault);
 	if (lab_control_file(connection, record, dir, text, path, fault) < 0)
 		return NULL;
-	json = json_load_file(path, 0, &error);
+	json = json_load_file(path, JSON_DECODE_ANY, &error);
 	if (json == NULL)
 		fault_set(fault, EPROTO, "%s: %s", path, error.text);
 	unlink(path);
