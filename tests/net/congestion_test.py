@@ -20,6 +20,8 @@ import tempfile
 import time
 import unittest
 
+import labs
+
 WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 DISSECTOR = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 NETWORK = """
@@ -202,8 +204,8 @@ class Live(Folder):
         self.addCleanup(self.weft, "down")
         self.assertEqual(up.returncode, 0, up.stderr)
         until, seen = time.monotonic() + 40, {}
-        with subprocess.Popen([WEFT, "lab", "run", self.lab], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as run:
+        with labs.Program([WEFT, "lab", "run", self.lab], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as run:
             while time.monotonic() < until and run.poll() is None:
                 status = json.loads(self.weft("status", "--json").stdout)
                 # A status is not of one moment.

@@ -75,8 +75,8 @@ class OnOneLab:
 
     def check_capture(self, lab, port):
         path = os.path.join(lab.folder, f"{port}.pcapng")
-        with subprocess.Popen([WEFT, "lab", "capture", lab.file, port, "-o", path],
-                              stderr=subprocess.PIPE, text=True) as capture:
+        with labs.Program([WEFT, "lab", "capture", lab.file, port, "-o", path],
+                          stderr=subprocess.PIPE, text=True) as capture:
             lab.run("--duration", "300ms")
             capture.send_signal(signal.SIGINT)
             said = capture.communicate(timeout=30)[1]
@@ -168,8 +168,8 @@ class OnOneLab:
 
     def test_all_ports_are_captured_in_one_file(self):
         path = os.path.join(self.common.folder, "all.pcapng")
-        with subprocess.Popen([WEFT, "lab", "capture", self.common.name, "all", "-o", path], stderr=subprocess.PIPE,
-                              text=True) as capture:
+        with labs.Program([WEFT, "lab", "capture", self.common.name, "all", "-o", path], stderr=subprocess.PIPE,
+                          text=True) as capture:
             self.common.run("--duration", "200ms")
             capture.send_signal(signal.SIGINT)
             self.assertRegex(capture.communicate(timeout=30)[1], r"spine:1: \d+ frames captured")
@@ -345,8 +345,8 @@ class One(Verbs, LabCase):
 
     def interrupt_up(self, lab, moment):
         """When that file is there."""
-        with subprocess.Popen([WEFT, "lab", "up", lab.file], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, start_new_session=True) as up:
+        with labs.Program([WEFT, "lab", "up", lab.file], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as up:
             while not os.path.exists(moment) and up.poll() is None:
                 pass
             os.killpg(up.pid, signal.SIGINT)

@@ -146,8 +146,8 @@ class Knobs(unittest.TestCase):
         return json.loads(self.lab.must("route", *hosts, "--json"))
 
     def test_the_ways_between_two_hosts_lead_through_the_cables_that_there_are(self):
+        self.lab.wait(lambda: self.route("h0", "h3")["in_force"], "the way is not in force")
         way = self.route("h0", "h3")
-        self.assertTrue(way["in_force"])
         self.assertEqual(way["mapper"], self.lab.status()["mapping"]["mapper"])
         self.assertGreaterEqual(len(way["ways"]), 1)
         self.assertLessEqual({tuple(hops) for hops in way["ways"]}, {("s0:2", "s1:1"), ("s0:3", "s1:1")})
@@ -170,8 +170,8 @@ class Knobs(unittest.TestCase):
 
     def capture(self, *ports):
         path = os.path.join(self.lab.folder, "capture.pcapng")
-        with subprocess.Popen([WEFT, "lab", "capture", self.lab.name, *ports, "-o", path],
-                              stderr=subprocess.PIPE, text=True) as capture:
+        with labs.Program([WEFT, "lab", "capture", self.lab.name, *ports, "-o", path],
+                          stderr=subprocess.PIPE, text=True) as capture:
             self.lab.run()
             capture.send_signal(signal.SIGINT)
             said = capture.communicate(timeout=30)[1]

@@ -35,8 +35,8 @@ class Shared(LabCase):
         path = os.path.join(lab.folder, "result.json")
         with open(path, "w") as file:
             file.write("former")
-        with subprocess.Popen([WEFT, "lab", "run", lab.file, "--duration", "60s", "--json", path],
-                              stdout=subprocess.DEVNULL) as run:
+        with labs.Program([WEFT, "lab", "run", lab.file, "--duration", "60s", "--json", path],
+                          stdout=subprocess.DEVNULL) as run:
             lab.wait(lambda: lab.delivered() > before, "no traffic flows")
             with open(path) as file:
                 self.assertEqual(file.read(), "former")

@@ -108,8 +108,8 @@ class Top(Case):
 
     def test_colours_are_for_terminals_and_the_screen_is_put_back(self):
         master, slave = pty.openpty()
-        with subprocess.Popen([WEFT, "lab", "top", self.lab.name, "--interval", "100ms"],
-                              stdin=slave, stdout=slave, stderr=slave) as top:
+        with labs.Program([WEFT, "lab", "top", self.lab.name, "--interval", "100ms"],
+                          stdin=slave, stdout=slave, stderr=slave) as top:
             os.close(slave)
             said = b""
             while said.count(b"PROCESS") < 2:
@@ -264,8 +264,8 @@ class Metrics(Case):
         lab = labs.Lab(WEFT, "v", LAB, labs.two_switches())
         self.addCleanup(lab.remove)
         lab.up()
-        with subprocess.Popen([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        with labs.Program([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
             server.stdout.readline()
             lab.must(part, *more)
             said = server.communicate(timeout=30)[1]

@@ -65,6 +65,15 @@ def two_switches(rate="1Gbps"):
     return {"topology.yaml": TWO_SWITCHES.replace("RATE", rate), "fabric.key": 32 * "5e" + "\n"}
 
 
+class Program(subprocess.Popen):
+    """Is killed if its block fails; Popen would wait for its end for ever."""
+
+    def __exit__(self, kind, value, traceback):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, value, traceback)
+
+
 class Traffic:
     """'weft lab run' in the background; finish() says what came of it."""
 
