@@ -64,10 +64,12 @@ static FILE *open_fifo(int fd, const char *path, struct fault *fault)
 	}
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	in = fdopen(fd, "r");
-	if (in == NULL)
+	if (in == NULL) {
+		refuse_file(path, fault);
 		close(fd);
-	else if (got == 1)
+	} else if (got == 1) {
 		ungetc(first, in);
+	}
 	return in;
 }
 
