@@ -3,6 +3,7 @@
 
 /* weft lab exec, shell and hosts: programs in the hosts of a lab. */
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,43 +11,58 @@
 #include "lab_hosts.h"
 
 /* The words as one line for a shell, as ssh and rsh hand them on: 'weft lab mpirun' uses this
- * command in their place. The caller's memory. */
+ * command in their place. The caller's memory; NULL: there is none. */
 static char *join(char *const *word, unsigned words)
 {
 	char *line = NULL;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
+	bool whole;
 
-	for (unsigned i = 0; out != NULL && i < words; i++)
+	if (out == NULL)
+		return NULL;
+	for (unsigned i = 0; i < words; i++)
 		fprintf(out, "%s%s", i > 0 ? " " : "", word[i]);
-	if (out != NULL)
-		fclose(out);
-	return line;
+	/* A line of which an end is missing is another command. */
+	whole = ferror(out) == 0;
+	whole = fclose(out) == 0 && whole;
+	if (whole)
+		return line;
+	free(line);
+	return NULL;
+}
+
+static enum weft_exit run(const struct lab_arguments *arguments, char *const *argv)
+{
+	const struct run_config_edge *edge;
+	struct lab_hosts hosts;
+	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab exec");
+
+	if (code != EXIT_DONE)
+		return code;
+	edge = lab_hosts_find(&hosts, arguments->word[0]);
+	code = edge != NULL ? lab_hosts_exec(&hosts, edge, argv) : EXIT_BAD_REQUEST;
+	lab_hosts_close(&hosts);
+	return code;
 }
 
 enum weft_exit cmd_lab_exec(const struct lab_arguments *arguments)
 {
 	char *const *argv = arguments->word + 1;
 	char *shell[] = {(char *)"/bin/sh", (char *)"-c", NULL, NULL};
-	const struct run_config_edge *edge;
-	struct lab_hosts hosts;
 	enum weft_exit code;
 
 	if (strcmp(argv[0], "--") == 0)
 		argv++;
 	if (argv[0] == NULL)
 		return command_fail("lab exec", EXIT_BAD_REQUEST, "expected a command behind --");
-	code = lab_hosts_open(&hosts, arguments, "lab exec");
-	if (code != EXIT_DONE)
-		return code;
-	if (arguments->joined) {
-		shell[2] = join(argv, arguments->words - (unsigned)(argv - arguments->word));
-		argv = shell;
-	}
-	edge = lab_hosts_find(&hosts, arguments->word[0]);
-	code = edge != NULL ? lab_hosts_exec(&hosts, edge, argv) : EXIT_BAD_REQUEST;
+	if (!arguments->joined)
+		return run(arguments, argv);
+	shell[2] = join(argv, arguments->words - (unsigned)(argv - arguments->word));
+	if (shell[2] == NULL)
+		return command_fail("lab exec", EXIT_NOT_ABLE, "out of memory");
+	code = run(arguments, shell);
 	free(shell[2]);
-	lab_hosts_close(&hosts);
 	return code;
 }
 
