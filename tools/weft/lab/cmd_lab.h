@@ -73,6 +73,9 @@ enum weft_exit cmd_lab_part(void);
  * console's folder as its run directory. */
 enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab);
 enum weft_exit console_down(const struct lab *lab);
+/* Takes the lab down but for the machines of 'spare', [machine of the lab], NULL: none, and leaves
+ * the console's folder. */
+enum weft_exit console_end(const struct lab *lab, const bool *spare);
 /* Removes the console's folder, and ends the connections whose sockets are in it. */
 void console_forget(const struct lab *lab);
 
