@@ -152,6 +152,7 @@ class Console(unittest.TestCase):
         near = "".join(line + "\n" for line in self.text().splitlines() if not line.startswith("machines"))
         self.write("near.yaml", near.replace("name: far", "name: near"))
         folder = self.path("near.console")
+        self.addCleanup(self.weft, "down", self.path("near.yaml"), "--run-dir", folder)
         self.must("up", self.path("near.yaml"), "--run-dir", folder)
         self.assertIn("lab near is up", self.must("status", "near", "--run-dir", folder))
         self.assertIn("down: 1 processes ended", self.must("down", "near", "--run-dir", folder))

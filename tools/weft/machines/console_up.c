@@ -70,6 +70,16 @@ static int keep(struct console *console, struct fault *fault)
 	return result == 0 ? lab_kept_write(console->lab, fault) : result;
 }
 
+/* A process of the lab runs on the machine. */
+static bool is_alive(const struct console *console, const struct lab_remote *remote)
+{
+	for (unsigned i = 0; i < console->state.processes; i++)
+		if (console->state.process[i].remote == remote &&
+			lab_record_alive(&console->state.process[i]))
+			return true;
+	return false;
+}
+
 static int open_all(struct console *console, struct fault *fault)
 {
 	int result = lab_remotes_open(console->lab, &console->state, fault);
@@ -86,7 +96,7 @@ static int open_all(struct console *console, struct fault *fault)
 		const struct lab_remote *remote = &console->state.remote[i];
 
 		console->spare[i] = lab_remote_is_broken(remote) ||
-				    (remote->up && !console->arguments->restart);
+				    (!console->arguments->restart && is_alive(console, remote));
 	}
 	lab_remotes_tell(&console->state, COMMAND);
 	return 0;
@@ -194,6 +204,8 @@ static int send_parts(struct console *console, json_t *files)
 
 	if (console->arguments->restart)
 		console_order_all(&console->orders, json_pack("{s:s}", "op", "down"), WORK_MS);
+	if (lab_interrupted())
+		return 0;
 	console_order_all(&console->orders,
 		json_pack("{s:s,s:O,s:I}", "op", "up", "files", files, "wait_ms",
 			(json_int_t)wait_ms),
