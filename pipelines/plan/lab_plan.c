@@ -157,6 +157,7 @@ static int add_processes(
 
 /* --- the plan --- */
 
+/* Without dots: NAME.console, NAME.files and NAME.lock stand beside the run directory NAME. */
 static int check_name(const char *name, struct fault *fault)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -56,13 +56,24 @@ static unsigned count_transit(const struct real_fabric_options *options)
 	return all < TRANSIT_MBUFS_MAX ? (unsigned)all : TRANSIT_MBUFS_MAX;
 }
 
-/* All but what external ports add to it. */
+/* Ends of links that lead to other processes. */
+static unsigned count_external(const struct real_fabric_options *options)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
+		count += options->external[i] != NULL;
+	return count;
+}
+
+/* All but what the drivers of external ports add to it. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
 {
 	*request = (struct real_pool_request){
 		.ends = count_ends(options),
 		.transit = itbs ? count_transit(options) : 0,
+		.delayed = count_external(options),
 		.mtu_bytes = run_config_frame_payload(options->run),
 		.lcores = options->lcores,
 	};
@@ -90,10 +101,7 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 /* Everything that a device hears comes from this process. */
 static bool is_whole(const struct real_fabric_options *options)
 {
-	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
-		if (options->external[i] != NULL)
-			return false;
-	return true;
+	return count_external(options) == 0;
 }
 
 static int create_pools(struct real_fabric *fabric, struct fault *fault)

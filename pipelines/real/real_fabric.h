@@ -77,9 +77,10 @@ bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 /*
  * Serves until '*stop', as a part of a lab: traffic flows when it is told to. Commands come by
  * telemetry's /weft/control,TEXT:
- *     traffic start NANOSECONDS    sends the traffic section for so long, measuring
- *     traffic load PATH            the next start is that of run.yaml beside PATH, which tells
- *                                  what was wrong with it (real_work_load())
+ *     traffic start NANOSECONDS    sends the traffic section for so long, measuring; with the word
+ *                                  "loaded" behind it, what was loaded for this
+ *     traffic load PATH            loads run.yaml beside PATH, which tells what was wrong with it
+ *                                  (real_work_load())
  *     traffic stop
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
  *     report PATH                  writes this part's result as JSON, and "PATH.part" first

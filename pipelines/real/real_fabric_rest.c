@@ -174,10 +174,13 @@ static void sleep_until_ready(struct real_worker *worker)
 
 weft_time real_rest_away(const struct real_worker *worker, weft_time now)
 {
+	/* First: a loop that has woken up since then has excused its rest in 'seen', which it does
+	 * before it says that it rests no more. */
+	bool resting = atomic_load(&worker->rest.resting);
 	weft_time away = loop_presence_load(&worker->presence.away);
 	weft_time seen = loop_presence_load(&worker->presence.seen);
 
-	if (atomic_load(&worker->rest.resting) || seen == 0 || now < seen)
+	if (resting || seen == 0 || now < seen)
 		return away;
 	return now - seen > away ? now - seen : away;
 }

@@ -207,7 +207,6 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 {
 	const struct run_config_measure *measure;
 
-	real_work_begin(fabric);
 	measure = &fabric->work->run->measure;
 	fabric->traffic_from = now;
 	atomic_store(&fabric->sent_from, now);
@@ -267,6 +266,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case REAL_WAITING:
 		if (!may_begin(fabric, now))
 			return false;
+		real_work_begin(fabric, false);
 		start_traffic(fabric, now, fabric->duration);
 		return false;
 	case REAL_WARMING:
@@ -336,10 +336,21 @@ static void cut_link(struct real_fabric *fabric, const char *text, weft_time now
 	real_rest_defer(fabric, now);
 }
 
+/* "NANOSECONDS" or "NANOSECONDS loaded". The order names its traffic: what was loaded for a run
+ * that never began must not be sent by the next one. */
+static void obey_start(struct real_fabric *fabric, const char *text, weft_time now)
+{
+	char which[16] = "";
+	uint64_t duration_ns;
+
+	if (sscanf(text, "%" SCNu64 " %15s", &duration_ns, which) > 0 &&
+		real_work_begin(fabric, strcmp(which, "loaded") == 0))
+		start_traffic(fabric, now, duration_ns * PS_PER_NS);
+}
+
 static void serve_command(struct real_fabric *fabric, weft_time now)
 {
 	char text[TELEMETRY_CONTROL_MAX];
-	uint64_t duration_ns;
 	weft_time began;
 
 	if (!telemetry_control_poll(fabric->telemetry, text))
@@ -353,8 +364,8 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		real_links_set(fabric, text + 4);
 	else if (!fabric->serving)
 		return;
-	else if (sscanf(text, "traffic start %" SCNu64, &duration_ns) == 1)
-		start_traffic(fabric, now, duration_ns * PS_PER_NS);
+	else if (strncmp(text, "traffic start ", 14) == 0)
+		obey_start(fabric, text + 14, now);
 	else if (strncmp(text, "traffic load ", 13) == 0)
 		real_work_load(fabric, text + 13);
 	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)

@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 
 #include "frame_room.h"
+#include "tx_queue.h"
 
 #define DATA_MBUFS_MIN    8192u
 #define DATA_MBUFS_MAX    65536u
@@ -32,14 +33,16 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
 {
-	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit;
-	unsigned control = request->ends * CONTROL_MBUFS_A_PORT;
+	/* A link that is slow enough holds nothing but data, or nothing but control frames. */
+	unsigned held = request->delayed * DELAY_LINE_FRAMES;
+	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit + held;
+	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 
-	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX);
+	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX + held);
 	/* A promise to the neighbours is no estimate: it has no upper limit. */
 	data = RTE_MAX(data, request->ends * request->stored);
-	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX);
+	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX + held);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
 	/* The rings of a port may hold nothing but control frames. */
 	sizes->control_mbufs = control + request->sent_mbufs + cached;

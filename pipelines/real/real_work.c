@@ -122,15 +122,20 @@ void real_work_load(struct real_fabric *fabric, const char *path)
 	answer(path, load(fabric, run, &fault) < 0 ? fault.text : NULL);
 }
 
-void real_work_begin(struct real_fabric *fabric)
+bool real_work_begin(struct real_fabric *fabric, bool loaded)
 {
+	if (loaded && fabric->next == NULL)
+		return false;
+	if (!loaded)
+		destroy(fabric, &fabric->next);
 	/* Sources of the run before last are gone, those of the last one are still there. */
 	destroy(fabric, &fabric->former);
 	fabric->former = fabric->work;
-	fabric->work = fabric->next != NULL ? fabric->next : &fabric->given;
+	fabric->work = loaded ? fabric->next : &fabric->given;
 	fabric->next = NULL;
 	if (fabric->former == fabric->work)
 		fabric->former = NULL;
+	return true;
 }
 
 void real_work_drop(struct real_fabric *fabric)

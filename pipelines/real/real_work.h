@@ -18,10 +18,12 @@ int real_work_open(struct real_fabric *fabric, struct real_work *work, const str
 /* Also one that is zeroed. */
 void real_work_close(struct real_work *work);
 
-/* The next run is that of the file LAB_RUN_FILE in the folder of 'path', where {} or {"error":
- * text} is written. The file has as many entries of traffic as the fabric's own configuration. */
+/* Loads the file LAB_RUN_FILE in the folder of 'path', where {} or {"error": text} is written, for
+ * a start that asks for it. The file has as many entries of traffic as the fabric's own
+ * configuration. */
 void real_work_load(struct real_fabric *fabric, const char *path);
-/* Traffic begins: that which was loaded since the last time, or else the fabric's own. */
-void real_work_begin(struct real_fabric *fabric);
+/* Traffic begins: that which was loaded since the last time, or the fabric's own; forgets what was
+ * loaded and is not asked for. False: nothing was loaded, and nothing changes. */
+bool real_work_begin(struct real_fabric *fabric, bool loaded);
 /* Of everything that was loaded. */
 void real_work_drop(struct real_fabric *fabric);

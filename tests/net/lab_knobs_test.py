@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -114,6 +115,26 @@ class Knobs(unittest.TestCase):
             self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
         self.assertEqual(file["seed"], 1)
         self.assertEqual([(entry["senders"], "flows" in entry) for entry in file["traffic"]], [(4, False)])
+
+    def control(self, process, text):
+        """An order to the loop of a process."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            client.connect(f"{labs.RUNTIME}/dpdk/weft-{self.lab.name}-{process}/dpdk_telemetry.v2")
+            client.recv(4096)
+            client.send(f"/weft/control,{text}".encode())
+            self.assertEqual(json.loads(client.recv(4096)), {"/weft/control": "ok"})
+
+    def test_what_was_loaded_for_a_run_that_never_began_is_not_sent_by_the_next(self):
+        self.lab.run("--set", "traffic.0.from=[h0]", "--duration", "100ms")
+        for process in self.lab.pids:
+            answer = f"{self.lab.run_dir}/answer-{process}"
+            self.control(process, f"traffic load {answer}")
+            self.lab.wait(lambda path=answer: os.path.exists(path), "no answer")
+            with open(answer) as file:
+                self.assertEqual(json.load(file), {})
+            os.unlink(answer)
+        result = self.lab.run("--duration", "300ms")
+        self.assertEqual([(entry["senders"], "flows" in entry) for entry in result["traffic"]], [(4, False)])
 
     def test_what_a_run_cannot_change_is_refused(self):
         two = "{pattern: uniform, from: all, load: 5%, message: 1KiB}"

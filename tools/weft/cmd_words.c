@@ -3,6 +3,7 @@
 
 /* weft words: the words that commands and files take, one a line, for shells and scripts. */
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static const char usage[] =
 
 struct request {
 	const char *lab; /* NULL: all */
+	bool names;      /* of labs alone */
 	bool hosts;
 };
 
@@ -55,42 +57,59 @@ static void print_ports(const struct topology *topology)
 	}
 }
 
-static int print_lab_name(
-	void *context, const char *name, const struct lab_state *state, struct fault *fault)
-{
-	(void)context, (void)state, (void)fault;
-	puts(name);
-	return 0;
-}
-
 /* A lab whose file cannot be read has no words. */
-static int print_devices(
-	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+static void print_devices(const struct request *request, const char *name, const char *dir)
 {
-	const struct request *request = context;
-	char path[sizeof(state->dir) + sizeof(LAB_KEPT_FILE) + 1];
+	char path[PATH_MAX];
 	struct fault ignored;
 	struct lab lab;
 
-	(void)fault;
 	if (request->lab != NULL && strcmp(request->lab, name) != 0)
-		return 0;
-	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, state->dir);
-	if (lab_open(&lab, path, state->dir, &ignored) < 0)
-		return 0;
+		return;
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, dir);
+	if (lab_open(&lab, path, dir, &ignored) < 0)
+		return;
 	if (!request->hosts)
 		print_ports(lab.topology);
 	for (uint32_t i = 0; request->hosts && i < lab.topology->hosts; i++)
 		puts(lab.topology->host_at[i].name);
 	lab_close(&lab);
+}
+
+static void print_lab(const struct request *request, const char *name, const char *dir)
+{
+	if (request->names)
+		puts(name);
+	else
+		print_devices(request, name, dir);
+}
+
+static int visit_lab(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+{
+	(void)fault;
+	print_lab(context, name, state->dir);
 	return 0;
 }
 
-static int print_of_labs(lab_list_visit visit, const struct request *request)
+/* A console may be one of the machines: then the lab is in the other list, too. */
+static int visit_console(void *context, const char *name, const char *dir)
+{
+	char here[PATH_MAX];
+
+	snprintf(here, sizeof(here), "%.*s", (int)(strlen(dir) - strlen(LAB_CONSOLE_END)), dir);
+	if (!lab_state_exists(here))
+		print_lab(context, name, dir);
+	return 0;
+}
+
+static int print_of_labs(struct request *request)
 {
 	struct fault fault;
-	int result = lab_list_each(visit, (void *)request, &fault);
+	int result = lab_list_each(visit_lab, request, &fault);
 
+	if (result == 0)
+		result = lab_list_consoles(visit_console, request);
 	return result == 0 ? EXIT_DONE
 			   : command_fail(NAME, fault_exit_code(result), "%s", fault.text);
 }
@@ -106,7 +125,7 @@ int cmd_words(int argc, char **argv)
 	}
 	request.hosts = strcmp(what, "hosts") == 0;
 	if (argc <= 3 && (request.hosts || strcmp(what, "ports") == 0))
-		return print_of_labs(print_devices, &request);
+		return print_of_labs(&request);
 	if (argc != 2)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
 			"expected kinds, algorithms, keys, labs, ports [LAB] or hosts [LAB]");
@@ -117,9 +136,9 @@ int cmd_words(int argc, char **argv)
 	else if (strcmp(what, "keys") == 0)
 		config_keys_print(stdout);
 	else if (strcmp(what, "labs") == 0)
-		return print_of_labs(print_lab_name, &request);
+		request.names = true;
 	else
 		return command_fail(NAME, EXIT_BAD_REQUEST,
 			"'%s', expected kinds, algorithms, keys, labs, ports or hosts", what);
-	return EXIT_DONE;
+	return request.names ? print_of_labs(&request) : EXIT_DONE;
 }

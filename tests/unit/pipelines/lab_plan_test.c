@@ -261,13 +261,20 @@ static void real_links_need_devices(void **state)
 
 static void names_that_cannot_be_file_names_are_refused(void **state)
 {
-	struct lab_plan_request request = {.lab = "a/b", .run_dir = "/run/weft/x"};
+	static const char *const names[] = {"a/b", "a.console", "a.files", ".a", ""};
+	struct lab_plan_request request = {.run_dir = "/run/weft/x"};
 
 	(void)state;
 	open_network("rlft:ports=4,stages=2");
 	request.topology = network;
-	assert_null(lab_plan_create(&request, &fault));
-	assert_non_null(strstr(fault.text, "lab name 'a/b'"));
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char expected[40];
+
+		request.lab = names[i];
+		assert_null(lab_plan_create(&request, &fault));
+		snprintf(expected, sizeof(expected), "lab name '%s'", names[i]);
+		assert_non_null(strstr(fault.text, expected));
+	}
 }
 
 #define CLAIM(function) cmocka_unit_test_teardown(function, close_network)

@@ -3,6 +3,7 @@
 #include "real_pools.h"
 
 #include "frame_room.h"
+#include "tx_queue.h"
 #include "unit.h"
 
 static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
@@ -99,6 +100,29 @@ static void a_port_that_tells_what_it_stores_gets_room_for_it(void **state)
 	assert_true(of_asked.data_mbufs >= 16 * 40000);
 }
 
+/* 'weft lab set' may give all links that leave the process a long delay. */
+static void frames_that_are_held_back_take_none_of_the_others_away(void **state)
+{
+	(void)state;
+	for (unsigned ends = 1; ends <= 512; ends *= 2) {
+		struct real_pool_request quick = {.ends = ends, .mtu_bytes = 4096}, slow = quick;
+		struct real_pool_sizes least, sizes;
+
+		slow.delayed = ends;
+		real_pool_sizes(&quick, &least);
+		real_pool_sizes(&slow, &sizes);
+		/* The least of either pool is more than so few ports use. */
+		if (ends >= 32) {
+			assert_true(
+				sizes.data_mbufs >= least.data_mbufs + ends * DELAY_LINE_FRAMES);
+			assert_true(sizes.control_mbufs >=
+				    least.control_mbufs + ends * DELAY_LINE_FRAMES);
+		}
+		assert_true(sizes.data_mbufs >= ends * DELAY_LINE_FRAMES + 64 * ends);
+		assert_true(sizes.control_mbufs >= ends * DELAY_LINE_FRAMES + 64 * ends);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(control_frames_that_all_transmit_rings_keep_leave_some_for_others),
 	cmocka_unit_test(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers),
@@ -108,6 +132,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_memory_of_four_nics_is_not_a_gibibyte),
 	cmocka_unit_test(memory_counts_what_pages_waste),
 	cmocka_unit_test(a_port_that_tells_what_it_stores_gets_room_for_it),
+	cmocka_unit_test(frames_that_are_held_back_take_none_of_the_others_away),
 };
 
 UNIT_MAIN(tests)

@@ -60,6 +60,43 @@ static void only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it(void **
 	lab_lock_release(&two);
 }
 
+/* As a command that another one starts, which waits for it. */
+static void a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs(void **state)
+{
+	const struct place *place = *state;
+	struct lab_lock one, passed, other;
+	struct fault fault;
+
+	assert_int_equal(lab_lock_take(&one, place->dir, "brought up", &fault), 0);
+	lab_lock_pass(&one);
+	assert_int_equal(lab_lock_take(&passed, place->dir, "brought up", &fault), 0);
+	assert_int_equal(passed.fd, one.fd);
+	assert_int_equal(fcntl(one.fd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(lab_lock_take(&other, place->dir, "taken down", &fault), -EINVAL);
+	passed.fd = fcntl(one.fd, F_DUPFD_CLOEXEC, 0); /* in another process it is another one */
+	lab_lock_release(&passed);
+	assert_int_equal(access(place->file, F_OK), 0);
+	assert_int_equal(lab_lock_take(&other, place->dir, "taken down", &fault), -EINVAL);
+	lab_lock_release(&one);
+	assert_int_not_equal(access(place->file, F_OK), 0);
+}
+
+static void a_lock_of_another_lab_is_not_taken_for_the_one_that_was_passed_on(void **state)
+{
+	const struct place *place = *state;
+	struct lab_lock one, two;
+	struct fault fault;
+	char dir[80];
+
+	snprintf(dir, sizeof(dir), "%s2", place->dir);
+	assert_int_equal(lab_lock_take(&one, place->dir, "brought up", &fault), 0);
+	lab_lock_pass(&one);
+	assert_int_equal(lab_lock_take(&two, dir, "brought up", &fault), 0);
+	assert_int_not_equal(two.fd, one.fd);
+	lab_lock_release(&two);
+	lab_lock_release(&one);
+}
+
 static void a_slash_after_the_folder_makes_no_other_lab_of_it(void **state)
 {
 	const struct place *place = *state;
@@ -167,6 +204,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it, make_place,
 			remove_place),
+		cmocka_unit_test_setup_teardown(
+			a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs,
+			make_place, remove_place),
+		cmocka_unit_test_setup_teardown(
+			a_lock_of_another_lab_is_not_taken_for_the_one_that_was_passed_on,
+			make_place, remove_place),
 		cmocka_unit_test_setup_teardown(a_slash_after_the_folder_makes_no_other_lab_of_it,
 			make_place, remove_place),
 		cmocka_unit_test_setup_teardown(

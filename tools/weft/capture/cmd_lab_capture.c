@@ -20,6 +20,7 @@
 
 #define COMMAND "lab capture"
 #define LOOK_MS 100
+#define END_MS  8000 /* for other machines to end their captures */
 
 /* A captured port. */
 struct tap {
@@ -164,13 +165,25 @@ static bool copy_some(struct capture_run *run)
 	return good && count_open(run) > 0;
 }
 
+/* Takes nothing more from machines that do not end: finish_there() says so. */
+static void end_taps_there(struct capture_run *run)
+{
+	for (unsigned i = 0; i < run->taps; i++)
+		if (run->tap[i].machine != NULL)
+			end_tap(&run->tap[i]);
+}
+
 /* Copies the rest while the writers end, so that they need not wait. Without a reader it is
  * dropped. */
 static void copy_rest(struct capture_run *run)
 {
+	uint64_t until = lab_now_ms() + END_MS;
+
 	while (count_open(run) > 0) {
 		int ready = wait_ready(run);
 
+		if (lab_now_ms() > until)
+			end_taps_there(run);
 		if (ready <= 0 || (ready == 1 && run->ready[run->taps].revents != 0)) {
 			if (__atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE) != 0 &&
 				count_open_there(run) == 0)

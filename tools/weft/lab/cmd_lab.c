@@ -357,36 +357,6 @@ int cmd_lab(int argc, char **argv)
 	return part < 0 ? code : (int)run_part(&parts[part], argc - 1, argv + 1);
 }
 
-/* --- signals --- */
-
-/* Global: a signal handler can reach nothing else. */
-static atomic_bool interrupted;
-
-static void on_signal(int number)
-{
-	(void)number;
-	atomic_store(&interrupted, true);
-}
-
-void lab_catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-bool lab_interrupted(void)
-{
-	return atomic_load(&interrupted);
-}
-
-const atomic_bool *lab_stop_flag(void)
-{
-	return &interrupted;
-}
-
 /* --- the running lab --- */
 
 const struct lab_record *lab_record_of(

@@ -4,7 +4,6 @@
 
 /* Shared by the subcommands of 'weft lab'; used only by its files. */
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "commands.h"
@@ -12,6 +11,7 @@
 #include "lab.h"
 #include "lab_plan.h"
 #include "lab_query.h"
+#include "lab_signals.h"
 #include "lab_state.h"
 #include "lab_trust.h"
 #include "weft_time.h"
@@ -73,6 +73,9 @@ enum weft_exit cmd_lab_part(void);
  * console's folder as its run directory. */
 enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab);
 enum weft_exit console_down(const struct lab *lab);
+/* Takes the lab down but for the machines of 'spare', [machine of the lab], NULL: none, and leaves
+ * the console's folder. */
+enum weft_exit console_end(const struct lab *lab, const bool *spare);
 /* Removes the console's folder, and ends the connections whose sockets are in it. */
 void console_forget(const struct lab *lab);
 
@@ -93,11 +96,6 @@ enum weft_exit lab_open_running(const struct lab_arguments *arguments, const cha
 /* The process that runs 'device'; NULL: it is not on this machine. */
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device);
-
-/* SIGINT and SIGTERM set a flag instead of ending the program. */
-void lab_catch_signals(void);
-bool lab_interrupted(void);
-const atomic_bool *lab_stop_flag(void);
 
 /* Waiting for the mapper of a lab. */
 

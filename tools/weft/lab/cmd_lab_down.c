@@ -23,10 +23,12 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 	struct lab lab;
 	int result = 0;
 
-	if (arguments->run_dir != NULL)
+	if (arguments->run_dir != NULL) {
 		snprintf(target.dir, sizeof(target.dir), "%s", arguments->run_dir);
-	else
+		target.console = arguments->machine == NULL && lab_kept_is_console(target.dir);
+	} else {
 		result = lab_kept_find(arguments, &target, fault);
+	}
 	if (result < 0)
 		return result;
 	if (target.dir[0] == '\0') {

@@ -104,11 +104,24 @@ static int add_lab(
 	return 0;
 }
 
+/* Its machines alone know which processes run. */
+static int add_console(void *context, const char *name, const char *dir)
+{
+	char source[512];
+
+	lab_kept_source(dir, source, sizeof(source));
+	return json_array_append_new(
+		context, json_pack("{s:s,s:s,s:s,s:n,s:n}", "lab", name, "run_dir", dir, "file",
+				 source, "processes", "running"));
+}
+
 static int write_json(struct fault *fault)
 {
 	json_t *labs = json_array();
 	int result = lab_list_each(add_lab, labs, fault);
 
+	if (result == 0 && lab_list_consoles(add_console, labs) != 0)
+		result = fault_set(fault, ENOMEM, "no memory");
 	if (result == 0) {
 		json_dumpf(labs, stdout, JSON_INDENT(2));
 		putchar('\n');

@@ -42,7 +42,8 @@ struct lab_run {
 	struct output_file output; /* of --json */
 	struct lab lab;
 	struct lab_state state;
-	struct asked *asked; /* [process of the state] */
+	struct asked *asked;             /* [process of the state] */
+	struct lab_obedience *obedience; /* room for as many */
 	struct run_result *before, *result;
 	json_t *elsewhere; /* devices of other machines */
 };
@@ -98,16 +99,29 @@ static void give_up_silent(
 	give_up(run, i, why);
 }
 
+/* At once, so that all begin together, however far away their machines are. */
 static void order_all(struct lab_run *run, const char *text)
 {
-	struct fault fault;
+	unsigned count = 0;
 
 	for (unsigned i = 0; i < run->state.processes; i++)
-		if (!is_gone(run, i) && lab_control(&run->asked[i].connection, text, &fault) < 0)
-			give_up_silent(run, i, "does not obey", &fault);
+		if (!is_gone(run, i)) {
+			run->obedience[count++] =
+				(struct lab_obedience){.connection = &run->asked[i].connection};
+		}
+	lab_control_all(run->obedience, count, text);
+	for (unsigned i = 0, at = 0; i < run->state.processes && at < count; i++) {
+		const struct lab_obedience *one = &run->obedience[at];
+
+		if (one->connection != &run->asked[i].connection)
+			continue;
+		at++;
+		if (one->result < 0)
+			give_up_silent(run, i, "does not obey", &one->fault);
+	}
 }
 
-/* Has all processes load the traffic of this run. One that refuses it would send the file's. */
+/* Has all processes load the traffic of this run, which the start asks for. */
 static int load_traffic(struct lab_run *run, struct fault *fault)
 {
 	for (unsigned i = 0; i < run->state.processes; i++) {
@@ -289,7 +303,8 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 	uint64_t began, looked, now;
 	char text[64];
 
-	snprintf(text, sizeof(text), "traffic start %" PRIu64, duration / PS_PER_NS);
+	snprintf(text, sizeof(text), "traffic start %" PRIu64 "%s", duration / PS_PER_NS,
+		run->arguments->sets > 0 ? " loaded" : "");
 	order_all(run, text);
 	began = looked = lab_now_ms();
 	while ((now = lab_now_ms()) - began < duration / PS_PER_MS && !lab_interrupted()) {
@@ -405,9 +420,10 @@ static int connect_all(struct lab_run *run, struct fault *fault)
 	run->before = calloc(1, sizeof(*run->before));
 	run->result = calloc(1, sizeof(*run->result));
 	run->asked = calloc(run->state.processes + 1, sizeof(*run->asked));
+	run->obedience = calloc(run->state.processes + 1, sizeof(*run->obedience));
 	run->elsewhere = lab_elsewhere(run->lab.plan, &run->state);
-	if (run->before == NULL || run->result == NULL || run->asked == NULL ||
-		run->elsewhere == NULL)
+	if (run->obedience == NULL || run->before == NULL || run->result == NULL ||
+		run->asked == NULL || run->elsewhere == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->asked[i].connection.fd = -1;
@@ -426,6 +442,7 @@ static void disconnect_all(struct lab_run *run)
 	}
 	json_decref(run->elsewhere);
 	free(run->asked);
+	free(run->obedience);
 	if (run->before != NULL)
 		run_result_free(run->before);
 	if (run->result != NULL)

@@ -208,6 +208,7 @@ static int write_file(const char *dir, const char *name, const char *text, struc
 	if (bytes == NULL)
 		return fault_set(fault, EINVAL, "'%s': no file of a lab", name);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	errno = 0; /* a short write sets none */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	good = fd >= 0 && write(fd, bytes, count) == (ssize_t)count;
 	if (fd >= 0)

@@ -195,11 +195,27 @@ static bool find_by_name(const struct lab_arguments *arguments, struct lab_targe
 	return target->console || find_folder(name, "", target);
 }
 
-static bool is_console(const char *dir)
+/* In the folder of labs: no lab has a dot in its name. */
+static bool has_console_end(const char *dir)
 {
 	size_t length = strlen(dir), end = strlen(LAB_CONSOLE_END);
 
 	return length > end && strcmp(dir + length - end, LAB_CONSOLE_END) == 0;
+}
+
+bool lab_kept_is_console(const char *dir)
+{
+	struct lab_config *config = NULL;
+	struct fault ignored;
+	char path[PATH_MAX];
+	bool console;
+
+	kept_path(dir, path);
+	if (private_dir_check(dir, NULL) == 0 && !lab_state_exists(dir) && access(path, F_OK) == 0)
+		config = lab_config_load(path, NULL, 0, &ignored);
+	console = config != NULL && config->machines.count > 0;
+	lab_config_destroy(config);
+	return console;
 }
 
 int lab_kept_find(
@@ -221,7 +237,9 @@ int lab_kept_find(
 			"%s: no such lab file, and no lab of that name is up ('weft lab list' shows "
 			"those that are)",
 			arguments->file);
-	target->console = is_console(target->dir);
+	target->console = run_dir == NULL
+				  ? has_console_end(target->dir)
+				  : arguments->machine == NULL && lab_kept_is_console(run_dir);
 	if (private_dir_check(target->dir, fault) < 0)
 		return -EPERM;
 	snprintf(target->file, sizeof(target->file), "%s/" LAB_KEPT_FILE, target->dir);

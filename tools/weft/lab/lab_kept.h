@@ -30,6 +30,10 @@ int lab_kept_find(
  * the lab has on a machine. */
 #define LAB_CONSOLE_END ".console"
 
+/* Whether the folder, wherever it is, is a console's: it keeps a lab file with machines, and no
+ * process of the lab has been started in it. */
+bool lab_kept_is_console(const char *dir);
+
 /* Opens the lab file, or the one that the lab keeps. A file with machines, without --machine, means
  * all of them: 'console', and the run directory is the console's folder. 0, or -errno and fault;
  * -ENOENT: 'file' is neither a file nor a lab that is up. */

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,8 +16,9 @@
 #include "private_dir.h"
 #include "runtime_dir.h"
 
-#define TRIES   100  /* others come and go */
-#define NAME_MS 1000 /* who has the lock writes his name at once, as soon as he is run */
+#define PASSED  "WEFT_LAB_LOCK" /* descriptor; from one weft to the next */
+#define TRIES   100             /* others come and go */
+#define NAME_MS 1000            /* who has the lock writes his name at once, as soon as he is run */
 
 static void lock_path(const char *dir, char *path, size_t size)
 {
@@ -92,12 +93,38 @@ static int try_until_named(const char *path, const char *dir, struct fault *faul
 	return result == -EBUSY ? -EINVAL : result;
 }
 
+void lab_lock_pass(const struct lab_lock *lock)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", lock->fd);
+	fcntl(lock->fd, F_SETFD, 0);
+	setenv(PASSED, number, 1);
+}
+
+/* The lock that lab_lock_pass() has left to this program, if it is that of 'path'; else -1. The
+ * processes that this program starts do not get it. */
+static int take_passed(const char *path)
+{
+	const char *number = getenv(PASSED);
+	int fd = number != NULL ? atoi(number) : -1;
+
+	unsetenv(PASSED);
+	if (fd < 0 || was_removed(fd, path) || flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return -1;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	return fd;
+}
+
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault)
 {
 	int result = -ESTALE;
 
-	lock->fd = -1;
 	lock_path(dir, lock->path, sizeof(lock->path));
+	lock->fd = take_passed(lock->path);
+	lock->passed = lock->fd >= 0;
+	if (lock->passed)
+		return 0;
 	for (unsigned i = 0; i < TRIES && result == -ESTALE; i++) {
 		result = lab_make_parents(lock->path);
 		if (result < 0)
@@ -126,9 +153,12 @@ void lab_lock_release(struct lab_lock *lock)
 	if (lock->fd < 0)
 		return;
 	/* Removed while it is held: a command that opens it now sees that. */
-	unlink(lock->path);
+	if (!lock->passed)
+		unlink(lock->path);
 	close(lock->fd);
 	lock->fd = -1;
+	if (lock->passed)
+		return;
 	/* Removes /run/weft, too, if this was the last lab. */
 	runtime_dir_labs(labs);
 	rmdir(labs);

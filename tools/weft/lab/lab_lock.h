@@ -9,10 +9,13 @@
  * of the lab do not keep it.
  */
 
+#include <stdbool.h>
+
 #include "fault.h"
 
 struct lab_lock {
-	int fd; /* -1: not held */
+	int fd;      /* -1: not held */
+	bool passed; /* by the program that started this one, which releases it */
 	char path[300];
 };
 
@@ -20,5 +23,7 @@ struct lab_lock {
  * -EINVAL and fault: another command is at work on this lab, and what it does, for which it gets a
  * second to say so; -errno and fault: the file cannot be made. */
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault);
+/* In a child, before it becomes another command of weft: that takes the same lock as its own. */
+void lab_lock_pass(const struct lab_lock *lock);
 /* Removes the file, and /run/weft after the last lab. Nothing if it is not held. */
 void lab_lock_release(struct lab_lock *lock);

@@ -46,14 +46,21 @@ void lab_disconnect(struct lab_connection *connection)
 	connection->fd = -1;
 }
 
-static int call_there(struct lab_connection *connection, const char *command, char *reply,
-	size_t size, struct fault *fault)
+static int send_there(
+	const struct lab_connection *connection, const char *command, struct fault *fault)
 {
-	int code;
-	json_t *answer = lab_remote_call(connection->remote,
+	return lab_remote_send(connection->remote,
 		json_pack("{s:s,s:s,s:s}", "op", "call", "prefix", connection->prefix, "command",
 			command),
-		&code, fault);
+		fault);
+}
+
+/* The answer to send_there(). */
+static int receive_there(
+	const struct lab_connection *connection, char *reply, size_t size, struct fault *fault)
+{
+	int code;
+	json_t *answer = lab_remote_receive(connection->remote, LAB_REMOTE_CALL_MS, &code, fault);
 
 	if (answer == NULL)
 		return code;
@@ -65,20 +72,21 @@ static int call_there(struct lab_connection *connection, const char *command, ch
 static int call(struct lab_connection *connection, const char *command, char *reply, size_t size,
 	struct fault *fault)
 {
-	if (connection->remote != NULL)
-		return call_there(connection, command, reply, size, fault);
-	return telemetry_client_call(connection->fd, command, reply, size, TIMEOUT_MS, fault);
+	if (connection->remote == NULL)
+		return telemetry_client_call(
+			connection->fd, command, reply, size, TIMEOUT_MS, fault);
+	if (send_there(connection, command, fault) < 0)
+		return -EHOSTUNREACH;
+	return receive_there(connection, reply, size, fault);
 }
 
-/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
-static json_t *ask(struct lab_connection *connection, const char *command, struct fault *fault)
+/* The value in a reply of telemetry; the caller's reference. NULL and fault. */
+static json_t *value_of(const struct lab_connection *connection, const char *command,
+	const char *reply, struct fault *fault)
 {
-	static char reply[TELEMETRY_REPLY_MAX];
 	json_t *document, *value;
 	json_error_t error;
 
-	if (call(connection, command, reply, sizeof(reply), fault) < 0)
-		return NULL;
 	document = json_loads(reply, 0, &error);
 	if (document == NULL) {
 		fault_set(fault, EPROTO, "%s: %s: the answer is no JSON: %s", connection->prefix,
@@ -96,10 +104,20 @@ static json_t *ask(struct lab_connection *connection, const char *command, struc
 	return value;
 }
 
-int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
-	struct fault *fault)
+/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
+static json_t *ask(struct lab_connection *connection, const char *command, struct fault *fault)
 {
-	json_t *value = ask(connection, command, fault);
+	static char reply[TELEMETRY_REPLY_MAX];
+
+	if (call(connection, command, reply, sizeof(reply), fault) < 0)
+		return NULL;
+	return value_of(connection, command, reply, fault);
+}
+
+/* The answer to an order, whose reference it takes; NULL: there is a fault already. */
+static int judge_order(const struct lab_connection *connection, json_t *value, char *answer,
+	size_t size, struct fault *fault)
+{
 	const char *text = json_string_value(value);
 	int result = 0;
 
@@ -112,6 +130,12 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 		snprintf(answer, size, "%s", text[2] == ' ' ? text + 3 : "");
 	json_decref(value);
 	return result;
+}
+
+int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
+	struct fault *fault)
+{
+	return judge_order(connection, ask(connection, command, fault), answer, size, fault);
 }
 
 /* Names in a page of a list, unless it is the last (lib/port/telemetry.h). */
@@ -203,9 +227,10 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 	return links;
 }
 
-#define STEP_MS     5
-#define REPORT_MS   5000 /* for a process to write a file */
-#define ORDER_TRIES 400
+#define STEP_MS       5
+#define REPORT_MS     5000 /* for a process to write a file */
+#define ORDER_TRIES   400
+#define CONTROL_BYTES (LAB_CONTROL_PATH + 64)
 
 void lab_sleep_ms(int ms)
 {
@@ -222,19 +247,61 @@ uint64_t lab_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+static void write_control(char command[CONTROL_BYTES], const char *text)
+{
+	snprintf(command, CONTROL_BYTES, "/weft/control,%s", text);
+}
+
+/* The loop has a command that it has not looked at yet. */
+static bool is_busy(int result, const struct fault *fault)
+{
+	return result < 0 && strstr(fault->text, "has not been taken") != NULL;
+}
+
 int lab_control(struct lab_connection *connection, const char *text, struct fault *fault)
 {
-	char command[LAB_CONTROL_PATH + 64];
+	char command[CONTROL_BYTES];
 	int result = 0;
 
-	snprintf(command, sizeof(command), "/weft/control,%s", text);
+	write_control(command, text);
 	for (unsigned i = 0; i < ORDER_TRIES; i++) {
 		result = lab_order(connection, command, NULL, 0, fault);
-		if (result == 0 || strstr(fault->text, "has not been taken") == NULL)
+		if (!is_busy(result, fault))
 			break;
 		lab_sleep_ms(STEP_MS);
 	}
 	return result;
+}
+
+static void obey_there(struct lab_obedience *one, const char *command)
+{
+	static char reply[TELEMETRY_REPLY_MAX];
+	json_t *value = NULL;
+
+	if (one->result == 0 &&
+		receive_there(one->connection, reply, sizeof(reply), &one->fault) == 0)
+		value = value_of(one->connection, command, reply, &one->fault);
+	one->result = judge_order(one->connection, value, NULL, 0, &one->fault);
+}
+
+void lab_control_all(struct lab_obedience *all, unsigned count, const char *text)
+{
+	char command[CONTROL_BYTES];
+
+	write_control(command, text);
+	for (unsigned i = 0; i < count; i++)
+		if (all[i].connection->remote != NULL)
+			all[i].result = send_there(all[i].connection, command, &all[i].fault);
+	for (unsigned i = 0; i < count; i++)
+		if (all[i].connection->remote == NULL)
+			all[i].result = lab_control(all[i].connection, text, &all[i].fault);
+	for (unsigned i = 0; i < count; i++)
+		if (all[i].connection->remote != NULL)
+			obey_there(&all[i], command);
+	/* Only when no answer of a session is outstanding any more. */
+	for (unsigned i = 0; i < count; i++)
+		if (is_busy(all[i].result, &all[i].fault))
+			all[i].result = lab_control(all[i].connection, text, &all[i].fault);
 }
 
 /* The contents of the file that the process there has written; the caller's reference. */
@@ -246,24 +313,43 @@ static json_t *control_there(struct lab_connection *connection, const struct lab
 		code, fault);
 }
 
+/* 0 or -errno; nothing stays of a file that cannot be written. */
+static int write_temporary(char path[LAB_CONTROL_PATH], const char *text, size_t length)
+{
+	int fd, result = 0;
+
+	snprintf(path, LAB_CONTROL_PATH, "/tmp/weft-answer-XXXXXX");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (length > 0 && result == 0) {
+		ssize_t written = write(fd, text, length);
+
+		if (written > 0) {
+			text += written;
+			length -= (size_t)written;
+		} else if (written == 0 || errno != EINTR) {
+			result = written == 0 ? -EIO : -errno;
+		}
+	}
+	close(fd);
+	if (result < 0)
+		unlink(path);
+	return result;
+}
+
 static int control_file_there(struct lab_connection *connection, const struct lab_record *record,
 	const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
 {
-	int code, fd;
+	int code;
 	json_t *answer = control_there(connection, record, text, &code, fault);
 	const char *contents = lab_text(answer, "text");
 
 	if (answer == NULL)
 		return code;
-	snprintf(path, LAB_CONTROL_PATH, "/tmp/weft-answer-XXXXXX");
-	fd = mkostemp(path, O_CLOEXEC);
-	code = fd < 0 || write(fd, contents, strlen(contents)) != (ssize_t)strlen(contents)
-		       ? fault_set(fault, errno, "%s: %s", path, strerror(errno))
-		       : 0;
-	if (fd >= 0)
-		close(fd);
+	code = write_temporary(path, contents, strlen(contents));
 	json_decref(answer);
-	return code;
+	return code < 0 ? fault_set(fault, -code, "%s: %s", path, strerror(-code)) : 0;
 }
 
 static json_t *control_json_there(struct lab_connection *connection,

@@ -43,9 +43,20 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
 /* The loop takes one command at a time; waits until it takes this one. -EINVAL and fault. */
 int lab_control(struct lab_connection *connection, const char *text, struct fault *fault);
 
-/* The same for a command with a PATH as its last word: chooses a path in 'dir' (for a process of
- * another machine there, and brings the file to a temporary one here) and waits for the file, which
- * the caller removes. -ENODEV: the process has ended, or does not write. */
+/* A process that is given an order, and what it says. */
+struct lab_obedience {
+	struct lab_connection *connection;
+	int result; /* 0, or -errno and fault */
+	struct fault fault;
+};
+
+/* lab_control() of several processes, as much at once as can be: all machines have the command
+ * before the first answer is waited for. */
+void lab_control_all(struct lab_obedience *all, unsigned count, const char *text);
+
+/* lab_control() of a command with a PATH as its last word: chooses a path in 'dir' (for a process
+ * of another machine there, and brings the file to a temporary one here) and waits for the file,
+ * which the caller removes. -ENODEV: the process has ended, or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault);
 /* Returns the file's contents and removes it. NULL and fault. */

@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 #include "lab_query.h"
+#include "lab_signals.h"
 
 #define STEP_BYTES 65536
 #define ANSWER_MAX (256u << 20)
 #define END_MS     2000 /* for a session to end by itself */
 #define STEP_MS    5
+#define LOOK_MS    100 /* between two looks whether a signal has come */
 
 /* --- the process --- */
 
@@ -129,17 +131,36 @@ bool lab_remote_is_broken(const struct lab_remote *remote)
 
 /* --- requests --- */
 
+/* Waits until the session takes something. A session that is stopped never does. */
+static int wait_to_send(struct lab_remote *remote, uint64_t until, struct fault *fault)
+{
+	struct pollfd ready = {.fd = remote->fd, .events = POLLOUT};
+
+	while (poll(&ready, 1, LOOK_MS) <= 0) {
+		if (lab_interrupted())
+			return break_off(remote, "interrupted while it took nothing", fault);
+		if (lab_now_ms() > until)
+			return break_off(remote, "it takes nothing any more", fault);
+	}
+	return 0;
+}
+
 static int send_all(struct lab_remote *remote, const char *bytes, size_t count, struct fault *fault)
 {
-	while (count > 0) {
-		ssize_t sent = send(remote->fd, bytes, count, MSG_NOSIGNAL);
+	uint64_t until = lab_now_ms() + LAB_REMOTE_CALL_MS;
 
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
+	while (count > 0) {
+		ssize_t sent = send(remote->fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent > 0) {
+			bytes += sent;
+			count -= (size_t)sent;
+			until = lab_now_ms() + LAB_REMOTE_CALL_MS;
+		} else if (errno != EAGAIN && errno != EINTR) {
 			return break_off(remote, NULL, fault);
-		bytes += sent;
-		count -= (size_t)sent;
+		} else if (wait_to_send(remote, until, fault) < 0) {
+			return -EHOSTUNREACH;
+		}
 	}
 	return 0;
 }
@@ -204,30 +225,41 @@ static json_t *take_line(struct lab_remote *remote, char *end, struct fault *fau
 	return answer;
 }
 
-/* The next line; NULL and fault: the session has broken. */
-static json_t *receive_line(struct lab_remote *remote, int timeout_ms, struct fault *fault)
+/* Waits until there is something to be read. 0, or as break_off(). */
+static int wait_to_receive(
+	struct lab_remote *remote, uint64_t until, bool heeds, struct fault *fault)
+{
+	struct pollfd ready = {.fd = remote->fd, .events = POLLIN};
+
+	for (;;) {
+		uint64_t now = lab_now_ms(), left = now < until ? until - now : 0;
+
+		if (poll(&ready, 1, left < LOOK_MS ? (int)left : LOOK_MS) > 0)
+			return 0;
+		if (heeds && lab_interrupted())
+			return break_off(remote, "interrupted before it answered", fault);
+		if (left == 0)
+			return break_off(remote, "it does not answer any more", fault);
+	}
+}
+
+/* The next line; NULL and fault: the session has broken. 'heeds' signals: after one the answers of
+ * processes that were told to stop are still wanted. */
+static json_t *receive_line(
+	struct lab_remote *remote, int timeout_ms, bool heeds, struct fault *fault)
 {
 	uint64_t until = lab_now_ms() + (uint64_t)timeout_ms;
 	char *end;
 
-	while ((end = line_end(remote)) == NULL) {
-		struct pollfd ready = {.fd = remote->fd, .events = POLLIN};
-		uint64_t now = lab_now_ms();
-		int left = now < until ? (int)(until - now) : 0;
-		int found = poll(&ready, 1, left);
-
-		if (found < 0 && errno == EINTR)
-			continue;
-		if (found == 0)
-			break_off(remote, "it does not answer any more", fault);
-		if (found <= 0 || read_more(remote, fault) < 0)
+	while ((end = line_end(remote)) == NULL)
+		if (wait_to_receive(remote, until, heeds, fault) < 0 ||
+			read_more(remote, fault) < 0)
 			return NULL;
-	}
 	return take_line(remote, end, fault);
 }
 
-json_t *lab_remote_receive(
-	struct lab_remote *remote, int timeout_ms, int *code, struct fault *fault)
+static json_t *receive(
+	struct lab_remote *remote, int timeout_ms, bool heeds, int *code, struct fault *fault)
 {
 	json_t *answer = NULL;
 	const char *error;
@@ -238,7 +270,7 @@ json_t *lab_remote_receive(
 	if (remote->fd < 0)
 		fault_set(fault, EHOSTUNREACH, "%s", remote->why);
 	else
-		answer = receive_line(remote, timeout_ms, fault);
+		answer = receive_line(remote, timeout_ms, heeds, fault);
 	error = json_string_value(json_object_get(answer, "error"));
 	if (error == NULL)
 		return answer;
@@ -248,6 +280,12 @@ json_t *lab_remote_receive(
 		*code = number > 0 ? -number : -EPROTO;
 	json_decref(answer);
 	return NULL;
+}
+
+json_t *lab_remote_receive(
+	struct lab_remote *remote, int timeout_ms, int *code, struct fault *fault)
+{
+	return receive(remote, timeout_ms, false, code, fault);
 }
 
 bool lab_remote_wait(struct lab_remote *remote, int timeout_ms)
@@ -294,7 +332,7 @@ void lab_remote_start(
 json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct fault *fault)
 {
 	int code;
-	json_t *answer = lab_remote_receive(remote, timeout_ms, &code, fault);
+	json_t *answer = receive(remote, timeout_ms, true, &code, fault);
 	struct fault there;
 
 	if (answer != NULL) {

@@ -41,7 +41,8 @@ struct lab_remote {
  * pointers. On failure the session is broken. */
 void lab_remote_start(
 	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab);
-/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and fault. */
+/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and fault; a
+ * signal (lab_signals.h) ends it. */
 json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct fault *fault);
 
 /* Broken, or not there again. */
@@ -51,7 +52,8 @@ bool lab_remote_is_broken(const struct lab_remote *remote);
  * not yet. */
 json_t *lab_remote_retry(struct lab_remote *remote);
 
-/* Sends a request, whose reference it takes; 0, or -errno and fault. */
+/* Sends a request, whose reference it takes; 0, or -errno and fault. A session that takes nothing
+ * is broken off after LAB_REMOTE_CALL_MS, or by a signal. */
 int lab_remote_send(struct lab_remote *remote, json_t *request, struct fault *fault);
 /* Waits for the next answer; the caller's reference. NULL and fault: the error there, with its
  * errno in 'code', which may be NULL; or the session is broken: -EHOSTUNREACH. */

@@ -87,6 +87,8 @@ int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct faul
 	int result;
 
 	*state = (struct lab_state){.processes = 0};
+	if (count == 0)
+		return fault_set(fault, EINVAL, "%s: it has no 'machines'", lab->path);
 	snprintf(state->dir, sizeof(state->dir), "%s", lab->plan->run_dir);
 	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
 	if (state->remote == NULL)

@@ -249,6 +249,14 @@ static int load_line(struct lab_state *state, const char *line)
 	return 0;
 }
 
+bool lab_state_exists(const char *dir)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/" STATE_FILE, dir);
+	return access(path, F_OK) == 0;
+}
+
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault)
 {
 	char path[PATH_BYTES], line[512];

@@ -50,6 +50,8 @@ int lab_make_parents(const char *path);
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
 /* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault);
+/* Whether there is a state in the directory, whatever it says. */
+bool lab_state_exists(const char *dir);
 /* Writes all of it, in one step. */
 int lab_state_save(const struct lab_state *state, struct fault *fault);
 /* Removes the directory and the files in it that labs make. */

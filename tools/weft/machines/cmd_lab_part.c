@@ -21,7 +21,6 @@
 #include "telemetry_client.h"
 
 #define TELEMETRY_MS 3000
-#define NAMES_MAX    1024 /* ports of a capture */
 #define ANSWER_FILE  (64u << 20)
 
 /* An open telemetry socket. */
@@ -311,7 +310,8 @@ static int take_files(struct part *part, const json_t *request, struct fault *fa
 	return lab_bundle_write(part->dir, files, fault);
 }
 
-static json_t *do_up(struct part *part, const json_t *request)
+/* Under the lock, which the child has, too: the files are of the lab that it starts. */
+static json_t *up_locked(struct part *part, const json_t *request, const struct lab_lock *lock)
 {
 	char path[sizeof(part->dir) + 32], wait[32];
 	const char *const words[] = {
@@ -326,18 +326,32 @@ static json_t *do_up(struct part *part, const json_t *request)
 	strncat(path, "/lab.yaml", sizeof(path) - strlen(path) - 1);
 	snprintf(wait, sizeof(wait), "%lldms",
 		(long long)json_integer_value(json_object_get(request, "wait_ms")));
-	answer = part_child_run(words, &fault);
+	answer = part_child_run(words, lock, &fault);
 	load(part);
 	if (!part->up)
 		lab_bundle_remove(part->dir, &fault);
 	return answer != NULL ? answer : failed(-ENOMEM, &fault);
 }
 
+static json_t *do_up(struct part *part, const json_t *request)
+{
+	struct lab_lock lock;
+	struct fault fault;
+	json_t *answer;
+	int result = lab_lock_take(&lock, part->dir, "brought up", &fault);
+
+	if (result < 0)
+		return failed(result, &fault);
+	answer = up_locked(part, request, &lock);
+	lab_lock_release(&lock);
+	return answer;
+}
+
 static json_t *do_down(struct part *part, const json_t *request)
 {
 	const char *const words[] = {"lab", "down", part->lab, "--machine", part->machine, NULL};
 	struct fault fault;
-	json_t *answer = part_child_run(words, &fault);
+	json_t *answer = part_child_run(words, NULL, &fault);
 
 	(void)request;
 	load(part);
@@ -347,15 +361,13 @@ static json_t *do_down(struct part *part, const json_t *request)
 /* From here on standard output is the capture. */
 static json_t *do_capture(struct part *part, const json_t *request)
 {
-	const json_t *ports = json_object_get(request, "ports");
-	const char *words[NAMES_MAX + 8] = {
-		"lab", "capture", "--machine", part->machine, "--", part->lab};
-	size_t count = json_array_size(ports);
+	const char *const first[] = {
+		"lab", "capture", "--machine", part->machine, "--", part->lab, NULL};
+	const char **words = part_child_words(first, json_object_get(request, "ports"));
 
-	for (size_t i = 0; i < count && i < NAMES_MAX; i++)
-		words[6 + i] = json_string_value(json_array_get(ports, i));
 	part->done = true;
-	part->code = part_child_pass(words);
+	part->code = words != NULL ? part_child_pass(words) : EXIT_NOT_ABLE;
+	free(words);
 	return NULL;
 }
 

@@ -54,9 +54,19 @@ void console_forget(const struct lab *lab)
 	private_dir_remove(lab->plan->run_dir, names, NULL);
 }
 
+static unsigned count_spared(const struct console_orders *orders)
+{
+	unsigned spared = 0;
+
+	for (unsigned i = 0; i < orders->state->remotes; i++)
+		spared += orders->spare != NULL && orders->spare[i];
+	return spared;
+}
+
 static enum weft_exit report(const struct console_orders *orders, const struct lab *lab)
 {
-	unsigned done = console_orders_done(orders), all = orders->state->remotes;
+	unsigned spared = count_spared(orders), all = orders->state->remotes - spared;
+	unsigned done = console_orders_done(orders) - spared;
 
 	printf("%s down on %u of %u machines\n", lab->plan->lab, done, all);
 	if (done == all)
@@ -67,10 +77,10 @@ static enum weft_exit report(const struct console_orders *orders, const struct l
 		lab->plan->lab, all - done, lab->plan->lab);
 }
 
-enum weft_exit console_down(const struct lab *lab)
+enum weft_exit console_end(const struct lab *lab, const bool *spare)
 {
 	struct lab_state state;
-	struct console_orders orders = {.command = COMMAND, .state = &state};
+	struct console_orders orders = {.command = COMMAND, .state = &state, .spare = spare};
 	struct fault fault;
 	enum weft_exit code;
 	int result = lab_remotes_open(lab, &state, &fault);
@@ -87,6 +97,13 @@ enum weft_exit console_down(const struct lab *lab)
 	code = report(&orders, lab);
 	free(orders.code);
 	lab_state_free(&state);
+	return code;
+}
+
+enum weft_exit console_down(const struct lab *lab)
+{
+	enum weft_exit code = console_end(lab, NULL);
+
 	if (code == EXIT_DONE)
 		console_forget(lab);
 	return code;

@@ -9,6 +9,7 @@
 #include "lab_query.h"
 
 #define LOOK_MS 100
+#define STOP_MS 15000 /* after a signal, for machines to end what they have begun */
 
 /* "weft lab up: x" of the machine is "weft lab up: machine b: x" here. */
 static void print_said(const struct console_orders *orders, const char *machine, const char *said)
@@ -40,20 +41,35 @@ static void interrupt_all(struct lab_state *state)
 		lab_remote_interrupt(&state->remote[i]);
 }
 
+/* Until when the answers of all machines are waited for. */
+struct patience {
+	uint64_t until_ms;
+	bool stopped;
+};
+
+/* A machine that is itself stopped does not answer to a signal either. */
+static void heed_signal(struct lab_state *state, struct patience *patience)
+{
+	uint64_t until = lab_now_ms() + STOP_MS;
+
+	if (!lab_interrupted() || patience->stopped)
+		return;
+	patience->stopped = true;
+	if (until < patience->until_ms)
+		patience->until_ms = until;
+	interrupt_all(state);
+}
+
 static enum weft_exit wait_for(
-	struct console_orders *orders, struct lab_remote *remote, int timeout_ms, bool *stopped)
+	struct console_orders *orders, struct lab_remote *remote, struct patience *patience)
 {
 	enum weft_exit result;
 	struct fault fault;
 	json_t *answer;
 	int code;
 
-	for (int waited = 0; waited < timeout_ms && !lab_remote_wait(remote, LOOK_MS);
-		waited += LOOK_MS)
-		if (lab_interrupted() && !*stopped) {
-			*stopped = true;
-			interrupt_all(orders->state);
-		}
+	while (lab_now_ms() < patience->until_ms && !lab_remote_wait(remote, LOOK_MS))
+		heed_signal(orders->state, patience);
 	answer = lab_remote_receive(remote, LOOK_MS, &code, &fault);
 	if (answer == NULL) {
 		bool names = code == -EHOSTUNREACH;
@@ -67,22 +83,30 @@ static enum weft_exit wait_for(
 	return result;
 }
 
+static bool gets_order(const struct console_orders *orders, unsigned machine)
+{
+	return (orders->spare == NULL || !orders->spare[machine]) &&
+	       !lab_remote_is_broken(&orders->state->remote[machine]);
+}
+
 void console_order_all(struct console_orders *orders, json_t *request, int timeout_ms)
 {
 	struct lab_state *state = orders->state;
-	bool stopped = false;
+	struct patience patience = {.until_ms = lab_now_ms() + (uint64_t)timeout_ms};
 
 	for (unsigned i = 0; i < state->remotes; i++) {
-		struct fault ignored;
+		struct fault fault;
+		bool spared = orders->spare != NULL && orders->spare[i];
 
-		orders->code[i] = EXIT_NOT_ABLE;
-		if (!lab_remote_is_broken(&state->remote[i]))
-			lab_remote_send(&state->remote[i], json_incref(request), &ignored);
+		orders->code[i] = spared ? EXIT_DONE : EXIT_NOT_ABLE;
+		if (gets_order(orders, i) &&
+			lab_remote_send(&state->remote[i], json_incref(request), &fault) < 0)
+			fprintf(stderr, "weft %s: %s\n", orders->command, fault.text);
 	}
 	json_decref(request);
 	for (unsigned i = 0; i < state->remotes; i++)
-		if (!lab_remote_is_broken(&state->remote[i]))
-			orders->code[i] = wait_for(orders, &state->remote[i], timeout_ms, &stopped);
+		if (gets_order(orders, i))
+			orders->code[i] = wait_for(orders, &state->remote[i], &patience);
 }
 
 unsigned console_orders_done(const struct console_orders *orders)

@@ -12,13 +12,14 @@
 struct console_orders {
 	const char *command; /* "lab up", for messages */
 	struct lab_state *state;
-	enum weft_exit
-		*code; /* [machine] of the last order; what cannot be reached: EXIT_NOT_ABLE */
+	const bool *spare; /* [machine] that gets no order, and counts as done; NULL: none */
+	/* [machine] of the last order; what cannot be reached: EXIT_NOT_ABLE */
+	enum weft_exit *code;
 };
 
 /* Sends the request, whose reference it takes, to all machines that can be reached, and waits for
- * their answers, each for so long at most. A signal asks all of them to stop, and waits on. Prints
- * what they complain of, with the machine's name, and fills 'code'. */
+ * their answers, for so long at most. A signal asks all of them to stop, and waits for a little
+ * longer. Prints what they complain of, with the machine's name, and fills 'code'. */
 void console_order_all(struct console_orders *orders, json_t *request, int timeout_ms);
 
 /* Machines whose code is EXIT_DONE. */

@@ -32,6 +32,8 @@ struct console {
 	struct lab *lab;
 	struct lab_state state;
 	struct console_orders orders;
+	bool *spare; /* [machine] on which this call starts nothing, so that it ends nothing */
+	bool made;   /* the console's folder is this call's */
 	json_t *all; /* the last look; NULL: none */
 	uint64_t began_ms;
 };
@@ -55,15 +57,27 @@ static int check(const struct console *console, struct fault *fault)
 	return result;
 }
 
-static int keep(const struct console *console, struct fault *fault)
+static int keep(struct console *console, struct fault *fault)
 {
 	const char *dir = console->lab->plan->run_dir;
 	int result = lab_make_parents(dir);
+
+	console->made = access(dir, F_OK) != 0;
 
 	if (result < 0)
 		return fault_set(fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
 	result = private_dir_make(dir, fault);
 	return result == 0 ? lab_kept_write(console->lab, fault) : result;
+}
+
+/* A process of the lab runs on the machine. */
+static bool is_alive(const struct console *console, const struct lab_remote *remote)
+{
+	for (unsigned i = 0; i < console->state.processes; i++)
+		if (console->state.process[i].remote == remote &&
+			lab_record_alive(&console->state.process[i]))
+			return true;
+	return false;
 }
 
 static int open_all(struct console *console, struct fault *fault)
@@ -75,8 +89,15 @@ static int open_all(struct console *console, struct fault *fault)
 	console->orders = (struct console_orders){.command = COMMAND,
 		.state = &console->state,
 		.code = calloc((size_t)console->state.remotes + 1, sizeof(enum weft_exit))};
-	if (console->orders.code == NULL)
+	console->spare = calloc((size_t)console->state.remotes + 1, sizeof(bool));
+	if (console->orders.code == NULL || console->spare == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
+	for (unsigned i = 0; i < console->state.remotes; i++) {
+		const struct lab_remote *remote = &console->state.remote[i];
+
+		console->spare[i] = lab_remote_is_broken(remote) ||
+				    (!console->arguments->restart && is_alive(console, remote));
+	}
 	lab_remotes_tell(&console->state, COMMAND);
 	return 0;
 }
@@ -183,6 +204,8 @@ static int send_parts(struct console *console, json_t *files)
 
 	if (console->arguments->restart)
 		console_order_all(&console->orders, json_pack("{s:s}", "op", "down"), WORK_MS);
+	if (lab_interrupted())
+		return 0;
 	console_order_all(&console->orders,
 		json_pack("{s:s,s:O,s:I}", "op", "up", "files", files, "wait_ms",
 			(json_int_t)wait_ms),
@@ -217,17 +240,34 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 	return EXIT_DONE;
 }
 
-/* After Ctrl-C nothing is left, and nothing is where no machine has taken its part. */
+/* After Ctrl-C ends what this call has started. True: nothing is left of the lab that a console
+ * knows of. */
+static bool take_back(const struct console *console)
+{
+	unsigned spared = 0;
+
+	lab_forget_interrupt();
+	for (unsigned i = 0; i < console->state.remotes; i++)
+		spared += console->spare[i];
+	if (spared < console->state.remotes &&
+		console_end(console->lab, console->spare) != EXIT_DONE)
+		return false;
+	return console->made || spared == 0;
+}
+
+/* A lab that was up before stays one, whoever could be reached now. */
 static void clean_up(struct console *console, enum weft_exit code)
 {
-	bool nowhere = console->orders.code != NULL && console_orders_done(&console->orders) == 0;
+	bool nothing = console->made && console->orders.code != NULL &&
+		       console_orders_done(&console->orders) == 0;
 
+	if (code == EXIT_INTERRUPTED)
+		nothing = take_back(console);
 	free(console->orders.code);
+	free(console->spare);
 	lab_state_free(&console->state);
 	json_decref(console->all);
-	if (code == EXIT_INTERRUPTED)
-		console_down(console->lab);
-	else if (nowhere)
+	if (nothing)
 		console_forget(console->lab);
 }
 

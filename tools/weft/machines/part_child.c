@@ -13,21 +13,42 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 1100
-#define LOOK_MS   20
-#define TEXT_MAX  65536
+#define LOOK_MS  20
+#define TEXT_MAX 65536
+
+static size_t count_words(const char *const *words)
+{
+	size_t count = 0;
+
+	while (words[count] != NULL)
+		count++;
+	return count;
+}
+
+const char **part_child_words(const char *const *first, const json_t *more)
+{
+	size_t begun = count_words(first), count = json_array_size(more);
+	const char **words = calloc(begun + count + 1, sizeof(*words));
+
+	for (size_t i = 0; words != NULL && i < begun; i++)
+		words[i] = first[i];
+	for (size_t i = 0; words != NULL && i < count; i++)
+		words[begun + i] = json_string_value(json_array_get(more, i));
+	return words;
+}
 
 /* In the child; does not return. */
 static void become(const char *const *words, int out, int err)
 {
-	char *argv[WORDS_MAX];
-	unsigned count = 0;
+	size_t count = count_words(words);
+	char **argv = calloc(count + 2, sizeof(*argv));
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	argv[count++] = (char *)"weft";
-	while (*words != NULL && count + 1 < WORDS_MAX)
-		argv[count++] = (char *)(uintptr_t)*words++;
-	argv[count] = NULL;
+	if (argv == NULL)
+		_exit(EXIT_NOT_ABLE);
+	argv[0] = (char *)(uintptr_t) "weft";
+	for (size_t i = 0; i < count; i++)
+		argv[1 + i] = (char *)(uintptr_t)words[i];
 	dup2(null, STDIN_FILENO);
 	if (out >= 0)
 		dup2(out, STDOUT_FILENO);
@@ -75,14 +96,17 @@ static json_t *text_of(int fd)
 	return value != NULL ? value : json_string("(no text)");
 }
 
-json_t *part_child_run(const char *const *words, struct fault *fault)
+json_t *part_child_run(const char *const *words, const struct lab_lock *lock, struct fault *fault)
 {
 	int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
 	pid_t pid = out >= 0 && err >= 0 ? fork() : -1;
 	json_t *answer = NULL;
 
-	if (pid == 0)
+	if (pid == 0) {
+		if (lock != NULL)
+			lab_lock_pass(lock);
 		become(words, out, err);
+	}
 	if (pid < 0) {
 		fault_set(fault, errno, "no process: %s", strerror(errno));
 	} else {

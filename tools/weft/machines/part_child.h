@@ -8,10 +8,15 @@
 #include <jansson.h>
 
 #include "fault.h"
+#include "lab_lock.h"
+
+/* The words of both lists, the second one of texts in JSON; the caller frees the list, not the
+ * words. NULL without memory. */
+const char **part_child_words(const char *const *first, const json_t *more);
 
 /* Runs 'weft WORD…'; the list ends with NULL. {"code": exit code, "out": TEXT, "err": TEXT}, the
- * caller's reference; NULL and fault: no process. */
-json_t *part_child_run(const char *const *words, struct fault *fault);
+ * caller's reference; NULL and fault: no process. 'lock' is passed on to it; NULL: none. */
+json_t *part_child_run(const char *const *words, const struct lab_lock *lock, struct fault *fault);
 
 /* The same with this program's own standard output and standard error. Its exit code. */
 int part_child_pass(const char *const *words);

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A console and its machines without a network: a stand-in for ssh runs the command here, with a runtime folder for
+each machine. lab_ssh_test.py has real machines.
+
+usage: lab_console_test.py WEFT [CASE...]"""
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import labs
+
+WEFT = None
+# With the file NAME.off the machine cannot be reached; with 'log' it has the requests.
+SSH = """#!/bin/sh
+while [ "$1" != -- ]; do
+    [ "$1" = -O ] && exit 0
+    shift
+done
+name=$2 folder=FOLDER
+shift 2
+if [ -e $folder/$name.off ]; then
+    echo "ssh: connect to host $name port 22: Connection refused" >&2
+    exit 255
+fi
+export RUNTIME_DIRECTORY=$folder/run-$name
+[ -e $folder/log ] && tee -a $folder/log | "$@" || exec "$@"
+"""
+LAB = """weft: lab/1
+name: far
+processes: one
+topology: "full:switches=2,hosts=1"
+machines: [{name: a, ssh: a, weft: MACHINE, devices: [s0, s1, h0, h1]}]
+mapper: {routes: ROUTES, mode: never}
+traffic: [{pattern: uniform, load: 2%}]
+measure: {duration: 20ms}
+"""
+
+
+class Console(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="weft-console-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        for name in ("run", "run-a"):
+            os.mkdir(self.path(name), 0o700)
+        self.program("ssh", SSH.replace("FOLDER", self.folder))
+        self.environment = dict(os.environ, RUNTIME_DIRECTORY=self.path("run"),
+                                PATH=f"{self.folder}:{os.environ['PATH']}")
+        self.addCleanup(self.end)
+        self.file = self.write("far.yaml", self.text())
+
+    @staticmethod
+    def text(routes="static"):
+        return LAB.replace("ROUTES", routes).replace("MACHINE", WEFT)
+
+    def end(self):
+        with contextlib.suppress(OSError):
+            os.unlink(self.path("log"))
+        self.weft("down", self.file)
+        subprocess.run([WEFT, "lab", "down", "--all"], env=self.machine(), stdout=subprocess.DEVNULL, check=False)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def program(self, name, text):
+        os.chmod(self.write(name, text), 0o700)
+        return self.path(name)
+
+    def machine(self):
+        return dict(os.environ, RUNTIME_DIRECTORY=self.path("run-a"))
+
+    def start(self, *words):
+        return subprocess.Popen([WEFT, *words], text=True, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def weft(self, *words, group="lab"):
+        run = self.start(group, *words)
+        said = run.communicate(timeout=100)
+        return run.returncode, *said
+
+    def must(self, *words, group="lab"):
+        code, out, err = self.weft(*words, group=group)
+        self.assertEqual(code, 0, f"{words}: {out}{err}")
+        return out
+
+    def processes(self):
+        """Ids of the lab's processes on the machine; none if it is not up there."""
+        with contextlib.suppress(OSError), open(self.path("run-a", "weft", "far", "state")) as file:
+            return [int(line.split()[4]) for line in file if line.startswith("process ")]
+        return []
+
+    def stop(self, pid):
+        os.kill(pid, signal.SIGSTOP)
+
+        def go_on():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
+        self.addCleanup(go_on)
+
+    def requests(self):
+        with contextlib.suppress(OSError), open(self.path("log")) as file:
+            return [json.loads(line)["op"] for line in file if line.endswith("\n")]
+        return []
+
+    def wait(self, condition, what):
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.01)
+
+    def interrupt_while_waiting(self):
+        """Ctrl-C while 'up' waits for the whole lab, of which all parts have been started."""
+        self.write("log", "")
+        up = self.start("lab", "up", self.file, "--wait", "60s")
+        self.wait(lambda: "collect" in self.requests(), "it does not wait")
+        return up
+
+    def test_up_that_reaches_nobody_does_not_forget_a_lab_that_is_up(self):
+        self.must("up", self.file)
+        self.write("a.off", "")
+        self.assertEqual(self.weft("up", self.file)[0], 3)
+        os.unlink(self.path("a.off"))
+        self.assertEqual(self.must("down", "far"), "far down on 1 of 1 machines\n")
+        self.assertEqual(self.processes(), [])
+
+    def test_up_of_a_new_lab_that_reaches_nobody_leaves_nothing(self):
+        self.write("a.off", "")
+        self.assertEqual(self.weft("up", self.file)[0], 3)
+        self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_down_of_a_lab_with_a_folder_of_its_own_takes_it_down(self):
+        self.must("up", self.file, "--run-dir", self.path("own"))
+        self.assertEqual(self.must("down", self.file, "--run-dir", self.path("own")), "far down on 1 of 1 machines\n")
+        self.assertEqual(self.processes(), [])
+        self.assertFalse(os.path.exists(self.path("own")))
+
+    def test_a_lab_of_this_machine_is_no_console_whatever_its_folder_is_called(self):
+        near = "".join(line + "\n" for line in self.text().splitlines() if not line.startswith("machines"))
+        self.write("near.yaml", near.replace("name: far", "name: near"))
+        folder = self.path("near.console")
+        self.addCleanup(self.weft, "down", self.path("near.yaml"), "--run-dir", folder)
+        self.must("up", self.path("near.yaml"), "--run-dir", folder)
+        self.assertIn("lab near is up", self.must("status", "near", "--run-dir", folder))
+        self.assertIn("down: 1 processes ended", self.must("down", "near", "--run-dir", folder))
+
+    def test_lists_and_words_know_it(self):
+        self.must("up", self.file)
+        lab, = json.loads(self.must("list", "--json"))
+        self.assertEqual(lab, {"lab": "far", "run_dir": self.path("run", "weft", "far.console"), "file": self.file,
+                               "processes": None, "running": None})
+        self.assertEqual(self.must("labs", group="words"), "far\n")
+        self.assertEqual(self.must("hosts", "far", group="words"), "h0\nh1\n")
+
+    def test_files_of_a_machine_are_touched_only_under_its_lock(self):
+        kept = self.path("run-a", "weft", "far.files")
+        os.makedirs(kept, 0o700)
+        self.write(os.path.join(kept, "lab.yaml"), "of another console")
+        with open(self.path("run-a", "weft", "far.lock"), "w") as lock:
+            os.chmod(lock.name, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.write("brought up by a test")
+            lock.flush()
+            code, _, err = self.weft("up", self.file)
+        self.assertEqual(code, 2, err)
+        self.assertIn("this lab is being brought up by a test", err)
+        with open(os.path.join(kept, "lab.yaml")) as file:
+            self.assertEqual(file.read(), "of another console")
+
+    def test_ctrl_c_ends_only_what_this_up_has_started(self):
+        self.must("up", self.file)
+        pid, = self.processes()
+        self.stop(pid)
+        up = self.interrupt_while_waiting()
+        up.send_signal(signal.SIGINT)
+        _, err = up.communicate(timeout=60)
+        self.assertEqual(up.returncode, 130, err)
+        self.assertTrue(labs.own_kind_of_process(pid))
+        os.kill(pid, signal.SIGCONT)
+        self.assertEqual(json.loads(self.must("list", "--json"))[0]["lab"], "far")
+        self.must("status", "far")
+
+    def test_ctrl_c_leaves_nothing_of_a_new_lab_however_long_that_takes(self):
+        self.write("far.yaml", self.text("mapper"))
+        up = self.interrupt_while_waiting()
+        pid, = self.processes()
+        self.stop(pid)  # so that it is killed only after some seconds
+        up.send_signal(signal.SIGINT)
+        out, err = up.communicate(timeout=60)
+        self.assertEqual((up.returncode, out), (130, "far down on 1 of 1 machines\n"), err)
+        self.assertFalse(labs.own_kind_of_process(pid))
+        self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_a_capture_of_a_machine_that_does_not_end_it_ends(self):
+        self.must("up", self.file)
+        capture = self.start("lab", "capture", "far", "s0:0", "-o", self.path("out.pcapng"))
+        self.wait(lambda: os.path.exists(self.path("out.pcapng")) and os.path.getsize(self.path("out.pcapng")),
+                  "no capture")
+        self.addCleanup(lambda: capture.poll() is None and capture.kill())
+        for pid in self.parts():
+            self.stop(pid)
+        capture.send_signal(signal.SIGINT)
+        _, err = capture.communicate(timeout=60)
+        self.assertEqual(capture.returncode, 3, err)
+        self.assertIn("machine a does not capture to the end", err)
+
+    def parts(self):
+        """Ids of 'weft lab part' and what it has started, on the machine."""
+        marker = f"RUNTIME_DIRECTORY={self.path('run-a')}".encode()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    mine = marker in file.read().split(b"\0")
+                with open(f"/proc/{pid}/comm") as file:
+                    if mine and file.read() == "weft\n":
+                        yield int(pid)
+
+
+def main():
+    global WEFT
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WEFT = os.path.abspath(sys.argv[1])
+    labs.need_lab()
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Sessions with machines. A machine without an address is this one, so the program at the other end
+ * is this test itself, started with the words "lab part"; the machine's name says how it behaves.
+ */
+
+#include "lab_remote.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lab_query.h"
+#include "lab_signals.h"
+#include "unit.h"
+
+#define LONG_TEXT 100000
+#define FIFO_NAME "LAB_REMOTE_TEST_FIFO"
+
+/* --- the machines --- */
+
+static void say(json_t *answer)
+{
+	json_dumpf(answer, stdout, JSON_COMPACT);
+	putchar('\n');
+	fflush(stdout);
+	json_decref(answer);
+}
+
+/* "first" answers only after "second" has been called. */
+static void meet(const char *name)
+{
+	close(open(getenv(FIFO_NAME), strcmp(name, "first") == 0 ? O_RDONLY : O_WRONLY));
+}
+
+static json_t *answer_to(const char *name, const json_t *request)
+{
+	const char *op = lab_text(request, "op");
+
+	if (strcmp(op, "call") == 0) {
+		meet(name);
+		return json_pack("{s:s}", "reply", "{\"/weft/control\":\"ok\"}");
+	}
+	if (strcmp(op, "file") == 0) {
+		char *text = malloc(LONG_TEXT + 1);
+
+		memset(text, 'x', LONG_TEXT);
+		text[LONG_TEXT] = '\0';
+		return json_pack("{s:o}", "text", json_string(text));
+	}
+	return json_pack("{s:s,s:b}", "dir", "/nowhere", "up", 1);
+}
+
+static int be_machine(void)
+{
+	char name[32] = "", *line = NULL;
+	size_t room = 0;
+
+	while (getline(&line, &room, stdin) > 0) {
+		json_t *request = json_loads(line, 0, NULL);
+
+		if (json_object_get(request, "machine") != NULL)
+			snprintf(name, sizeof(name), "%s", lab_text(request, "machine"));
+		if (strcmp(name, "mute") == 0)
+			pause();
+		say(answer_to(name, request));
+		if (strcmp(name, "deaf") == 0)
+			pause();
+	}
+	return 0;
+}
+
+/* --- the claims --- */
+
+static void start(struct lab_remote *remote, const char *name)
+{
+	struct lab_ssh_target target = {.name = name, .ssh = "", .weft = ""};
+
+	lab_remote_start(remote, &target, "test");
+}
+
+static void start_and_greet(struct lab_remote *remote, const char *name)
+{
+	struct fault fault = {""};
+	json_t *greeting;
+
+	start(remote, name);
+	greeting = lab_remote_greeted(remote, LAB_REMOTE_GREET_MS, &fault);
+	if (greeting == NULL)
+		fail_msg("%s", fault.text);
+	json_decref(greeting);
+}
+
+static void a_signal_ends_sending_to_a_machine_that_takes_nothing(void **state)
+{
+	struct lab_remote remote;
+	struct fault fault = {""};
+	char *text = malloc(8 << 20);
+
+	memset(text, 'x', (8 << 20) - 1);
+	text[(8 << 20) - 1] = '\0';
+	start_and_greet(&remote, "deaf");
+	lab_catch_signals();
+	raise(SIGINT);
+	assert_int_equal(
+		lab_remote_send(&remote, json_pack("{s:s}", "text", text), &fault), -EHOSTUNREACH);
+	lab_forget_interrupt();
+	assert_non_null(strstr(fault.text, "interrupted"));
+	assert_true(lab_remote_is_broken(&remote));
+	lab_remote_close(&remote);
+	free(text);
+}
+
+static void a_signal_ends_waiting_for_a_greeting(void **state)
+{
+	struct lab_remote remote;
+	struct fault fault = {""};
+
+	start(&remote, "mute");
+	lab_catch_signals();
+	raise(SIGTERM);
+	assert_null(lab_remote_greeted(&remote, LAB_REMOTE_GREET_MS, &fault));
+	lab_forget_interrupt();
+	assert_non_null(strstr(fault.text, "interrupted"));
+	lab_remote_close(&remote);
+}
+
+static void after_a_signal_a_machine_that_listens_still_obeys(void **state)
+{
+	struct lab_remote remote;
+	struct fault fault = {""};
+	json_t *answer;
+
+	start_and_greet(&remote, "good");
+	lab_catch_signals();
+	raise(SIGINT);
+	answer = lab_remote_call(&remote, json_pack("{s:s}", "op", "state"), NULL, &fault);
+	lab_forget_interrupt();
+	assert_non_null(answer);
+	json_decref(answer);
+	lab_remote_close(&remote);
+}
+
+/* In turn, the first would wait for the second for ever. */
+static void all_machines_have_an_order_before_the_first_has_obeyed(void **state)
+{
+	static const char *const names[] = {"first", "second"};
+	char folder[] = "/tmp/weft-remote-XXXXXX", fifo[64];
+	struct lab_remote remote[2];
+	struct lab_connection connection[2];
+	struct lab_obedience all[2];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	setenv(FIFO_NAME, fifo, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		start_and_greet(&remote[i], names[i]);
+		connection[i] = (struct lab_connection){
+			.prefix = names[i], .fd = remote[i].fd, .remote = &remote[i]};
+		all[i] = (struct lab_obedience){.connection = &connection[i]};
+	}
+	lab_control_all(all, 2, "traffic start 1");
+	for (unsigned i = 0; i < 2; i++) {
+		if (all[i].result != 0)
+			fail_msg("%s: %s", names[i], all[i].fault.text);
+		lab_remote_close(&remote[i]);
+	}
+	unlink(fifo);
+	rmdir(folder);
+}
+
+static void an_answer_that_cannot_be_kept_leaves_no_file(void **state)
+{
+	struct rlimit before, small;
+	struct lab_remote remote;
+	struct lab_record record = {.name = "s0"};
+	struct lab_connection connection;
+	char path[LAB_CONTROL_PATH] = "";
+	struct fault fault = {""};
+	int result;
+
+	start_and_greet(&remote, "good");
+	connection = (struct lab_connection){.prefix = "s0", .fd = remote.fd, .remote = &remote};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){.rlim_cur = LONG_TEXT / 2, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	errno = 0;
+	result = lab_control_file(&connection, &record, "/nowhere", "report", path, &fault);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(result, -EFBIG);
+	assert_non_null(strstr(fault.text, strerror(EFBIG)));
+	assert_int_not_equal(access(path, F_OK), 0);
+	lab_remote_close(&remote);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_signal_ends_sending_to_a_machine_that_takes_nothing),
+	cmocka_unit_test(a_signal_ends_waiting_for_a_greeting),
+	cmocka_unit_test(after_a_signal_a_machine_that_listens_still_obeys),
+	cmocka_unit_test(all_machines_have_an_order_before_the_first_has_obeyed),
+	cmocka_unit_test(an_answer_that_cannot_be_kept_leaves_no_file),
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "lab") == 0 && strcmp(argv[2], "part") == 0)
+		return be_machine();
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}

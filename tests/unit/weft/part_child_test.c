@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Commands with many words, such as a capture of all ports. The command is this program itself, and
+ * its exit code says whether it has got them all. */
+
+#include "part_child.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define PORTS 3000
+
+static void a_command_gets_all_its_words_however_many(void **state)
+{
+	static const char *const first[] = {"count", "--", NULL};
+	json_t *ports = json_array(), *answer;
+	struct fault fault = {""};
+	const char **words;
+	int input[2];
+
+	(void)state;
+	/* An input that ends would end the command, too. */
+	assert_int_equal(pipe2(input, O_CLOEXEC), 0);
+	assert_int_equal(dup2(input[0], STDIN_FILENO), STDIN_FILENO);
+	for (unsigned i = 0; i < PORTS; i++)
+		json_array_append_new(ports, json_sprintf("s%u:0", i));
+	words = part_child_words(first, ports);
+	assert_non_null(words);
+	answer = part_child_run(words, NULL, &fault);
+	assert_non_null(answer);
+	assert_int_equal(json_integer_value(json_object_get(answer, "code")), 0);
+	json_decref(answer);
+	free(words);
+	json_decref(ports);
+	close(input[0]);
+	close(input[1]);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_command_gets_all_its_words_however_many),
+};
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "count") == 0)
+		return argc == 3 + PORTS && strcmp(argv[argc - 1], "s2999:0") == 0 ? 0 : 1;
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Signals that end commands: whatever may wait for long looks at their flag. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* SIGINT and SIGTERM set a flag instead of ending the program. */
+void lab_catch_signals(void);
+bool lab_interrupted(void);
+const atomic_bool *lab_stop_flag(void);
+/* The signal has been heeded: work that cleans up behind it is ended only by the next one. */
+void lab_forget_interrupt(void);
