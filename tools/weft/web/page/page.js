@@ -36,6 +36,8 @@ class Page {
 			take: (sample) => this.take(sample), selected: () => this.selected, cursor: (at) => { this.panel.cursor = at; },
 			told: () => this.panel.show(this.selected)});
 		this.drawing.heatOf = (device) => this.run?.heatOf(device) ?? null;
+		at("key-x").hidden = this.run !== null;
+		at("key-m").hidden = this.run === null;
 		document.title = `${this.fabric.lab} – Weft`;
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
 		this.panel.show(-1);

@@ -99,10 +99,15 @@ export class Panel {
 			.reduce((part, way) => part + fabric.rateOf(way) * fabric.loadOf(way), 0), 0);
 		rows.push(["all links", rate(total)]);
 		rows.push(["roots", sample.roots.join(", ") || "none"]);
-		const adapted = (list) => Object.values(list).reduce((sum, entry) => sum + entry.adapted_per_s, 0);
-		rows.push(["adapted", `${number(adapted(sample.switches))} packets/s in ${Object.keys(sample.switches).length} ` +
-			`switches, ${number(adapted(sample.hosts))} frames/s of ${Object.keys(sample.hosts).length} hosts`]);
+		rows.push(["adapted", this.adaptedText(sample.switches, sample.hosts)]);
 		at("fabric").replaceChildren(...rows.flatMap(([name, text]) => [element("dt", name), element("dd", text)]));
+	}
+
+	adaptedText(switches, hosts) {
+		const [packets, frames] = [switches, hosts].map((list) => Object.values(list)
+			.reduce((sum, entry) => sum + entry.adapted_per_s, 0));
+		return packets + frames === 0 ? "none" : `${number(packets)} packets/s in ${Object.keys(switches).length} ` +
+			`switches, ${number(frames)} frames/s of ${Object.keys(hosts).length} hosts`;
 	}
 
 	mapperText(mapper) {
@@ -222,7 +227,9 @@ export class Panel {
 		button.type = "button";
 		button.dataset.link = link;
 		button.setAttribute("aria-current", String(link === selected));
-		button.append(element("span", fabric.nameOf(link), "name"), element("span", state, state === "up" ? "" : "bad"),
+		const waits = Math.max(fabric.value("blocked", 2 * link), fabric.value("blocked", 2 * link + 1));
+		button.append(element("span", fabric.nameOf(link), "name"),
+			element("span", state === "up" && waits >= 0.01 ? `waits ${share(waits)}` : state, state === "up" ? "" : "bad"),
 			element("span", loads.map(share).join(" / ")));
 		button.addEventListener("click", () => this.calls.choose(link));
 		row.append(button);
