@@ -189,7 +189,7 @@ static int check_output(int result)
 	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
-/* Whoever shows the run reads the stream. */
+/* The stream is for a program that shows the run. */
 static int begin_stream(struct options *options, struct run_stream *stream,
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {

@@ -10,6 +10,9 @@
 #include "run_result.h"
 #include "switch_counters.h"
 
+/* run_config_check_link_series() counts them. */
+_Static_assert(RUN_LINK_VALUES == RUN_LINK_FILL, "values of a way beside those of its VCs");
+
 int measure_links_open(struct measure_links *links, const struct topology *topology,
 	const struct run_config *run, measure_link_fn read, const void *ctx)
 {
@@ -75,6 +78,13 @@ static void fill_values(const struct measure_links *links, const struct measure_
 	for (unsigned vc = 0; vc < links->series.vcs; vc++)
 		value[RUN_LINK_FILL + vc] =
 			run_link_share((double)use->stored[vc], (double)links->vc_blocks);
+}
+
+bool measure_links_are_full(const struct measure_links *links)
+{
+	return links->read != NULL &&
+	       (links->series.samples + 1) * run_link_series_values(&links->series) >
+		       RUN_LINK_VALUES_MAX;
 }
 
 const uint32_t *measure_links_sample(struct measure_links *links, uint64_t time_ps)

@@ -45,6 +45,8 @@ void measure_links_close(struct measure_links *links);
 
 /* Measuring begins. Forgets all samples. */
 void measure_links_begin(struct measure_links *links);
+/* There is no room for another sample within RUN_LINK_VALUES_MAX. */
+bool measure_links_are_full(const struct measure_links *links);
 /* A sample of the last 'time_ps': its values; NULL if nothing is measured, or without memory. */
 const uint32_t *measure_links_sample(struct measure_links *links, uint64_t time_ps);
 

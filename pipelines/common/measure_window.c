@@ -63,7 +63,7 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	const uint32_t *values;
 	struct run_sample *sample;
 
-	if (window->samples.samples == RUN_SAMPLES_MAX)
+	if (window->samples.samples == RUN_SAMPLES_MAX || measure_links_are_full(&window->links))
 		return 0;
 	sample = run_result_add_sample(&window->samples);
 	values = measure_links_sample(&window->links, now->at_ps - since->at_ps);

@@ -226,7 +226,7 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 	return 0;
 }
 
-/* What hosts have sent, which only the series of links asks for. */
+/* Links from hosts, which only the series asks for. */
 static int add_host_links(
 	const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
