@@ -84,6 +84,7 @@ static int run(const struct options *options, const struct run_config *config,
 		.session = 1,
 		.lcores = options->lcores,
 		.snap_bytes = options->snap_bytes,
+		.stream = options->stream,
 	};
 	struct real_fabric *fabric = real_fabric_create(&fabric_options, fault);
 	struct real_progress progress = {
@@ -148,6 +149,8 @@ static struct run_config *load(
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
 		*result = -errno;
 	if (*result == 0)
+		*result = run_config_check_link_series(config, *topology, fault);
+	if (*result == 0)
 		*result = run_config_name_edges(config, *topology, NULL, fault);
 	if (*result == 0)
 		return config;
@@ -186,6 +189,28 @@ static int check_output(int result)
 	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
+/* The stream is for a program that shows the run. */
+static int begin_stream(struct options *options, struct run_stream *stream,
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	uint32_t ways = config->measure.link_series ? 2 * topology->links : 0;
+
+	if (options->live == 0)
+		return 0;
+	options->stream = stream;
+	return run_stream_begin(stream, options->live, ways, run_config_vcs(config), fault);
+}
+
+static int run_any(const struct options *options, const struct run_config *config,
+	const struct topology *topology, int argc, char **argv, struct fault *fault)
+{
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return wormhole_run(options, config, topology, fault);
+	if (config->clock == RUN_CLOCK_VIRTUAL)
+		return virtual_run(options, config, topology, fault);
+	return run_real(options, config, topology, program_catch_signals(), argc, argv, fault);
+}
+
 /* A process of a lab, as 'weft lab up' starts it. */
 static int run_lab(int argc, char **argv)
 {
@@ -200,6 +225,7 @@ int main(int argc, char **argv)
 	static struct terminal_guard guard;
 	struct topology *topology = NULL;
 	struct run_config *config;
+	struct run_stream stream;
 	struct options options;
 	struct fault fault;
 	int result;
@@ -212,13 +238,9 @@ int main(int argc, char **argv)
 	if (config == NULL)
 		return fail(result, &fault);
 	signal(SIGPIPE, SIG_IGN);
-	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		result = wormhole_run(&options, config, topology, &fault);
-	else if (config->clock == RUN_CLOCK_VIRTUAL)
-		result = virtual_run(&options, config, topology, &fault);
-	else
-		result = run_real(
-			&options, config, topology, program_catch_signals(), argc, argv, &fault);
+	result = begin_stream(&options, &stream, config, topology, &fault);
+	if (result == 0)
+		result = run_any(&options, config, topology, argc, argv, &fault);
 	if (result < 0)
 		result = fail(result, &fault);
 	topology_destroy(topology);

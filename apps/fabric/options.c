@@ -3,13 +3,14 @@
 #include "options.h"
 
 #include <argp.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "option_key.h"
 #include "program.h"
 
-enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS };
+enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_LIVE };
 
 const char *argp_program_version = "weft-fabric " WEFT_VERSION;
 
@@ -28,6 +29,7 @@ static const struct argp_option argp_options[] = {
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"workers", KEY_WORKERS, "N", 0, "threads of a run on the virtual clock (default 1)", 0},
+	{"live", KEY_LIVE, "FD", 0, "write each sample to this open file, for weft run --web", 0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
 };
@@ -78,6 +80,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case KEY_SNAPLEN:
 		options->snap_bytes = parse_number("snaplen", argument, 46, 65535, state);
+		return 0;
+	case KEY_LIVE:
+		options->live = (int)parse_number("live", argument, 3, INT_MAX, state);
 		return 0;
 	case 'q':
 		options->quiet = true;

@@ -23,8 +23,10 @@ struct options {
 	unsigned captures;
 	const char *json, *csv; /* NULL: none; "-": standard output */
 	unsigned lcores;
-	unsigned workers;    /* 0: not said, 1 */
-	unsigned snap_bytes; /* 0: whole frames */
+	unsigned workers;          /* 0: not said, 1 */
+	unsigned snap_bytes;       /* 0: whole frames */
+	int live;                  /* a file for run_stream.h; 0: none */
+	struct run_stream *stream; /* in that file, once it has begun; NULL: none */
 	bool quiet;
 };
 

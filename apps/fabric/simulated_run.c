@@ -96,6 +96,8 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	struct run_result measured = {0};
 
 	if (result == 0)
+		virtual_fabric_stream(fabric, options->stream);
+	if (result == 0)
 		result = run_captured(fabric, options, stop, fault);
 	run_result_heed(&measured, stop);
 	if (result == 0)
@@ -141,6 +143,7 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 	if (fabric == NULL)
 		return -errno;
 	stop = program_catch_signals();
+	wormhole_fabric_stream(fabric, options->stream);
 	result = run_wormhole(fabric, options, config, stop, fault);
 	run_result_heed(&measured, stop);
 	if (result == 0)

@@ -154,6 +154,14 @@ static inline uint8_t congestion_control_next_vc(
 					: vc;
 }
 
+/* The detector holds the output for a root. NULL: there is no congestion control. */
+static inline bool congestion_control_is_root(
+	const struct congestion_control *congestion, unsigned output)
+{
+	return congestion != NULL && congestion->detector != NULL &&
+	       congestion->detector->output[output].state == CONGESTION_ROOT;
+}
+
 /* The packet has joined 'queue', that of (its input, its VC, output), which has grown above
  * congestion_detector_report_above(). */
 void congestion_control_grown(struct congestion_control *congestion,

@@ -146,6 +146,15 @@ const struct topology_link *topology_link_at(
 	return link < 0 ? NULL : &topology->link_at[link];
 }
 
+uint32_t topology_way_at(const struct topology *topology, struct topology_port from)
+{
+	const struct topology_link *link = topology_link_at(topology, from);
+	bool is_a = link->a.kind == from.kind && link->a.device == from.device &&
+		    link->a.port == from.port;
+
+	return 2 * (uint32_t)(link - topology->link_at) + (is_a ? 0 : 1);
+}
+
 bool topology_peer(
 	const struct topology *topology, struct topology_port port, struct topology_port *peer)
 {

@@ -151,6 +151,9 @@ const struct topology_link *topology_link_at(
 	const struct topology *topology, struct topology_port port);
 bool topology_peer(
 	const struct topology *topology, struct topology_port port, struct topology_port *peer);
+/* The direction of a link that begins at a port with a link: 2 i of link i from its end a, 2 i + 1
+ * from b. */
+uint32_t topology_way_at(const struct topology *topology, struct topology_port from);
 /* "s0:3" */
 void topology_port_name(
 	const struct topology *topology, struct topology_port port, char *out, size_t size);

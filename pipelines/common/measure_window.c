@@ -23,6 +23,7 @@ void measure_window_open(
 void measure_window_close(struct measure_window *window)
 {
 	run_result_free(&window->samples);
+	measure_links_close(&window->links);
 	measure_entries_free(window);
 }
 
@@ -36,6 +37,7 @@ void measure_window_begin(struct measure_window *window, const struct measure_to
 	run_result_free(&window->samples);
 	window->from = window->sampled = *now;
 	window->halved = false;
+	measure_links_begin(&window->links);
 	for (unsigned i = 0; i < window->entries; i++)
 		window->entry[i].from = window->entry[i].now;
 }
@@ -58,12 +60,14 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 {
 	const struct measure_totals *since = &window->sampled;
 	uint64_t timed = now->timed - since->timed;
+	const uint32_t *values;
 	struct run_sample *sample;
 
-	if (window->samples.samples == RUN_SAMPLES_MAX)
+	if (window->samples.samples == RUN_SAMPLES_MAX || measure_links_are_full(&window->links))
 		return 0;
 	sample = run_result_add_sample(&window->samples);
-	if (sample == NULL)
+	values = measure_links_sample(&window->links, now->at_ps - since->at_ps);
+	if (sample == NULL || (values == NULL && window->links.read != NULL))
 		return -ENOMEM;
 	sample->t_ns = now->at_ps / PS_PER_NS;
 	sample->accepted =
@@ -76,6 +80,8 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	sample->arn = now->arns - since->arns;
 	sample_control(sample, &now->control, &since->control);
 	window->sampled = *now;
+	if (window->stream != NULL)
+		run_stream_add(window->stream, sample, values);
 	return 0;
 }
 
@@ -109,6 +115,8 @@ int measure_window_result(
 						  ((double)time_ps / (double)PS_PER_NS) /
 						  (double)switches;
 	if (measure_entries_result(window, result) < 0)
+		return -ENOMEM;
+	if (run_link_series_copy(&result->link_series, &window->links.series) < 0)
 		return -ENOMEM;
 	return run_result_copy_samples(result, &window->samples);
 }

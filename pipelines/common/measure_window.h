@@ -8,9 +8,11 @@
  * the throughput and samples that follow. An engine reads its counters; the arithmetic is here.
  */
 
+#include "measure_links.h"
 #include "run_goal.h"
 #include "run_hosts.h"
 #include "run_result.h"
+#include "run_stream.h"
 #include "source_control.h"
 #include "switch.h"
 #include "topology.h"
@@ -55,6 +57,8 @@ struct measure_window {
 	double unit, capacity, second; /* see measure_window_open() */
 	struct measure_totals from, to, sampled;
 	struct run_result samples;
+	struct measure_links links;   /* opened by the engine, if at all */
+	struct run_stream *stream;    /* the caller's: gets each sample at once; NULL: none */
 	const struct run_config *run; /* of the entries */
 	const struct topology *topology;
 	struct measure_entry *entry; /* as run->traffic */
@@ -75,8 +79,8 @@ void measure_window_close(struct measure_window *window);
 
 /* Measuring begins. Forgets all samples. */
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
-/* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX, for
- * runs without an end. -ENOMEM. */
+/* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX
+ * or what measure_links.h has room for, for runs without an end. -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
 /* Half of the time of measuring has passed: what is in its halves shows whether backlog and latency
  * grow (run_entry_is_saturated()). Without it nothing is said of that. */

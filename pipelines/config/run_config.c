@@ -363,6 +363,32 @@ int run_config_check_samples(
 		sample, samples, duration, RUN_SAMPLES_MAX, least);
 }
 
+int run_config_check_link_series(
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	const struct run_config_measure *measure = &config->measure;
+	uint64_t each = 2 * (uint64_t)topology->links * (RUN_LINK_VALUES + run_config_vcs(config));
+	uint64_t samples = measure->duration_ps / measure->sample_ps;
+	uint64_t most = each > 0 ? RUN_LINK_VALUES_MAX / each : samples;
+	char least[QUANTITY_TEXT];
+
+	/* A run that counts messages usually ends long before its duration. */
+	if (!measure->link_series || samples <= most || (measure->messages > 0 && most > 0))
+		return 0;
+	if (most == 0)
+		return fault_set(fault, EINVAL,
+			"%s: measure.link-series: %u links are too many, a sample of them has "
+			"%" PRIu64 " values, expected at most %d",
+			config->origin, topology->links, each, RUN_LINK_VALUES_MAX);
+	quantity_format(
+		QUANTITY_TIME, (measure->duration_ps / PS_PER_NS / most + 1) * PS_PER_NS, least);
+	return fault_set(fault, EINVAL,
+		"%s: measure.link-series: %" PRIu64 " samples of %u links have %" PRIu64
+		" values, expected at most %d: measure.sample of %s or more",
+		config->origin, samples, topology->links, samples * each, RUN_LINK_VALUES_MAX,
+		least);
+}
+
 static int check_samples(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {

@@ -216,6 +216,11 @@ struct run_config_faults {
 /* Of a run: a million take some 50 MB of memory, and 150 MB of JSON. */
 #define RUN_SAMPLES_MAX 1000000
 
+/* Of a run: values of links in samples, some 70 bytes of memory each while the result is written,
+ * and 20 bytes of JSON. */
+#define RUN_LINK_VALUES_MAX 4000000
+#define RUN_LINK_VALUES     4 /* of each way, beside one for each VC */
+
 struct run_config_measure {
 	weft_time warmup_ps, duration_ps, sample_ps;
 	/* Wormhole: messages delivered before counting starts, and messages counted; 0: by time.
@@ -223,8 +228,9 @@ struct run_config_measure {
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
-	bool switches;  /* waiting times in each switch */
-	bool latencies; /* the histograms of the latencies are in the result */
+	bool link_series; /* in each sample */
+	bool switches;    /* waiting times in each switch */
+	bool latencies;   /* the histograms of the latencies are in the result */
 };
 
 struct run_config_topology {
@@ -323,6 +329,12 @@ static inline uint32_t run_config_vcs(const struct run_config *config)
 	return config->sw.vcs + (config->routing.afi ? 1 : 0);
 }
 
+/* The result has a list of links. */
+static inline bool run_config_measures_links(const struct run_config *config)
+{
+	return config->measure.links || config->measure.link_series;
+}
+
 /* Blocks of a VC in the input buffer of a switch. */
 static inline uint32_t run_config_vc_blocks(const struct run_config *config)
 {
@@ -401,3 +413,7 @@ int run_config_explain(const struct run_config *config, FILE *out);
 /* 0, or -EINVAL and fault if a run of 'duration_ps' has more samples than RUN_SAMPLES_MAX. */
 int run_config_check_samples(
 	const struct run_config_measure *measure, weft_time duration_ps, struct fault *fault);
+/* 0, or -EINVAL and fault if link-series of a run of its duration is more than RUN_LINK_VALUES_MAX
+ * values: as many for each direction of a link as there are VCs, and four. */
+int run_config_check_link_series(
+	const struct run_config *config, const struct topology *topology, struct fault *fault);

@@ -211,6 +211,7 @@ const struct yaml_field run_measure_fields[] = {
 	{"warmup-messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = UINT32_MAX},
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX},
 	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links)},
+	{"link-series", YAML_FIELD_BOOL, YAML_MEMBER(S, link_series)},
 	{"switches", YAML_FIELD_BOOL, YAML_MEMBER(S, switches)},
 	{"hosts", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts)},
 	{"latencies", YAML_FIELD_BOOL, YAML_MEMBER(S, latencies)},

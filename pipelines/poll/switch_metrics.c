@@ -49,14 +49,6 @@ static uint32_t stored_blocks(const struct link_end *link)
 	return blocks;
 }
 
-static bool is_root(const struct weft_switch *sw, unsigned at)
-{
-	const struct congestion_control *congestion = sw->congestion;
-
-	return congestion != NULL && congestion->detector != NULL &&
-	       congestion->detector->output[at].state == CONGESTION_ROOT;
-}
-
 void switch_metrics_read(
 	const struct poll_switch *ps, unsigned at, uint64_t value[SWITCH_METRIC_COUNT])
 {

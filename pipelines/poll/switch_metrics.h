@@ -41,7 +41,8 @@
 	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                       \
 	X(STORED, "stored_blocks", stored_blocks(link))         /* gauge: its input buffer */     \
 	X(WAITING, "transmit_waiting", ps->port[at].tx.waiting) /* gauge: frames */               \
-	X(ROOT, "congestion_root", is_root(ps->sw, at))         /* gauge: its output is one */
+	X(ROOT, "congestion_root",                                                                \
+		congestion_control_is_root(ps->sw->congestion, at)) /* gauge: its output is one */
 
 enum switch_metric {
 	SWITCH_METRIC_COUNTERS = 0,

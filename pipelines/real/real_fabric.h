@@ -23,6 +23,7 @@
 #include "link_seal.h"
 #include "run_config.h"
 #include "run_result.h"
+#include "run_stream.h"
 #include "topology.h"
 #include "tsc_clock.h"
 
@@ -45,8 +46,9 @@ struct real_fabric_options {
 	/* Data frames have tags from host to host (data_tag.h); NULL: none. Only if the run has
 	 * security.data, so that there is room for them. */
 	const struct data_tag_key *data_key;
-	unsigned lcores;     /* poll loops; 0: 1. EAL was started with as many */
-	uint32_t snap_bytes; /* kept of each captured frame; 0: whole frames */
+	unsigned lcores;           /* poll loops; 0: 1. EAL was started with as many */
+	uint32_t snap_bytes;       /* kept of each captured frame; 0: whole frames */
+	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
 	const struct clock *clock;
 };

@@ -159,6 +159,41 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	}
 }
 
+/* Data and control frames, with what data frames take on the wire beside their bytes. A host counts
+ * no frame bytes; the switch at the other end does. */
+static uint64_t carried_bytes(const struct weft_switch *from, unsigned output,
+	const struct weft_switch *to, unsigned input)
+{
+	const uint64_t *count;
+
+	if (from != NULL) {
+		count = from->port[output].count;
+		return count[SWITCH_BYTES_OUT] + count[SWITCH_DATA_OUT] * FRAME_WIRE_OVERHEAD;
+	}
+	if (to == NULL)
+		return 0;
+	count = to->port[input].count;
+	return count[SWITCH_BYTES_IN] + count[SWITCH_DATA_IN] * FRAME_WIRE_OVERHEAD;
+}
+
+void real_link_read(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use)
+{
+	const struct real_fabric *fabric = ctx;
+	const struct topology_link *wire = topology_link_at(fabric->options.topology, from);
+	const struct weft_switch *sender =
+		from.kind == DEVICE_SWITCH ? fabric->sw[from.device] : NULL;
+	const struct weft_switch *receiver =
+		to.kind == DEVICE_SWITCH ? fabric->sw[to.device] : NULL;
+
+	use->busy_ps =
+		carried_bytes(sender, from.port, receiver, to.port) * ps_per_byte(wire->rate_bps);
+	/* All switches are here, in their order. */
+	if (sender != NULL)
+		use->blocked_ps = fabric->switches[from.device].poll->port[from.port].blocked_ps;
+	measure_links_read_switches(sender, from.port, receiver, to.port, use);
+}
+
 static int add_links(const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -189,6 +224,39 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 		}
 	}
 	return 0;
+}
+
+/* Links from hosts, which only the series asks for. */
+static int add_host_links(
+	const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
+{
+	const struct topology *topology = fabric->options.topology;
+
+	for (uint32_t i = 0; i < topology->hosts; i++) {
+		const struct topology_port at = {DEVICE_HOST, i, 0};
+		struct measure_link_use use = {.busy_ps = 0};
+		struct topology_port peer;
+		struct run_link *link;
+
+		if (!topology_peer(topology, at, &peer))
+			continue;
+		link = run_result_add_link(result, topology, at, peer);
+		if (link == NULL)
+			return -ENOMEM;
+		real_link_read(fabric, at, peer, &use);
+		link->utilisation = (double)use.busy_ps / (double)time_ps;
+	}
+	return 0;
+}
+
+static int add_all_links(
+	const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
+{
+	const struct measure_window *window = &fabric->work->window;
+
+	if (run_config_measures_links(fabric->work->run) && add_links(fabric, result, time_ps) < 0)
+		return -ENOMEM;
+	return window->links.read != NULL ? add_host_links(fabric, result, time_ps) : 0;
 }
 
 static void add_goal(struct run_result *result, const struct real_fabric *fabric)
@@ -296,7 +364,7 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
 		measure_window_result(&fabric->work->window, 0, result) < 0 ||
-		(fabric->work->run->measure.links && add_links(fabric, result, running) < 0))
+		add_all_links(fabric, result, running) < 0)
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);
 	return 0;

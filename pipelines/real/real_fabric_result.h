@@ -8,6 +8,9 @@
 
 /* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
 uint64_t real_frame_overhead(const struct real_fabric *fabric);
+/* Reads the counters of a link (measure_links.h), in a process that has the whole fabric. */
+void real_link_read(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use);
 /* At 'now', in time since the traffic began. */
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);

@@ -10,6 +10,7 @@
 
 #include "lab_config.h"
 #include "real_fabric_entries.h"
+#include "real_fabric_result.h"
 #include "run_source.h"
 
 int real_work_open(struct real_fabric *fabric, struct real_work *work, const struct run_config *run,
@@ -20,6 +21,12 @@ int real_work_open(struct real_fabric *fabric, struct real_work *work, const str
 	work->hosts = run_config_resolve(run, fabric->options.topology, fault);
 	if (work->hosts == NULL)
 		return -EINVAL;
+	work->window.stream = fabric->options.stream;
+	/* The result of a lab has no links. */
+	if (fabric->options.clock == NULL &&
+		measure_links_open(&work->window.links, fabric->options.topology, run,
+			real_link_read, fabric) < 0)
+		return fault_set(fault, ENOMEM, "no memory for measurements");
 	if (measure_window_add_entries(
 		    &work->window, fabric->options.topology, run, work->hosts, fabric->goal) < 0)
 		return fault_set(fault, ENOMEM, "no memory for measurements");

@@ -49,6 +49,7 @@ struct run_link *run_result_add_link(struct run_result *result, const struct top
 		return NULL;
 	topology_port_name(topology, from, link->from, sizeof(link->from));
 	topology_port_name(topology, to, link->to, sizeof(link->to));
+	link->way = topology_way_at(topology, from);
 	return link;
 }
 
@@ -193,6 +194,7 @@ void run_result_free(struct run_result *result)
 {
 	free(result->sample);
 	free(result->link);
+	run_link_series_free(&result->link_series);
 	free(result->sw);
 	free(result->cycle);
 	free(result->host);
@@ -265,26 +267,28 @@ json_t *run_result_latencies_json(
 	return json_pack("{s:o,s:o}", "network", network, "total", total);
 }
 
+json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool clocks_differ)
+{
+	json_t *latency = clocks_differ ? json_null() : json_real(sample->latency_ns);
+	json_t *entry = json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
+		"accepted", sample->accepted, "latency_ns", latency, "adapted",
+		(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
+		(json_int_t)sample->itb);
+
+	if (controlled)
+		json_object_update_new(
+			entry, json_pack("{s:f,s:f,s:f}", "paths", sample->paths, "waiting_ns",
+				       sample->waiting_ns, "ccti", sample->ccti));
+	return entry;
+}
+
 static json_t *series_json(const struct run_result *result)
 {
 	json_t *series = json_array();
 
-	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
-		const struct run_sample *sample = &result->sample[i];
-		json_t *latency =
-			result->clocks_differ ? json_null() : json_real(sample->latency_ns);
-		json_t *entry;
-
-		entry = json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
-			"accepted", sample->accepted, "latency_ns", latency, "adapted",
-			(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
-			(json_int_t)sample->itb);
-		if (result->controlled)
-			json_object_update_new(entry,
-				json_pack("{s:f,s:f,s:f}", "paths", sample->paths, "waiting_ns",
-					sample->waiting_ns, "ccti", sample->ccti));
-		json_array_append_new(series, entry);
-	}
+	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++)
+		json_array_append_new(series, run_sample_json(&result->sample[i],
+						      result->controlled, result->clocks_differ));
 	return series;
 }
 
@@ -304,13 +308,16 @@ static json_t *links_json(const struct run_result *result)
 {
 	json_t *links = json_array();
 
-	for (unsigned i = 0; i < result->links; i++) {
+	for (unsigned i = 0; i < result->links && !run_result_is_stopped(result); i++) {
 		const struct run_link *link = &result->link[i];
+		json_t *entry = json_pack("{s:s,s:s,s:f,s:f,s:I}", "from", link->from, "to",
+			link->to, "utilisation", link->utilisation, "blocked", link->blocked,
+			"stalls", (json_int_t)link->stalls);
 
-		json_array_append_new(
-			links, json_pack("{s:s,s:s,s:f,s:f,s:I}", "from", link->from, "to",
-				       link->to, "utilisation", link->utilisation, "blocked",
-				       link->blocked, "stalls", (json_int_t)link->stalls));
+		if (result->link_series.ways > 0)
+			json_object_set_new(entry, "series",
+				run_link_series_json(&result->link_series, link->way));
+		json_array_append_new(links, entry);
 	}
 	return links;
 }

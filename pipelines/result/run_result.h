@@ -18,6 +18,7 @@
 #include "fault.h"
 #include "histogram.h"
 #include "run_config.h"
+#include "run_link_series.h"
 #include "topology.h"
 
 #define RUN_ADVICE_MAX 256
@@ -45,6 +46,7 @@ struct run_traffic {
 	uint64_t pending; /* not delivered when the run ended */
 };
 
+/* Without pointers: it goes to another process as it is (run_stream.h). */
 struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
 	double accepted;   /* fraction of the hosts' link rate */
@@ -64,6 +66,7 @@ struct run_switch {
 
 struct run_link {
 	char from[64], to[64];
+	uint32_t way;       /* run_link_series.h */
 	double utilisation; /* of the link's rate */
 	double blocked;     /* stalls for credit a second */
 	uint64_t stalls;    /* heads of queues that found no credit */
@@ -147,7 +150,8 @@ struct run_result {
 	unsigned samples;
 	struct run_link *link; /* when asked for */
 	unsigned links;
-	struct run_switch *sw; /* when asked for */
+	struct run_link_series link_series; /* when asked for */
+	struct run_switch *sw;              /* when asked for */
 	unsigned switch_count;
 	bool controlled;       /* samples have figures of source control */
 	struct run_host *host; /* when asked for */
@@ -191,6 +195,8 @@ struct run_result {
  * measure.latencies is true, the histograms are in it. NULL without memory, or if
  * '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
+/* An object of "series"; 'controlled': with the figures of source control. */
+json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool clocks_differ);
 /* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
 int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
 

@@ -21,6 +21,7 @@
 #include "fault.h"
 #include "run_config.h"
 #include "run_result.h"
+#include "run_stream.h"
 #include "topology.h"
 
 struct virtual_fabric;
@@ -39,6 +40,9 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric);
  * thread still. */
 int virtual_fabric_set_workers(
 	struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
+
+/* Each sample of the run goes to the stream, too, which outlives it. */
+void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream);
 
 /* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM,
  * -EAGAIN without threads, or -EINVAL if something has happened that needs one worker. */

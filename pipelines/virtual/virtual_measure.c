@@ -54,10 +54,16 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 	}
 }
 
+static void read_link(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use);
+
 int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
 {
 	struct measure_window *window = &fabric->window;
 
+	if (measure_links_open(&window->links, fabric->topology, fabric->run, read_link, fabric) <
+		0)
+		return fault_set(fault, ENOMEM, "no memory for measurements");
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
 	if (fabric->entry == NULL || measure_window_add_entries(window, fabric->topology,
 					     fabric->run, fabric->traffic, fabric->goal) < 0)
@@ -200,6 +206,18 @@ static struct virtual_link_use use_of(
 	return use;
 }
 
+static void read_link(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use)
+{
+	const struct virtual_fabric *fabric = ctx;
+	struct virtual_link_use now = use_of(fabric, from);
+
+	use->busy_ps = now.busy_ps;
+	use->blocked_ps = now.blocked_ps;
+	measure_links_read_switches(from.kind == DEVICE_SWITCH ? fabric->sw[from.device] : NULL,
+		from.port, to.kind == DEVICE_SWITCH ? fabric->sw[to.device] : NULL, to.port, use);
+}
+
 void virtual_links_mark(struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
@@ -275,6 +293,11 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 	return 0;
 }
 
+void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream)
+{
+	fabric->window.stream = stream;
+}
+
 int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault)
 {
 	return fabric->replay != NULL ? goal_replay_diagnose(fabric->replay, fault) : 0;
@@ -304,7 +327,7 @@ int virtual_fabric_result(
 	if (add_workers(fabric, result) < 0 ||
 		deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||
-		(fabric->run->measure.links &&
+		(run_config_measures_links(fabric->run) &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||
 		(fabric->run->measure.switches && virtual_cn_switches(fabric, result) < 0))
 		return fault_set(fault, ENOMEM, "no memory for the result");

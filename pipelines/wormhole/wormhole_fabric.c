@@ -84,8 +84,11 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fau
 static int open_entries(struct wormhole_fabric *fabric, struct fault *fault)
 {
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
-	if (fabric->entry == NULL || measure_window_add_entries(&fabric->window, fabric->topology,
-					     fabric->run, fabric->traffic, NULL) < 0)
+	if (fabric->entry == NULL ||
+		measure_links_open(&fabric->window.links, fabric->topology, fabric->run,
+			wormhole_read_link, fabric) < 0 ||
+		measure_window_add_entries(
+			&fabric->window, fabric->topology, fabric->run, fabric->traffic, NULL) < 0)
 		return fault_set(fault, ENOMEM, "no memory for measurements");
 	return 0;
 }
@@ -156,6 +159,11 @@ void wormhole_fabric_destroy(struct wormhole_fabric *fabric)
 	free(fabric->entry);
 	free(fabric->newest);
 	free(fabric);
+}
+
+void wormhole_fabric_stream(struct wormhole_fabric *fabric, struct run_stream *stream)
+{
+	fabric->window.stream = stream;
 }
 
 const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric)

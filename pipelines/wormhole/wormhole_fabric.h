@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "run_config.h"
 #include "run_result.h"
+#include "run_stream.h"
 #include "topology.h"
 
 struct wormhole_fabric;
@@ -27,6 +28,9 @@ typedef void (*wormhole_progress_fn)(
 struct wormhole_fabric *wormhole_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct fault *fault);
 void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
+
+/* Each sample of the run goes to the stream, too, which outlives it. */
+void wormhole_fabric_stream(struct wormhole_fabric *fabric, struct run_stream *stream);
 
 /* Runs for the configured time or number of messages; '*stop' ends it early, a deadlock too.
  * 'progress' may be NULL. 0, or -ENOMEM. */

@@ -64,4 +64,7 @@ void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
 void wormhole_measure_middle(struct wormhole_fabric *fabric, uint64_t cycle);
 /* With the last message that is wanted, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);
+/* Reads the counters of a link (measure_links.h). */
+void wormhole_read_link(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use);
 void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle);

@@ -260,6 +260,60 @@ static void links_say_how_busy_they_were(void **state)
 	run_result_free(&result);
 }
 
+/* A run without warm-up that is all of samples. */
+static void samples_of_links_add_up_to_the_links_of_the_run(void **state)
+{
+	struct run_result result = RUN(tree, "measure.link-series=true", "measure.sample=100us",
+		"traffic=[{pattern: uniform, from: all, load: 80%, message: 1KiB}]");
+	const struct run_link_series *series = &result.link_series;
+
+	assert_true(result.samples > 1);
+	assert_int_equal(series->samples, result.samples);
+	assert_int_equal(series->ways, result.links);
+	assert_int_equal(result.sample[result.samples - 1].t_ns, result.to_ns);
+	for (unsigned i = 0; i < result.links; i++) {
+		uint64_t busy = 0, blocked = 0, stalls = 0;
+
+		for (unsigned k = 0; k < series->samples; k++) {
+			const uint32_t *value = run_link_series_at(series, k, result.link[i].way);
+
+			busy += value[RUN_LINK_UTILISATION];
+			blocked += value[RUN_LINK_BLOCKED];
+			stalls += value[RUN_LINK_STALLS];
+		}
+		assert_true(fabs((double)busy / 1e6 / series->samples -
+				    result.link[i].utilisation) < 1e-6);
+		assert_true(fabs((double)blocked / 1e6 / series->samples - result.link[i].blocked) <
+			    1e-6);
+		assert_int_equal(stalls, result.link[i].stalls);
+	}
+	run_result_free(&result);
+}
+
+/* 50 % of each sample up to 500 us, and nothing after it. */
+static void a_sample_of_links_is_of_its_own_time(void **state)
+{
+	struct run_result result = RUN(tree, "measure.link-series=true", "traffic[0].load=50%",
+		"traffic[0].stop=500us", "measure.sample=100us");
+	const struct run_link_series *series = &result.link_series;
+	unsigned busy = 0;
+
+	for (unsigned i = 0; i < result.links; i++) {
+		uint32_t way = result.link[i].way;
+
+		busy += result.link[i].utilisation > 0;
+		for (unsigned k = 0; k < series->samples && result.link[i].utilisation > 0; k++) {
+			uint32_t share = run_link_series_at(series, k, way)[RUN_LINK_UTILISATION];
+
+			assert_true(result.sample[k].t_ns > 500000
+					    ? result.sample[k].t_ns == 600000 || share == 0
+					    : share > 480000 && share < 520000);
+		}
+	}
+	assert_int_equal(busy, 4);
+	run_result_free(&result);
+}
+
 static void links_are_measured_from_the_warm_up_on(void **state)
 {
 	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%",
@@ -384,6 +438,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load),
 	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),
 	cmocka_unit_test(links_say_how_busy_they_were),
+	cmocka_unit_test(samples_of_links_add_up_to_the_links_of_the_run),
+	cmocka_unit_test(a_sample_of_links_is_of_its_own_time),
 	cmocka_unit_test(links_are_measured_from_the_warm_up_on),
 	cmocka_unit_test(no_link_is_busy_for_longer_than_there_was_time),
 	cmocka_unit_test(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet),

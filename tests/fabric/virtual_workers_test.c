@@ -29,16 +29,17 @@
 #define SETS_MAX    40
 #define SET_BYTES   96
 
-static const char plain[] = "weft: run/1\n"
-			    "topology: \"rlft:ports=4,stages=3\"\n"
-			    "clock: virtual\n"
-			    "link: {rate: 100Gbps, delay: 30ns}\n"
-			    "switch: {buffer: 64KiB, mtu: 2KiB}\n"
-			    "nic: {mtu: 2KiB}\n"
-			    "routing: {algorithm: dmodk, mode: table}\n"
-			    "measure: {warmup: 10us, duration: 50us, sample: 10us}\n"
-			    "traffic:\n"
-			    "  - {pattern: uniform, from: all, load: 60%, message: 1000B}\n";
+static const char plain[] =
+	"weft: run/1\n"
+	"topology: \"rlft:ports=4,stages=3\"\n"
+	"clock: virtual\n"
+	"link: {rate: 100Gbps, delay: 30ns}\n"
+	"switch: {buffer: 64KiB, mtu: 2KiB}\n"
+	"nic: {mtu: 2KiB}\n"
+	"routing: {algorithm: dmodk, mode: table}\n"
+	"measure: {warmup: 10us, duration: 50us, sample: 10us, link-series: true}\n"
+	"traffic:\n"
+	"  - {pattern: uniform, from: all, load: 60%, message: 1000B}\n";
 
 struct drawn {
 	char text[SETS_MAX][SET_BYTES];

@@ -86,6 +86,13 @@ class Page(unittest.TestCase):
         self.wait_style("s0:3", "idle")
         self.assertEqual(self.lab.links()["s0:3"], "up")
 
+    def test_cables_between_the_same_switches_are_drawn_apart(self):
+        self.open()
+        self.browser.run("weft.drawing.draw(weft.view, -1)")
+        (ax, ay), (bx, by) = [self.browser.run("return weft.drawing.along(arguments[0], 0.5)", self.way(port))
+                              for port in ("s0:2", "s0:3")]
+        self.assertGreater(abs(ax - bx) + abs(ay - by), 8)
+
     def test_links_have_the_colour_of_their_load(self):
         self.open()
         run = subprocess.Popen([WEFT, "lab", "run", self.lab.file, "--duration", "30s"], stdout=subprocess.DEVNULL)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The page of 'weft run --web' in a real browser: what it draws and says is what the result says.
+"""The page of the result of 'weft run --web' in a real browser: what it draws and says is what the result says.
 
 usage: result_page_test.py WEFT [CASE...]"""
 import http.client
@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 import browser
+import pages
 
 WEFT = None
 RUN = """weft: run/1
@@ -24,10 +25,13 @@ topology: {name: small, link: {rate: 10Gbps, delay: 100ns},
   links: [{a: "h0:0", b: "s0:0"}, {a: "h1:0", b: "s0:1"}, {a: "h2:0", b: "s1:0"}, {a: "h3:0", b: "s1:1"},
     {a: "s0:2", b: "s2:0"}, {a: "s1:2", b: "s2:1"}]}
 clock: virtual
+switch: {buffer: 16KiB}
 seed: 1
-traffic: [{pattern: uniform, from: [h0, h1], to: [h3], load: 45%, message: 1KiB}]
+traffic: [{pattern: uniform, from: [h0, h1], to: [h3], load: 45%, message: 1KiB},
+  {pattern: uniform, from: [h2], to: [h3], load: 90%, message: 1KiB, stop: 200us}]
 measure: {duration: 400us, sample: 100us, links: true, switches: true}
 """
+RIGHT = "\ue014" # the key
 
 
 class ResultPage(unittest.TestCase):
@@ -82,8 +86,49 @@ class ResultPage(unittest.TestCase):
                          len(self.result["series"]) - 1)
         self.browser.run("document.getElementById('scrub').focus()")
         for sample in self.result["series"][1:3]:
-            self.browser.press("\ue014") # the arrow to the right
+            self.browser.press(RIGHT)
             self.assertIn(f"accepted {100 * sample['accepted']:.1f} %", self.text("scrubbed"))
+
+    def test_links_follow_the_scrubber(self):
+        self.browser.run("document.getElementById('scrub').focus()")
+        drawn = []
+        for number in range(1, len(self.result["series"])):
+            self.browser.press(RIGHT)
+            self.browser.wait("return weft.run.shown === arguments[0]", number)
+            drawn.append(pages.drawn(self.browser))
+            self.assertEqual(drawn[-1], pages.drawn_of_sample(self.browser, self.result, number))
+        self.assertNotEqual(drawn[0], drawn[-1], "the load has ended, and the colours have not changed")
+        self.browser.run("document.getElementById('follow').click()")
+        self.browser.wait("return weft.run.shown === 'mean'")
+        link = self.result["links"][0]
+        load = self.browser.run("return weft.fabric.loadOf(weft.fabric.wayFrom.get(arguments[0]))", link["from"])
+        self.assertAlmostEqual(load, link["utilisation"], 9)
+
+    def test_a_sample_has_the_stalls_and_buffers_of_the_result(self):
+        self.browser.run("document.getElementById('scrub').focus()")
+        self.browser.press(RIGHT)
+        self.browser.wait("return weft.run.shown === 1")
+        seen = {"blocked": 0, "stalls": 0, "fill": 0}
+        for link in self.result["links"]:
+            series = link["series"]
+            said = self.browser.run("""const way = weft.fabric.wayFrom.get(arguments[0]);
+                return [weft.fabric.value("blocked", way), weft.fabric.value("stalls", way), weft.fabric.fillOf(way)]""",
+                                    link["from"])
+            fill = [vc[1] for vc in series["fill"]] if "fill" in series else []
+            wanted = [series["blocked"][1], series["stalls"][1], fill if any(fill) else []]
+            self.assertEqual(said, wanted, link["from"])
+            for name, value in zip(seen, (said[0], said[1], sum(said[2]))):
+                seen[name] += value
+        self.assertTrue(all(value > 0 for value in seen.values()), seen)
+
+    def test_a_chosen_link_has_the_series_of_the_result(self):
+        link = max(self.result["links"], key=lambda link: link["utilisation"])
+        way = self.browser.run("""const way = weft.fabric.wayFrom.get(arguments[0]);
+            weft.choose(way >> 1); return way""", link["from"])
+        self.browser.wait("return weft.fabric.told?.link === arguments[0]", way >> 1)
+        for name, said in (("utilisation", "load"), ("blocked", "blocked")):
+            self.assertEqual(self.browser.run("return weft.fabric.series(arguments[0], arguments[1])", said, way),
+                             link["series"][name])
 
     def test_the_map_has_the_waiting_time_of_each_switch(self):
         self.browser.run("document.getElementById('map').focus()")
@@ -98,6 +143,8 @@ class ResultPage(unittest.TestCase):
         connection = http.client.HTTPConnection(self.address, timeout=30)
         for method, path, headers, status in (("POST", "/cable?port=s0:2&state=down", {}, 404),
                                               ("GET", "/topology", {"Host": "example.com"}, 403),
+                                              ("GET", "/sample?number=0", {"Host": "example.com"}, 403),
+                                              ("GET", "/series", {"Origin": "http://example.com"}, 403),
                                               ("GET", "/topology", {"Origin": "http://example.com"}, 403)):
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()

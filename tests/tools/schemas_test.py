@@ -31,7 +31,7 @@ topology: "rlft:ports=4,stages=2"
 clock: virtual
 link: {rate: 10Gbps, delay: 30ns}
 routing: {algorithm: dmodk, mode: table}
-measure: {warmup: 20us, duration: 220us, sample: 100us, links: true, latencies: true}
+measure: {warmup: 20us, duration: 220us, sample: 100us, links: true, link-series: true, latencies: true}
 traffic:
   - {pattern: hotspot, from: [h2, h4], to: [h0], load: 100%, message: 1KiB, stop: 50us}
   - {pattern: uniform, from: rest, load: 10%, message: 1KiB}

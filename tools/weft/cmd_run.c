@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft run: an experiment from a run file. weft-fabric runs it; --explain and errors of the file
- * need no fabric and are handled here. */
+/* weft run: an experiment from a run file. weft-fabric runs it; --explain needs no fabric, and the
+ * page of --web is served beside it. */
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "child_process.h"
 #include "cmd_web.h"
@@ -34,26 +30,26 @@ static const char usage[] =
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
-	"  --web             serve a page of the result when it is there, until Ctrl-C; see weft web\n"
+	"  --web             serve a page of the run while it goes on, and of its result until Ctrl-C\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 frames were lost, duplicated or out of order, 2 bad request, 3 not able.\n"
 	"\n"
 	"Words of run files:\n";
 
-enum { OPTION_EXPLAIN = 256, OPTION_SET, OPTION_CLOCK, OPTION_NO_MATTER };
+enum { OPTION_EXPLAIN = 256, OPTION_SET, OPTION_CLOCK, OPTION_JSON, OPTION_NO_MATTER };
 
-struct explain_request {
-	const char *file, *clock, *set[EXPLAIN_SETS_MAX];
+struct run_request {
+	const char *file, *clock, *json, *set[EXPLAIN_SETS_MAX];
 	unsigned sets;
 };
 
-static int take_option(struct explain_request *request, int option, const char *value)
+static int take_option(struct run_request *request, int option, const char *value)
 {
 	switch (option) {
 	case 1:
 		if (request->file != NULL)
-			return command_fail("run", EXIT_BAD_REQUEST,
-				"--explain: one run file, not also '%s'", value);
+			return command_fail(
+				"run", EXIT_BAD_REQUEST, "one run file, not also '%s'", value);
 		request->file = value;
 		return EXIT_DONE;
 	case OPTION_SET:
@@ -65,6 +61,9 @@ static int take_option(struct explain_request *request, int option, const char *
 	case OPTION_CLOCK:
 		request->clock = value;
 		return EXIT_DONE;
+	case OPTION_JSON:
+		request->json = value;
+		return EXIT_DONE;
 	case OPTION_EXPLAIN:
 	case OPTION_NO_MATTER:
 		return EXIT_DONE;
@@ -74,13 +73,13 @@ static int take_option(struct explain_request *request, int option, const char *
 }
 
 /* Parses all options of a run, so that --explain can be added to any command. */
-static int parse(struct explain_request *request, int argc, char **argv)
+static int parse(struct run_request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"explain", no_argument, NULL, OPTION_EXPLAIN},
 		{"set", required_argument, NULL, OPTION_SET},
 		{"clock", required_argument, NULL, OPTION_CLOCK},
-		{"json", required_argument, NULL, OPTION_NO_MATTER},
+		{"json", required_argument, NULL, OPTION_JSON},
 		{"csv", required_argument, NULL, OPTION_NO_MATTER},
 		{"pcap", required_argument, NULL, OPTION_NO_MATTER},
 		{"snaplen", required_argument, NULL, OPTION_NO_MATTER},
@@ -95,27 +94,41 @@ static int parse(struct explain_request *request, int argc, char **argv)
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
 		result = take_option(request, option == 'q' ? OPTION_NO_MATTER : option, optarg);
 	if (result == EXIT_DONE && request->file == NULL)
-		return command_fail("run", EXIT_BAD_REQUEST, "--explain: which run file?");
+		return command_fail("run", EXIT_BAD_REQUEST, "which run file?");
 	return result;
+}
+
+/* NULL, and it has been said why. */
+static struct run_config *load(const struct run_request *request, int *code)
+{
+	struct run_config *config;
+	struct fault fault;
+
+	config = run_config_load(request->file, request->set, request->sets, &fault);
+	if (config == NULL) {
+		*code = command_fail("run", fault_exit_code(-errno), "%s", fault.text);
+		return NULL;
+	}
+	if (request->clock == NULL || run_config_set_clock(config, request->clock, &fault) == 0)
+		return config;
+	run_config_destroy(config);
+	*code = command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);
+	return NULL;
 }
 
 static int explain(int argc, char **argv)
 {
-	struct explain_request request = {.sets = 0};
+	struct run_request request = {.sets = 0};
 	int result = parse(&request, argc, argv);
 	struct run_config *config;
-	struct fault fault;
 
 	if (result != EXIT_DONE)
 		return result;
-	config = run_config_load(request.file, request.set, request.sets, &fault);
-	if (config == NULL)
-		return command_fail("run", fault_exit_code(-errno), "%s", fault.text);
-	result = request.clock != NULL ? run_config_set_clock(config, request.clock, &fault) : 0;
-	if (result == 0)
+	config = load(&request, &result);
+	if (config != NULL)
 		run_config_explain(config, stdout);
 	run_config_destroy(config);
-	return result == 0 ? EXIT_DONE : command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);
+	return result;
 }
 
 /* "  KEY  word word", the words in lines of their column. */
@@ -164,75 +177,32 @@ static const char *take_web(int *argc, char **argv)
 	return address;
 }
 
-/* The file of --json FILE or --json=FILE; NULL: none. */
-static const char *json_of(int argc, char **argv)
-{
-	const char *file = NULL;
-
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
-			file = argv[i + 1];
-		else if (strncmp(argv[i], "--json=", 7) == 0)
-			file = argv[i] + 7;
-	}
-	return file;
-}
-
-/* The exit code of weft-fabric with these words; -1: it did not run. Signals are its own. */
-static int run_and_wait(char **argv)
-{
-	struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
-	char name[] = "weft-fabric";
-	int status = 0;
-	pid_t pid;
-
-	sigaction(SIGINT, &ignored, &before);
-	pid = fork();
-	if (pid == 0) {
-		sigaction(SIGINT, &before, NULL);
-		argv[0] = name;
-		program_path_exec(name, argv);
-		_exit(EXIT_NOT_ABLE);
-	}
-	if (pid > 0)
-		waitpid(pid, &status, 0);
-	sigaction(SIGINT, &before, NULL);
-	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
+/* Words before a '--' are EAL's. */
 static int run_with_page(int argc, char **argv, const char *address)
 {
-	const char *listen = address[0] != '\0' ? address : NULL, *given = json_of(argc, argv);
-	char own[] = "/tmp/weft-run-XXXXXX", option[sizeof(own) + 8];
-	char **words = calloc((size_t)argc + 2, sizeof(*words));
-	int fd = -1, code = -1;
+	const char *listen = address[0] != '\0' ? address : NULL;
+	struct run_request request = {.sets = 0};
+	struct run_config *config;
+	int first = 0, result;
+	char *name;
 
-	if (given != NULL && strcmp(given, "-") == 0) {
-		free(words);
+	for (int i = 1; i < argc && first == 0; i++)
+		if (strcmp(argv[i], "--") == 0)
+			first = i;
+	name = argv[first];
+	result = parse(&request, argc - first, argv + first);
+	argv[first] = name;
+	if (result != EXIT_DONE)
+		return result;
+	if (request.json != NULL && strcmp(request.json, "-") == 0)
 		return command_fail(
 			"run", EXIT_BAD_REQUEST, "--web: expected a file after --json, not '-'");
-	}
-	if (given == NULL)
-		fd = mkstemp(own);
-	if (words != NULL && (given != NULL || fd >= 0)) {
-		memcpy(words, argv, (size_t)argc * sizeof(*words));
-		snprintf(option, sizeof(option), "--json=%s", own);
-		if (given == NULL)
-			words[argc] = option;
-		code = run_and_wait(words);
-	}
-	free(words);
-	if (code < 0)
-		code = command_fail("run", EXIT_NOT_ABLE, "cannot start weft-fabric");
-	else if (code == EXIT_DONE || code == EXIT_BAD_ANSWER)
-		code = (int)web_show_result("run", given != NULL ? given : own, listen) == EXIT_DONE
-			       ? code
-			       : EXIT_NOT_ABLE;
-	if (fd >= 0) {
-		close(fd);
-		unlink(own);
-	}
-	return code;
+	config = load(&request, &result);
+	if (config == NULL)
+		return result;
+	result = web_show_run(argc, argv, config, request.file, request.json, listen);
+	run_config_destroy(config);
+	return result;
 }
 
 int cmd_run(int argc, char **argv)

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
 #include "unit.h"
 
 /* Three hosts at 10 Gbps: 3.75 bytes a ns. */
@@ -186,12 +187,101 @@ static void a_schedule_that_is_cut_off_has_no_completion_time(void **state)
 	run_config_destroy(run);
 }
 
+/* Way 0 has been busy, blocked and stalled for as long as the counter says; the others never. */
+static void read_counter(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use)
+{
+	const uint64_t *counter = ctx;
+
+	if (from.kind != DEVICE_SWITCH || from.device != 0 || to.kind != DEVICE_SWITCH)
+		return;
+	use->busy_ps = *counter;
+	use->blocked_ps = *counter / 2;
+	use->stalls = *counter / PS_PER_NS;
+	use->root = *counter > 0;
+	use->stored[0] = 16;
+}
+
+static void open_links(struct measure_window *window, struct topology *topology,
+	struct run_config *run, const uint64_t *counter)
+{
+	run->sw.vcs = 1;
+	run->sw.buffer_bytes = UINT64_C(64) * FRAME_BLOCK_BYTES;
+	run->measure.link_series = true;
+	measure_window_open(window, topology, 0);
+	assert_int_equal(
+		measure_links_open(&window->links, topology, run, read_counter, counter), 0);
+}
+
+static void a_sample_of_links_is_what_they_have_counted_since_the_one_before(void **state)
+{
+	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	struct run_config *run = calloc(1, sizeof(*run));
+	struct measure_totals now = {.at_ps = PS_PER_US};
+	uint64_t counter = 5 * PS_PER_US;
+	struct measure_window window;
+	const uint32_t *value;
+	uint32_t way = 0;
+
+	(void)state;
+	open_links(&window, topology, run, &counter);
+	measure_window_begin(&window, &now);
+	for (unsigned i = 1; i <= 2; i++) {
+		now.at_ps += PS_PER_US;
+		counter += i * PS_PER_US / 4;
+		assert_int_equal(measure_window_sample(&window, &now), 0);
+	}
+	while (topology->link_at[way / 2].a.kind != DEVICE_SWITCH ||
+		topology->link_at[way / 2].a.device != 0)
+		way += 2;
+	for (unsigned i = 0; i < 2; i++) {
+		value = run_link_series_at(&window.links.series, i, way);
+		assert_int_equal(value[RUN_LINK_UTILISATION], 250000 * (i + 1));
+		assert_int_equal(value[RUN_LINK_BLOCKED], 125000 * (i + 1));
+		assert_int_equal(value[RUN_LINK_STALLS], 250 * (i + 1));
+		assert_int_equal(value[RUN_LINK_ROOT], 1);
+		assert_int_equal(value[RUN_LINK_FILL], RUN_LINK_SHARE_ONE / 4);
+	}
+	measure_window_begin(&window, &now);
+	assert_int_equal(window.links.series.samples, 0);
+	measure_window_close(&window);
+	topology_destroy(topology);
+	free(run);
+}
+
+static void a_run_without_an_end_has_no_more_samples_than_there_is_room_for_links(void **state)
+{
+	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	struct run_config *run = calloc(1, sizeof(*run));
+	struct measure_totals now = {.at_ps = 0};
+	struct measure_window window;
+	uint64_t counter = 0;
+	unsigned most;
+
+	(void)state;
+	open_links(&window, topology, run, &counter);
+	most = RUN_LINK_VALUES_MAX / (2 * topology->links * (RUN_LINK_VALUES + 1));
+	measure_window_begin(&window, &now);
+	for (unsigned i = 0; i < most + 10; i++) {
+		now.at_ps += PS_PER_US;
+		assert_int_equal(measure_window_sample(&window, &now), 0);
+	}
+	assert_int_equal(window.samples.samples, most);
+	assert_int_equal(window.links.series.samples, most);
+	measure_window_close(&window);
+	topology_destroy(topology);
+	free(run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_share_is_of_what_the_links_of_all_hosts_carry),
 		cmocka_unit_test(the_latency_of_a_sample_is_that_of_what_was_timed),
 		cmocka_unit_test(each_sample_counts_from_the_one_before),
+		cmocka_unit_test(a_sample_of_links_is_what_they_have_counted_since_the_one_before),
+		cmocka_unit_test(
+			a_run_without_an_end_has_no_more_samples_than_there_is_room_for_links),
 		cmocka_unit_test(a_window_without_time_shows_nothing),
 		cmocka_unit_test(an_entrys_share_is_of_what_its_senders_links_carry),
 		cmocka_unit_test(a_schedule_that_is_cut_off_has_no_completion_time),

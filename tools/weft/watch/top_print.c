@@ -17,6 +17,9 @@
 
 #define ERRORS_MOST 6 /* lines of a screen */
 
+/* The end of a line that was cut. */
+#define CUT "..."
+
 /* A line, cut to 80 columns; the colour (NULL: none) does not count. */
 static void print_line(const struct top_print *to, const char *colour, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -25,17 +28,21 @@ static void print_line(const struct top_print *to, const char *colour, const cha
 {
 	char text[4 * FOLD_COLUMNS + 1];
 	va_list arguments;
-	size_t at = 0;
+	size_t at = 0, kept = 0;
 	unsigned columns = 0;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	text_escape(text, sizeof(text));
-	for (; text[at] != '\0'; at++)
-		if ((text[at] & 0xC0) != 0x80 && columns++ == FOLD_COLUMNS)
-			break;
-	text[at] = '\0';
+	for (; text[at] != '\0' && columns <= FOLD_COLUMNS; at++) {
+		if ((text[at] & 0xC0) == 0x80)
+			continue;
+		if (columns++ == FOLD_COLUMNS - strlen(CUT))
+			kept = at;
+	}
+	if (columns > FOLD_COLUMNS)
+		strcpy(text + kept, CUT);
 	if (to->colour && colour != NULL)
 		fprintf(to->out, "%s%s\033[0m%s", colour, text, to->end_of_line);
 	else

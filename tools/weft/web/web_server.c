@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "web_pages.h"
 
 /* The kernel's share of a viewer that does not read. */
@@ -92,12 +93,39 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+/* The text is the server's. */
+static enum MHD_Result answer_document(struct MHD_Connection *connection, char *text)
+{
+	struct MHD_Response *response;
+
+	if (text == NULL)
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page here.\n");
+	response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+	if (response == NULL)
+		free(text);
+	else
+		MHD_add_response_header(response, "Content-Type", "application/json");
+	return answer(connection, MHD_HTTP_OK, response);
+}
+
+static enum MHD_Result get_document(
+	const struct web_server *server, struct MHD_Connection *connection, const char *path)
+{
+	const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "number");
+	uint64_t number = 0;
+
+	if (server->setup.document == NULL ||
+		(text != NULL && !command_number(text, 0, UINT32_MAX, &number)))
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page here.\n");
+	return answer_document(connection, server->setup.document(server->setup.ctx, path, number));
+}
+
 static enum MHD_Result get(
 	const struct web_server *server, struct MHD_Connection *connection, const char *path)
 {
 	const struct web_page *page = web_page_find(path);
 
-	if (strcmp(path, "/topology") == 0)
+	if (strcmp(path, "/topology") == 0 && server->setup.topology != NULL)
 		return answer_text(
 			connection, MHD_HTTP_OK, "application/json", server->setup.topology);
 	if (strcmp(path, "/events") == 0)
@@ -105,7 +133,7 @@ static enum MHD_Result get(
 			web_events_answer(server->setup.events, connection));
 	if (page != NULL)
 		return answer_page(connection, page);
-	return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page here.\n");
+	return get_document(server, connection, path);
 }
 
 /* The order has been carried out. */

@@ -8,6 +8,7 @@
  *
  *   GET  /              the page and its files
  *   GET  /topology      the document of web_topology()
+ *   GET  /series?number=0   of runs: the documents of web_run.h
  *   GET  /events        server-sent events: documents of web_sample()
  *   POST /cable?port=s0:1&state=down|up   with the header Weft-Token; {"port", "state"}
  *
@@ -25,11 +26,16 @@
 
 struct web_server;
 
+/* A document as text, from malloc(); NULL: there is none. In the server's thread. */
+typedef char *(*web_document_fn)(void *ctx, const char *path, uint64_t number);
+
 struct web_setup {
 	const struct web_guard *guard;
 	struct web_events *events;
 	struct web_orders *orders; /* NULL: nothing can be changed */
-	const char *topology;      /* text of the document */
+	const char *topology;      /* text of the document; NULL: 'document' has it */
+	web_document_fn document;  /* NULL: there are no others */
+	void *ctx;
 };
 
 /* Serves the listening socket, which it closes in the end. 'setup' and its members are the caller's

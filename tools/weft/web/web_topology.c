@@ -47,15 +47,10 @@ json_t *web_topology(const struct topology *topology, const char *lab, unsigned 
 
 int64_t web_way_at(const struct topology *topology, const char *name)
 {
-	const struct topology_link *link;
 	struct topology_port port;
 
-	if (topology_find_port(topology, name, &port) < 0)
+	if (topology_find_port(topology, name, &port) < 0 ||
+		topology_link_at(topology, port) == NULL)
 		return -1;
-	link = topology_link_at(topology, port);
-	if (link == NULL)
-		return -1;
-	return 2 * (link - topology->link_at) + (link->a.kind != port.kind ||
-							link->a.device != port.device ||
-							link->a.port != port.port);
+	return topology_way_at(topology, port);
 }

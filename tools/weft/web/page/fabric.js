@@ -27,8 +27,9 @@ export class Fabric {
 		this.wayFrom = new Map();
 		this.links.forEach((link, i) => link.ports.forEach((port, side) => this.wayFrom.set(port, 2 * i + side)));
 		this.findNeighbours();
-		this.load = new Uint16Array(this.ways * HISTORY).fill(UNKNOWN);
-		this.blockedHistory = new Uint16Array(this.ways * HISTORY).fill(UNKNOWN);
+		this.load = new Uint16Array(this.run ? 0 : this.ways * HISTORY).fill(UNKNOWN);
+		this.blocked = new Uint16Array(this.load.length).fill(UNKNOWN);
+		this.told = null; // of a run: the document of a link's series
 		this.samples = 0;
 		this.sample = null;
 		this.number = number;
@@ -49,14 +50,19 @@ export class Fabric {
 	}
 
 	take(sample) {
-		const at = this.samples++ % HISTORY;
 		this.sample = sample;
 		this.roots = new Set(sample.roots.map((port) => this.wayFrom.get(port)));
+		if (!this.run)
+			this.remember(sample);
+	}
+
+	remember(sample) {
+		const at = this.samples++ % HISTORY;
 		for (let way = 0; way < this.ways; way++) {
 			const load = sample.utilisation[way];
 			const place = way * HISTORY + at;
 			this.load[place] = load === null || sample.seconds === 0 ? UNKNOWN : Math.min(load, 1) * 10000;
-			this.blockedHistory[place] = load === null || sample.seconds === 0 ? UNKNOWN :
+			this.blocked[place] = load === null || sample.seconds === 0 ? UNKNOWN :
 				Math.min(sample.blocked[way] ?? 0, 1) * 10000;
 		}
 	}
@@ -94,11 +100,13 @@ export class Fabric {
 		return this.sample?.fill[way] ?? [];
 	}
 
-	// Shares, oldest first; null where it is unknown.
+	// Shares, oldest first; null where it is unknown. 'list': "load" or "blocked".
 	series(list, way) {
+		if (this.run)
+			return this.told?.link === way >> 1 ? this.told[list][way % 2] : [];
 		const count = Math.min(this.samples, HISTORY);
 		return Array.from({length: count}, (_, i) => {
-			const value = list[way * HISTORY + (this.samples - count + i) % HISTORY];
+			const value = this[list][way * HISTORY + (this.samples - count + i) % HISTORY];
 			return value === UNKNOWN ? null : value / 10000;
 		});
 	}

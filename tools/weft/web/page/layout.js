@@ -5,6 +5,7 @@
 // distance of two neighbours.
 
 const FULL = 2 * Math.PI;
+const APART = 0.06; // of their length, links that lie side by side
 
 class Places {
 	constructor(fabric, kind) {
@@ -49,9 +50,25 @@ class Places {
 		return path;
 	}
 
+	// Of each link: how far it bends so that links between the same two devices are apart.
+	fanOut() {
+		const {links} = this.fabric, bundles = new Map(), bends = new Float32Array(links.length);
+		links.forEach(({ends}, link) => {
+			const key = `${Math.min(...ends)} ${Math.max(...ends)}`;
+			bundles.set(key, [...bundles.get(key) ?? [], link]);
+		});
+		for (const bundle of bundles.values())
+			bundle.forEach((link, i) => {
+				const [a, b] = links[link].ends, side = a < b ? 1 : -1;
+				bends[link] = side * (i - (bundle.length - 1) / 2) * Math.min(APART, 6 * APART / bundle.length);
+			});
+		return bends;
+	}
+
 	finish(bendOf = () => 0) {
+		const bends = this.fanOut();
 		this.paths = this.fabric.links.map((_, link) => {
-			const bend = bendOf(link);
+			const bend = bendOf(link) + bends[link];
 			return bend === 0 ? this.straight(link) : this.bent(link, bend);
 		});
 		this.bounds = [Infinity, Infinity, -Infinity, -Infinity];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Weft developers
 
-// The page of 'weft lab web', and of results ('weft web'): topology once, then a sample for each event.
+// The page of 'weft lab web': topology once, then a sample for each event. That of runs asks for the samples it shows.
 
 import {Drawing, LEGEND, drawKey} from "./draw.js";
 import {Fabric} from "./fabric.js";
@@ -32,8 +32,12 @@ class Page {
 			hover: (link) => { at("hint").textContent = link < 0 ? "" : this.tell(link); },
 			key: (name) => this.key(name),
 		});
-		this.run = this.fabric.run && new Run(this.fabric, () => this.redraw());
+		this.run = this.fabric.run && new Run(this.fabric, {changed: () => this.redraw(),
+			take: (sample) => this.take(sample), selected: () => this.selected, cursor: (at) => { this.panel.cursor = at; },
+			told: () => this.panel.show(this.selected)});
 		this.drawing.heatOf = (device) => this.run?.heatOf(device) ?? null;
+		at("key-x").hidden = this.run !== null;
+		at("key-m").hidden = this.run === null;
 		document.title = `${this.fabric.lab} – Weft`;
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
 		this.panel.show(-1);
@@ -85,6 +89,11 @@ class Page {
 		this.redraw();
 	}
 
+	// An event of a lab.
+	hear(sample) {
+		this.take(sample);
+	}
+
 	announce(before) {
 		const changes = before.map((state, link) => [link, state, this.fabric.stateOfLink(link)])
 			.filter(([, was, is]) => was !== is);
@@ -101,6 +110,7 @@ class Page {
 	choose(link) {
 		this.selected = link;
 		this.panel.show(link);
+		this.run?.update();
 		this.allowOrders("");
 		if (link >= 0)
 			this.view.show(link);
@@ -163,7 +173,7 @@ async function start() {
 	const page = new Page(await (await fetch("/topology")).json());
 	const source = new EventSource("/events");
 	window.weft = page; // for tests and curious people
-	source.onmessage = (event) => page.take(JSON.parse(event.data));
+	source.onmessage = (event) => (page.run ?? page).hear(JSON.parse(event.data));
 	source.onerror = lose;
 }
 

@@ -4,6 +4,7 @@
 // The text beside the drawing. All of it goes through textContent: names come from files.
 
 import {colours} from "./draw.js";
+import {HISTORY} from "./fabric.js";
 
 const LINKS_SHOWN = 14, ERRORS_SHOWN = 12;
 
@@ -32,6 +33,10 @@ function number(value) {
 	return value === 0 ? "0" : value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en");
 }
 
+function stateOfRun(run) {
+	return run.state === "running" ? "running" : run.incomplete ? "incomplete result" : "result";
+}
+
 // Not up first, then with losses, then by load.
 function urgency(fabric, link) {
 	const worst = (list) => Math.max(fabric.value(list, 2 * link), fabric.value(list, 2 * link + 1));
@@ -46,6 +51,9 @@ export class Panel {
 	constructor(fabric, calls) {
 		this.fabric = fabric;
 		this.calls = calls;
+		this.cursor = null; // of a run: the sample that is shown; null: the mean
+		if (fabric.run)
+			at("series-name").textContent = "Load, and blocked time (dotted), of each sample";
 		at("filter").addEventListener("input", () => this.showLinks(this.selected));
 		at("cable").addEventListener("click", () => calls.order());
 	}
@@ -63,10 +71,10 @@ export class Panel {
 	showHeader() {
 		const {fabric} = this, sample = fabric.sample, state = at("state");
 		at("lab").textContent = fabric.lab;
-		if (!sample)
+		if (!sample && !fabric.run)
 			return;
 		const good = fabric.run ? !fabric.run.incomplete : sample.up;
-		state.textContent = fabric.run ? (good ? "result" : "incomplete result") : good ? "up" : "not all is up";
+		state.textContent = fabric.run ? stateOfRun(fabric.run) : good ? "up" : "not all is up";
 		state.className = `badge ${good ? "good" : "bad"}`;
 		at("summary").textContent = `${fabric.name}: ${fabric.switches} switches, ` +
 			`${fabric.devices.length - fabric.switches} hosts, ${fabric.links.length} links`;
@@ -91,10 +99,15 @@ export class Panel {
 			.reduce((part, way) => part + fabric.rateOf(way) * fabric.loadOf(way), 0), 0);
 		rows.push(["all links", rate(total)]);
 		rows.push(["roots", sample.roots.join(", ") || "none"]);
-		const adapted = (list) => Object.values(list).reduce((sum, entry) => sum + entry.adapted_per_s, 0);
-		rows.push(["adapted", `${number(adapted(sample.switches))} packets/s in ${Object.keys(sample.switches).length} ` +
-			`switches, ${number(adapted(sample.hosts))} frames/s of ${Object.keys(sample.hosts).length} hosts`]);
+		rows.push(["adapted", this.adaptedText(sample.switches, sample.hosts)]);
 		at("fabric").replaceChildren(...rows.flatMap(([name, text]) => [element("dt", name), element("dd", text)]));
+	}
+
+	adaptedText(switches, hosts) {
+		const [packets, frames] = [switches, hosts].map((list) => Object.values(list)
+			.reduce((sum, entry) => sum + entry.adapted_per_s, 0));
+		return packets + frames === 0 ? "none" : `${number(packets)} packets/s in ${Object.keys(switches).length} ` +
+			`switches, ${number(frames)} frames/s of ${Object.keys(hosts).length} hosts`;
 	}
 
 	mapperText(mapper) {
@@ -124,8 +137,9 @@ export class Panel {
 		const counts = (list, show = number) => ways.map((way) => show(fabric.value(list, way)));
 		const rows = [["state", ways.map((way) => fabric.stateOf(way))],
 			["rate", ways.map((way, i) => loads[i] === null ? "–" : rate(loads[i] * fabric.rateOf(way)))],
-			["load", loads.map(share)], ["blocked", counts("blocked", share)], ["stalls/s", counts("stalls")],
-			["drops/s", counts("drops")], ["sent again/s", counts("retransmissions")]];
+			["load", loads.map(share)], ["blocked", counts("blocked", share)]]
+			.concat(fabric.run ? [["stalls", counts("stalls")]] : [["stalls/s", counts("stalls")],
+				["drops/s", counts("drops")], ["sent again/s", counts("retransmissions")]]);
 		[...table.tHead.rows[0].cells].slice(1).forEach((cell, i) => { cell.textContent = fabric.nameOfWay(ways[i]); });
 		table.tBodies[0].replaceChildren(...rows.map(([name, cells]) => {
 			const row = element("tr"), head = element("th", name);
@@ -158,17 +172,18 @@ export class Panel {
 		canvas.height = high * ratio;
 		context.scale(ratio, ratio);
 		context.font = "10px system-ui, sans-serif";
-		const lines = [[fabric.load, 2 * link, "--load1", []], [fabric.load, 2 * link + 1, "--load4", []],
-			[fabric.blockedHistory, 2 * link, "--load1", [2, 3]],
-			[fabric.blockedHistory, 2 * link + 1, "--load4", [2, 3]]]
+		const lines = [["load", 2 * link, "--load1", []], ["load", 2 * link + 1, "--load4", []],
+			["blocked", 2 * link, "--load1", [2, 3]], ["blocked", 2 * link + 1, "--load4", [2, 3]]]
 			.map(([list, way, name, dash]) => ({values: fabric.series(list, way), way, name, dash}));
-		const most = Math.max(0.01, ...lines.flatMap((line) => line.values)), top = Math.min(1, most * 1.15);
+		const most = lines.flatMap((line) => line.values).reduce((a, b) => Math.max(a, b), 0.01);
+		const top = Math.min(1, most * 1.15), count = fabric.run ? lines[0].values.length : HISTORY;
+		const step = (wide - 8) / Math.max(fabric.run ? count - 1 : count, 1);
 		for (const {values, name, dash} of lines) {
 			context.beginPath();
 			values.forEach((value, i) => {
 				if (value === null)
 					return;
-				const x = wide - 4 - (values.length - 1 - i) * (wide - 8) / 120, y = high - 4 - value / top * (high - 20);
+				const x = wide - 4 - (values.length - 1 - i) * step, y = high - 4 - value / top * (high - 20);
 				if (i === 0 || values[i - 1] === null)
 					context.moveTo(x, y);
 				else
@@ -178,6 +193,11 @@ export class Panel {
 			context.lineWidth = 1.5;
 			context.setLineDash(dash);
 			context.stroke();
+		}
+		context.setLineDash([]);
+		if (this.cursor !== null && count > 0) {
+			context.fillStyle = colour["--quiet"];
+			context.fillRect(wide - 4 - (count - 1 - this.cursor) * step, 14, 1, high - 16);
 		}
 		lines.slice(0, 2).forEach(({way, name}, i) => {
 			context.fillStyle = colour[name];
@@ -207,7 +227,9 @@ export class Panel {
 		button.type = "button";
 		button.dataset.link = link;
 		button.setAttribute("aria-current", String(link === selected));
-		button.append(element("span", fabric.nameOf(link), "name"), element("span", state, state === "up" ? "" : "bad"),
+		const waits = Math.max(fabric.value("blocked", 2 * link), fabric.value("blocked", 2 * link + 1));
+		button.append(element("span", fabric.nameOf(link), "name"),
+			element("span", state === "up" && waits >= 0.01 ? `waits ${share(waits)}` : state, state === "up" ? "" : "bad"),
 			element("span", loads.map(share).join(" / ")));
 		button.addEventListener("click", () => this.calls.choose(link));
 		row.append(button);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Weft developers
 
-// What the page shows of the result of a run: figures, a scrubber over its samples, latencies by switch.
+// What the page shows of a run: figures, a scrubber over its samples, latencies by switch. While the run goes on its
+// events say how many samples there are; what is shown of them is fetched.
 
 import {colours} from "./draw.js";
 import {share} from "./panel.js";
 
 const at = (id) => document.getElementById(id);
+
+const ANSWERS = 16; // between two pictures
 
 // The lists that are drawn, with their colours.
 const LINES = [["accepted", "--load1"], ["latency_ns", "--load4"]];
@@ -20,29 +23,133 @@ export function time(ns) {
 	return `${Math.round(ns)} ns`;
 }
 
+async function get(path) {
+	const answer = await fetch(path);
+	if (!answer.ok)
+		throw new Error(`${path}: ${answer.status}`);
+	return answer.json();
+}
+
+const greatest = (list, least) => list.reduce((a, b) => Math.max(a, b ?? 0), least);
+
 export class Run {
-	// 'changed' is called when the drawing has to follow.
-	constructor(fabric, changed) {
+	// 'calls' has changed(), take(sample), selected(), cursor(sample or null) and told().
+	constructor(fabric, calls) {
 		this.fabric = fabric;
-		this.run = fabric.run;
-		this.series = this.run.series ?? [];
+		this.calls = calls;
+		this.series = [];
+		this.known = "";    // the state of which all is here
+		this.shown = null;  // what the picture shows: the number of a sample, or "mean"
+		this.busy = this.again = false;
 		this.map = false;
-		this.most = Math.max(0, ...Object.values(this.run.waiting_ns ?? {}));
 		at("run").hidden = false;
 		at("live").hidden = true;
-		at("scrub").max = Math.max(this.series.length - 1, 0);
-		at("scrub").disabled = this.series.length === 0;
-		at("scrub").addEventListener("input", () => this.show());
-		at("latency-map").disabled = this.most === 0;
+		at("scrub").addEventListener("input", () => {
+			at("follow").checked = false;
+			this.show();
+			this.update();
+		});
+		at("follow").addEventListener("change", () => this.update());
 		at("latency-map").addEventListener("change", () => {
 			this.map = at("latency-map").checked;
-			changed();
+			calls.changed();
 		});
-		at("map-note").textContent = this.most > 0 ? `darkest: ${time(this.most)}` :
-			"The result has no switches: measure.switches: true.";
+		this.become(fabric.run);
+		this.update();
+	}
+
+	// What is known of the run as a whole.
+	become(run) {
+		this.run = this.fabric.run = run;
+		this.wanted = {state: run.state, samples: run.samples};
+		this.most = greatest(Object.values(run.waiting_ns ?? {}), 0);
+		at("latency-map").disabled = this.most === 0;
+		at("map-note").textContent = this.most > 0 ? `darkest: ${time(this.most)}` : run.state === "running" ?
+			"When the run has ended." : "The result has no switches: measure.switches: true.";
+		at("follow-text").textContent = run.state === "running" ? "the newest sample" : "mean of the run";
+		at("follow").parentElement.hidden = !run.link_series;
 		this.showFigures();
-		this.show();
 		this.showSlowest();
+	}
+
+	// An event.
+	hear(wanted) {
+		this.wanted = wanted;
+		this.update();
+	}
+
+	// Fetches what is missing. One after another: a slow connection skips what nobody waits for any more.
+	async update() {
+		this.again = true;
+		if (this.busy)
+			return;
+		this.busy = true;
+		try {
+			while (this.again) {
+				this.again = false;
+				await this.step();
+			}
+		} catch (error) {
+			at("scrubbed").textContent = String(error); // the next event tries again
+		} finally {
+			this.busy = false;
+		}
+	}
+
+	async step() {
+		if (this.run.state !== this.wanted.state)
+			this.become((await get("/topology")).run);
+		if (this.known !== this.run.state) {
+			this.series = [];
+			this.shown = null;
+			this.fabric.told = null;
+			this.known = this.run.state;
+		}
+		const before = this.series.length;
+		for (let i = 0; i < ANSWERS && this.series.length < this.wanted.samples; i++)
+			this.series.push(...await get(`/series?number=${this.series.length}`));
+		this.again ||= this.series.length < this.wanted.samples;
+		if (before !== this.series.length)
+			this.stretch();
+		this.showFigures();
+		await this.fetchSample();
+		await this.fetchLink();
+		this.show();
+	}
+
+	stretch() {
+		const last = Math.max(this.series.length - 1, 0), scrub = at("scrub");
+		scrub.max = last;
+		scrub.disabled = this.series.length === 0;
+		if (at("follow").checked)
+			scrub.value = this.run.state === "running" ? last : 0;
+	}
+
+	// The number of the sample that the picture is to show, or "mean".
+	wish() {
+		const running = this.run.state === "running";
+		if (!this.run.link_series || this.series.length === 0 || (at("follow").checked && !running))
+			return "mean";
+		return at("follow").checked ? this.series.length - 1 : Number(at("scrub").value);
+	}
+
+	async fetchSample() {
+		const wish = this.wish();
+		if (wish === this.shown)
+			return;
+		const sample = await get(wish === "mean" ? "/mean" : `/sample?number=${wish}`);
+		this.shown = wish;
+		this.calls.cursor(wish === "mean" ? null : wish);
+		this.calls.take(sample);
+	}
+
+	async fetchLink() {
+		const link = this.calls.selected(), samples = this.series.length, told = this.fabric.told;
+		if (!this.run.link_series || link < 0 || (told?.link === link && told.samples === samples))
+			return;
+		const lists = await get(`/link?number=${link}`);
+		this.fabric.told = {link, samples, load: lists.utilisation, blocked: lists.blocked};
+		this.calls.told();
 	}
 
 	toggle() {
@@ -57,12 +164,13 @@ export class Run {
 	}
 
 	showFigures() {
-		const {run} = this, network = run.latency_ns?.network, checks = run.checks ?? {};
-		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")], ["measured", run.measured_ns ? `${time(run.measured_ns.from)} to ${time(run.measured_ns.to)}` : "–"],
-			["delivered", `${run.messages?.delivered ?? "–"} of ${run.messages?.generated ?? "–"} messages`],
-			["accepted", share(run.throughput?.accepted ?? null)],
-			["latency", `p50 ${time(network?.p50)}, p99 ${time(network?.p99)}`],
-			["lost", `${checks.lost ?? "–"}, doubled ${checks.duplicated ?? "–"}, out of order ${checks.out_of_order ?? "–"}`]];
+		const {run} = this, running = run.state === "running", last = this.series.at(-1);
+		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")], [running ? "measures" : "measured",
+			run.measured_ns ? `${time(run.measured_ns.from)} to ${time(run.measured_ns.to)}` : "–"]];
+		if (running)
+			rows.push(["samples", last ? `${this.series.length}, up to ${time(last.t_ns)}` : "none yet"]);
+		else
+			rows.push(...this.resultRows());
 		at("figures").replaceChildren(...rows.flatMap(([name, text]) => ["dt", "dd"].map((tag, i) => {
 			const made = document.createElement(tag);
 			made.textContent = [name, text][i];
@@ -70,15 +178,39 @@ export class Run {
 		})));
 	}
 
+	resultRows() {
+		const {run} = this, network = run.latency_ns?.network, checks = run.checks ?? {};
+		return [["delivered", `${run.messages?.delivered ?? "–"} of ${run.messages?.generated ?? "–"} messages`],
+			["accepted", share(run.throughput?.accepted ?? null)],
+			["latency", `p50 ${time(network?.p50)}, p99 ${time(network?.p99)}`],
+			["lost", `${checks.lost ?? "–"}, doubled ${checks.duplicated ?? "–"}, out of order ${checks.out_of_order ?? "–"}`]];
+	}
+
 	// The sample under the scrubber, in words and as a line in the picture.
 	show() {
-		const number = Number(at("scrub").value), sample = this.series[number];
-		at("scrubbed").textContent = !sample ? "The result has no series: measure.sample." :
-			`${time(sample.t_ns)}: accepted ${share(sample.accepted)}, latency ${time(sample.latency_ns)}` +
-			(sample.adapted ? `, ${sample.adapted} packets adapted` : "") +
-			(sample.paths ? `, ${sample.paths.toFixed(2)} paths` : "");
+		const number = Number(at("scrub").value);
+		at("scrubbed").textContent = this.words(this.series[number]);
 		at("scrub").setAttribute("aria-valuetext", at("scrubbed").textContent);
-		this.draw(number);
+		this.draw(this.wish() === "mean" && this.run.link_series ? null : number);
+	}
+
+	words(sample) {
+		const running = this.run.state === "running";
+		if (!sample)
+			return running ? "No sample yet." : "The result has no series: measure.sample.";
+		if (this.run.link_series && this.wish() === "mean")
+			return `Links show the mean of the run. The slider goes through ${this.series.length} samples.`;
+		return this.tell(sample);
+	}
+
+	tell(sample) {
+		const roots = this.shown !== Number(at("scrub").value) ? [] : this.fabric.sample?.roots ?? [];
+		return `${time(sample.t_ns)}: accepted ${share(sample.accepted)}, latency ${time(sample.latency_ns)}` +
+			(sample.adapted ? `, ${sample.adapted} packets adapted` : "") +
+			(sample.paths ? `, ${sample.paths.toFixed(2)} paths` : "") +
+			(roots.length > 0 ? `, roots of congestion: ${roots.slice(0, 4).join(", ")}` +
+				(roots.length > 4 ? ` and ${roots.length - 4} more` : "") : "") +
+			(this.run.link_series ? "" : ". Links are means of the run: measure.link-series.");
 	}
 
 	draw(number) {
@@ -89,16 +221,17 @@ export class Run {
 		canvas.height = high * ratio;
 		context.scale(ratio, ratio);
 		context.font = "10px system-ui, sans-serif";
+		const step = Math.ceil(this.series.length / (4 * wide + 1)) || 1; // more would not be seen
 		LINES.forEach(([list, name], line) => {
-			const most = Math.max(1e-9, ...this.series.map((sample) => sample[list] ?? 0));
+			const most = this.series.reduce((a, sample) => Math.max(a, sample[list] ?? 0), 1e-9);
 			context.beginPath();
 			let open = false;
-			this.series.forEach((sample, i) => {
-				const known = sample[list] !== null;
-				if (known)
-					context[open ? "lineTo" : "moveTo"](x(i), high - 4 - sample[list] / most * (high - 22));
-				open = known;
-			});
+			for (let i = 0; i < this.series.length; i += step) {
+				const value = this.series[i][list];
+				if (value !== null)
+					context[open ? "lineTo" : "moveTo"](x(i), high - 4 - value / most * (high - 22));
+				open = value !== null;
+			}
 			context.strokeStyle = context.fillStyle = colour[name];
 			context.lineWidth = 1.5;
 			context.stroke();
@@ -106,7 +239,8 @@ export class Run {
 				4 + line * wide / 2, 10);
 		});
 		context.fillStyle = colour["--quiet"];
-		context.fillRect(x(number), 14, 1, high - 16);
+		if (number !== null)
+			context.fillRect(x(number), 14, 1, high - 16);
 	}
 
 	// The map in words.

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The load of links in each sample of a run. A way is one direction of a link: 2 i of link i leads
+ * from its port a to b, 2 i + 1 from b to a. All values are whole numbers of one size, so that a
+ * series can be kept, copied and written to a file as it is.
+ */
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The values of a way in a sample, in their order. Shares are in millionths. */
+enum {
+	RUN_LINK_UTILISATION, /* of the link's rate */
+	RUN_LINK_BLOCKED,     /* of the sample's time: data to send, and no credits */
+	RUN_LINK_STALLS,      /* how often a switch was in that state */
+	RUN_LINK_ROOT,        /* 1: at the end of the sample the output was a root of congestion */
+	RUN_LINK_FILL, /* at the end, of the buffer at the far end: VC 0; the others follow */
+};
+
+#define RUN_LINK_SHARE_ONE 1000000u
+
+struct run_link_series {
+	uint32_t ways, vcs; /* 0 ways: nothing is measured */
+	uint32_t samples, room;
+	uint32_t *value; /* [samples][ways][RUN_LINK_FILL + vcs] */
+};
+
+/* The values of a way, and of all ways, in a sample. */
+static inline size_t run_link_series_width(const struct run_link_series *series)
+{
+	return RUN_LINK_FILL + series->vcs;
+}
+
+static inline size_t run_link_series_values(const struct run_link_series *series)
+{
+	return series->ways * run_link_series_width(series);
+}
+
+static inline const uint32_t *run_link_series_at(
+	const struct run_link_series *series, uint32_t sample, uint32_t way)
+{
+	return series->value + sample * run_link_series_values(series) +
+	       way * run_link_series_width(series);
+}
+
+/* The share in millionths, at most what fits; 0 of nothing. */
+uint32_t run_link_share(double part, double whole);
+
+/* The values of another sample, undefined; NULL without memory. */
+uint32_t *run_link_series_add(struct run_link_series *series);
+/* Replaces 'series', which has no values. -ENOMEM. */
+int run_link_series_copy(struct run_link_series *series, const struct run_link_series *from);
+void run_link_series_free(struct run_link_series *series);
+
+/* {"utilisation", "blocked", "stalls": [a sample each], "fill": [a list for each VC], "root":
+ * [true or false]} of a way. "fill" and "root" only if they say anything. */
+json_t *run_link_series_json(const struct run_link_series *series, uint32_t way);
+/* Reads that back into 'way' of as many samples as 'series' has, which are zeroed. -EINVAL if it is
+ * something else. */
+int run_link_series_parse(struct run_link_series *series, uint32_t way, const json_t *from);

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The page of 'weft run --web' in a real browser while the run goes on, on both clocks.
+
+usage: run_page_test.py WEFT [CASE...]"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import browser
+import pages
+
+WEFT = None
+RUN = """weft: run/1
+topology: {{name: small, link: {{rate: {rate}, delay: 100ns}},
+  switches: [{{name: s0, ports: 4, stage: 1}}, {{name: s1, ports: 4, stage: 1}}, {{name: s2, ports: 2, stage: 2}}],
+  hosts: [{{name: h0}}, {{name: h1}}, {{name: h2}}, {{name: h3}}],
+  links: [{{a: "h0:0", b: "s0:0"}}, {{a: "h1:0", b: "s0:1"}}, {{a: "h2:0", b: "s1:0"}}, {{a: "h3:0", b: "s1:1"}},
+    {{a: "s0:2", b: "s2:0"}}, {{a: "s1:2", b: "s2:1"}}]}}
+clock: {clock}
+seed: 1
+traffic: [{{pattern: uniform, from: [h0, h1], to: [h3], load: 30%, message: 1KiB}}]
+measure: {{duration: {duration}, sample: {sample}}}
+"""
+# Longer than any test: they end when they are told to.
+ENDLESS = {"virtual": RUN.format(clock="virtual", rate="10Gbps", duration="600s", sample="50ms"),
+           "real": RUN.format(clock="real", rate="50Mbps", duration="600s", sample="100ms")}
+SHORT = RUN.format(clock="virtual", rate="10Gbps", duration="400us", sample="50us")
+RIGHT = "\ue014" # the key
+STATE = "return document.getElementById('state').textContent"
+
+
+class RunPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="weft-page-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def start(self, text, *more):
+        run = pages.Run(WEFT, self.folder, text, *more)
+        self.addCleanup(run.end)
+        self.assertRegex(run.url, r"^http://127\.0\.0\.1:\d+/$")
+        return run
+
+    def open(self, run):
+        self.browser.open("about:blank")
+        self.browser.complaints()
+        self.browser.open(run.url)
+        self.browser.wait("return window.weft && weft.events > 0")
+
+    def leave(self, run):
+        """Ends the page, and the command with it."""
+        self.assertEqual(self.browser.complaints(), [])
+        self.browser.open("about:blank") # a page complains if its server goes away
+        run.process.send_signal(signal.SIGINT)
+        run.said = run.process.communicate(timeout=60)[1]
+        return run.process.returncode
+
+    def follow_and_end(self, clock):
+        run = self.start(ENDLESS[clock])
+        self.open(run)
+        self.browser.wait("return weft.run.series.length >= 3 && weft.run.shown >= 2")
+        self.assertEqual(self.browser.run(STATE), "running")
+        count = self.browser.run("return weft.run.series.length")
+        self.browser.wait("return weft.run.series.length > arguments[0] && weft.run.shown > arguments[0] - 1", count)
+        self.browser.run("document.getElementById('scrub').focus()")
+        self.browser.press("\ue011") # home
+        self.browser.press(RIGHT)
+        self.browser.wait("return weft.run.shown === 1")
+        drawn = pages.drawn(self.browser)
+        loads = self.browser.run("return weft.fabric.sample.utilisation")
+        series = self.browser.run("return weft.run.series[1]")
+        self.assertFalse(os.path.exists(run.json), "the run has ended")
+
+        run.process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.run.state === 'result' && weft.run.known === 'result'", seconds=60)
+        self.assertEqual(self.browser.run(STATE), "incomplete result")
+        result = run.result()
+        self.assertEqual(result["incomplete_reasons"][0], "a signal ended the run before its time")
+        self.assertEqual(self.browser.run("return weft.run.series.length"), len(result["series"]))
+        self.browser.wait("return weft.run.shown === 1")
+        self.assertEqual(drawn, pages.drawn_of_sample(self.browser, result, 1))
+        self.assertEqual(drawn, pages.drawn(self.browser))
+        ways = self.browser.run("return Object.fromEntries(weft.fabric.wayFrom)")
+        for link in result["links"]:
+            self.assertEqual(loads[ways[link["from"]]], link["series"]["utilisation"][1], link["from"])
+        self.assertGreater(max(loads), 0)
+        self.assertEqual(series["t_ns"], result["series"][1]["t_ns"])
+        self.assertAlmostEqual(series["accepted"], result["series"][1]["accepted"], 9)
+        self.assertIsNone(run.process.poll())
+        # The other reason is a busy machine, on the real clock.
+        self.assertEqual(self.leave(run), 0 if len(result["incomplete_reasons"]) == 1 else 1)
+
+    def test_a_run_of_virtual_time_shows_its_samples_and_then_its_result(self):
+        self.follow_and_end("virtual")
+
+    def test_a_run_of_real_time_shows_its_samples_and_then_its_result(self):
+        self.follow_and_end("real")
+
+    def test_a_run_does_not_wait_for_its_page(self):
+        run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="200ms", sample="20us"))
+        run.process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(run.json) and time.monotonic() < deadline:
+            os.sched_yield()
+        self.assertTrue(os.path.exists(run.json), "the run waits for whoever shows it")
+        run.process.send_signal(signal.SIGCONT)
+        self.open(run)
+        self.browser.wait("return weft.run.known === 'result' && weft.run.series.length === 10000")
+        self.assertEqual(self.leave(run), 0)
+
+    def test_the_page_does_not_change_the_result(self):
+        run = self.start(SHORT)
+        self.open(run)
+        self.browser.wait("return weft.run.known === 'result'")
+        self.assertEqual(self.leave(run), 0)
+        shown, other = run.result(), os.path.join(self.folder, "other.json")
+        subprocess.run([WEFT, "run", f"{self.folder}/run.yaml", "--quiet", "--set", "measure.link-series=true", "--json",
+                        other], check=True)
+        with open(other) as file:
+            alone = json.load(file)
+        del shown["wall"], alone["wall"]
+        self.assertEqual(shown, alone)
+
+    def test_a_second_kind_of_signal_ends_run_and_page(self):
+        run = self.start(ENDLESS["virtual"])
+        run.process.send_signal(signal.SIGTERM)
+        self.assertEqual(run.process.wait(timeout=60), 130)
+        self.assertTrue(run.result()["incomplete"])
+
+    def test_of_too_many_samples_the_page_shows_the_means(self):
+        run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="3600s", sample="10ms"))
+        self.open(run)
+        self.browser.wait("return weft.run.series.length > 0")
+        self.assertEqual(set(pages.drawn(self.browser)), {"unknown"})
+        run.process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result' && weft.run.shown === 'mean'")
+        result = run.result()
+        self.assertFalse(result["config"]["measure"]["link-series"])
+        self.assertNotIn("links", result)
+        self.assertEqual(self.leave(run), 0)
+        self.assertIn("links are drawn when the run has ended", run.said)
+
+    def refuse(self, *words):
+        done = subprocess.run([WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml", *words], capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.stdout, "")
+        return done.returncode, done.stderr
+
+    def test_what_cannot_run_is_refused_without_a_page(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(SHORT)
+        code, said = self.refuse("--set", "measure.sample=1")
+        self.assertEqual(code, 2)
+        self.assertIn("measure.sample", said)
+        code, said = self.refuse("--json", "-")
+        self.assertEqual((code, "expected a file after --json" in said), (2, True), said)
+        code, said = self.refuse("--set", "measure.link-series=true", "--set", "measure.duration=900ms", "--set",
+                                 "measure.sample=1us")
+        self.assertEqual(code, 2)
+        self.assertRegex(said, r"measure\.link-series: 900000 samples of 6 links have 54000000 values, expected at most "
+                               r"4000000: measure\.sample of \S+ or more")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        print("skipped: chromium and chromedriver are not installed")
+        sys.exit(77)
+    WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft run --web: the page of a run while it goes on, and of its result. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child_process.h"
+#include "cmd_web.h"
+
+#define COMMAND     "run"
+#define MORE_WORDS  5 /* --json=, --live=, --set and its value, NULL */
+#define OWN_RESULT  "/tmp/weft-run-XXXXXX"
+#define LINK_SERIES "measure.link-series=true"
+
+struct shown_run {
+	struct web_show show;
+	struct web_run *run;
+	const char *json;             /* where the result will be */
+	char own[sizeof(OWN_RESULT)]; /* the same, if it is ours to delete; or "" */
+	int samples;                  /* the stream (run_stream.h); -1: none */
+	bool add_links;
+	pid_t pid;
+	int status;   /* of waitpid() */
+	bool told;    /* a signal has asked for its end */
+	bool leaving; /* one has asked for more than the end of the run */
+};
+
+/* Links follow the samples unless there are too many of both. */
+static void choose_links(
+	struct shown_run *shown, struct run_config *config, const struct topology *topology)
+{
+	struct fault fault;
+
+	if (config->measure.link_series)
+		return;
+	config->measure.link_series = true;
+	shown->add_links = run_config_check_link_series(config, topology, &fault) == 0;
+	config->measure.link_series = shown->add_links;
+	if (!shown->add_links)
+		fprintf(stderr,
+			"weft run: --web: links are drawn when the run has ended, as its means: "
+			"%s\n",
+			fault.text);
+}
+
+/* In the child: a group of its own, so that Ctrl-C reaches it by its parent alone. */
+static void become(char **words, const sigset_t *mask, pid_t parent)
+{
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(EXIT_NOT_ABLE);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	program_path_exec(words[0], words);
+	_exit(EXIT_NOT_ABLE);
+}
+
+/* weft-fabric with the words of the command and ours. 0 or -errno. */
+static int start(struct shown_run *shown, int argc, char **argv)
+{
+	static char name[] = "weft-fabric", set[] = "--set", series[] = LINK_SERIES;
+	char **words = calloc((size_t)argc + MORE_WORDS, sizeof(*words));
+	char json[sizeof(OWN_RESULT) + 8], live[32];
+	pid_t parent = getpid();
+	int count = argc;
+
+	if (words == NULL)
+		return -ENOMEM;
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	words[0] = name;
+	snprintf(json, sizeof(json), "--json=%s", shown->own);
+	snprintf(live, sizeof(live), "--live=%d", shown->samples);
+	words[count++] = live;
+	if (shown->own[0] != '\0')
+		words[count++] = json;
+	if (shown->add_links) {
+		words[count++] = set;
+		words[count++] = series;
+	}
+	shown->pid = fork();
+	if (shown->pid == 0)
+		become(words, &shown->show.before, parent);
+	free(words);
+	return shown->pid > 0 ? 0 : -errno;
+}
+
+static void obey(struct shown_run *shown, int number)
+{
+	if (number == 0 || number == SIGCHLD)
+		return;
+	child_signal(shown->pid, SIGINT);
+	shown->told = true;
+	shown->leaving |= number != SIGINT;
+}
+
+/* Up to the end of the run. EXIT_DONE, or why it cannot be shown. */
+static enum weft_exit follow(struct shown_run *shown)
+{
+	enum weft_exit exit = EXIT_DONE;
+	bool ended = false;
+
+	while (!ended) {
+		obey(shown, web_show_wait(&shown->show));
+		/* Before the look: what comes in between is its last. */
+		ended = waitpid(shown->pid, &shown->status, WNOHANG) != 0;
+		if (exit != EXIT_DONE || web_run_follow(shown->run) != 1 ||
+			shown->show.server != NULL)
+			continue;
+		exit = web_show_start(&shown->show, shown->run);
+		if (exit != EXIT_DONE)
+			child_signal(shown->pid, SIGINT);
+	}
+	return exit;
+}
+
+/* Its result, until a signal. */
+static int show_result(struct shown_run *shown, int code)
+{
+	struct fault fault;
+	int result = web_run_end(shown->run, shown->json, &fault), number;
+
+	if (result < 0)
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	do {
+		number = web_show_wait(&shown->show);
+	} while (number == 0 || number == SIGCHLD);
+	return code;
+}
+
+static int run_and_show(struct shown_run *shown, int argc, char **argv, const char *listen)
+{
+	enum weft_exit exit = web_show_open(&shown->show, COMMAND, listen);
+	int result, code;
+
+	if (exit != EXIT_DONE)
+		return exit;
+	result = start(shown, argc, argv);
+	if (result < 0)
+		return command_fail(
+			COMMAND, EXIT_NOT_ABLE, "cannot start weft-fabric: %s", strerror(-result));
+	exit = follow(shown);
+	if (!WIFEXITED(shown->status) && shown->told)
+		return EXIT_INTERRUPTED; /* before it had begun, or by a second signal */
+	if (!WIFEXITED(shown->status))
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "weft-fabric was ended by signal %d",
+			WTERMSIG(shown->status));
+	code = WEXITSTATUS(shown->status);
+	if (exit != EXIT_DONE)
+		return exit;
+	if ((code != EXIT_DONE && code != EXIT_BAD_ANSWER) || shown->show.server == NULL)
+		return code;
+	return shown->leaving ? EXIT_INTERRUPTED : show_result(shown, code);
+}
+
+/* The files of the run. 0 or -errno. */
+static int open_files(struct shown_run *shown, const char *json)
+{
+	int fd;
+
+	shown->samples = memfd_create("weft-samples", 0);
+	if (shown->samples < 0)
+		return -errno;
+	shown->json = json;
+	if (json != NULL)
+		return 0;
+	strcpy(shown->own, OWN_RESULT);
+	fd = mkstemp(shown->own);
+	if (fd < 0) {
+		shown->own[0] = '\0';
+		return -errno;
+	}
+	close(fd);
+	shown->json = shown->own;
+	return 0;
+}
+
+int web_show_run(int argc, char **argv, struct run_config *config, const char *file,
+	const char *json, const char *listen)
+{
+	struct shown_run shown = {.samples = -1};
+	struct fault fault = {"no memory"};
+	struct topology *topology = run_config_open_topology(config, &fault);
+	int result = topology == NULL ? -errno : 0, code;
+
+	if (result == 0) {
+		choose_links(&shown, config, topology);
+		result = open_files(&shown, json);
+		if (result < 0)
+			fault_set(&fault, -result, "no file for the run: %s", strerror(-result));
+	}
+	if (result == 0) {
+		shown.run = web_run_create(config, topology, file, shown.samples);
+		result = shown.run != NULL ? 0 : -ENOMEM;
+	}
+	if (result == 0) {
+		code = run_and_show(&shown, argc, argv, listen);
+		web_show_close(&shown.show);
+	} else
+		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	web_run_destroy(shown.run);
+	if (shown.samples >= 0)
+		close(shown.samples);
+	if (shown.own[0] != '\0')
+		unlink(shown.own);
+	topology_destroy(topology);
+	return code;
+}

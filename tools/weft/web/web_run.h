@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * A run for the page that draws it: while it goes on, from the stream of its samples
+ * (run_stream.h), and then from its result. The command's thread follows the run, the server's
+ * thread asks for documents.
+ */
+
+#include <stdbool.h>
+
+#include "fault.h"
+#include "run_config.h"
+#include "topology.h"
+
+struct web_run;
+
+/* A run that begins, by the name of its file; its samples come in the open file 'fd', the caller's.
+ * NULL without memory. */
+struct web_run *web_run_create(
+	const struct run_config *config, const struct topology *topology, const char *name, int fd);
+void web_run_destroy(struct web_run *run);
+
+/* Takes the samples that have come. 1: the stream has begun, 0: not yet, -EINVAL: it is of another
+ * build. Samples that found no memory are not shown. */
+int web_run_follow(struct web_run *run);
+
+/* The run has ended: it is that of the result file from now on. 0, or -errno and fault: no such
+ * file, no result, or its topology is gone; then it is what it was. */
+int web_run_end(struct web_run *run, const char *path, struct fault *fault);
+/* The same of a run that is known only by its result. NULL, errno and fault. */
+struct web_run *web_run_read(const char *path, struct fault *fault);
+
+/* The event: {"state": "running" or "result", "samples"}, from malloc(); NULL without memory. */
+char *web_run_event(struct web_run *run);
+/* A number that changes with the event. */
+uint64_t web_run_version(struct web_run *run);
+
+/*
+ * A document of the page as text, from malloc(); NULL: there is none of this path and number.
+ *   /topology   web_topology() and "run": {"state", "samples", "link_series", "clock", "seed",
+ *               "duration_ns", "messages", "throughput", "latency_ns", "checks", "measured_ns",
+ *               "incomplete", "waiting_ns": {switch: mean}}; null: not known (yet)
+ *   /series     objects of "series" of the result, from that number on, at most 4096
+ *   /sample     that of web_sample() for the sample of that number; "stalls" are those in it
+ *   /mean       the same for the whole run
+ *   /link       {"utilisation", "blocked"}: of both ways of that link, each in all samples
+ */
+char *web_run_document(void *run, const char *path, uint64_t number);

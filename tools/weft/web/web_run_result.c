@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The result of a run, for the page. */
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_query.h"
+#include "web_run_private.h"
+#include "web_topology.h"
+
+static json_t *waiting_of(const json_t *document)
+{
+	json_t *switches = json_object_get(document, "switches"), *entry, *waiting;
+	size_t index;
+
+	if (!json_is_array(switches))
+		return json_null();
+	waiting = json_object();
+	json_array_foreach(switches, index, entry)
+	{
+		json_object_set(
+			waiting, lab_text(entry, "switch"), json_object_get(entry, "waiting_ns"));
+	}
+	return waiting;
+}
+
+static json_t *describe(const json_t *document)
+{
+	static const char *const names[] = {"messages", "throughput", "latency_ns", "checks",
+		"measured_ns", "incomplete", "seed"};
+	json_t *about = json_object();
+
+	json_object_set(
+		about, "clock", json_object_get(json_object_get(document, "config"), "clock"));
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_t *value = json_object_get(document, names[i]);
+
+		json_object_set(about, names[i], value != NULL ? value : json_null());
+	}
+	json_object_set_new(about, "waiting_ns", waiting_of(document));
+	return about;
+}
+
+/* The whole run is the mean of the samples. */
+static json_t *mean_blocked(const struct web_run *run, uint32_t way)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < run->links.samples; i++)
+		sum += run_link_series_at(&run->links, i, way)[RUN_LINK_BLOCKED];
+	return json_real(
+		run->links.samples > 0 ? sum / run->links.samples / RUN_LINK_SHARE_ONE : 0);
+}
+
+/* On the real clock "blocked" of a link is stalls a second, not a share. */
+static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
+{
+	json_t *stalls = json_object_get(link, "stalls"), *blocked;
+	char key[24];
+
+	snprintf(key, sizeof(key), "%u", way);
+	json_array_set(json_object_get(run->mean, "utilisation"), way,
+		json_object_get(link, "utilisation"));
+	if (json_number_value(stalls) > 0)
+		json_object_set(json_object_get(run->mean, "stalls"), key, stalls);
+	blocked = virtual               ? json_incref(json_object_get(link, "blocked"))
+		  : run->links.ways > 0 ? mean_blocked(run, way)
+					: NULL;
+	if (json_number_value(blocked) > 0)
+		json_object_set(json_object_get(run->mean, "blocked"), key, blocked);
+	json_decref(blocked);
+}
+
+/* All links have a series, or none. */
+static int open_series(struct web_run *run, const json_t *links)
+{
+	size_t samples = json_array_size(run->series);
+
+	run->known = calloc(2 * (size_t)run->topology->links + 1, sizeof(*run->known));
+	if (run->known == NULL)
+		return -ENOMEM;
+	if (json_object_get(json_array_get(links, 0), "series") == NULL || samples > UINT32_MAX)
+		return 0;
+	run->links = (struct run_link_series){
+		.ways = 2 * run->topology->links, .vcs = run->vcs, .samples = (uint32_t)samples};
+	run->links.value = calloc(samples + 1, run_link_series_values(&run->links) * 4);
+	return run->links.value != NULL ? 0 : -ENOMEM;
+}
+
+static int read_links(struct web_run *run, const json_t *document, struct fault *fault)
+{
+	const char *clock = lab_text(json_object_get(document, "config"), "clock");
+	json_t *links = json_object_get(document, "links"), *link;
+	int result = open_series(run, links);
+	size_t index;
+
+	if (result < 0)
+		return fault_set(fault, ENOMEM, "no memory");
+	run->mean = web_run_empty_sample(run);
+	json_array_foreach(links, index, link)
+	{
+		int64_t way = web_way_at(run->topology, lab_text(link, "from"));
+
+		if (way < 0)
+			continue;
+		run->known[way] = true;
+		if (run->links.ways > 0 && run_link_series_parse(&run->links, (uint32_t)way,
+						   json_object_get(link, "series")) < 0)
+			return fault_set(fault, EINVAL,
+				"%s: links: %s: series: expected a value for each sample",
+				run->name, lab_text(link, "from"));
+		add_mean(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
+	}
+	return 0;
+}
+
+/* JSON is YAML, so the result's configuration is a run file. */
+static struct run_config *read_config(const char *path, const json_t *document, struct fault *fault)
+{
+	char *text = json_dumps(json_object_get(document, "config"), JSON_COMPACT);
+	struct run_config *config;
+
+	if (text == NULL) {
+		fault_set(fault, errno = EINVAL, "%s: no result of 'weft run'", path);
+		return NULL;
+	}
+	config = run_config_parse(text, strlen(text), path, NULL, 0, fault);
+	free(text);
+	return config;
+}
+
+static int read_document(
+	struct web_run *run, const char *path, const json_t *document, struct fault *fault)
+{
+	struct run_config *config = read_config(path, document, fault);
+	char name[PATH_MAX];
+
+	run->own = config != NULL ? run_config_open_topology(config, fault) : NULL;
+	run->topology = run->own;
+	run->vcs = config != NULL ? run_config_vcs(config) : 0;
+	run_config_destroy(config);
+	if (run->topology == NULL)
+		return -EINVAL;
+	snprintf(name, sizeof(name), "%s", path);
+	snprintf(run->name, sizeof(run->name), "%s", basename(name));
+	run->about = describe(document);
+	run->series = json_incref(json_object_get(document, "series"));
+	if (run->series == NULL)
+		run->series = json_array();
+	return read_links(run, document, fault);
+}
+
+struct web_run *web_run_read(const char *path, struct fault *fault)
+{
+	struct web_run *run = web_run_make();
+	json_error_t error;
+	json_t *document;
+	int result;
+
+	if (run == NULL) {
+		errno = -fault_set(fault, ENOMEM, "no memory");
+		return NULL;
+	}
+	document = json_load_file(path, 0, &error);
+	result = document == NULL ? fault_set(fault, EINVAL, "%s: %s", path, error.text)
+				  : read_document(run, path, document, fault);
+	json_decref(document);
+	if (result == 0)
+		return run;
+	web_run_destroy(run);
+	errno = -result;
+	return NULL;
+}
+
+/* Viewers keep the name by which they came. */
+int web_run_end(struct web_run *run, const char *path, struct fault *fault)
+{
+	struct web_run *ended = web_run_read(path, fault), old;
+
+	if (ended == NULL)
+		return -errno;
+	pthread_mutex_lock(&run->lock);
+	old = *run;
+	run->own = ended->own;
+	run->topology = ended->topology;
+	run->vcs = ended->vcs;
+	run->about = ended->about;
+	run->mean = ended->mean;
+	run->series = ended->series;
+	run->links = ended->links;
+	run->known = ended->known;
+	run->running = false;
+	run->version++;
+	pthread_mutex_unlock(&run->lock);
+	web_run_forget(&old);
+	ended->own = NULL;
+	ended->about = ended->mean = ended->series = NULL;
+	ended->links = (struct run_link_series){.ways = 0};
+	ended->known = NULL;
+	web_run_destroy(ended);
+	return 0;
+}
