@@ -58,7 +58,7 @@ class OnSlurm(unittest.TestCase):
     def test_a_sweep_that_is_cancelled_and_whose_node_dies_has_the_bytes_of_one_without_slurm(self):
         self.sweep("plain", "--jobs", "2")
         # Cancelled from outside: what is missing has failed, and is done by the same command.
-        first = subprocess.Popen(self.command("array", "--on", "slurm"), env=self.slurm.env, text=True,
+        first = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.slurm.wait(lambda: self.results("array") >= 2, "a result")
         self.slurm.ask("scancel", "--name=weft-sweep")
@@ -67,7 +67,7 @@ class OnSlurm(unittest.TestCase):
         self.assertIn("its task has ended without a result", said[1])
         self.assertLess(self.results("array"), 40)
         # The node's daemon dies and comes back.
-        second = subprocess.Popen(self.command("array", "--on", "slurm"), env=self.slurm.env, text=True,
+        second = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         had = self.results("array")
         self.slurm.wait(lambda: self.results("array") > had, "another result")
