@@ -35,6 +35,13 @@ class Bench:
         self.folder = tempfile.mkdtemp(prefix="weft-bench-")
         self.tag = f"t{os.getpid()}"
         self.machines, self.daemons, self.own_etc, self.first = list(machines), {}, own_etc, path
+        try:
+            self.build(cables)
+        except BaseException:
+            self.remove()
+            raise
+
+    def build(self, cables):
         os.makedirs("/run/sshd", exist_ok=True)
         for key in ("host", "user"):
             must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(key))
@@ -118,7 +125,9 @@ class Bench:
         return ["ip", "netns", "exec", self.netns("console"), *words]
 
     def processes(self, machine):
-        """Process ids in the machine."""
+        """Process ids in the machine; none if it has not come into being."""
+        if not os.path.exists(f"/run/netns/{self.netns(machine)}"):
+            return []
         said = subprocess.run(["ip", "netns", "pids", self.netns(machine)], text=True, check=True,
                               stdout=subprocess.PIPE).stdout
         return [int(pid) for pid in said.split() if labs.own_kind_of_process(pid)]
@@ -148,5 +157,6 @@ class Bench:
         for daemon in self.daemons.values():
             daemon.communicate()
         for machine in [*self.machines, "console"]:
-            subprocess.run(["ip", "netns", "del", self.netns(machine)], check=False)
+            if os.path.exists(f"/run/netns/{self.netns(machine)}"):
+                subprocess.run(["ip", "netns", "del", self.netns(machine)], check=False)
         shutil.rmtree(self.folder)

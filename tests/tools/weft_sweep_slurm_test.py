@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """'weft sweep --on slurm' with programs in the place of Slurm's, which write down what they are asked: what a task is,
-and when a point has failed.
+and when a point has failed. What needs Slurm itself is in weft_slurm_test.py.
 
 usage: weft_sweep_slurm_test.py WEFT [TEST]...
 """
@@ -104,6 +104,18 @@ class Orders(unittest.TestCase):
         result.write_text(json.dumps(other))
         said = self.sweep("run.yaml", "--seeds", "1:1", "-o", "out", "--on", "slurm", "--grace", "0", code=1)
         self.assertIn("1 anew because what was there was another configuration's", said)
+
+    def test_without_slurm_it_says_so(self):
+        self.env["PATH"] = "/nowhere"
+        self.assertIn("there is no sbatch here", self.sweep("run.yaml", "--seeds", "1:2", "-o", "out", "--on", "slurm",
+                                                            code=2))
+
+    def test_a_point_needs_its_sweep(self):
+        words = ("run.yaml", "-o", "out", "--seeds")
+        self.sweep(*words, "1:2", "--prepare")
+        self.sweep(*words, "1:2", "--point", "1")
+        self.assertIn("--point 2: there are 2 points, from 0", self.sweep(*words, "1:2", "--point", "2", code=2))
+        self.assertIn("has another sweep", self.sweep(*words, "1:3", "--point", "1", code=2))
 
     def test_the_grace_is_a_number_of_seconds_and_goes_with_slurm(self):
         for words, why in ((["--on", "slurm", "--grace", "-1"], "--grace -1: expected 0 to 86400 seconds"),
