@@ -131,10 +131,11 @@ class Groups(Case):
             self.assertIn("expected members of the group", done.stderr)
             self.assertEqual((done.stdout, self.calls()), ("", []))
 
-    def test_a_group_in_a_group_is_refused_by_its_name(self):
+    def test_a_group_in_a_group_is_refused_by_its_name_before_any_is_run(self):
         self.write("two.yaml", GROUP.replace("one, two", self.members[0]))
         self.assertIn(f"expected experiments as members, '{self.members[1]}' is a group",
                       self.weft("g.yaml", code=2).stderr)
+        self.assertEqual(self.calls(), [])
 
     def test_one_document_has_those_of_all_members(self):
         document = json.loads(self.weft("g.yaml", "--json").stdout)
