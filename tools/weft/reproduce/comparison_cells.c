@@ -219,8 +219,8 @@ void comparison_curve_cell(const struct trial *trial, unsigned column, char out[
 		snprintf(out, CELL, "%.*f", digits_of(trial->experiment, column), value);
 }
 
-void comparison_mean_cell(
-	const struct trial *const *trial, unsigned trials, unsigned column, char out[CELL])
+void comparison_mean_cell(const struct trial *const *trial, unsigned trials, unsigned wanted,
+	unsigned column, char out[CELL])
 {
 	int digits = digits_of(trial[0]->experiment, column);
 	double value[EXPERIMENT_COPIES] = {0};
@@ -236,8 +236,8 @@ void comparison_mean_cell(
 	mean = confidence_of(value, finite);
 	if (finite == 0)
 		comparison_curve_cell(trial[0], column, out);
-	else if (finite < trials)
-		snprintf(out, CELL, "%.*f (%u of %u)", digits, mean.mean, finite, trials);
+	else if (finite < wanted)
+		snprintf(out, CELL, "%.*f (%u of %u)", digits, mean.mean, finite, wanted);
 	else if (isnan(mean.half_width))
 		snprintf(out, CELL, "%.*f", digits, mean.mean);
 	else

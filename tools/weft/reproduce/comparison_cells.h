@@ -56,10 +56,10 @@ unsigned comparison_curve_columns(const struct trial *trial);
 void comparison_curve_head(const struct trial *trial, unsigned column, char out[CELL]);
 /* "0.850"; "-": there is none. */
 void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL]);
-/* The same over several instances: "0.850 ± 0.012"; "8.5 (3 of 4)" if not
- * all of them have the number. */
-void comparison_mean_cell(
-	const struct trial *const *trial, unsigned trials, unsigned column, char out[CELL]);
+/* The same over several instances: "0.850 ± 0.012"; "8.5 (3 of 4)" if not all of 'wanted', which
+ * has those that failed, have the number. */
+void comparison_mean_cell(const struct trial *const *trial, unsigned trials, unsigned wanted,
+	unsigned column, char out[CELL]);
 /* NAN: there is none; INFINITY: never. */
 double comparison_curve_value(const struct trial *trial, unsigned column);
 
