@@ -189,6 +189,13 @@ class Means(Case):
         text = self.weft("one.yaml", "--markdown", code=1).stdout
         self.assertIn("| none, torus | 0.477 ± 0.289 |\n| other, torus | 0.250 (1 of 2) |\n", text)
 
+    def test_without_bounds_nothing_is_said_to_be_near_them(self):
+        self.write("rows.csv", ROWS.replace(",,0,", ",,,"))
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
+        text = self.weft("one.yaml").stdout
+        self.assertIn("no bounds; 0 of 1 rows not measured; 0 of 0 orders not as published\n", text)
+        self.assertNotIn("away from", text)
+
     def test_without_it_each_instance_has_one(self):
         self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
         self.assertIn("| other, torus 2 | 0.250 |", self.weft("one.yaml", "--markdown").stdout)

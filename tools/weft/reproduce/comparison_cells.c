@@ -282,11 +282,15 @@ void comparison_counts(
 	if (comparison->claims > 0)
 		fprintf(out, "%u of %u bounds and readings hold; ", comparison->held,
 			comparison->claims);
-	fprintf(out,
-		"%u of %u rows not measured or away from the published by more than %.4g %%; "
-		"%u of %u orders not as published",
-		comparison->missed, comparison->rows, per_cent, comparison->wrongs,
-		comparison->orders);
+	if (comparison->means + comparison->claims > 0)
+		fprintf(out,
+			"%u of %u rows not measured or away from the published by more than "
+			"%.4g %%; ",
+			comparison->missed, comparison->rows, per_cent);
+	else
+		fprintf(out, "no bounds; %u of %u rows not measured; ", comparison->missed,
+			comparison->rows);
+	fprintf(out, "%u of %u orders not as published", comparison->wrongs, comparison->orders);
 }
 
 void comparison_wrong(const struct comparison *comparison, const struct experiment *experiment,

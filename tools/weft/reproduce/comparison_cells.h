@@ -68,7 +68,8 @@ bool comparison_has_readings(const struct comparison *comparison);
 /* A line with the messages of each run, beside those of the definition if they differ, and the
  * instances that were asked for; nothing if there is neither. */
 void comparison_extent(const struct experiment *experiment, FILE *out);
-/* "12 of 14 published means within 10 %; ... orders not as published", without an end of line. */
+/* "12 of 14 published means within 10 %; ... orders not as published", without an end of line. "no
+ * bounds" if there is nothing to be away from. */
 void comparison_counts(
 	const struct comparison *comparison, const struct experiment *experiment, FILE *out);
 /* A published order that is not ours: "A above B with NETWORK (ours 1.10, 1.12)". */
