@@ -61,11 +61,11 @@ struct traffic_config {
 	/* hotspot, combined: the hot spots. uniform, all-to-all: the destinations, ascending; none:
 	 * all hosts. */
 	const uint16_t *targets;
-	uint16_t targets_count;
+	uint32_t targets_count;
 	uint32_t elsewhere_ppm; /* hotspot, combined: share of its messages that go to any host */
 	/* local, combined: the hosts within reach; the sender may be among them. */
 	const uint16_t *near;
-	uint16_t near_count;
+	uint32_t near_count;
 	/* permutation: [hosts], the host itself: it does not send. */
 	const uint16_t *permutation;
 };

@@ -9,7 +9,7 @@
 #include "traffic_pattern.h"
 
 struct turns {
-	uint16_t count, next;
+	uint32_t count, next;
 	uint16_t target[]; /* in their order, without the sender */
 };
 
@@ -32,7 +32,7 @@ static int init(void **state, const struct traffic_config *config, struct fault 
 
 	if (result < 0)
 		return result;
-	turns = malloc(sizeof(*turns) + count * sizeof(turns->target[0]));
+	turns = malloc(sizeof(*turns) + (size_t)count * sizeof(turns->target[0]));
 	if (turns == NULL)
 		return fault_set(fault, ENOMEM, "no memory for the targets of all-to-all traffic");
 	turns->count = turns->next = 0;
@@ -60,7 +60,7 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 	struct turns *turns = state;
 	uint16_t to = turns->target[turns->next];
 
-	turns->next = (uint16_t)(turns->next + 1 == turns->count ? 0 : turns->next + 1);
+	turns->next = turns->next + 1 == turns->count ? 0 : turns->next + 1;
 	return to;
 }
 

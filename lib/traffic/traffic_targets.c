@@ -9,7 +9,7 @@
 #include "traffic_pattern.h"
 
 struct targets {
-	uint16_t count;
+	uint32_t count;
 	uint16_t target[]; /* never the sender */
 };
 
@@ -20,14 +20,14 @@ static uint16_t draw_of(const struct targets *targets, struct rng *rng)
 
 /* Copies the list without the sender into '*state'; 'what' is for messages. */
 static int keep(void **state, const struct traffic_config *config, const uint16_t *list,
-	uint16_t count, const char *what, struct fault *fault)
+	uint32_t count, const char *what, struct fault *fault)
 {
-	struct targets *made = malloc(sizeof(*made) + count * sizeof(made->target[0]));
+	struct targets *made = malloc(sizeof(*made) + (size_t)count * sizeof(made->target[0]));
 
 	if (made == NULL)
 		return fault_set(fault, ENOMEM, "no memory for a list of %ss", what);
 	made->count = 0;
-	for (unsigned i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		if (list[i] >= config->hosts) {
 			free(made);
 			return fault_set(fault, EINVAL, "%s %u does not exist, there are %u hosts",

@@ -101,7 +101,7 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 			list[kept++] = list[i];
 	}
 	config->near = list;
-	config->near_count = (uint16_t)kept;
+	config->near_count = kept;
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static void set_targets(const struct run_config_traffic *traffic,
 	if (traffic->pattern->all_without_targets && traffic->to.kind == RUN_HOSTS_ALL)
 		return;
 	config->targets = entry->to;
-	config->targets_count = (uint16_t)entry->to_count;
+	config->targets_count = entry->to_count;
 	if (traffic->share_ppm != 0)
 		config->elsewhere_ppm = QUANTITY_WHOLE_PPM - traffic->share_ppm;
 }

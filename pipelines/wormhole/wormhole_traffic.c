@@ -49,7 +49,7 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct f
 	place.rate_bps = topology->link_at[topology->host_link[number]].rate_bps;
 	options = device_config_selection(run, fabric->routes.set, number, place.rate_bps);
 	if (route_choice_init(&host->choice, run->nic.selector, &options, run->seed,
-		    (uint16_t)number, (uint16_t)topology->hosts) < 0)
+		    (uint16_t)number, topology->hosts) < 0)
 		return fault_set(fault, ENOMEM, "no memory for route selectors");
 	host->source = calloc(fabric->traffic->entries + 1u, sizeof(*host->source));
 	if (host->source == NULL)

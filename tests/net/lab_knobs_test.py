@@ -201,7 +201,6 @@ class Knobs(unittest.TestCase):
                                     text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
                                     timeout=60).stdout.split()
 
-    @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
     def test_a_capture_that_cannot_begin_leaves_the_former_one(self):
         path = os.path.join(self.lab.folder, "former.pcapng")
         with open(path, "w") as file:
@@ -216,6 +215,7 @@ class Knobs(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("weft lab capture: /dev/full: cannot be written: No space left on device\n", done.stderr)
 
+    @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
     def test_a_capture_of_two_ports_has_the_frames_of_each_under_its_name(self):
         said, names = self.capture("s0:2", "h0:0")
         counts = dict(re.findall(r"(\S+): (\d+) frames captured", said))

@@ -30,10 +30,18 @@ def must(*words):
 class Bench:
     """Machines that are cabled as 'cables' says: (machine, interface, machine, interface)."""
 
-    def __init__(self, machines, cables, own_etc=False):
+    def __init__(self, machines, cables, own_etc=False, path=""):
+        """'path': folders that come first in the PATH of the machines, each with a ':' behind it."""
         self.folder = tempfile.mkdtemp(prefix="weft-bench-")
         self.tag = f"t{os.getpid()}"
-        self.machines, self.daemons, self.own_etc = list(machines), {}, own_etc
+        self.machines, self.daemons, self.own_etc, self.first = list(machines), {}, own_etc, path
+        try:
+            self.build(cables)
+        except BaseException:
+            self.remove()
+            raise
+
+    def build(self, cables):
         os.makedirs("/run/sshd", exist_ok=True)
         for key in ("host", "user"):
             must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(key))
@@ -71,7 +79,8 @@ class Bench:
         with open(self.path(f"sshd-{machine}"), "w") as file:
             file.write(f"HostKey {self.path('host')}\nAuthorizedKeysFile {self.path('authorized')}\n"
                        f"PidFile none\nStrictModes no\nUsePAM yes\nPasswordAuthentication no\n"
-                       f"PermitRootLogin prohibit-password\nSetEnv RUNTIME_DIRECTORY={self.runtime(machine)}\n")
+                       f"PermitRootLogin prohibit-password\nSetEnv RUNTIME_DIRECTORY={self.runtime(machine)}"
+                       f"{' PATH=' + self.first + os.environ['PATH'] if self.first else ''}\n")
         self.start(machine)
 
     def start(self, machine):
@@ -116,7 +125,9 @@ class Bench:
         return ["ip", "netns", "exec", self.netns("console"), *words]
 
     def processes(self, machine):
-        """Process ids in the machine."""
+        """Process ids in the machine; none if it has not come into being."""
+        if not os.path.exists(f"/run/netns/{self.netns(machine)}"):
+            return []
         said = subprocess.run(["ip", "netns", "pids", self.netns(machine)], text=True, check=True,
                               stdout=subprocess.PIPE).stdout
         return [int(pid) for pid in said.split() if labs.own_kind_of_process(pid)]
@@ -146,5 +157,6 @@ class Bench:
         for daemon in self.daemons.values():
             daemon.communicate()
         for machine in [*self.machines, "console"]:
-            subprocess.run(["ip", "netns", "del", self.netns(machine)], check=False)
+            if os.path.exists(f"/run/netns/{self.netns(machine)}"):
+                subprocess.run(["ip", "netns", "del", self.netns(machine)], check=False)
         shutil.rmtree(self.folder)

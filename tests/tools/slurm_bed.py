@@ -101,9 +101,14 @@ class Slurm:
         self.running.pop("slurmd").wait()
 
     def stop(self):
-        if "slurmctld" in self.running:
-            self.ask("scancel", "--user=" + str(os.getuid()))
-            self.wait(lambda: self.ask("squeue", "--noheader").strip() == "", "an empty queue", 20)
+        try:
+            if "slurmctld" in self.running:
+                self.ask("scancel", "--user=" + str(os.getuid()))
+                self.wait(lambda: self.ask("squeue", "--noheader").strip() == "", "an empty queue", 20)
+        finally: # also if Slurm does not answer
+            self.end_daemons()
+
+    def end_daemons(self):
         for name in ("slurmd", "slurmctld", "munged"):
             if name in self.running:
                 self.running[name].terminate()

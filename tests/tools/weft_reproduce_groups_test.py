@@ -59,12 +59,16 @@ sets = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word =
 with open(os.environ["FAKE"] + "/calls", "a", encoding="utf-8") as calls:
     calls.write(json.dumps(sets) + "\\n")
 load = float(sets.get("traffic.0.load", "50%").rstrip("%")) / 100
+if os.path.exists(os.environ["FAKE"] + "/fail") and open(os.environ["FAKE"] + "/fail").read() in words:
+    if "seed=1" in words:
+        sys.exit("weft-fabric: no memory")
+stuck = os.path.exists(os.environ["FAKE"] + "/stick") and load > 0.9 and sets.get("seed") == "1"
 part = (0.5 if sets.get("nic.selector") == "random" else 1) * (1.1 if sets.get("seed") == "2" else 1)
 names = ["s%d" % i for i in range(6)]
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": load * part / 1.1, "flits_per_ns_per_switch": load},
     "latency_ns": {"network": {"mean": 1000 * part}, "total": {"mean": 2000 * part}},
-    "messages": {"dropped": 0}, "checks": {"deadlock": False}, "incomplete": False, "counters": {},
+    "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck, "counters": {},
     "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}] + [
         {"from": name + ":0", "to": "s0:1", "utilisation": 0.1 * i * part} for i, name in enumerate(names)],
     "switches": [{"switch": name, "waiting_ns": 1000 * i * part} for i, name in enumerate(names)],
@@ -131,10 +135,11 @@ class Groups(Case):
             self.assertIn("expected members of the group", done.stderr)
             self.assertEqual((done.stdout, self.calls()), ("", []))
 
-    def test_a_group_in_a_group_is_refused_by_its_name(self):
+    def test_a_group_in_a_group_is_refused_by_its_name_before_any_is_run(self):
         self.write("two.yaml", GROUP.replace("one, two", self.members[0]))
         self.assertIn(f"expected experiments as members, '{self.members[1]}' is a group",
                       self.weft("g.yaml", code=2).stderr)
+        self.assertEqual(self.calls(), [])
 
     def test_one_document_has_those_of_all_members(self):
         document = json.loads(self.weft("g.yaml", "--json").stdout)
@@ -178,6 +183,19 @@ class Means(Case):
         # 0.5 / 1.1 and 0.5
         self.assertIn("| none, torus | 0.477 ± 0.289 |\n| other, torus | 0.239 ± 0.144 |\n", text)
 
+    def test_a_mean_says_of_how_many_it_is_if_an_instance_failed(self):
+        self.write("fail", "nic.selector=random")
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted") + "means: true\n")
+        text = self.weft("one.yaml", "--markdown", code=1).stdout
+        self.assertIn("| none, torus | 0.477 ± 0.289 |\n| other, torus | 0.250 (1 of 2) |\n", text)
+
+    def test_without_bounds_nothing_is_said_to_be_near_them(self):
+        self.write("rows.csv", ROWS.replace(",,0,", ",,,"))
+        self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
+        text = self.weft("one.yaml").stdout
+        self.assertIn("no bounds; 0 of 1 rows not measured; 0 of 0 orders not as published\n", text)
+        self.assertNotIn("away from", text)
+
     def test_without_it_each_instance_has_one(self):
         self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
         self.assertIn("| other, torus 2 | 0.250 |", self.weft("one.yaml", "--markdown").stdout)
@@ -196,10 +214,10 @@ class Here(Case):
 
 
 class Pictures(Case):
-    def draw(self, measure, more="", *args):
+    def draw(self, measure, more="", code=0):
         """The scripts by the names of their pictures."""
         self.write("one.yaml", ONE.replace("MEASURE", measure) + more)
-        done = self.weft("one.yaml", *args)
+        done = self.weft("one.yaml", code=code)
         names = re.findall(r"/pictures/(\S+)\.png$", done.stdout, re.M)
         scripts = (self.dir / "scripts").read_text().split("\n# end\n")
         return dict(zip(names, scripts))
@@ -229,6 +247,26 @@ class Pictures(Case):
         none, other = self.data(scripts["one-torus-latency"])
         self.assertAlmostEqual(none[0][3], 2.1, places=5)  # us
         self.assertAlmostEqual(other[0][3], 1.05, places=5)
+
+    def test_an_instance_that_failed_at_some_load_is_in_no_point_and_the_label_says_so(self):
+        self.write("fail", "traffic.0.load=100.0000%")
+        for name, script in self.draw("throughput", "loads: 2\nlatency: true\n", code=1).items():
+            none, other = self.data(script)
+            self.assertEqual([len(none), len(other)], [2, 2], name)
+            self.assertIn("'none (1 of 2)'", script)
+            self.assertAlmostEqual(none[0][3], 0.5 if name == "one-torus" else 2.2, places=5)
+
+    def test_a_load_at_which_a_run_ended_in_a_deadlock_has_no_mean_latency(self):
+        self.write("stick", "")
+        none, _ = self.data(self.draw("throughput", "loads: 2\nlatency: true\n", code=1)["one-torus-latency"])
+        self.assertAlmostEqual(none[0][3], 2.1, places=5)
+        self.assertEqual(len([row for row in none if row[3] == row[3]]), 1)
+
+    def test_bars_of_cases_say_of_how_many_instances_they_are(self):
+        self.write("fail", "nic.selector=random")
+        script = self.draw("total-latency", "cases: [{name: a, set: []}, {name: b, set: []}]\n", code=1)["one-torus"]
+        self.assertIn("'other (1 of 2)'", script)
+        self.assertNotIn("'none (", script)
 
     def test_the_links_used_most_without_control_are_bars(self):
         script = self.draw("worst-link")["one-torus-links"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""'weft sweep --on slurm' with a Slurm of one node, and topo/Snakefile: the same bytes as without, also after kills.
+"""'weft sweep --on slurm' with a Slurm of one node: the same bytes as without, also after kills.
 
 usage: weft_slurm_test.py WEFT [TEST]...   77: there is no Slurm, or this is not root
 """
@@ -27,7 +27,6 @@ traffic:
   - {pattern: uniform, from: all, load: 5%, message: 4KiB}
 """
 POINTS = ("--vary", "traffic[0].load=5%:50%:5%", "--seeds", "1:4") # 40
-SNAKEFILE = pathlib.Path(__file__).resolve().parents[2] / "topo/Snakefile"
 TABLES = ("sweep.csv", "sweep-mean.csv", "sweep.json")
 
 
@@ -46,9 +45,9 @@ class OnSlurm(unittest.TestCase):
     def command(self, out, *args, points=POINTS):
         return [WEFT, "sweep", str(self.top / "run.yaml"), *points, *args, "-o", str(self.top / out)]
 
-    def sweep(self, out, *args, points=POINTS, code=0, env=None):
+    def sweep(self, out, *args, points=POINTS, code=0):
         done = subprocess.run(self.command(out, *args, points=points), capture_output=True, text=True, timeout=150,
-                              check=False, env=env or self.slurm.env)
+                              check=False, env=self.slurm.env)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
@@ -58,7 +57,7 @@ class OnSlurm(unittest.TestCase):
     def test_a_sweep_that_is_cancelled_and_whose_node_dies_has_the_bytes_of_one_without_slurm(self):
         self.sweep("plain", "--jobs", "2")
         # Cancelled from outside: what is missing has failed, and is done by the same command.
-        first = subprocess.Popen(self.command("array", "--on", "slurm"), env=self.slurm.env, text=True,
+        first = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.slurm.wait(lambda: self.results("array") >= 2, "a result")
         self.slurm.ask("scancel", "--name=weft-sweep")
@@ -67,7 +66,7 @@ class OnSlurm(unittest.TestCase):
         self.assertIn("its task has ended without a result", said[1])
         self.assertLess(self.results("array"), 40)
         # The node's daemon dies and comes back.
-        second = subprocess.Popen(self.command("array", "--on", "slurm"), env=self.slurm.env, text=True,
+        second = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         had = self.results("array")
         self.slurm.wait(lambda: self.results("array") > had, "another result")
@@ -91,10 +90,6 @@ class OnSlurm(unittest.TestCase):
         self.assertIn("8 of 8 points", done.stdout)
         self.assertEqual((self.top / "killed/slurm.jobs").read_text(), job)
 
-    def test_without_slurm_it_says_so(self):
-        done = self.sweep("none", "--on", "slurm", code=2, env={**self.slurm.env, "PATH": "/nowhere"})
-        self.assertIn("there is no sbatch here", done.stderr)
-
     def test_what_sbatch_refuses_ends_the_sweep(self):
         done = self.sweep("refused", "--on", "slurm", "--sbatch", "--partition=none", code=3)
         self.assertIn("invalid partition", done.stderr)
@@ -113,35 +108,6 @@ class OnSlurm(unittest.TestCase):
         self.assertEqual(*said)
         self.assertNotEqual(said[0], "")
         self.assertIn("JobName=weft-reproduce", self.slurm.ask("scontrol", "show", "jobs"))
-
-    def test_a_point_needs_its_sweep(self):
-        self.sweep("plain-2", points=("--seeds", "1:2"))
-        self.sweep("plain-2", "--point", "1", points=("--seeds", "1:2"))
-        done = self.sweep("plain-2", "--point", "2", points=("--seeds", "1:2"), code=2)
-        self.assertIn("--point 2: there are 2 points, from 0", done.stderr)
-        done = self.sweep("plain-2", "--point", "1", points=("--seeds", "1:3"), code=2)
-        self.assertIn("has another sweep", done.stderr)
-
-
-@unittest.skipIf(shutil.which("snakemake") is None, "no snakemake")
-class WithSnakemake(unittest.TestCase):
-    def test_a_sweep_by_snakemake_has_the_bytes_of_one_without(self):
-        with tempfile.TemporaryDirectory(prefix="weft-snakemake-") as top:
-            run = pathlib.Path(top, "run.yaml")
-            run.write_text(RUN)
-            points = ["--vary", "traffic[0].load=10%:30%:10%", "--seeds", "1:2"]
-            subprocess.run([WEFT, "sweep", str(run), *points, "-o", f"{top}/plain"], check=True, capture_output=True,
-                           timeout=60)
-            command = ["snakemake", "--snakefile", str(SNAKEFILE), "--cores", "2", "--directory", top, "--config",
-                       f"weft={WEFT}", "run=run.yaml", "out=snake", "args=" + " ".join(points)]
-            env = {**os.environ, "HOME": top}
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=env)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            for name in TABLES:
-                self.assertEqual(pathlib.Path(top, "plain", name).read_bytes(),
-                                 pathlib.Path(top, "snake", name).read_bytes())
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=env)
-            self.assertIn("Nothing to be done", done.stderr + done.stdout)
 
 
 if __name__ == "__main__":

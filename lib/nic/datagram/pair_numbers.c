@@ -70,7 +70,11 @@ static bool grow(struct pair_numbers *numbers)
 		numbers->small = calloc(numbers->hosts, 1);
 		if (numbers->small == NULL)
 			return false;
-		return move_to(numbers, numbers->bits);
+		if (move_to(numbers, numbers->bits))
+			return true;
+		free(numbers->small); /* bytes that know no number yet */
+		numbers->small = NULL;
+		return false;
 	}
 	return bits <= BITS_MAX && move_to(numbers, bits);
 }

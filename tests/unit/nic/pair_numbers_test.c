@@ -9,6 +9,17 @@
 
 #define HOSTS 4096u
 
+/* Of the allocations to come the one that fails, from 1; 0: none. */
+static unsigned failing;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return failing > 0 && --failing == 0 ? NULL : __real_calloc(count, size);
+}
+
 /* Of few hosts or of all, few numbers or many: an array has the same. */
 static void check_against_array(uint32_t hosts, uint32_t talk, unsigned steps, uint32_t most)
 {
@@ -88,11 +99,35 @@ static void numbers_of_few_hosts_take_room_for_few(void **state)
 	pair_numbers_fini(&numbers);
 }
 
+/* Whichever allocation fails, the next one has memory again. */
+static void no_number_is_lost_when_memory_is_short_once(void **state)
+{
+	unsigned nth = 0;
+
+	do {
+		struct pair_numbers numbers;
+
+		assert_int_equal(0, pair_numbers_init(&numbers, HOSTS));
+		failing = ++nth;
+		for (uint32_t host = 0; host < HOSTS; host++) {
+			pair_numbers_set(&numbers, host, host % 300 + 1);
+			assert_int_equal(pair_numbers_get(&numbers, host / 2), host / 2 % 300 + 1);
+		}
+		for (uint32_t host = 0; host < HOSTS; host++)
+			assert_int_equal(pair_numbers_get(&numbers, host), host % 300 + 1);
+		assert_false(numbers.failed);
+		pair_numbers_fini(&numbers);
+	} while (failing == 0); /* until no allocation was the one that fails */
+	failing = 0;
+	assert_true(nth > 5);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(numbers_are_those_of_an_array),
 	cmocka_unit_test(a_number_passes_the_largest_byte),
 	cmocka_unit_test(numbers_of_all_hosts_take_a_byte_each),
 	cmocka_unit_test(numbers_of_few_hosts_take_room_for_few),
+	cmocka_unit_test(no_number_is_lost_when_memory_is_short_once),
 };
 
 UNIT_MAIN(tests)

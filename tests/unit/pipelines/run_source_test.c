@@ -19,13 +19,12 @@ struct run {
 	struct fault fault;
 };
 
-/* 16 hosts on 8 switches in a ring. */
-static void open_run(struct run *run, const char *rows)
+static void open_run_of(struct run *run, const char *topology, const char *rows)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text),
-		"weft: run/1\ntopology: \"ring:switches=8,hosts=2\"\nclock: real\n%s", rows);
+	snprintf(text, sizeof(text), "weft: run/1\ntopology: \"%s\"\nclock: virtual\n%s", topology,
+		rows);
 	run->fault.text[0] = '\0';
 	run->config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &run->fault);
 	assert_string_equal(run->fault.text, "");
@@ -34,6 +33,12 @@ static void open_run(struct run *run, const char *rows)
 	run->hosts = run_config_resolve(run->config, run->topology, &run->fault);
 	assert_non_null(run->hosts);
 	assert_int_equal(run_source_check(run->config, run->hosts, &run->fault), 0);
+}
+
+/* 16 hosts on 8 switches in a ring. */
+static void open_run(struct run *run, const char *rows)
+{
+	open_run_of(run, "ring:switches=8,hosts=2", rows);
 }
 
 static void close_run(struct run *run)
@@ -50,8 +55,10 @@ struct source {
 
 static struct source source_of(const struct run *run, uint32_t which, uint16_t host)
 {
-	const struct run_source_place place = {
-		.host = host, .hosts = 16, .from_ps = PS_PER_MS, .until_ps = 10 * PS_PER_MS};
+	const struct run_source_place place = {.host = host,
+		.hosts = run->topology->hosts,
+		.from_ps = PS_PER_MS,
+		.until_ps = 10 * PS_PER_MS};
 	struct source source;
 
 	assert_int_equal(run_source_config(run->config, run->hosts, which, &place, &source.config,
@@ -77,6 +84,22 @@ static void local_gets_the_hosts_within_its_switches_and_in_to(void **state)
 	assert_int_equal(source.config.near[0], 2);
 	assert_int_equal(source.config.near[1], 15);
 	free(source.list);
+	close_run(&run);
+}
+
+static void lists_of_all_65536_hosts_arrive_whole(void **state)
+{
+	struct run run;
+
+	open_run_of(&run, "ring:switches=2048,hosts=32",
+		"traffic: [{pattern: local, switches: 1024}, {pattern: hotspot, to: all}]\n");
+	for (uint32_t entry = 0; entry < 2; entry++) {
+		struct source source = source_of(&run, entry, 1);
+		const struct traffic_config *config = &source.config;
+
+		assert_int_equal(entry == 0 ? config->near_count : config->targets_count, 65536);
+		free(source.list);
+	}
 	close_run(&run);
 }
 
@@ -214,6 +237,7 @@ static void entries_that_a_host_has_no_room_for_are_refused_with_their_place(voi
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(local_gets_the_hosts_within_its_switches_and_in_to),
+	cmocka_unit_test(lists_of_all_65536_hosts_arrive_whole),
 	cmocka_unit_test(every_key_arrives_at_the_source),
 	cmocka_unit_test(the_end_of_the_run_ends_every_source),
 	cmocka_unit_test(words_of_run_files_become_patterns_of_sources),

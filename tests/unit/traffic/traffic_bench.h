@@ -8,7 +8,7 @@
 #include "unit.h"
 
 static inline struct traffic_config traffic_at_half_load(
-	const char *pattern, uint16_t host, uint16_t hosts, uint32_t message_bytes)
+	const char *pattern, uint16_t host, uint32_t hosts, uint32_t message_bytes)
 {
 	return (struct traffic_config){
 		.pattern = word_list_find(&traffic_patterns, pattern),

@@ -9,10 +9,11 @@
 
 #include "traffic_bench.h"
 
-#define MESSAGES 80000
-#define HOSTS    16
+#define MESSAGES   80000
+#define HOSTS      16
+#define MOST_HOSTS 65536u
 
-static struct traffic_config config(const char *pattern, uint16_t host, uint16_t hosts)
+static struct traffic_config config(const char *pattern, uint16_t host, uint32_t hosts)
 {
 	return traffic_at_half_load(pattern, host, hosts, 100);
 }
@@ -204,6 +205,32 @@ static void local_with_nobody_near_is_silent(void **state)
 	traffic = start(&from);
 	assert_int_equal(next(traffic, &now), NOWHERE);
 	traffic_destroy(traffic);
+}
+
+/* As many as there can be: one more than 16 bits hold. */
+static void lists_may_have_all_of_65536_hosts(void **state)
+{
+	static const char *const patterns[] = {"local", "hotspot", "uniform", "all-to-all"};
+	uint16_t *all = calloc(MOST_HOSTS, sizeof(*all));
+
+	assert_non_null(all);
+	for (uint32_t i = 0; i < MOST_HOSTS; i++)
+		all[i] = (uint16_t)i;
+	for (unsigned i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		struct traffic_config from = config(patterns[i], 5, MOST_HOSTS);
+		struct traffic *traffic;
+		weft_time now = 0;
+		uint16_t to;
+
+		from.targets = from.near = all;
+		from.targets_count = from.near_count = MOST_HOSTS;
+		traffic = start(&from);
+		to = next(traffic, &now);
+		assert_int_not_equal(to, 5);
+		assert_int_not_equal(to, NOWHERE);
+		traffic_destroy(traffic);
+	}
+	free(all);
 }
 
 /* The thesis' hot spot: a share of the messages to it, the rest uniform, it included. */
@@ -398,6 +425,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(other_numbers_of_hosts_are_refused_with_the_reason),
 	cmocka_unit_test(local_reaches_its_near_hosts_equally_often_and_never_itself),
 	cmocka_unit_test(local_with_nobody_near_is_silent),
+	cmocka_unit_test(lists_may_have_all_of_65536_hosts),
 	cmocka_unit_test(a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere),
 	cmocka_unit_test(combined_takes_its_four_patterns_equally_often),
 	cmocka_unit_test(combined_leaves_out_what_this_host_cannot_send),

@@ -17,7 +17,6 @@
 
 #define PROGRAM       "weft-fabric"
 #define ARGUMENTS_MAX 256
-#define SCRIPT_MAX    4096
 #define LOOK_NS       250000000 /* between two iterations of a waiting program */
 #define PATIENCE_S    15        /* after which a child that was asked to end is killed */
 
@@ -90,14 +89,17 @@ static int start(
 int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault)
 {
 	const char *argv[ARGUMENTS_MAX] = {"sh", "-c"};
-	char path[PATH_MAX], script[SCRIPT_MAX];
+	char path[PATH_MAX], *script = NULL;
 	unsigned count = 0;
+	int result;
 
 	program_path_find(PROGRAM, path, sizeof(path));
 	if (run->srun != NULL) {
-		snprintf(script, sizeof(script),
-			"exec srun --quiet --ntasks=1 --job-name=weft-reproduce %s \"$0\" \"$@\"",
-			run->srun);
+		if (asprintf(&script,
+			    "exec srun --quiet --ntasks=1 --job-name=weft-reproduce %s \"$0\" "
+			    "\"$@\"",
+			    run->srun) < 0)
+			return fault_set(fault, ENOMEM, "no memory for a command of srun");
 		argv[2] = script;
 		count = 3;
 	}
@@ -107,14 +109,16 @@ int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault
 	argv[count++] = "--json";
 	argv[count++] = run->part;
 
-	for (unsigned i = 0; i < run->sets; i++) {
-		if (count + 3 > ARGUMENTS_MAX)
-			return fault_set(fault, EINVAL, "too many changes of the run file");
+	for (unsigned i = 0; i < run->sets && count + 3 <= ARGUMENTS_MAX; i++) {
 		argv[count++] = "--set";
 		argv[count++] = run->set[i];
 	}
-	return start(
-		pid, run->srun != NULL ? "/bin/sh" : path, (char *const *)argv, run->log, fault);
+	result = count + 3 > ARGUMENTS_MAX
+			 ? fault_set(fault, EINVAL, "too many changes of the run file")
+			 : start(pid, run->srun != NULL ? "/bin/sh" : path, (char *const *)argv,
+				   run->log, fault);
+	free(script);
+	return result;
 }
 
 uint64_t child_program_mark(const char *name)

@@ -450,12 +450,6 @@ static int run_member(const struct request *request, const char *name)
 	experiment = open_named(name, &fault);
 	if (experiment == NULL)
 		return fail(-errno, &fault);
-	if (experiment->members > 0) {
-		experiment_destroy(experiment);
-		return command_fail("reproduce", EXIT_BAD_REQUEST,
-			"%s: expected experiments as members, '%s' is a group", request->name,
-			name);
-	}
 	if (!experiment_has_instances(experiment))
 		own.instances = 0;
 	if (!request->json)
@@ -477,15 +471,40 @@ static bool knows_words(const struct request *request, const struct experiment *
 	return known >= experiment_count_words(request->only);
 }
 
+/* Before any of them runs, which may take hours: no chosen member is a group. */
+static int check_members(const struct request *request, const struct experiment *group)
+{
+	int code = EXIT_DONE;
+
+	for (unsigned i = 0; i < group->members && code == EXIT_DONE; i++) {
+		struct experiment *experiment;
+		struct fault fault;
+
+		if (!is_chosen(request, group->member[i]))
+			continue;
+		/* One that cannot be read is named in its turn. */
+		experiment = open_named(group->member[i], &fault);
+		if (experiment != NULL && experiment->members > 0)
+			code = command_fail("reproduce", EXIT_BAD_REQUEST,
+				"%s: expected experiments as members, '%s' is a group",
+				request->name, group->member[i]);
+		experiment_destroy(experiment);
+	}
+	return code;
+}
+
 /* The members of a group one after the other; the greatest exit code, or that of Ctrl-C. */
 static int run_group(struct request *request, const struct experiment *group)
 {
-	int code = EXIT_DONE;
+	int code;
 
 	if (!knows_words(request, group))
 		return command_fail("reproduce", EXIT_BAD_REQUEST,
 			"%s: --only %s: expected members of the group, such as %s", group->name,
 			request->only, group->member[0]);
+	code = check_members(request, group);
+	if (code != EXIT_DONE)
+		return code;
 	request->group = request->json ? json_array() : NULL;
 	for (unsigned i = 0; i < group->members && code != EXIT_INTERRUPTED; i++) {
 		int one = is_chosen(request, group->member[i])

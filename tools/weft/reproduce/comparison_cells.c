@@ -219,8 +219,8 @@ void comparison_curve_cell(const struct trial *trial, unsigned column, char out[
 		snprintf(out, CELL, "%.*f", digits_of(trial->experiment, column), value);
 }
 
-void comparison_mean_cell(
-	const struct trial *const *trial, unsigned trials, unsigned column, char out[CELL])
+void comparison_mean_cell(const struct trial *const *trial, unsigned trials, unsigned wanted,
+	unsigned column, char out[CELL])
 {
 	int digits = digits_of(trial[0]->experiment, column);
 	double value[EXPERIMENT_COPIES] = {0};
@@ -236,8 +236,8 @@ void comparison_mean_cell(
 	mean = confidence_of(value, finite);
 	if (finite == 0)
 		comparison_curve_cell(trial[0], column, out);
-	else if (finite < trials)
-		snprintf(out, CELL, "%.*f (%u of %u)", digits, mean.mean, finite, trials);
+	else if (finite < wanted)
+		snprintf(out, CELL, "%.*f (%u of %u)", digits, mean.mean, finite, wanted);
 	else if (isnan(mean.half_width))
 		snprintf(out, CELL, "%.*f", digits, mean.mean);
 	else
@@ -282,11 +282,15 @@ void comparison_counts(
 	if (comparison->claims > 0)
 		fprintf(out, "%u of %u bounds and readings hold; ", comparison->held,
 			comparison->claims);
-	fprintf(out,
-		"%u of %u rows not measured or away from the published by more than %.4g %%; "
-		"%u of %u orders not as published",
-		comparison->missed, comparison->rows, per_cent, comparison->wrongs,
-		comparison->orders);
+	if (comparison->means + comparison->claims > 0)
+		fprintf(out,
+			"%u of %u rows not measured or away from the published by more than "
+			"%.4g %%; ",
+			comparison->missed, comparison->rows, per_cent);
+	else
+		fprintf(out, "no bounds; %u of %u rows not measured; ", comparison->missed,
+			comparison->rows);
+	fprintf(out, "%u of %u orders not as published", comparison->wrongs, comparison->orders);
 }
 
 void comparison_wrong(const struct comparison *comparison, const struct experiment *experiment,

@@ -56,10 +56,10 @@ unsigned comparison_curve_columns(const struct trial *trial);
 void comparison_curve_head(const struct trial *trial, unsigned column, char out[CELL]);
 /* "0.850"; "-": there is none. */
 void comparison_curve_cell(const struct trial *trial, unsigned column, char out[CELL]);
-/* The same over several instances: "0.850 ± 0.012"; "8.5 (3 of 4)" if not
- * all of them have the number. */
-void comparison_mean_cell(
-	const struct trial *const *trial, unsigned trials, unsigned column, char out[CELL]);
+/* The same over several instances: "0.850 ± 0.012"; "8.5 (3 of 4)" if not all of 'wanted', which
+ * has those that failed, have the number. */
+void comparison_mean_cell(const struct trial *const *trial, unsigned trials, unsigned wanted,
+	unsigned column, char out[CELL]);
 /* NAN: there is none; INFINITY: never. */
 double comparison_curve_value(const struct trial *trial, unsigned column);
 
@@ -68,7 +68,8 @@ bool comparison_has_readings(const struct comparison *comparison);
 /* A line with the messages of each run, beside those of the definition if they differ, and the
  * instances that were asked for; nothing if there is neither. */
 void comparison_extent(const struct experiment *experiment, FILE *out);
-/* "12 of 14 published means within 10 %; ... orders not as published", without an end of line. */
+/* "12 of 14 published means within 10 %; ... orders not as published", without an end of line. "no
+ * bounds" if there is nothing to be away from. */
 void comparison_counts(
 	const struct comparison *comparison, const struct experiment *experiment, FILE *out);
 /* A published order that is not ours: "A above B with NETWORK (ours 1.10, 1.12)". */

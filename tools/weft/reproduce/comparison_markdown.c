@@ -40,23 +40,28 @@ static bool same_curve(const struct trial *a, const struct trial *b)
 	return a->network == b->network && a->case_at == b->case_at && a->algorithm == b->algorithm;
 }
 
-/* The mean over the instances from the first one on, which is the first of its curve. */
-static void print_mean(const struct trial *trial, unsigned trials, FILE *out)
+/* The mean over the instances of a curve, of which 'first' is one. */
+static void print_mean(
+	const struct trial *first, const struct trial *trial, unsigned trials, FILE *out)
 {
-	const struct experiment *experiment = trial->experiment;
-	const char *case_name = experiment->cases.at[trial->case_at].name;
+	const struct experiment *experiment = first->experiment;
+	const char *case_name = experiment->cases.at[first->case_at].name;
 	const struct trial *of[EXPERIMENT_COPIES];
-	unsigned count = 0;
+	unsigned count = 0, wanted = 0;
 	char cell[CELL];
 
-	for (unsigned i = 0; i < trials && count < EXPERIMENT_COPIES; i++)
-		if (trial[i].stage == TRIAL_DONE && same_curve(trial, &trial[i]))
+	for (unsigned i = 0; i < trials && count < EXPERIMENT_COPIES; i++) {
+		bool same = same_curve(first, &trial[i]);
+
+		wanted += same;
+		if (same && trial[i].stage == TRIAL_DONE)
 			of[count++] = &trial[i];
-	fprintf(out, "| %s, %s%s%s |", experiment->algorithms.at[trial->algorithm].name,
-		experiment->networks.at[trial->network].name, case_name[0] != '\0' ? ", " : "",
+	}
+	fprintf(out, "| %s, %s%s%s |", experiment->algorithms.at[first->algorithm].name,
+		experiment->networks.at[first->network].name, case_name[0] != '\0' ? ", " : "",
 		case_name);
-	for (unsigned i = 0; i < comparison_curve_columns(trial); i++) {
-		comparison_mean_cell(of, count, i, cell);
+	for (unsigned i = 0; i < comparison_curve_columns(first); i++) {
+		comparison_mean_cell(of, count, wanted, i, cell);
 		fprintf(out, " %s |", cell);
 	}
 	fputc('\n', out);
@@ -83,7 +88,7 @@ static void print_curves(const struct trial *trial, unsigned trials, FILE *out)
 		if (!trial->experiment->means)
 			print_curve(&trial[i], out);
 		else if (!has_earlier(trial, i))
-			print_mean(&trial[i], trials - i, out);
+			print_mean(&trial[i], trial, trials, out);
 	}
 }
 

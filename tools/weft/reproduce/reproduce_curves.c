@@ -20,11 +20,27 @@ static struct confidence single(double value)
 void reproduce_bundle_find(struct reproduce_bundle *bundle, const struct trial *trial,
 	unsigned trials, unsigned network, unsigned case_at, unsigned algorithm)
 {
-	bundle->count = 0;
-	for (unsigned i = 0; i < trials && bundle->count < EXPERIMENT_COPIES; i++)
-		if (trial[i].network == network && trial[i].case_at == case_at &&
-			trial[i].algorithm == algorithm && trial[i].points > 0)
+	bundle->count = bundle->wanted = 0;
+	for (unsigned i = 0; i < trials && bundle->count < EXPERIMENT_COPIES; i++) {
+		if (trial[i].network != network || trial[i].case_at != case_at ||
+			trial[i].algorithm != algorithm)
+			continue;
+		bundle->wanted++;
+		if (trial[i].stage == TRIAL_DONE && trial[i].points > 0)
 			bundle->trial[bundle->count++] = &trial[i];
+	}
+}
+
+void reproduce_label(
+	const struct reproduce_bundle *bundle, unsigned count, char out[PLOT_LABEL_MAX])
+{
+	const struct trial *trial = bundle->trial[0];
+	const char *name = trial->experiment->algorithms.at[trial->algorithm].name;
+
+	if (count < bundle->wanted)
+		snprintf(out, PLOT_LABEL_MAX, "%.100s (%u of %u)", name, count, bundle->wanted);
+	else
+		snprintf(out, PLOT_LABEL_MAX, "%s", name);
 }
 
 /* Over the instances that have such a number. */
@@ -64,10 +80,12 @@ static double accepted_at(const struct trial *trial, unsigned at)
 	return at < trial->points ? trial->point[at].accepted : NAN;
 }
 
+/* NAN if a deadlock ended the run: what was measured before is no latency of the load. */
 static double total_at(const struct trial *trial, unsigned at)
 {
-	return at < trial->points && trial->point[at].total_ns > 0 ? trial->point[at].total_ns
-								   : NAN;
+	return at < trial->points && trial->point[at].total_ns > 0 && !trial->point[at].ended_early
+		       ? trial->point[at].total_ns
+		       : NAN;
 }
 
 static double time_at(const struct trial *trial, unsigned at)
@@ -110,16 +128,20 @@ static int add_means(struct plot_curve *curve, const struct reproduce_bundle *bu
 	return 0;
 }
 
-/* The same over loads, with the mark of a saturated network. */
+/* The same over loads, with the mark of a saturated network. A load at which an instance has no
+ * such number has no mean, which would be of the better ones only. */
 static int add_loads(
 	struct plot_curve *curve, const struct reproduce_bundle *bundle, point_value_fn *y)
 {
 	int result = add_means(curve, bundle, bundle->trial[0]->points, load_at, y);
 
-	for (unsigned i = 0; i < curve->points; i++)
+	for (unsigned i = 0; i < curve->points; i++) {
+		if (curve->point[i].y.count < bundle->count)
+			curve->point[i].y = single(NAN);
 		curve->point[i].saturated =
 			mean_of(bundle, accepted_at, i).mean <
 			SATURATION_ACCEPTED * mean_of(bundle, offered_at, i).mean;
+	}
 	return result;
 }
 

@@ -9,20 +9,24 @@
 #include "plot_curves.h"
 #include "trial.h"
 
-/* The trials of one curve, by instance; without those that have no point. */
+/* The trials of one curve, by instance; without those that failed, of which a part may be there. */
 struct reproduce_bundle {
 	const struct trial *trial[EXPERIMENT_COPIES];
-	unsigned count;
+	unsigned count, wanted; /* wanted: with those that failed */
 };
 
 void reproduce_bundle_find(struct reproduce_bundle *bundle, const struct trial *trial,
 	unsigned trials, unsigned network, unsigned case_at, unsigned algorithm);
 
+/* The name of the algorithm, and of how many instances 'count' are, if some are missing. */
+void reproduce_label(
+	const struct reproduce_bundle *bundle, unsigned count, char out[PLOT_LABEL_MAX]);
+
 /* Fills a curve for a picture of this kind. Nothing if the bundle is empty. -ENOMEM. */
 int reproduce_curve(
 	struct plot_curve *curve, enum plot_kind kind, const struct reproduce_bundle *bundle);
 
-/* The value of the trials; NAN without any. */
+/* The value of the trials that have one; NAN without any. */
 struct confidence reproduce_value(const struct reproduce_bundle *bundle);
 /* The mean of the entry 'name' of a list of the result: of its 'key' "waiting_ns", for example. */
 struct confidence reproduce_entry(const struct reproduce_bundle *bundle, const char *list,

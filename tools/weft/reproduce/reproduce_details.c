@@ -24,13 +24,11 @@ static struct plot_curve *next_curve(
 	struct plot_curves *curves, const struct reproduce_bundle *bundle, unsigned points)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
-	const struct trial *trial = bundle->trial[0];
 
 	curve->point = calloc(points + 1, sizeof(*curve->point));
 	if (curve->point == NULL)
 		return NULL;
-	snprintf(curve->label, sizeof(curve->label), "%s",
-		trial->experiment->algorithms.at[trial->algorithm].name);
+	reproduce_label(bundle, bundle->count, curve->label);
 	curves->curves++;
 	curves->intervals = curves->intervals || bundle->count > 1;
 	return curve;

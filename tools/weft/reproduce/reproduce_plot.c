@@ -55,8 +55,7 @@ static int add_curve(struct plot_curves *curves, const struct reproduce_bundle *
 
 	if (result < 0 || curve->points == 0)
 		return result;
-	snprintf(curve->label, sizeof(curve->label), "%s",
-		bundle->trial[0]->experiment->algorithms.at[bundle->trial[0]->algorithm].name);
+	reproduce_label(bundle, bundle->count, curve->label);
 	curves->intervals = curves->intervals || bundle->count > 1;
 	curves->curves++;
 	return 0;
@@ -186,26 +185,33 @@ static int add_bars(struct plot_curves *curves, const struct trial *trial, unsig
 	unsigned network, unsigned algorithm)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
+	unsigned least = EXPERIMENT_COPIES;
 	struct reproduce_bundle bundle;
 
 	curve->point = calloc(curves->groups, sizeof(*curve->point));
 	if (curve->point == NULL)
 		return -ENOMEM;
 	for (unsigned i = 0; i < curves->groups; i++) {
+		struct confidence value;
+		unsigned count;
+
 		reproduce_bundle_find(&bundle, trial, trials, network, i, algorithm);
 		if (bundle.count == 0)
 			continue;
-		curve->point[curve->points++] = (struct plot_point){
-			.x = {1, i, NAN}, .y = reproduce_value(&bundle), .y2 = {1, 0, NAN}};
+		value = reproduce_value(&bundle);
+		curve->point[curve->points++] =
+			(struct plot_point){.x = {1, i, NAN}, .y = value, .y2 = {1, 0, NAN}};
 		curves->intervals = curves->intervals || bundle.count > 1;
+		count = isnan(value.mean) ? 0 : value.count;
+		if (count < least)
+			reproduce_label(&bundle, count, curve->label);
+		least = count < least ? count : least;
 	}
 	if (curve->points == 0) {
 		free(curve->point);
 		curve->point = NULL;
 		return 0;
 	}
-	snprintf(curve->label, sizeof(curve->label), "%s",
-		trial->experiment->algorithms.at[algorithm].name);
 	curves->curves++;
 	return 0;
 }

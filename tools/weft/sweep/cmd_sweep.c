@@ -21,7 +21,7 @@
 
 static const char usage[] =
 	"usage: weft sweep RUN.yaml [--vary KEY=VALUES]... [--cases FILE] [--seeds LO:HI]\n"
-	"                  [--set KEY=VALUE]... [--jobs N] [--on slurm [--sbatch ARGS]]\n"
+	"                  [--set KEY=VALUE]... [--jobs N] [--on slurm [--sbatch ARGS] [--grace S]]\n"
 	"                  [--skip-invalid] [--restart] [--json] -o DIR\n"
 	"       weft sweep RUN.yaml ... -o DIR --prepare | --point N\n"
 	"       weft sweep RUN.yaml ... --dry-run\n"
@@ -38,6 +38,8 @@ static const char usage[] =
 	"  --jobs N               points at a time (default: the cores; 1 on the real clock)\n"
 	"  --on slurm             run the points as tasks of a job array; DIR is on a disk that all see\n"
 	"  --sbatch ARGS          further arguments of sbatch, such as '--time=1:00:00 --mem=2G'\n"
+	"  --grace S              seconds after the last task until a point without a result has\n"
+	"                         failed (90: a disk shared by NFS shows files late)\n"
 	"  --prepare              only write DIR/manifest.json, for --point\n"
 	"  --point N              only this point, from 0, of the sweep prepared in DIR; tasks of\n"
 	"                         clusters do this (topo/Snakefile)\n"
@@ -56,6 +58,7 @@ enum {
 	OPTION_JOBS,
 	OPTION_ON,
 	OPTION_SBATCH,
+	OPTION_GRACE,
 	OPTION_POINT,
 	OPTION_PREPARE,
 	OPTION_SKIP_INVALID,
@@ -65,6 +68,8 @@ enum {
 };
 
 #define SKIPPED_SHOWN 5u
+#define GRACE_S       90 /* a client of NFS may remember for 60 s that there was no file */
+#define GRACE_MAX_S   86400
 
 static int fail(int result, const struct fault *fault)
 {
@@ -95,6 +100,17 @@ static int take_point(struct sweep *sweep, const char *text, struct fault *fault
 	if (end == text || *end != '\0' || text[0] == '-' || point >= SWEEP_POINTS_MAX)
 		return fault_set(fault, EINVAL, "--point %s: expected the number of a point", text);
 	sweep->point = (int)point;
+	return 0;
+}
+
+static int take_grace(struct sweep *sweep, const char *text, struct fault *fault)
+{
+	uint64_t grace;
+
+	if (!command_number(text, 0, GRACE_MAX_S, &grace))
+		return fault_set(
+			fault, EINVAL, "--grace %s: expected 0 to %u seconds", text, GRACE_MAX_S);
+	sweep->grace_s = (int)grace;
 	return 0;
 }
 
@@ -132,6 +148,8 @@ static int take_option(struct sweep *sweep, int option, const char *value, struc
 	case OPTION_SBATCH:
 		sweep->sbatch = value;
 		return 0;
+	case OPTION_GRACE:
+		return take_grace(sweep, value, fault);
 	case OPTION_PREPARE:
 		sweep->prepare = true;
 		return 0;
@@ -178,6 +196,8 @@ static int check_request(struct sweep *sweep, const char *run_file, struct fault
 		return fault_set(fault, EINVAL, "-o '': expected a folder");
 	if (sweep->sbatch != NULL && !sweep->on_slurm)
 		return fault_set(fault, EINVAL, "--sbatch goes with --on slurm");
+	if (sweep->grace_s >= 0 && !sweep->on_slurm && sweep->point < 0)
+		return fault_set(fault, EINVAL, "--grace goes with --on slurm");
 	if (sweep->dry_run && (sweep->on_slurm || sweep->prepare || sweep->point >= 0))
 		return fault_set(fault, EINVAL, "--dry-run: not with --on, --prepare or --point");
 	if (sweep->dry_run && (sweep->restart || sweep->json))
@@ -196,6 +216,14 @@ static int check_request(struct sweep *sweep, const char *run_file, struct fault
 	return result;
 }
 
+static int take_run_file(const char **run_file, const char *word, struct fault *fault)
+{
+	if (*run_file != NULL)
+		return fault_set(fault, EINVAL, "one run file, not also '%s'", word);
+	*run_file = word;
+	return 0;
+}
+
 static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault)
 {
 	static const struct option options[] = {
@@ -210,6 +238,7 @@ static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault
 		{"json", no_argument, NULL, OPTION_JSON},
 		{"on", required_argument, NULL, OPTION_ON},
 		{"sbatch", required_argument, NULL, OPTION_SBATCH},
+		{"grace", required_argument, NULL, OPTION_GRACE},
 		{"point", required_argument, NULL, OPTION_POINT},
 		{"prepare", no_argument, NULL, OPTION_PREPARE},
 		{NULL, 0, NULL, 0},
@@ -218,14 +247,13 @@ static int parse(struct sweep *sweep, int argc, char **argv, struct fault *fault
 	int option, result = 0;
 
 	argv[0] = (char *)"weft sweep"; /* begins the messages of getopt_long() */
-	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1) {
-		if (option != 1)
-			result = take_option(sweep, option, optarg, fault);
-		else if (run_file == NULL)
-			run_file = optarg;
-		else
-			result = fault_set(fault, EINVAL, "one run file, not also '%s'", optarg);
-	}
+	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
+		result = option == 1 ? take_run_file(&run_file, optarg, fault)
+				     : take_option(sweep, option, optarg, fault);
+	for (; result == 0 && optind < argc; optind++) /* behind "--" */
+		result = take_run_file(&run_file, argv[optind], fault);
+	if (sweep->grace_s < 0 && sweep->on_slurm)
+		sweep->grace_s = GRACE_S;
 	return result == 0 ? check_request(sweep, run_file, fault) : result;
 }
 
@@ -569,6 +597,7 @@ int cmd_sweep(int argc, char **argv)
 	if (sweep == NULL)
 		return command_fail("sweep", EXIT_NOT_ABLE, "no memory");
 	sweep->point = -1;
+	sweep->grace_s = -1;
 	sweep->argv = argv + 1;
 	result = parse(sweep, argc, argv, &fault);
 	if (sweep->point >= 0)

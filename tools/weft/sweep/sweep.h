@@ -28,6 +28,7 @@ struct sweep {
 	bool prepare;       /* only write the manifest */
 	bool on_slurm;      /* the points are tasks of a job array (sweep_slurm.h) */
 	const char *sbatch; /* further arguments of sbatch; NULL: none */
+	int grace_s;        /* how long results may come after the last task; -1: not said */
 	int point;          /* the only one to run, as such a task; -1: all */
 	char *const *argv;  /* of the command, up to NULL */
 	/* --skip-invalid: why each point is left out, NULL: it is not; NULL: a bad point ends the

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "sweep_slurm.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,7 +15,7 @@
 #define JOBS_MAX   (SWEEP_POINTS_MAX / TASKS_MAX)
 #define QUEUE_S    2.0   /* between questions to squeue */
 #define PATIENCE_S 120.0 /* how long squeue may fail */
-#define GONE_TIMES 3u    /* answers without our tasks, before points without a result have failed */
+#define GONE_TIMES 3u    /* answers without our tasks at least, before they count as ended */
 
 struct slurm {
 	const struct sweep *sweep;
@@ -25,6 +26,7 @@ struct slurm {
 	unsigned jobs;
 	double asked, heard; /* squeue; and its last answer */
 	unsigned gone;       /* answers without our tasks, in a row */
+	double seen;         /* the last one with some, or when they were sent */
 };
 
 /* Writes text between quotes for a shell. */
@@ -61,10 +63,12 @@ static int close_file(FILE *file, const char *name, struct fault *fault)
 	return fault_set(fault, EIO, "%s cannot be written", name);
 }
 
-/* Our own command with --point, in the folder where it was given. */
+/* Our own command with --point, in the folder where it was given. What differs between arrays is an
+ * argument, because Slurm may give tasks an environment of its own. --point comes first, because
+ * the user's words may end with "--". */
 static int write_script(const struct sweep *sweep, struct fault *fault)
 {
-	char program[PATH_MAX] = "", here[PATH_MAX], points[PATH_MAX], folder[PATH_MAX];
+	char program[PATH_MAX] = "", here[PATH_MAX], folder[PATH_MAX];
 	FILE *file;
 
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0 ||
@@ -75,18 +79,16 @@ static int write_script(const struct sweep *sweep, struct fault *fault)
 		return -EIO;
 	fputs("#!/bin/sh\ncd ", file);
 	write_quoted(file, here);
-	fputs(" || exit 3\npoint=$(sed -n \"$((WEFT_SWEEP_FIRST + SLURM_ARRAY_TASK_ID + 1))p\" ",
-		file);
-	snprintf(points, sizeof(points), "%.4000s/slurm.points", folder);
-	write_quoted(file, points);
-	fputs(")\n[ -n \"$point\" ] || exit 3\nexec ", file);
+	fputs(" || exit 3\npoint=$(sed -n \"$(($1 + SLURM_ARRAY_TASK_ID + 1))p\" ", file);
+	write_quoted(file, folder);
+	fputs("/slurm.points)\n[ -n \"$point\" ] || exit 3\nexec ", file);
 	write_quoted(file, program);
-	fputs(" sweep", file);
+	fputs(" sweep --point \"$point\"", file);
 	for (char *const *argument = sweep->argv; *argument != NULL; argument++) {
 		fputc(' ', file);
 		write_quoted(file, *argument);
 	}
-	fputs(" --point \"$point\"\n", file);
+	fputc('\n', file);
 	return close_file(file, "slurm.sh", fault);
 }
 
@@ -149,11 +151,10 @@ static int send_array(struct slurm *slurm, unsigned first, unsigned count, struc
 	if (out == NULL || slurm->jobs == JOBS_MAX)
 		return fault_set(fault, ENOMEM, "sweep: no memory");
 	sweep_path(slurm->sweep, "slurm.sh", script);
-	fprintf(out,
-		"WEFT_SWEEP_FIRST=%u sbatch --parsable --job-name=weft-sweep --output=/dev/null "
-		"--array=0-%u %s ",
-		first, count - 1, slurm->sweep->sbatch != NULL ? slurm->sweep->sbatch : "");
+	fprintf(out, "sbatch --parsable --job-name=weft-sweep --output=/dev/null --array=0-%u %s ",
+		count - 1, slurm->sweep->sbatch != NULL ? slurm->sweep->sbatch : "");
 	write_quoted(out, script);
+	fprintf(out, " %u", first);
 	fclose(out);
 	result = ask(command, answer, sizeof(answer));
 	free(command);
@@ -175,6 +176,7 @@ static int send_points(struct slurm *slurm, struct fault *fault)
 	unlink(path);
 	slurm->jobs = 0;
 	slurm->gone = 0;
+	slurm->seen = child_clock();
 	if (result == 0)
 		result = write_points(slurm, &count, fault);
 	for (unsigned first = 0; result == 0 && first < count; first += TASKS_MAX)
@@ -238,10 +240,22 @@ static int count_tasks(const struct slurm *slurm, unsigned *tasks, unsigned *run
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* Takes the results that have come. */
+/* Lets NFS, which remembers for a minute that a file was not there, look again. */
+static void reread_folder(const struct sweep *sweep)
+{
+	DIR *folder = opendir(sweep->folder);
+
+	while (folder != NULL && readdir(folder) != NULL)
+		continue;
+	if (folder != NULL)
+		closedir(folder);
+}
+
+/* Takes the results that have come. Another configuration's were counted at the beginning. */
 static void take_results(struct slurm *slurm)
 {
 	const struct sweep *sweep = slurm->sweep;
+	unsigned strange = slurm->outcome->strange;
 
 	for (unsigned point = 0; point < sweep->plan.points; point++) {
 		char label[SWEEP_LABEL_MAX], path[PATH_MAX];
@@ -257,6 +271,7 @@ static void take_results(struct slurm *slurm)
 			fprintf(slurm->progress.out, "[%u/%u] %s\n", slurm->progress.done,
 				slurm->progress.points, label);
 	}
+	slurm->outcome->strange = strange;
 }
 
 static unsigned missing(const struct slurm *slurm)
@@ -295,8 +310,9 @@ static void fail_missing(struct slurm *slurm)
 	}
 }
 
-/* Asks squeue. 0; 1: our tasks are gone; -EIO: there was no answer for too long. */
-static int ask_queue(struct slurm *slurm, double now, struct fault *fault)
+/* Asks squeue. 0; 1: our tasks have been gone for 'grace' seconds; -EIO: there was no answer for
+ * too long. */
+static int ask_queue(struct slurm *slurm, double now, double grace, struct fault *fault)
 {
 	unsigned tasks;
 
@@ -309,11 +325,13 @@ static int ask_queue(struct slurm *slurm, double now, struct fault *fault)
 					 "goes on when it does");
 	slurm->heard = now;
 	slurm->gone = tasks == 0 ? slurm->gone + 1 : 0;
-	return slurm->gone >= GONE_TIMES;
+	if (tasks > 0)
+		slurm->seen = now;
+	return slurm->gone >= GONE_TIMES && now >= slurm->seen + grace;
 }
 
-/* Until all results are there, or no task is left that could bring one. */
-static int wait_for_points(struct slurm *slurm, struct fault *fault)
+/* Until all results are there, or no task has been left for 'grace' seconds. */
+static int wait_for_points(struct slurm *slurm, double grace, struct fault *fault)
 {
 	int result = 0;
 
@@ -325,27 +343,29 @@ static int wait_for_points(struct slurm *slurm, struct fault *fault)
 		take_results(slurm);
 		if (now < slurm->asked + QUEUE_S)
 			continue;
-		result = ask_queue(slurm, now, fault);
+		result = ask_queue(slurm, now, grace, fault);
+		reread_folder(slurm->sweep);
 		if (result == 1)
 			take_results(slurm);
 	}
 	return result < 0 ? result : 0;
 }
 
+/* Tasks of an earlier command get no grace: a point that is sent twice costs only its time. */
 static int run_points(struct slurm *slurm, struct fault *fault)
 {
 	int result = 0;
 
 	read_jobs(slurm);
 	if (slurm->jobs > 0)
-		result = wait_for_points(slurm, fault);
+		result = wait_for_points(slurm, 0, fault);
 	if (result < 0 || slurm->watch.interrupted || missing(slurm) == 0)
 		return result;
 	result = send_points(slurm, fault);
 	if (result < 0)
 		cancel_jobs(slurm, 0);
 	else
-		result = wait_for_points(slurm, fault);
+		result = wait_for_points(slurm, slurm->sweep->grace_s, fault);
 	if (result == 0 && !slurm->watch.interrupted)
 		fail_missing(slurm);
 	return result;

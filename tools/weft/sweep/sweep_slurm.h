@@ -7,7 +7,8 @@
  * results, which are files of the sweep's folder. DIR/slurm.sh is the script of a task, which runs
  * the same command with --point; DIR/slurm.points has the points of the tasks, a line each;
  * DIR/slurm.jobs the numbers of the jobs. A sweep that was killed finds its jobs there and waits
- * for them before it sends points again.
+ * for them before it sends points again. A point counts as failed when no task has been left for
+ * sweep.grace_s seconds, and has no result yet: NFS shows files late.
  */
 
 #include "sweep_run.h"
