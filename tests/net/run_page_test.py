@@ -71,7 +71,7 @@ class RunPage(unittest.TestCase):
         run = self.start(ENDLESS[clock])
         self.open(run)
         self.browser.wait("return weft.run.series.length >= 3 && weft.run.shown >= 2")
-        self.assertEqual(self.browser.run(STATE), "running")
+        self.browser.wait(f"{STATE} === 'running'")
         count = self.browser.run("return weft.run.series.length")
         self.browser.wait("return weft.run.series.length > arguments[0] && weft.run.shown > arguments[0] - 1", count)
         self.browser.run("document.getElementById('scrub').focus()")
@@ -85,7 +85,7 @@ class RunPage(unittest.TestCase):
 
         run.process.send_signal(signal.SIGINT)
         self.browser.wait("return weft.run.run.state === 'result' && weft.run.known === 'result'", seconds=60)
-        self.assertEqual(self.browser.run(STATE), "incomplete result")
+        self.browser.wait(f"{STATE} === 'incomplete result'")
         result = run.result()
         self.assertEqual(result["incomplete_reasons"][0], "a signal ended the run before its time")
         self.assertEqual(self.browser.run("return weft.run.series.length"), len(result["series"]))
