@@ -172,6 +172,15 @@ class RunPage(unittest.TestCase):
         self.assertRegex(said, r"measure\.link-series: 900000 samples of 6 links have 54000000 values, expected at most "
                                r"4000000: measure\.sample of \S+ or more")
 
+    def test_a_program_that_is_not_there_is_said(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(SHORT)
+        alone = shutil.copy(WEFT, self.folder)
+        done = subprocess.run([alone, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml"], capture_output=True,
+                              text=True, check=False, timeout=60, env={"PATH": self.folder})
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "weft run: cannot start weft-fabric: No such file or directory\n"))
+
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:

@@ -60,6 +60,7 @@ static void become(char **words, const sigset_t *mask, pid_t parent)
 		_exit(EXIT_NOT_ABLE);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	program_path_exec(words[0], words);
+	command_fail(COMMAND, EXIT_NOT_ABLE, "cannot start %s: %s", words[0], strerror(errno));
 	_exit(EXIT_NOT_ABLE);
 }
 

@@ -64,8 +64,9 @@ export class Run {
 		this.wanted = {state: run.state, samples: run.samples};
 		this.most = greatest(Object.values(run.waiting_ns ?? {}), 0);
 		at("latency-map").disabled = this.most === 0;
-		at("map-note").textContent = this.most > 0 ? `darkest: ${time(this.most)}` : run.state === "running" ?
-			"When the run has ended." : "The result has no switches: measure.switches: true.";
+		at("map-note").textContent = this.most > 0 ? `strongest: ${time(this.most)}` : run.state === "running" ?
+			"When the run has ended." : run.waiting_ns ? "No packet has waited." :
+			"The result has no switches: measure.switches: true.";
 		at("follow-text").textContent = run.state === "running" ? "the newest sample" : "mean of the run";
 		at("follow").parentElement.hidden = !run.link_series;
 		this.showFigures();
