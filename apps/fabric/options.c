@@ -3,13 +3,15 @@
 #include "options.h"
 
 #include <argp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "option_key.h"
 #include "program.h"
+#include "ranks.h"
 
-enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS };
+enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_MPI };
 
 const char *argp_program_version = "weft-fabric " WEFT_VERSION;
 
@@ -28,6 +30,9 @@ static const struct argp_option argp_options[] = {
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"workers", KEY_WORKERS, "N", 0, "threads of a run on the virtual clock (default 1)", 0},
+	{"mpi", KEY_MPI, NULL, 0,
+		"this is one of the processes that mpirun has started, which run the file together",
+		0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
 };
@@ -79,6 +84,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case KEY_SNAPLEN:
 		options->snap_bytes = parse_number("snaplen", argument, 46, 65535, state);
 		return 0;
+	case KEY_MPI:
+		options->mpi = true;
+		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -106,6 +114,17 @@ void options_parse(struct options *options, int argc, char **argv)
 		       "docs/files.md; 'weft run' calls this program.",
 	};
 
+	FILE *out = stdout, *errors = stderr, *nowhere = NULL;
+
 	memset(options, 0, sizeof(*options));
+	/* All ranks have the same command line: rank 0 tells what is wrong with it. */
+	if (ranks_of_environment() != 0)
+		nowhere = fopen("/dev/null", "w");
+	if (nowhere != NULL)
+		stdout = stderr = nowhere;
 	program_parse(&argp, 0, argc, argv, options);
+	stdout = out;
+	stderr = errors;
+	if (nowhere != NULL)
+		fclose(nowhere);
 }

@@ -25,6 +25,7 @@ struct options {
 	unsigned lcores;
 	unsigned workers;    /* 0: not said, 1 */
 	unsigned snap_bytes; /* 0: whole frames */
+	bool mpi;            /* this is a rank of MPI's, or the only one */
 	bool quiet;
 };
 

@@ -218,7 +218,8 @@ int ranks_compare(
 	}
 	if (ranks->own != 0 &&
 		(ranks->in[0].used != size || memcmp(ranks->in[0].bytes, bytes, size) != 0))
-		result = fault_set(fault, EINVAL, "has another %s than rank 0", what);
+		result = fault_set(fault, EINVAL,
+			"another %s than rank 0's, expected the same in all ranks", what);
 	return ranks_agree(ranks, result, fault);
 }
 

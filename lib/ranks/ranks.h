@@ -95,7 +95,7 @@ int ranks_share(struct ranks *ranks, void *bytes, size_t size);
  * with the rank's number before the text if it is not 0. 'ranks' may be NULL. */
 int ranks_agree(struct ranks *ranks, int result, struct fault *fault);
 
-/* -EINVAL for all, if 'bytes' are not the same in each rank: "rank 2 has another WHAT than rank 0".
- */
+/* -EINVAL for all, if 'bytes' are not the same in each rank: "rank 2: another WHAT than rank 0's,
+ * expected the same in all ranks". */
 int ranks_compare(
 	struct ranks *ranks, const void *bytes, size_t size, const char *what, struct fault *fault);

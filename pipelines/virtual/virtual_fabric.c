@@ -18,6 +18,7 @@
 #include "virtual_order.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
+#include "virtual_ranks.h"
 #include "virtual_wire_cost.h"
 
 /* Address space of 6 GiB. */
@@ -413,8 +414,10 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 int virtual_fabric_set_ranks(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault)
 {
-	int result = 0;
+	int result = ranks != NULL ? virtual_ranks_compare(fabric, ranks, fault) : 0;
 
+	if (result < 0)
+		return result;
 	workers = workers > 0 ? workers : 1;
 	if (workers > 1 || ranks != NULL)
 		result = virtual_parts_create(fabric, ranks, workers, fault);

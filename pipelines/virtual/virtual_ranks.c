@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_ranks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "virtual_cross.h"
@@ -296,6 +297,63 @@ void virtual_ranks_take(struct virtual_worker *worker)
 			worker->parts->garbled = true;
 			worker->fabric->failed = true;
 		}
+}
+
+/* --- before the run --- */
+
+/* FNV-1a. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* 0 or -ENOMEM. */
+static int hash_set(const struct route_set *set, uint64_t *hash)
+{
+	struct ranks_message block = {0};
+	int result = 0;
+
+	for (uint32_t to = 0; to < route_set_hosts(set) && result == 0; to++) {
+		size_t bytes = route_set_pack(set, to, NULL);
+
+		result = ranks_reserve(&block, bytes);
+		if (result == 0)
+			*hash = hash_bytes(
+				*hash, block.bytes, route_set_pack(set, to, block.bytes));
+	}
+	free(block.bytes);
+	return result;
+}
+
+static uint64_t hash_table(const struct route_table *table, uint64_t hash)
+{
+	size_t entries = (size_t)table->switches * table->hosts;
+
+	hash = hash_bytes(hash, table->primary, entries);
+	if (table->alternatives != NULL)
+		hash = hash_bytes(
+			hash, table->alternatives, entries * sizeof(*table->alternatives));
+	return hash;
+}
+
+int virtual_ranks_compare(
+	const struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	int result = 0;
+
+	if (fabric->routes.set != NULL && hash_set(fabric->routes.set, &hash) < 0)
+		result = fault_set(fault, ENOMEM, "no memory to compare routes");
+	if (fabric->routes.table != NULL)
+		hash = hash_table(fabric->routes.table, hash);
+	result = ranks_agree(ranks, result, fault);
+	if (result == 0)
+		result = ranks_compare(ranks, &hash, sizeof(hash), "set of routes", fault);
+	return result;
 }
 
 /* --- between rounds --- */

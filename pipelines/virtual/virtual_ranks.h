@@ -24,6 +24,11 @@ static inline unsigned virtual_ranks_first(const struct virtual_parts *parts, un
 	return (rank + count - parts->ranks->own) % count * parts->own;
 }
 
+/* -EINVAL for all ranks, if their routes are not the same: libraries of another version may compute
+ * others. */
+int virtual_ranks_compare(
+	const struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault);
+
 /* Once all own parts have told and filled their boxes of this side: sends what is for other ranks,
  * and hears them. By one thread while the others wait. */
 void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side);
