@@ -3,6 +3,7 @@
 #include "simulated_run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -116,6 +117,9 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, fault);
 	const atomic_bool *stop = program_catch_signals();
 
+	/* mpirun hands it on to all ranks, and does not end them a while later, as by SIGTERM. */
+	if (ranks != NULL)
+		program_catch_also(SIGUSR1);
 	if (result == 0)
 		result = virtual_fabric_set_ranks(fabric, ranks, options->workers, fault);
 	if (result == 0)
