@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
 	options_parse(&options, argc, argv);
-	ranks = rank_open(&options, &fault, &result);
+	ranks = rank_open(&options, argv, &fault, &result);
 	if (result < 0 && ranks_of_environment() != 0)
 		return (int)fault_exit_code(result);
 	if (result < 0)

@@ -11,13 +11,14 @@
 #include "packet.h"
 #include "run_config_json.h"
 
-struct ranks *rank_open(const struct options *options, struct fault *fault, int *result)
+struct ranks *rank_open(
+	const struct options *options, char **argv, struct fault *fault, int *result)
 {
 	struct ranks *ranks = NULL;
 
 	*result = 0;
 	if (options->mpi || ranks_were_started("weft-fabric"))
-		*result = ranks_open(&ranks, fault);
+		*result = rank_join(argv, &ranks, fault);
 	return ranks;
 }
 

@@ -13,8 +13,13 @@
 #include "topology.h"
 
 /* The ranks, if this process was started as one of them; NULL with '*result' 0, or negative and
- * fault. */
-struct ranks *rank_open(const struct options *options, struct fault *fault, int *result);
+ * fault. 'argv': main()'s. */
+struct ranks *rank_open(
+	const struct options *options, char **argv, struct fault *fault, int *result);
+
+/* rank_mpi.c or rank_elsewhere.c: joins the others, or becomes the program that can. 0 or negative
+ * and fault. */
+int rank_join(char **argv, struct ranks **ranks, struct fault *fault);
 
 /* -EINVAL for all ranks if they are not about to run the same. */
 int rank_compare(struct ranks *ranks, const struct options *options,

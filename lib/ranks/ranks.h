@@ -7,7 +7,7 @@
  * do the same steps. A step is an exchange: each rank has a message for each other one, and returns
  * with theirs. Everything else follows from it: sums, maxima, one opinion about errors.
  *
- * The way of messages is behind the ops; ranks_open() gives MPI's, in a build that has it. Ranks
+ * The way of messages is behind the ops; ranks_open() gives MPI's. Ranks
  * trust each other as threads do, but not the length of a message. One thread calls.
  *
  * A rank that is gone is an error of each exchange from then on.
@@ -52,8 +52,8 @@ bool ranks_were_started(const char *program);
 /* The rank by the environment, before ranks_open(); 0 if it says nothing. */
 unsigned ranks_of_environment(void);
 
-/* Joins the other ranks; '*ranks' is NULL if there are none. 0; -ENOTSUP: this build has no MPI;
- * -EIO, -ENOMEM. Once in the life of a process. */
+/* Joins the other ranks; '*ranks' is NULL if there are none. 0 or -EIO. Once in the life of a
+ * process. In ranks_mpi.c, for programs that are linked with MPI. */
 int ranks_open(struct ranks **ranks, struct fault *fault);
 /* All ranks leave. NULL has no effect. */
 void ranks_close(struct ranks *ranks);

@@ -7,7 +7,7 @@
 
 #include "virtual_cross.h"
 
-/* What a message of a round begins with. Then for each part of the sender, for each part of the
+/* The head of a message of a round. Then for each part of the sender, for each part of the
  * receiver, comes a section and what is in it. */
 struct head {
 	uint64_t next, out; /* as struct virtual_told, of all parts of the sender */

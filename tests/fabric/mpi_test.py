@@ -56,7 +56,7 @@ def ranks_of(process):
             parents.add(int(path.name))
             environment = dict(entry.split("=", 1) for entry in
                                (path / "environ").read_text().split("\0") if "=" in entry)
-            if (path / "comm").read_text() == "weft-fabric\n" and "OMPI_COMM_WORLD_RANK" in environment:
+            if (path / "comm").read_text() == "weft-fabric-mpi\n" and "OMPI_COMM_WORLD_RANK" in environment:
                 found[int(environment["OMPI_COMM_WORLD_RANK"])] = int(path.name)
         except (FileNotFoundError, ProcessLookupError):
             continue
