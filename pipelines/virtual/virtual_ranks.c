@@ -301,13 +301,19 @@ void virtual_ranks_take(struct virtual_worker *worker)
 
 /* --- before the run --- */
 
-/* FNV-1a. */
+/* FNV-1a, of words, whose upper bits reach the lower ones. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;
+	uint64_t word = 0;
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+	for (size_t i = 0; i < size; i += sizeof(word)) {
+		size_t left = size - i;
+
+		memcpy(&word, at + i, left < sizeof(word) ? left : sizeof(word));
+		hash = (hash ^ word) * UINT64_C(1099511628211);
+		hash ^= hash >> 32;
+	}
 	return hash;
 }
 

@@ -136,7 +136,9 @@ class Mpi(unittest.TestCase):
         start = time.monotonic()
         done = call(*words)
         self.assertEqual((done.returncode, done.stdout), (code, ""), words)
-        self.assertEqual(done.stderr, text)
+        # libevent in mpirun may complain of connections to ranks that have ended.
+        lines = [line for line in done.stderr.splitlines(True) if not line.startswith("[warn] Epoll")]
+        self.assertEqual("".join(lines), text)
         self.assertLess(time.monotonic() - start, SECONDS)
 
     def run_refused(self, text, *words):
@@ -146,7 +148,8 @@ class Mpi(unittest.TestCase):
         for number in ("0", "257", "x", ""):
             self.refused(2, f"weft run: --mpi '{number}': expected a number of processes from 1 to 256\n",
                          WEFT, "run", str(self.file), "--mpi", number)
-        self.run_refused("--mpi 30: expected 1 to 20 workers in all, of a fabric with 20 switches", "--mpi", "30")
+        self.run_refused("--mpi 7: expected 1 to 6 workers in all, of a fabric with 6 switches", "--mpi", "7",
+                         "--set", "topology=rlft:ports=4,stages=2")
         self.run_refused("--mpi 2 --workers 11: expected 1 to 20 workers in all, of a fabric with 20 switches",
                          "--mpi", "2", "--workers", "11")
 
