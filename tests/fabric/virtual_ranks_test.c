@@ -146,6 +146,12 @@ static void any_number_of_ranks_gives_the_same_bytes(void **state)
 		run_case(first + i);
 }
 
+/* A fabric whose switches of different ranks notify each other. */
+static void notifications_cross_between_ranks(void **state)
+{
+	run_case(57);
+}
+
 static void expect_refused(
 	const struct drawn *drawn, unsigned ranks, unsigned workers, const char *why)
 {
@@ -247,6 +253,7 @@ static void a_signal_to_any_rank_ends_the_run(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(any_number_of_ranks_gives_the_same_bytes),
+	cmocka_unit_test(notifications_cross_between_ranks),
 	cmocka_unit_test(features_that_need_one_worker_are_refused_by_all_ranks),
 	cmocka_unit_test(more_workers_in_all_than_switches_are_refused),
 	cmocka_unit_test(links_without_delay_are_refused),
