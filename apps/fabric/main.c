@@ -13,6 +13,7 @@
 #include "lab_process.h"
 #include "options.h"
 #include "program.h"
+#include "rank.h"
 #include "real_fabric.h"
 #include "real_progress.h"
 #include "report.h"
@@ -21,9 +22,11 @@
 
 #define EAL_MEMORY_MIB 1024
 
-static int fail(int result, const struct fault *fault)
+/* Any rank can be the only one left to say why. */
+static int fail(const struct ranks *ranks, int result, const struct fault *fault)
 {
-	fprintf(stderr, "weft-fabric: %s\n", fault->text);
+	if (rank_speaks(ranks) || ranks->failed)
+		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 	return fault_exit_code(result);
 }
 
@@ -109,26 +112,38 @@ static int run(const struct options *options, const struct run_config *config,
 }
 
 /* Refuses what several threads cannot run; the rest virtual_fabric_set_workers() refuses. */
-static int check_workers(
-	const struct options *options, const struct run_config *config, struct fault *fault)
+static int check_workers(const struct options *options, const struct run_config *config,
+	const struct ranks *ranks, struct fault *fault)
 {
-	if (options->workers <= 1)
+	char asked[64];
+
+	if (options->workers <= 1 && ranks == NULL)
 		return 0;
+	if (ranks != NULL)
+		snprintf(asked, sizeof(asked), "--mpi %u", ranks->count);
+	else
+		snprintf(asked, sizeof(asked), "--workers %u", options->workers);
 	if (config->clock != RUN_CLOCK_VIRTUAL)
 		return fault_set(fault, EINVAL,
-			"--workers %u: only the virtual clock has workers; poll loops of the real "
-			"one are --lcores",
-			options->workers);
+			"%s: only the virtual clock has workers; poll loops of the real one are "
+			"--lcores",
+			asked);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return fault_set(fault, EINVAL,
-			"--workers %u: wormhole switching: only one worker can run this",
-			options->workers);
+			"%s: wormhole switching: only one worker can run this", asked);
+	if (ranks != NULL && options->captures > 0)
+		return fault_set(fault, EINVAL,
+			"%s: captures (--pcap): only one worker can run this", asked);
+	if (ranks != NULL && config->measure.link_series)
+		return fault_set(fault, EINVAL,
+			"%s: measure.link-series: only one process can run this, with --workers",
+			asked);
 	return 0;
 }
 
 /* Reads and checks the run file before EAL starts, so that an error is reported at once. */
-static struct run_config *load(
-	const struct options *options, struct topology **topology, struct fault *fault, int *result)
+static struct run_config *load(const struct options *options, const struct ranks *ranks,
+	struct topology **topology, struct fault *fault, int *result)
 {
 	struct run_config *config =
 		run_config_load(options->run_file, options->set, options->sets, fault);
@@ -143,8 +158,8 @@ static struct run_config *load(
 	if (*result == 0)
 		*result = real_fabric_check(config, fault);
 	if (*result == 0)
-		*result = check_workers(options, config, fault);
-	if (*result == 0)
+		*result = check_workers(options, config, ranks, fault);
+	if (*result == 0 && rank_speaks(ranks))
 		*result = report_check(options, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
 		*result = -errno;
@@ -201,16 +216,6 @@ static int begin_stream(struct options *options, struct run_stream *stream,
 	return run_stream_begin(stream, options->live, ways, run_config_vcs(config), fault);
 }
 
-static int run_any(const struct options *options, const struct run_config *config,
-	const struct topology *topology, int argc, char **argv, struct fault *fault)
-{
-	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return wormhole_run(options, config, topology, fault);
-	if (config->clock == RUN_CLOCK_VIRTUAL)
-		return virtual_run(options, config, topology, fault);
-	return run_real(options, config, topology, program_catch_signals(), argc, argv, fault);
-}
-
 /* A process of a lab, as 'weft lab up' starts it. */
 static int run_lab(int argc, char **argv)
 {
@@ -220,13 +225,50 @@ static int run_lab(int argc, char **argv)
 	return (int)lab_process_main(&options);
 }
 
+static int run_loaded(struct options *options, const struct run_config *config,
+	const struct topology *topology, struct ranks *ranks, int argc, char **argv,
+	struct fault *fault)
+{
+	int result = rank_compare(ranks, options, config, topology, fault);
+	struct run_stream stream;
+
+	if (result == 0)
+		result = begin_stream(options, &stream, config, topology, fault);
+	if (result < 0)
+		return result;
+	signal(SIGPIPE, SIG_IGN);
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return wormhole_run(options, config, topology, fault);
+	if (config->clock == RUN_CLOCK_VIRTUAL)
+		return virtual_run(options, config, topology, ranks, fault);
+	return run_real(options, config, topology, program_catch_signals(), argc, argv, fault);
+}
+
+/* The file, by all ranks; NULL: one process. */
+static int run_file(struct options *options, struct ranks *ranks, int argc, char **argv)
+{
+	struct topology *topology = NULL;
+	struct fault fault = {""};
+	int result, loaded;
+	struct run_config *config = load(options, ranks, &topology, &fault, &loaded);
+
+	result = ranks_agree(ranks, loaded, &fault);
+	if (result == 0)
+		result = run_loaded(options, config, topology, ranks, argc, argv, &fault);
+	if (result < 0)
+		result = fail(ranks, result, &fault);
+	if (loaded == 0) {
+		topology_destroy(topology);
+		run_config_destroy(config);
+	}
+	return check_output(result);
+}
+
 int main(int argc, char **argv)
 {
 	static struct terminal_guard guard;
-	struct topology *topology = NULL;
-	struct run_config *config;
-	struct run_stream stream;
 	struct options options;
+	struct ranks *ranks;
 	struct fault fault;
 	int result;
 
@@ -234,16 +276,10 @@ int main(int argc, char **argv)
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
 	options_parse(&options, argc, argv);
-	config = load(&options, &topology, &fault, &result);
-	if (config == NULL)
-		return fail(result, &fault);
-	signal(SIGPIPE, SIG_IGN);
-	result = begin_stream(&options, &stream, config, topology, &fault);
-	if (result == 0)
-		result = run_any(&options, config, topology, argc, argv, &fault);
+	ranks = rank_open(&options, argv, &fault, &result);
+	if (result < 0 && ranks_of_environment() != 0)
+		return (int)fault_exit_code(result);
 	if (result < 0)
-		result = fail(result, &fault);
-	topology_destroy(topology);
-	run_config_destroy(config);
-	return check_output(result);
+		return fail(NULL, result, &fault);
+	return rank_close(ranks, run_file(&options, ranks, argc, argv));
 }

@@ -4,13 +4,15 @@
 
 #include <argp.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "option_key.h"
 #include "program.h"
+#include "ranks.h"
 
-enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_LIVE };
+enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_MPI, KEY_LIVE };
 
 const char *argp_program_version = "weft-fabric " WEFT_VERSION;
 
@@ -29,6 +31,9 @@ static const struct argp_option argp_options[] = {
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},
 	{"workers", KEY_WORKERS, "N", 0, "threads of a run on the virtual clock (default 1)", 0},
+	{"mpi", KEY_MPI, NULL, 0,
+		"this is one of the processes that mpirun has started, which run the file together",
+		0},
 	{"live", KEY_LIVE, "FD", 0, "write each sample to this open file, for weft run --web", 0},
 	{"quiet", 'q', NULL, 0, "no table, no progress", 0},
 	{0},
@@ -84,6 +89,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case KEY_LIVE:
 		options->live = (int)parse_number("live", argument, 3, INT_MAX, state);
 		return 0;
+	case KEY_MPI:
+		options->mpi = true;
+		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -111,6 +119,17 @@ void options_parse(struct options *options, int argc, char **argv)
 		       "docs/files.md; 'weft run' calls this program.",
 	};
 
+	FILE *out = stdout, *errors = stderr, *nowhere = NULL;
+
 	memset(options, 0, sizeof(*options));
+	/* All ranks have the same command line: rank 0 tells what is wrong with it. */
+	if (ranks_of_environment() != 0)
+		nowhere = fopen("/dev/null", "w");
+	if (nowhere != NULL)
+		stdout = stderr = nowhere;
 	program_parse(&argp, 0, argc, argv, options);
+	stdout = out;
+	stderr = errors;
+	if (nowhere != NULL)
+		fclose(nowhere);
 }

@@ -27,6 +27,7 @@ struct options {
 	unsigned snap_bytes;       /* 0: whole frames */
 	int live;                  /* a file for run_stream.h; 0: none */
 	struct run_stream *stream; /* in that file, once it has begun; NULL: none */
+	bool mpi;                  /* this is a rank of MPI's, or the only one */
 	bool quiet;
 };
 

@@ -3,11 +3,13 @@
 #include "simulated_run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "measure_window.h"
 #include "program.h"
 #include "progress_line.h"
+#include "rank.h"
 #include "report.h"
 #include "virtual_capture.h"
 #include "virtual_fabric.h"
@@ -84,32 +86,46 @@ static int run_captured(struct virtual_fabric *fabric, const struct options *opt
 	return result;
 }
 
-int virtual_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, struct fault *fault)
+static int report_virtual(struct virtual_fabric *fabric, const struct options *options,
+	const struct run_config *config, const struct topology *topology, const atomic_bool *stop,
+	struct fault *fault)
 {
-	/* Signals end the program while it is created, which may take long: nothing is left
-	 * behind. */
-	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
-	const atomic_bool *stop = program_catch_signals();
-	int result = fabric == NULL ? -errno
-				    : virtual_fabric_set_workers(fabric, options->workers, fault);
 	struct run_result measured = {0};
+	int result;
 
-	if (result == 0)
-		virtual_fabric_stream(fabric, options->stream);
-	if (result == 0)
-		result = run_captured(fabric, options, stop, fault);
 	run_result_heed(&measured, stop);
-	if (result == 0)
-		result = virtual_fabric_result(fabric, &measured, fault);
+	result = virtual_fabric_result(fabric, &measured, fault);
 	if (result == 0)
 		result = report_result(&measured, options, config, topology, fault);
 	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		result = EXIT_BAD_ANSWER;
 	}
-	virtual_fabric_destroy(fabric);
 	run_result_free(&measured);
+	return result;
+}
+
+int virtual_run(const struct options *options, const struct run_config *config,
+	const struct topology *topology, struct ranks *ranks, struct fault *fault)
+{
+	/* Signals end the program while it is created, which may take long: nothing is left
+	 * behind. */
+	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
+	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, fault);
+	const atomic_bool *stop = program_catch_signals();
+
+	/* mpirun hands it on to all ranks, and does not end them a while later, as by SIGTERM. */
+	if (ranks != NULL)
+		program_catch_also(SIGUSR1);
+	if (result == 0)
+		result = virtual_fabric_set_ranks(fabric, ranks, options->workers, fault);
+	if (result == 0)
+		virtual_fabric_stream(fabric, options->stream);
+	if (result == 0)
+		result = run_captured(fabric, options, stop, fault);
+	if (result == 0 && rank_speaks(ranks))
+		result = report_virtual(fabric, options, config, topology, stop, fault);
+	virtual_fabric_destroy(fabric);
 	return result;
 }
 

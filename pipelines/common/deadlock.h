@@ -28,6 +28,30 @@ struct deadlock_circle {
 	unsigned channels;                              /* 0: none was found; may be more */
 };
 
+/* A head without credits. A buffer is a switch's, of an input and a VC. */
+struct deadlock_head {
+	uint32_t buffer; /* that it is in */
+	uint32_t awaits; /* that it waits for */
+	uint32_t output; /* its own */
+};
+
+/* Zeroed: empty. Those of switches of several processes can be put one behind another. */
+struct deadlock_heads {
+	struct deadlock_head *head;
+	size_t count, room;
+};
+
+/* Room for so many. 0 or -ENOMEM. */
+int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count);
+void deadlock_heads_free(struct deadlock_heads *heads);
+
+/* deadlock_find() in two steps: adds the heads of all buffers that cannot move by themselves, 0 or
+ * -ENOMEM; and finds the circle in them, which it sorts. */
+int deadlock_collect(
+	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
+unsigned deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
+	struct topology_port *cycle, unsigned room);
+
 /* Channels that wait for each other in a circle: their heads have had no credits for 'age_ps', none
  * that is on its way counts; 0: without any regard to time. Their number, 0 if there is no circle;
  * the first 'room' of them, by the ports that send into them. Allocates. */

@@ -26,6 +26,13 @@ const atomic_bool *program_catch_signals(void)
 	return &stop;
 }
 
+void program_catch_also(int number)
+{
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(number, &action, NULL);
+}
+
 int program_separator(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

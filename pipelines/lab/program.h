@@ -11,6 +11,8 @@
 /* SIGINT and SIGTERM set the returned flag; a second one kills the program. SIGPIPE is ignored.
  * Call it in the main thread, before it starts others. */
 const atomic_bool *program_catch_signals(void);
+/* Another signal sets it, too. */
+void program_catch_also(int number);
 
 /* The index of "--", which ends EAL's options; 0: all options are the program's own. */
 int program_separator(int argc, char **argv);

@@ -149,12 +149,12 @@ struct virtual_capture *virtual_capture_create(
 {
 	struct virtual_capture *capture = calloc(1, sizeof(*capture));
 	size_t ports = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
+	char text[VIRTUAL_PARTS_TEXT];
 
 	/* Frames are written in the order of events, which only one thread knows. */
 	if (fabric->parts != NULL) {
-		fault_set(fault, EINVAL,
-			"--workers %u: captures (--pcap): only one worker can run this",
-			virtual_parts_count(fabric));
+		fault_set(fault, EINVAL, "%s: captures (--pcap): only one worker can run this",
+			virtual_parts_text(fabric, text));
 		free(capture);
 		errno = EINVAL;
 		return NULL;

@@ -124,7 +124,7 @@ void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *c
 
 /* Arrivals of other parts come among those that this part has in its lanes, too far from the last
  * one: they are the calendar's. */
-static void take_packet(
+void virtual_cross_take_packet(
 	struct virtual_fabric *fabric, const struct virtual_crossing_packet *crossing)
 {
 	struct weft_packet *packet = virtual_take_packet(fabric);
@@ -137,20 +137,22 @@ static void take_packet(
 		(struct sim_event){crossing->at, crossing->order, virtual_item_of(fabric, packet)});
 }
 
+void virtual_cross_take_control(
+	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing)
+{
+	if (crossing->is_arn)
+		virtual_push_arn(
+			fabric, crossing->channel, &crossing->arn, crossing->at, crossing->order);
+	else
+		virtual_push_credit(fabric, crossing->channel, &crossing->credit, crossing->at,
+			crossing->order);
+}
+
 void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box)
 {
 	for (uint32_t i = 0; i < box->packets; i++)
-		take_packet(fabric, &box->packet[i]);
-	for (uint32_t i = 0; i < box->controls; i++) {
-		const struct virtual_crossing_control *crossing = &box->control[i];
-
-		if (crossing->is_arn)
-			virtual_push_arn(fabric, crossing->channel, &crossing->arn, crossing->at,
-				crossing->order);
-		else
-			virtual_push_credit(fabric, crossing->channel, &crossing->credit,
-				crossing->at, crossing->order);
-	}
-	box->packets = box->controls = 0;
-	box->first = WEFT_TIME_NEVER;
+		virtual_cross_take_packet(fabric, &box->packet[i]);
+	for (uint32_t i = 0; i < box->controls; i++)
+		virtual_cross_take_control(fabric, &box->control[i]);
+	virtual_box_clear(box);
 }

@@ -52,3 +52,14 @@ void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *c
 
 /* Empties a box: all that is in it becomes events of this part. */
 void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box);
+/* The same for one of them, which has come in another way. */
+void virtual_cross_take_packet(
+	struct virtual_fabric *fabric, const struct virtual_crossing_packet *crossing);
+void virtual_cross_take_control(
+	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing);
+
+static inline void virtual_box_clear(struct virtual_box *box)
+{
+	box->packets = box->controls = 0;
+	box->first = WEFT_TIME_NEVER;
+}

@@ -18,6 +18,7 @@
 #include "virtual_order.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
+#include "virtual_ranks.h"
 #include "virtual_wire_cost.h"
 
 /* Address space of 6 GiB. */
@@ -223,7 +224,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
 	weft_time width =
-		16 * packet * virtual_parts_count(fabric) / (2 * (uint64_t)topology->links + 1);
+		16 * packet * virtual_parts_in_all(fabric) / (2 * (uint64_t)topology->links + 1);
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
@@ -410,11 +411,22 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	free(fabric);
 }
 
-int virtual_fabric_set_workers(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+int virtual_fabric_set_ranks(
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault)
 {
-	int result = workers > 1 ? virtual_parts_create(fabric, workers, fault) : 0;
+	int result = ranks != NULL ? virtual_ranks_compare(fabric, ranks, fault) : 0;
 
 	if (result < 0)
+		return result;
+	workers = workers > 0 ? workers : 1;
+	if (workers > 1 || ranks != NULL)
+		result = virtual_parts_create(fabric, ranks, workers, fault);
+	if (result < 0)
 		virtual_parts_destroy(fabric);
-	return result;
+	return ranks_agree(ranks, result, fault);
+}
+
+int virtual_fabric_set_workers(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+{
+	return virtual_fabric_set_ranks(fabric, NULL, workers, fault);
 }

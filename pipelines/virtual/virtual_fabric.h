@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "fault.h"
+#include "ranks.h"
 #include "run_config.h"
 #include "run_result.h"
 #include "run_stream.h"
@@ -41,11 +42,17 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric);
 int virtual_fabric_set_workers(
 	struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
 
+/* The same in several processes (ranks.h; NULL: one), with so many threads in each: all call all of
+ * these functions, and rank 0 has the result. A failure of one of them is one of all. */
+int virtual_fabric_set_ranks(
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault);
+
 /* Each sample of the run goes to the stream, too, which outlives it. */
 void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream);
 
 /* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM,
- * -EAGAIN without threads, or -EINVAL if something has happened that needs one worker. */
+ * -EAGAIN without threads, -EINVAL if something has happened that needs one worker, or -EIO: other
+ * ranks are lost. */
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault);
 

@@ -467,7 +467,7 @@ void virtual_hosts_open(struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
 		struct virtual_host *host = &fabric->host[i];
 
-		if (!suits_stream(fabric, i))
+		if (!virtual_is_ours(fabric, fabric->switches + i) || !suits_stream(fabric, i))
 			continue;
 		host->stream = host->source[0];
 		host->next_ps = traffic_due(host->stream);

@@ -14,6 +14,7 @@
 #include "virtual_links.h"
 #include "virtual_order.h"
 #include "virtual_parts.h"
+#include "virtual_ranks.h"
 #include "virtual_recovery.h"
 #include "virtual_transit.h"
 
@@ -24,6 +25,21 @@ static void add_delivered(const struct virtual_fabric *part, struct measure_tota
 		totals->wire_bytes += part->entry[i].wire_bytes;
 		totals->latency_sum_ps += part->entry[i].latency_sum_ps;
 	}
+}
+
+/* Those of other ranks, which have neither schedules nor control at the source. */
+static void add_ranks(const struct virtual_fabric *fabric, struct measure_totals *totals)
+{
+	uint64_t *const each[] = {&totals->messages, &totals->bytes, &totals->wire_bytes,
+		&totals->generated_messages, &totals->generated_wire_bytes, &totals->timed,
+		&totals->latency_sum_ps, &totals->absorbed, &totals->adapted, &totals->arns};
+	uint64_t value[sizeof(each) / sizeof(each[0])];
+
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++)
+		value[i] = *each[i];
+	virtual_ranks_sum(fabric, value, sizeof(each) / sizeof(each[0]));
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++)
+		*each[i] = value[i];
 }
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals)
@@ -52,6 +68,7 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 				traffic_generated_wire_bytes(host->source[k]);
 		}
 	}
+	add_ranks(fabric, totals);
 }
 
 static void read_link(const void *ctx, struct topology_port from, struct topology_port to,
@@ -124,6 +141,20 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 		entry->flow[config->host].generated = messages;
 }
 
+static void add_entry_ranks(const struct virtual_fabric *fabric, struct measure_entry_totals *now)
+{
+	uint64_t value[] = {now->generated_messages, now->generated_wire_bytes, now->messages,
+		now->wire_bytes, now->timed, now->latency_sum_ns};
+
+	virtual_ranks_sum(fabric, value, sizeof(value) / sizeof(value[0]));
+	*now = (struct measure_entry_totals){.generated_messages = value[0],
+		.generated_wire_bytes = value[1],
+		.messages = value[2],
+		.wire_bytes = value[3],
+		.timed = value[4],
+		.latency_sum_ns = value[5]};
+}
+
 void virtual_entries_read(struct virtual_fabric *fabric)
 {
 	virtual_parts_gather(fabric);
@@ -145,6 +176,8 @@ void virtual_entries_read(struct virtual_fabric *fabric)
 		now->generated_messages += fabric->goal_messages;
 		now->generated_wire_bytes += fabric->goal_wire_bytes;
 	}
+	for (unsigned i = 0; i < fabric->window.entries; i++)
+		add_entry_ranks(fabric, &fabric->window.entry[i].now);
 }
 
 static void add_switches(const struct virtual_fabric *fabric, struct run_result *result)
@@ -280,7 +313,7 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 /* 0 or -ENOMEM. */
 static int add_workers(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	unsigned workers = virtual_parts_count(fabric);
+	unsigned workers = virtual_parts_in_all(fabric);
 
 	if (fabric->parts == NULL)
 		return 0;
@@ -288,7 +321,10 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 	if (result->wall.worker == NULL)
 		return -ENOMEM;
 	for (unsigned i = 0; i < workers; i++)
-		result->wall.worker[i] = fabric->parts->worker[i].use;
+		result->wall.worker[i] =
+			i < fabric->parts->own
+				? fabric->parts->worker[i].use
+				: fabric->parts->use_elsewhere[i - fabric->parts->own];
 	result->wall.workers = workers;
 	return 0;
 }

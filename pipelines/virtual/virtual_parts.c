@@ -11,6 +11,7 @@
 #include "virtual_dispatch.h"
 #include "virtual_measure.h"
 #include "virtual_order.h"
+#include "virtual_ranks.h"
 
 #define STEPS UINT32_C(1 << 30)
 
@@ -36,9 +37,9 @@ uint64_t virtual_packets_out(const struct virtual_fabric *fabric)
 
 	if (fabric->parts == NULL)
 		return fabric->pool.out;
-	for (unsigned i = 0; i < fabric->parts->count; i++)
+	for (unsigned i = 0; i < fabric->parts->own; i++)
 		out += count_out(&fabric->parts->worker[i]);
-	return out;
+	return out + fabric->parts->out_elsewhere;
 }
 
 static void tell(struct virtual_worker *worker)
@@ -55,11 +56,18 @@ static void tell(struct virtual_worker *worker)
 		told->next = box[i].first < told->next ? box[i].first : told->next;
 }
 
+/* Until all parts of all ranks have told. */
 static void wait(struct virtual_worker *worker)
 {
+	struct virtual_parts *parts = worker->parts;
 	double since = measure_wall_seconds();
 
-	round_barrier_wait(&worker->parts->barrier);
+	round_barrier_wait(&parts->barrier);
+	if (parts->ranks != NULL) {
+		if (worker->fabric->part == 0)
+			virtual_ranks_exchange(parts, worker->side);
+		round_barrier_wait(&parts->barrier);
+	}
 	worker->use.waiting += measure_wall_seconds() - since;
 }
 
@@ -68,18 +76,20 @@ static void take_boxes(struct virtual_worker *worker)
 	struct virtual_parts *parts = worker->parts;
 	unsigned own = worker->fabric->part;
 
-	for (unsigned i = 0; i < parts->count; i++)
+	for (unsigned i = 0; i < parts->own; i++)
 		if (i != own)
 			virtual_cross_take(
 				worker->fabric, &parts->worker[i].box[worker->side][own]);
+	if (parts->ranks != NULL)
+		virtual_ranks_take(worker);
 }
 
 /* All that was told; the same for each worker. */
 static struct virtual_told hear(const struct virtual_parts *parts, unsigned side)
 {
-	struct virtual_told all = {.next = WEFT_TIME_NEVER};
+	struct virtual_told all = parts->others;
 
-	for (unsigned i = 0; i < parts->count; i++) {
+	for (unsigned i = 0; i < parts->own; i++) {
 		const struct virtual_told *told = &parts->worker[i].told[side];
 
 		all.next = told->next < all.next ? told->next : all.next;
@@ -173,7 +183,8 @@ bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *s
 	if (*steps == 0)
 		return true;
 	parts->limit = limit;
-	first->steps = steps;
+	/* Rank 0 counts for all (virtual_run.c). */
+	first->steps = parts->ranks == NULL || parts->ranks->own == 0 ? steps : NULL;
 	round_barrier_wait(&parts->barrier);
 	run_rounds(first);
 	round_barrier_wait(&parts->barrier);
@@ -183,20 +194,20 @@ bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *s
 
 int virtual_parts_start(struct virtual_parts *parts, struct fault *fault)
 {
-	round_barrier_init(&parts->barrier, parts->count);
+	round_barrier_init(&parts->barrier, parts->own);
 	parts->quit = false;
-	for (parts->started = 1; parts->started < parts->count; parts->started++) {
+	for (parts->started = 1; parts->started < parts->own; parts->started++) {
 		struct virtual_worker *worker = &parts->worker[parts->started];
 
 		worker->fabric->measure_from = parts->worker[0].fabric->measure_from;
 		if (pthread_create(&worker->thread, NULL, work, worker) != 0)
 			break;
 	}
-	if (parts->started == parts->count)
+	if (parts->started == parts->own)
 		return 0;
 	round_barrier_expect(&parts->barrier, parts->started);
 	virtual_parts_end(parts);
-	return fault_set(fault, EAGAIN, "this machine does not allow %u threads", parts->count);
+	return fault_set(fault, EAGAIN, "this machine does not allow %u threads", parts->own);
 }
 
 void virtual_parts_end(struct virtual_parts *parts)
@@ -256,40 +267,86 @@ static const char *needs_one(const struct virtual_fabric *fabric)
 	return NULL;
 }
 
-static int check(const struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+const char *virtual_parts_text(const struct virtual_fabric *fabric, char text[VIRTUAL_PARTS_TEXT])
+{
+	const struct virtual_parts *parts = fabric->parts;
+
+	if (parts->ranks == NULL)
+		snprintf(text, VIRTUAL_PARTS_TEXT, "--workers %u", parts->own);
+	else if (parts->own == 1)
+		snprintf(text, VIRTUAL_PARTS_TEXT, "--mpi %u", parts->ranks->count);
+	else
+		snprintf(text, VIRTUAL_PARTS_TEXT, "--mpi %u --workers %u", parts->ranks->count,
+			parts->own);
+	return text;
+}
+
+static int check(const struct virtual_fabric *fabric, struct fault *fault)
 {
 	const char *feature = needs_one(fabric);
+	char text[VIRTUAL_PARTS_TEXT];
 
+	virtual_parts_text(fabric, text);
 	if (feature != NULL)
-		return fault_set(fault, EINVAL, "--workers %u: %s: only one worker can run this",
-			workers, feature);
-	if (workers > fabric->switches || workers > VIRTUAL_WORKERS_MAX)
+		return fault_set(
+			fault, EINVAL, "%s: %s: only one worker can run this", text, feature);
+	if (fabric->parts->count > fabric->switches || fabric->parts->count > VIRTUAL_WORKERS_MAX)
 		return fault_set(fault, EINVAL,
-			"--workers %u: expected 1 to %u, of a fabric with %u switches", workers,
+			"%s: expected 1 to %u%s, of a fabric with %u switches", text,
 			fabric->switches < VIRTUAL_WORKERS_MAX ? fabric->switches
 							       : VIRTUAL_WORKERS_MAX,
-			fabric->switches);
+			fabric->parts->ranks != NULL ? " workers in all" : "", fabric->switches);
 	return 0;
+}
+
+/* Own parts get the lowest numbers, and those of the next ranks follow. */
+static void number_parts(struct virtual_parts *parts, size_t devices)
+{
+	unsigned first = parts->ranks != NULL ? parts->ranks->own * parts->own : 0;
+
+	for (size_t i = 0; first > 0 && i < devices; i++)
+		parts->of_device[i] =
+			(uint16_t)((parts->of_device[i] + parts->count - first) % parts->count);
+}
+
+/* By rank 0, for all: on another machine METIS may be another one. */
+static int assign(struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
+{
+	size_t devices = (size_t)fabric->switches + fabric->hosts;
+	struct ranks *ranks = parts->ranks;
+	int result = 0;
+
+	parts->of_device = calloc(devices + 1, sizeof(*parts->of_device));
+	if (parts->of_device == NULL)
+		result = -ENOMEM;
+	else if (ranks == NULL || ranks->own == 0)
+		result = topology_cut(fabric->topology, parts->count, parts->of_device);
+	if (result < 0)
+		fault_set(fault, -result, "%s: cannot be cut into %u parts", fabric->topology->name,
+			parts->count);
+	result = ranks_agree(ranks, result, fault);
+	if (result == 0 && ranks != NULL &&
+		ranks_share(ranks, parts->of_device, devices * sizeof(*parts->of_device)) < 0) {
+		*fault = ranks->fault;
+		return -EIO;
+	}
+	return result;
 }
 
 static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
 {
-	size_t devices = (size_t)fabric->switches + fabric->hosts;
-	int result;
+	char text[VIRTUAL_PARTS_TEXT];
+	int result = assign(fabric, parts, fault);
 
-	parts->of_device = calloc(devices + 1, sizeof(*parts->of_device));
-	if (parts->of_device == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u workers", parts->count);
-	result = topology_cut(fabric->topology, parts->count, parts->of_device);
 	if (result < 0)
-		return fault_set(fault, -result, "%s: cannot be cut into %u parts",
-			fabric->topology->name, parts->count);
+		return result;
+	number_parts(parts, (size_t)fabric->switches + fabric->hosts);
 	parts->lookahead_ps = topology_cut_delay(fabric->topology, parts->of_device);
 	if (parts->lookahead_ps == 0)
 		return fault_set(fault, EINVAL,
-			"--workers %u: a link without delay would be cut, and workers need a "
-			"delay between them: expected 'delay' above 0ps",
-			parts->count);
+			"%s: a link without delay would be cut, and workers need a delay between "
+			"them: expected 'delay' above 0ps",
+			virtual_parts_text(fabric, text));
 	if (parts->lookahead_ps > PS_PER_S)
 		parts->lookahead_ps = PS_PER_S;
 	return 0;
@@ -303,6 +360,7 @@ static int limit_out(
 {
 	uint64_t hosts = fabric->hosts, least = UINT64_MAX, round;
 	uint64_t frame = virtual_least_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	char text[VIRTUAL_PARTS_TEXT];
 
 	parts->out_max = UINT64_MAX;
 	if (virtual_order_reserve(fabric) == 0)
@@ -318,9 +376,9 @@ static int limit_out(
 	if (parts->out_max >= hosts)
 		return 0;
 	return fault_set(fault, EINVAL,
-		"--workers %u: in the delay of a cut link, %g us, a host sends more frames than there "
-		"is memory for where frames can overtake each other: only one worker can run this",
-		parts->count, (double)parts->lookahead_ps / (double)PS_PER_US);
+		"%s: in the delay of a cut link, %g us, a host sends more frames than there is "
+		"memory for where frames can overtake each other: only one worker can run this",
+		virtual_parts_text(fabric, text), (double)parts->lookahead_ps / (double)PS_PER_US);
 }
 
 static int create_part(struct virtual_fabric *fabric, struct virtual_worker *worker, unsigned which)
@@ -344,7 +402,10 @@ static int create_part(struct virtual_fabric *fabric, struct virtual_worker *wor
 
 static int create_workers(struct virtual_fabric *fabric, struct virtual_parts *parts)
 {
-	for (unsigned i = 0; i < parts->count; i++) {
+	parts->use_elsewhere = calloc(parts->count, sizeof(*parts->use_elsewhere));
+	if (parts->use_elsewhere == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < parts->own; i++) {
 		struct virtual_worker *worker = &parts->worker[i];
 
 		worker->parts = parts;
@@ -380,21 +441,24 @@ static void mark_links(struct virtual_fabric *fabric, const struct virtual_parts
 	}
 }
 
-int virtual_parts_create(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
+int virtual_parts_create(
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault)
 {
 	size_t bytes = sizeof(struct virtual_parts) + workers * sizeof(struct virtual_worker);
-	struct virtual_parts *parts;
-	int result = check(fabric, workers, fault);
+	struct virtual_parts *parts = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	int result;
 
-	if (result < 0)
-		return result;
-	parts = aligned_alloc(64, (bytes + 63) / 64 * 64);
 	if (parts == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u workers", workers);
 	memset(parts, 0, bytes);
-	parts->count = workers;
+	parts->ranks = ranks;
+	parts->others.next = WEFT_TIME_NEVER;
+	parts->own = workers;
+	parts->count = workers * (ranks != NULL ? ranks->count : 1);
 	fabric->parts = parts;
-	result = cut(fabric, parts, fault);
+	result = check(fabric, fault);
+	if (result == 0)
+		result = cut(fabric, parts, fault);
 	if (result == 0)
 		result = limit_out(fabric, parts, fault);
 	if (result < 0)
@@ -425,8 +489,9 @@ void virtual_parts_destroy(struct virtual_fabric *fabric)
 
 	if (parts == NULL)
 		return;
-	for (unsigned i = 0; i < parts->count; i++)
+	for (unsigned i = 0; i < parts->own; i++)
 		destroy_worker(&parts->worker[i], i, parts->count);
+	free(parts->use_elsewhere);
 	free(parts->of_device);
 	free(parts);
 	fabric->parts = NULL;

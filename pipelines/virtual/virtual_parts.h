@@ -21,7 +21,9 @@
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "ranks.h"
 #include "round_barrier.h"
 #include "virtual_cross.h"
 #include "virtual_private.h"
@@ -48,20 +50,28 @@ struct virtual_worker {
 } __attribute__((aligned(64)));
 
 struct virtual_parts {
-	unsigned count;
-	uint16_t *of_device; /* [switches + hosts]: its part */
+	unsigned count;                   /* of all ranks */
+	unsigned own;                     /* of this process, numbers below it */
+	struct ranks *ranks;              /* NULL: there is one process */
+	struct virtual_told others;       /* by other ranks, all together, in this round */
+	atomic_bool garbled;              /* a message of theirs is none */
+	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
+	struct run_worker *use_elsewhere; /* [count - own], likewise */
+	uint16_t *of_device;              /* [switches + hosts]: its part */
 	weft_time lookahead_ps;
 	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */
 	struct round_barrier barrier;
 	weft_time limit; /* of virtual_parts_run() */
 	bool quit, reached;
-	unsigned started; /* threads; worker 0 is the caller's */
-	struct virtual_worker worker[];
+	unsigned started;               /* threads; worker 0 is the caller's */
+	struct virtual_worker worker[]; /* [own] */
 };
 
-/* Cuts the fabric into 'workers' parts, 2 or more, before its run. -EINVAL if it cannot be cut, or
- * if it has a feature that one thread is needed for: the text names it. -ENOMEM. */
-int virtual_parts_create(struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
+/* Cuts the fabric into 'workers' parts for each rank ('ranks' NULL: for this process), 2 or more in
+ * all, before its run. -EINVAL if it cannot be cut, or if it has a feature that one thread is
+ * needed for: the text names it. -ENOMEM. */
+int virtual_parts_create(
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault);
 void virtual_parts_destroy(struct virtual_fabric *fabric);
 
 /* -EAGAIN: no more threads. */
@@ -87,18 +97,41 @@ static inline struct virtual_box *virtual_box_for(struct virtual_fabric *fabric,
 			   [fabric->parts->of_device[virtual_device_of(fabric, order)]];
 }
 
-/* Parts of a fabric: itself if it is not cut. */
+/* Parts of a fabric in this process: itself if it is not cut. */
 static inline unsigned virtual_parts_count(const struct virtual_fabric *fabric)
+{
+	return fabric->parts == NULL ? 1 : fabric->parts->own;
+}
+
+/* True if other processes have other parts. */
+static inline bool virtual_has_ranks(const struct virtual_fabric *fabric)
+{
+	return fabric->parts != NULL && fabric->parts->ranks != NULL;
+}
+
+/* The same in all processes. */
+static inline unsigned virtual_parts_in_all(const struct virtual_fabric *fabric)
 {
 	return fabric->parts == NULL ? 1 : fabric->parts->count;
 }
+
+/* How the user asked for them, for messages: "--workers 4", "2 ranks of 4 workers". */
+#define VIRTUAL_PARTS_TEXT 64
+const char *virtual_parts_text(const struct virtual_fabric *fabric, char text[VIRTUAL_PARTS_TEXT]);
 
 static inline struct virtual_fabric *virtual_part_at(struct virtual_fabric *fabric, unsigned part)
 {
 	return part == 0 ? fabric : fabric->parts->worker[part].fabric;
 }
 
-/* The part of a switch, or of a host by the number of switches and its own. */
+/* True if the switch, or the host by the number of switches and its own, is in a part of this
+ * process. */
+static inline bool virtual_is_ours(const struct virtual_fabric *fabric, uint32_t device)
+{
+	return fabric->parts == NULL || fabric->parts->of_device[device] < fabric->parts->own;
+}
+
+/* The part of such a device, which is ours. */
 static inline struct virtual_fabric *virtual_part_of(struct virtual_fabric *fabric, uint32_t device)
 {
 	return fabric->parts == NULL ? fabric
@@ -118,5 +151,6 @@ static inline void virtual_refuse_parts(struct virtual_fabric *fabric, const cha
 	fabric->refused = why;
 }
 
-/* Packets that are out: in all parts, and between them. Between rounds. */
+/* Packets that are out: in all parts of this process, and between them. Between rounds; after a run
+ * rank 0 counts those of all ranks. */
 uint64_t virtual_packets_out(const struct virtual_fabric *fabric);

@@ -8,8 +8,10 @@
 #include "virtual_host.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
+#include "virtual_mirror.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
+#include "virtual_ranks.h"
 #include "virtual_switch.h"
 
 /* Events between checks of the stop flag, which are few milliseconds even where each touches new
@@ -25,11 +27,12 @@ struct run_loop {
 	virtual_progress_fn progress;
 	void *ctx;
 	weft_time end, middle; /* middle: of the measuring */
-	bool stopped;
-	uint32_t steps_left; /* until the next check */
+	bool stopped, failed;  /* somewhere */
+	uint32_t steps_left;   /* until the next check */
 	uint32_t checks;
 };
 
+/* Of all ranks. */
 static uint64_t count_hops(const struct virtual_fabric *fabric)
 {
 	uint64_t hops = 0;
@@ -37,6 +40,7 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->switches; i++)
 		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
 			hops += fabric->sw[i]->port[port].count[SWITCH_DATA_OUT];
+	virtual_ranks_sum(fabric, &hops, 1);
 	return hops;
 }
 
@@ -50,56 +54,92 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 		struct virtual_fabric *part = virtual_part_at(fabric, i);
 		uint64_t packets = part->pool.out * sizeof(struct weft_packet);
 
-		part->looks_ahead = part->state_bytes / 2 / parts + packets > CACHE_BYTES;
+		part->looks_ahead = part->state_bytes / 2 / virtual_parts_in_all(fabric) + packets >
+				    CACHE_BYTES;
 	}
+}
+
+/* Ranks go the same way: what one of them has met counts for all. */
+static void agree(struct run_loop *loop)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+	bool counts = !virtual_has_ranks(fabric) || fabric->parts->ranks->own == 0;
+	uint64_t seen[] = {
+		fabric->now, fabric->failed, loop->stopped, counts ? loop->steps_left : 0};
+
+	virtual_ranks_max(fabric, seen, 4);
+	fabric->now = seen[0];
+	loop->failed = seen[1] != 0;
+	loop->stopped = seen[2] != 0;
+	loop->steps_left = (uint32_t)seen[3];
 }
 
 static void check_loop(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
+	uint64_t hops;
 
 	if (loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed))
 		loop->stopped = true;
+	agree(loop);
 	if (loop->checks++ % REPORT_EACH != 0)
 		return;
 	choose_to_look_ahead(fabric);
+	if (loop->progress == NULL && !virtual_has_ranks(fabric))
+		return;
+	hops = count_hops(fabric);
 	if (loop->progress != NULL)
-		loop->progress(loop->ctx, fabric->now, loop->end, count_hops(fabric));
+		loop->progress(loop->ctx, fabric->now, loop->end, hops);
 }
 
 static bool is_over(const struct run_loop *loop)
 {
 	const struct virtual_fabric *fabric = loop->fabric;
 
-	return loop->stopped || fabric->failed || fabric->deadlock || fabric->goal_over;
+	return loop->stopped || loop->failed || fabric->deadlock || fabric->goal_over;
 }
 
 /* Keeps a circle of heads that have waited for so long, if there is one. */
 static void find_deadlock(struct virtual_fabric *fabric, weft_time age_ps)
 {
 	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
+	struct deadlock_heads heads = {0};
 
+	if (deadlock_collect(&view, age_ps, &heads) < 0)
+		fabric->failed = true;
+	virtual_ranks_collect(fabric, &heads);
 	fabric->circle.channels =
-		deadlock_find(&view, age_ps, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
+		deadlock_search(&heads, fabric->topology, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
+	deadlock_heads_free(&heads);
+}
+
+static bool has_events(struct virtual_fabric *fabric)
+{
+	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
+		if (!event_queue_is_empty(virtual_part_at(fabric, i)->events))
+			return true;
+	return false;
 }
 
 /* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
  * them moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
-	weft_time last;
+	uint64_t some[] = {has_events(fabric), virtual_packets_out(fabric)}, last[2];
 
-	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
-		if (!event_queue_is_empty(virtual_part_at(fabric, i)->events))
-			return false;
-	if (virtual_packets_out(fabric) == 0 || fabric->run->watchdog_ps != WEFT_TIME_NEVER)
+	if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
 		return false;
-	last = virtual_links_free_at(fabric);
-	if (last >= limit || virtual_hosts_full_at(fabric) >= limit)
+	virtual_ranks_max(fabric, some, 2);
+	if (some[0] != 0 || some[1] == 0)
+		return false;
+	last[0] = virtual_links_free_at(fabric);
+	last[1] = virtual_hosts_full_at(fabric);
+	virtual_ranks_max(fabric, last, 2);
+	if (last[0] >= limit || last[1] >= limit)
 		return false;
 	virtual_hosts_fill(fabric);
-	if (fabric->now < last)
-		fabric->now = last;
+	if (fabric->now < last[0])
+		fabric->now = last[0];
 	return true;
 }
 
@@ -132,14 +172,15 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	while (take_events(loop, limit)) {
 		loop->steps_left = CHECK_EACH;
 		check_loop(loop);
-		if (loop->stopped || fabric->failed)
+		if (loop->stopped || loop->failed)
 			return;
 	}
 	/* The stop flag is read where hardly anything happens, too. */
 	loop->steps_left--;
-	set_time(fabric, fabric->now);
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
 			 virtual_hosts_failed(fabric);
+	agree(loop);
+	set_time(fabric, fabric->now);
 	if (fabric->goal_over)
 		return;
 	if (stands_still(fabric, limit)) {
@@ -156,8 +197,11 @@ static void watch(struct virtual_fabric *fabric)
 	if (fabric->circle.channels == 0)
 		find_deadlock(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
-		struct virtual_fabric *part = virtual_part_of(fabric, at);
+		struct virtual_fabric *part;
 
+		if (!virtual_is_ours(fabric, at))
+			continue;
+		part = virtual_part_of(fabric, at);
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)
 			continue;
@@ -172,6 +216,12 @@ static weft_time earlier(weft_time a, weft_time b)
 	return a < b ? a : b;
 }
 
+/* Sources of a host, which is ours. */
+static unsigned our_sources(const struct virtual_fabric *fabric, uint32_t host)
+{
+	return virtual_is_ours(fabric, fabric->switches + host) ? fabric->host[host].sources : 0;
+}
+
 static void take_sample(struct virtual_fabric *fabric)
 {
 	struct measure_totals totals;
@@ -184,7 +234,7 @@ static void take_sample(struct virtual_fabric *fabric)
 static void count_sources(struct virtual_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->hosts; i++)
-		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+		for (unsigned k = 0; k < our_sources(fabric, i); k++)
 			traffic_count(fabric->host[i].source[k], fabric->now);
 }
 
@@ -227,13 +277,14 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			take_sample(fabric);
 		if (sampling && fabric->now == loop->middle)
 			take_middle(fabric);
+		agree(loop);
 	}
 }
 
 static void abandon_sources(struct virtual_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->hosts; i++)
-		for (unsigned k = 0; k < fabric->host[i].sources; k++)
+		for (unsigned k = 0; k < our_sources(fabric, i); k++)
 			traffic_abandon(fabric->host[i].source[k], fabric->now);
 }
 
@@ -269,7 +320,8 @@ static void run_phases(struct run_loop *loop)
 	virtual_hosts_open(fabric);
 	begin_measuring(fabric);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
-		virtual_host_try(virtual_part_of(fabric, fabric->switches + i), i, 0);
+		if (virtual_is_ours(fabric, fabric->switches + i))
+			virtual_host_try(virtual_part_of(fabric, fabric->switches + i), i, 0);
 	if (fabric->run->measure.warmup_ps > 0)
 		warm_up(loop);
 	run_phase(loop, loop->end, true);
@@ -280,15 +332,32 @@ static void run_phases(struct run_loop *loop)
 	fabric->stopped = loop->stopped;
 }
 
+/* Of this process. */
 static int failure(struct virtual_fabric *fabric, struct fault *fault)
 {
+	char text[VIRTUAL_PARTS_TEXT];
+
 	virtual_parts_join(fabric);
 	if (!fabric->failed)
 		return 0;
-	if (fabric->refused == NULL)
-		return fault_set(fault, ENOMEM, "no memory for more packets or events");
-	return fault_set(fault, EINVAL, "--workers %u: %s: only one worker can run this",
-		virtual_parts_count(fabric), fabric->refused);
+	if (virtual_has_ranks(fabric) && fabric->parts->garbled)
+		return fault_set(fault, EIO, "%s: another rank's message makes no sense",
+			virtual_parts_text(fabric, text));
+	if (fabric->refused != NULL)
+		return fault_set(fault, EINVAL, "%s: %s: only one worker can run this",
+			virtual_parts_text(fabric, text), fabric->refused);
+	return fault_set(fault, ENOMEM, "no memory for more packets or events");
+}
+
+/* Each thread of each rank has begun, or none. */
+static int begin(struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
+{
+	int started = fabric->parts != NULL ? virtual_parts_start(fabric->parts, fault) : 0;
+	int result = ranks_agree(ranks, started, fault);
+
+	if (result < 0 && started == 0)
+		virtual_parts_end(fabric->parts);
+	return result;
 }
 
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
@@ -303,17 +372,18 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.middle = measure->warmup_ps +
 			  (run_result_minus(measure->duration_ps, measure->warmup_ps) / 2),
 		.steps_left = CHECK_EACH};
+	struct ranks *ranks = fabric->parts != NULL ? fabric->parts->ranks : NULL;
 	double start = measure_wall_seconds();
-	int result = 0;
+	int result;
 
 	fabric->measure_from = measure->warmup_ps;
-	if (fabric->parts != NULL)
-		result = virtual_parts_start(fabric->parts, fault);
+	result = begin(fabric, ranks, fault);
 	if (result < 0)
 		return result;
 	run_phases(&loop);
 	if (fabric->parts != NULL)
 		virtual_parts_end(fabric->parts);
 	fabric->wall_seconds = measure_wall_seconds() - start;
-	return failure(fabric, fault);
+	result = ranks_agree(ranks, failure(fabric, fault), fault);
+	return result < 0 || ranks == NULL ? result : virtual_mirror(fabric, fault);
 }

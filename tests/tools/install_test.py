@@ -47,12 +47,29 @@ class Install(unittest.TestCase):
                        "man5/weft-run.5", "man5/weft-lab.5", "man5/weft-topology.5", "systemd/system/weft-lab@.service"):
             self.one(ending)
 
+    def test_a_build_with_mpi_installs_its_program_where_weft_fabric_finds_it(self):
+        if not (BUILD / "apps/fabric/weft-fabric-mpi").exists():
+            self.skipTest("this build has no MPI: libopenmpi-dev is missing")
+        self.one("libexec/weft/weft-fabric-mpi")
+        # Not started by mpirun it is the only process, and speaks MPI nevertheless.
+        done = subprocess.run([str(self.one("bin/weft-fabric")), "--mpi", "-q", str(TOP / "topo/ring-deadlock.yaml")],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn("6 channels wait for each other", done.stderr)
+        (self.root / "hidden").mkdir()
+        hidden = shutil.copy(self.one("bin/weft-fabric"), self.root / "hidden")
+        done = subprocess.run([hidden, "--mpi", "-q", str(TOP / "topo/ring-deadlock.yaml")],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "weft-fabric: --mpi: this Weft has no MPI: install the package weft-mpi, or libopenmpi-dev "
+                          "and build it again with -Dmpi=enabled\n"))
+
     def test_the_debian_package_is_built_with_all_libraries_that_the_build_needs(self):
         installed = re.search(r"^weft_packages='(.*?)'", (TOP / "tools/packages.sh").read_text(), re.M | re.S)[1].split()
         needed = (TOP / "debian/control").read_text().split("\nPackage:")[0]
         for package in installed:
             if package.endswith("-dev") and package != "libc6-dev":
                 self.assertIn(f" {package}", needed)
+        self.assertIn(" libopenmpi-dev", needed)
 
     def test_every_page_of_the_manual_is_there(self):
         for page in (TOP / "docs/man").iterdir():

@@ -12,6 +12,7 @@
 #include "cmd_web.h"
 #include "commands.h"
 #include "run_config.h"
+#include "run_mpi.h"
 #include "word_list.h"
 
 #define EXPLAIN_SETS_MAX 64u
@@ -21,15 +22,16 @@
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
-	"                         [--clock real|virtual] [--workers N]\n"
+	"                         [--clock real|virtual] [--workers N] [--mpi N]\n"
 	"       weft run --web[=ADDRESS:PORT] RUN.yaml [the same options]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
 	"\n"
-	"Runs a fabric in one process and prints the measurements. FILE '-' is standard output.\n"
+	"Runs a fabric and prints the measurements. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
+	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"
 	"  --web             serve a page of the run while it goes on, and of its result until Ctrl-C\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 frames were lost, duplicated or out of order, 2 bad request, 3 not able.\n"
@@ -85,6 +87,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 		{"snaplen", required_argument, NULL, OPTION_NO_MATTER},
 		{"lcores", required_argument, NULL, OPTION_NO_MATTER},
 		{"workers", required_argument, NULL, OPTION_NO_MATTER},
+		{"mpi", required_argument, NULL, OPTION_NO_MATTER},
 		{"quiet", no_argument, NULL, OPTION_NO_MATTER},
 		{NULL, 0, NULL, 0},
 	};
@@ -208,7 +211,9 @@ static int run_with_page(int argc, char **argv, const char *address)
 int cmd_run(int argc, char **argv)
 {
 	char name[] = "weft-fabric", *program = argv[0];
+	enum weft_exit result;
 	const char *page;
+	unsigned ranks;
 
 	if (argc < 2) {
 		print_usage(stderr);
@@ -222,9 +227,18 @@ int cmd_run(int argc, char **argv)
 		if (strcmp(argv[i], "--explain") == 0)
 			return explain(argc, argv);
 	}
+	result = run_mpi_take(&argc, argv, &ranks);
+	if (result != EXIT_DONE)
+		return (int)result;
 	page = take_web(&argc, argv);
+	if (page != NULL && ranks > 0)
+		return command_fail("run", EXIT_BAD_REQUEST,
+			"--web: a run by --mpi is not shown while it goes on; 'weft web "
+			"RESULT.json' shows its result");
 	if (page != NULL)
 		return run_with_page(argc, argv, page);
+	if (ranks > 0)
+		return run_mpi(argc, argv, ranks);
 	argv[0] = name;
 	program_path_exec(name, argv);
 	argv[0] = program;

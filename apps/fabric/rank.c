@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "rank.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file_text.h"
+#include "packet.h"
+#include "run_config_json.h"
+
+struct ranks *rank_open(
+	const struct options *options, char **argv, struct fault *fault, int *result)
+{
+	struct ranks *ranks = NULL;
+
+	*result = 0;
+	if (options->mpi || ranks_were_started("weft-fabric"))
+		*result = rank_join(argv, &ranks, fault);
+	return ranks;
+}
+
+static int compare_text(
+	struct ranks *ranks, const char *text, const char *what, struct fault *fault)
+{
+	int result = text == NULL ? fault_set(fault, ENOMEM, "no memory for a comparison") : 0;
+
+	result = ranks_agree(ranks, result, fault);
+	return result < 0 ? result : ranks_compare(ranks, text, strlen(text), what, fault);
+}
+
+static int compare_config(struct ranks *ranks, const struct run_config *config, struct fault *fault)
+{
+	json_t *document = run_config_json(config);
+	char *text = document != NULL ? json_dumps(document, JSON_SORT_KEYS) : NULL;
+	int result = compare_text(ranks, text, "configuration", fault);
+
+	json_decref(document);
+	free(text);
+	return result;
+}
+
+static int compare_topology(
+	struct ranks *ranks, const struct topology *topology, struct fault *fault)
+{
+	size_t bytes = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &bytes);
+	int result;
+
+	if (out != NULL) {
+		topology_write(topology, out);
+		fclose(out);
+	}
+	result = compare_text(ranks, text, "topology", fault);
+	free(text);
+	return result;
+}
+
+#define FILE_MOST ((size_t)1 << 26)
+
+/* A permutation: the same name may be another file on another machine. Pipes are read once, by the
+ * run. */
+static int compare_file(struct ranks *ranks, const char *path, struct fault *fault)
+{
+	struct stat status;
+	char *text = NULL;
+	size_t length = 0;
+	int result = 0;
+
+	if (stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+		(text = file_text_read(path, FILE_MOST, &length, fault)) == NULL)
+		result = -errno;
+	result = ranks_agree(ranks, result, fault);
+	if (result == 0)
+		result = ranks_compare(ranks, text, length, path, fault);
+	free(text);
+	return result;
+}
+
+static int compare_files(struct ranks *ranks, const struct run_config *config, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++)
+		if (config->traffic.at[i].file != NULL)
+			result = compare_file(ranks, config->traffic.at[i].file, fault);
+	return result;
+}
+
+int rank_compare(struct ranks *ranks, const struct options *options,
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	char version[128], number[32];
+	int result;
+
+	if (ranks == NULL)
+		return 0;
+	/* Messages are as memory has them. */
+	snprintf(version, sizeof(version), "%s %zu %u", WEFT_VERSION, sizeof(struct weft_packet),
+		__BYTE_ORDER__);
+	result = compare_text(ranks, version, "version of Weft", fault);
+	snprintf(number, sizeof(number), "%u", options->workers);
+	if (result == 0)
+		result = compare_text(ranks, number, "number of --workers", fault);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)config->seed);
+	if (result == 0)
+		result = compare_text(ranks, number, "seed", fault);
+	if (result == 0)
+		result = compare_config(ranks, config, fault);
+	if (result == 0)
+		result = compare_files(ranks, config, fault);
+	return result == 0 ? compare_topology(ranks, topology, fault) : result;
+}
+
+int rank_close(struct ranks *ranks, int code)
+{
+	if (ranks == NULL)
+		return code;
+	if (ranks->failed || ranks_share(ranks, &code, sizeof(code)) < 0)
+		ranks_end_all(ranks, code != EXIT_DONE ? code : EXIT_NOT_ABLE);
+	ranks_close(ranks);
+	return code;
+}

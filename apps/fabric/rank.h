@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* weft-fabric as one of several ranks of a run (ranks.h). Rank 0 speaks for all. All functions take
+ * NULL, for a run of one process. */
+
+#include <stdio.h>
+
+#include "options.h"
+#include "ranks.h"
+#include "run_config.h"
+#include "topology.h"
+
+/* The ranks, if this process was started as one of them; NULL with '*result' 0, or negative and
+ * fault. 'argv': main()'s. */
+struct ranks *rank_open(
+	const struct options *options, char **argv, struct fault *fault, int *result);
+
+/* rank_mpi.c or rank_elsewhere.c: joins the others, or becomes the program that can. 0 or negative
+ * and fault. */
+int rank_join(char **argv, struct ranks **ranks, struct fault *fault);
+
+/* -EINVAL for all ranks if they are not about to run the same. */
+int rank_compare(struct ranks *ranks, const struct options *options,
+	const struct run_config *config, const struct topology *topology, struct fault *fault);
+
+/* True if this process prints messages and writes results. */
+static inline bool rank_speaks(const struct ranks *ranks)
+{
+	return ranks == NULL || ranks->own == 0;
+}
+
+/* The exit code of all ranks, which leave; it does not return if a rank is lost. */
+int rank_close(struct ranks *ranks, int code);

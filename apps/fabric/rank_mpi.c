@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* In weft-fabric-mpi. */
+
+#include "rank.h"
+
+int rank_join(char **argv, struct ranks **ranks, struct fault *fault)
+{
+	return ranks_open(ranks, fault);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "virtual_cross.h"
+
+/* The head of a message of a round. Then for each part of the sender, for each part of the
+ * receiver, comes a section and what is in it. */
+struct head {
+	uint64_t next, out; /* as struct virtual_told, of all parts of the sender */
+	uint64_t pause;
+};
+
+struct section {
+	uint32_t packets, controls;
+	uint64_t bytes;
+};
+
+/* A packet, without pointers. */
+struct sent_packet {
+	struct weft_packet packet;
+	weft_time at, injected_ps, generated_ps;
+	uint32_t order;
+	uint16_t payload_bytes;
+	uint8_t path;
+	uint8_t route; /* which of the pair's */
+};
+
+/* A credit frame or a notification. Of a credit frame the limits of its VCs follow: what the sender
+ * has sent the receiver knows, for nothing is lost (virtual_open_credit()). */
+struct sent_control {
+	weft_time at;
+	uint32_t order;
+	uint32_t channel; /* that sent it */
+	uint8_t is_arn, vcs;
+	uint16_t reserved;
+	union {
+		struct {
+			uint32_t session, peer_session;
+		} credit;
+		struct control_arn arn;
+	};
+};
+
+/* --- sending --- */
+
+static uint8_t which_route(const struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	const struct route_set *routes = fabric->routes.set;
+	unsigned length, which = 0;
+
+	if (packet->route == NULL)
+		return 0;
+	while (which < ROUTE_ALTERNATIVES_MAX - 1 &&
+		route_set_get(routes, packet->source, packet->destination, which, &length) !=
+			packet->route)
+		which++;
+	return (uint8_t)which;
+}
+
+static uint8_t *put_packet(const struct virtual_fabric *fabric, uint8_t *out,
+	const struct virtual_crossing_packet *crossing)
+{
+	struct sent_packet sent = {.packet = crossing->packet,
+		.at = crossing->at,
+		.injected_ps = crossing->origin.injected_ps,
+		.generated_ps = crossing->origin.generated_ps,
+		.order = crossing->order,
+		.payload_bytes = crossing->origin.payload_bytes,
+		.path = crossing->origin.path,
+		.route = which_route(fabric, &crossing->packet)};
+
+	memcpy(out, &sent, sizeof(sent));
+	return out + sizeof(sent);
+}
+
+static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
+	const struct virtual_crossing_control *crossing)
+{
+	struct sent_control sent = {.at = crossing->at,
+		.order = crossing->order,
+		.channel = (uint32_t)(crossing->channel - fabric->channel),
+		.is_arn = crossing->is_arn};
+	size_t limits = 0;
+
+	if (crossing->is_arn) {
+		sent.arn = crossing->arn;
+	} else {
+		sent.vcs = crossing->credit.vcs;
+		sent.credit.session = crossing->credit.session;
+		sent.credit.peer_session = crossing->credit.peer_session;
+		limits = sent.vcs * sizeof(crossing->credit.limit[0]);
+	}
+	memcpy(out, &sent, sizeof(sent));
+	memcpy(out + sizeof(sent), crossing->credit.limit, limits);
+	return out + sizeof(sent) + limits;
+}
+
+/* 0 or -ENOMEM. The box is empty then. */
+static int put_section(
+	const struct virtual_fabric *fabric, struct ranks_message *message, struct virtual_box *box)
+{
+	size_t control =
+		sizeof(struct sent_control) + sizeof(((struct control_credit *)NULL)->limit);
+	struct section section = {.packets = box->packets, .controls = box->controls};
+	size_t most = sizeof(section) + box->packets * sizeof(struct sent_packet) +
+		      box->controls * control;
+	uint8_t *begin, *out;
+
+	if (ranks_reserve(message, message->used + most) < 0)
+		return -ENOMEM;
+	begin = message->bytes + message->used;
+	out = begin + sizeof(section);
+	for (uint32_t i = 0; i < box->packets; i++)
+		out = put_packet(fabric, out, &box->packet[i]);
+	for (uint32_t i = 0; i < box->controls; i++)
+		out = put_control(fabric, out, &box->control[i]);
+	section.bytes = (uint64_t)(out - begin) - sizeof(section);
+	memcpy(begin, &section, sizeof(section));
+	message->used = (size_t)(out - message->bytes);
+	virtual_box_clear(box);
+	return 0;
+}
+
+/* All that goes to a rank. 0 or -ENOMEM. */
+static int put_message(
+	struct virtual_parts *parts, unsigned side, unsigned rank, const struct head *head)
+{
+	struct ranks_message *message = &parts->ranks->out[rank];
+	unsigned first = virtual_ranks_first(parts, rank);
+	void *begin = ranks_append(message, sizeof(*head));
+	int result = begin == NULL ? -ENOMEM : 0;
+
+	if (result == 0)
+		memcpy(begin, head, sizeof(*head));
+	for (unsigned from = 0; from < parts->own; from++) {
+		struct virtual_worker *worker = &parts->worker[from];
+
+		for (unsigned to = 0; to < parts->own && result == 0; to++)
+			result = put_section(
+				worker->fabric, message, &worker->box[side][first + to]);
+	}
+	return result;
+}
+
+/* --- exchange --- */
+
+static struct head head_of(const struct virtual_parts *parts, unsigned side)
+{
+	struct head head = {.next = WEFT_TIME_NEVER};
+
+	for (unsigned i = 0; i < parts->own; i++) {
+		const struct virtual_told *told = &parts->worker[i].told[side];
+
+		head.next = told->next < head.next ? told->next : head.next;
+		head.out += told->out;
+		head.pause |= told->pause;
+	}
+	return head;
+}
+
+static void hear(struct virtual_parts *parts, unsigned rank)
+{
+	const struct ranks_message *message = &parts->ranks->in[rank];
+	struct virtual_told *others = &parts->others;
+	struct head head;
+
+	if (message->used < sizeof(head)) {
+		ranks_fail(parts->ranks, "another rank does something else");
+		return;
+	}
+	memcpy(&head, message->bytes, sizeof(head));
+	others->next = head.next < others->next ? head.next : others->next;
+	others->out += head.out;
+	others->pause = others->pause || head.pause != 0;
+}
+
+void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
+{
+	struct ranks *ranks = parts->ranks;
+	const struct head head = head_of(parts, side);
+
+	parts->others = (struct virtual_told){.next = WEFT_TIME_NEVER};
+	for (unsigned rank = 0; rank < ranks->count; rank++)
+		if (rank != ranks->own && put_message(parts, side, rank, &head) < 0)
+			ranks_fail(ranks, "no memory for messages");
+	if (ranks_exchange(ranks) == 0)
+		for (unsigned rank = 0; rank < ranks->count; rank++)
+			if (rank != ranks->own)
+				hear(parts, rank);
+	if (!ranks->failed)
+		return;
+	parts->others.pause = true;
+	parts->worker[0].fabric->failed = true;
+}
+
+/* --- receiving --- */
+
+static bool take_packet(struct virtual_fabric *fabric, struct ranks_reader *reader)
+{
+	const void *bytes = ranks_take(reader, sizeof(struct sent_packet));
+	struct virtual_crossing_packet crossing;
+	struct sent_packet sent;
+	unsigned length;
+
+	if (bytes == NULL)
+		return false;
+	memcpy(&sent, bytes, sizeof(sent));
+	crossing = (struct virtual_crossing_packet){.packet = sent.packet,
+		.origin = {.injected_ps = sent.injected_ps,
+			.generated_ps = sent.generated_ps,
+			.payload_bytes = sent.payload_bytes,
+			.path = sent.path},
+		.at = sent.at,
+		.order = sent.order};
+	if (sent.packet.route != NULL)
+		crossing.packet.route = route_set_get(fabric->routes.set, sent.packet.source,
+			sent.packet.destination, sent.route, &length);
+	virtual_cross_take_packet(fabric, &crossing);
+	return true;
+}
+
+static bool take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
+{
+	const void *bytes = ranks_take(reader, sizeof(struct sent_control)), *limits;
+	struct virtual_crossing_control crossing = {0};
+	struct sent_control sent;
+
+	if (bytes == NULL)
+		return false;
+	memcpy(&sent, bytes, sizeof(sent));
+	crossing.at = sent.at;
+	crossing.order = sent.order;
+	crossing.channel = &fabric->channel[sent.channel];
+	crossing.is_arn = sent.is_arn != 0;
+	if (crossing.is_arn) {
+		crossing.arn = sent.arn;
+	} else {
+		crossing.credit.session = sent.credit.session;
+		crossing.credit.peer_session = sent.credit.peer_session;
+		crossing.credit.vcs = sent.vcs;
+		limits = ranks_take(reader, sent.vcs * sizeof(crossing.credit.limit[0]));
+		if (limits == NULL || sent.vcs > FRAME_VCS_MAX)
+			return false;
+		memcpy(crossing.credit.limit, limits, sent.vcs * sizeof(crossing.credit.limit[0]));
+	}
+	virtual_cross_take_control(fabric, &crossing);
+	return true;
+}
+
+static bool take_section(
+	struct virtual_fabric *fabric, const struct section *section, struct ranks_reader *reader)
+{
+	for (uint32_t i = 0; i < section->packets; i++)
+		if (!take_packet(fabric, reader))
+			return false;
+	for (uint32_t i = 0; i < section->controls; i++)
+		if (!take_control(fabric, reader))
+			return false;
+	return reader->left == 0;
+}
+
+/* The sections of a rank's message that are for the worker. */
+static bool take_message(struct virtual_worker *worker, const struct ranks_message *message)
+{
+	struct ranks_reader reader = {message->bytes, message->used};
+	unsigned own = worker->parts->own;
+
+	ranks_take(&reader, sizeof(struct head));
+	for (unsigned i = 0; i < own * own; i++) {
+		const void *bytes = ranks_take(&reader, sizeof(struct section));
+		struct ranks_reader inside;
+		struct section section;
+
+		if (bytes == NULL)
+			return false;
+		memcpy(&section, bytes, sizeof(section));
+		inside = (struct ranks_reader){reader.at, section.bytes};
+		if (ranks_take(&reader, section.bytes) == NULL)
+			return false;
+		if (i % own == worker->fabric->part &&
+			!take_section(worker->fabric, &section, &inside))
+			return false;
+	}
+	return reader.left == 0;
+}
+
+void virtual_ranks_take(struct virtual_worker *worker)
+{
+	const struct ranks *ranks = worker->parts->ranks;
+
+	for (unsigned rank = 0; rank < ranks->count && !ranks->failed; rank++)
+		if (rank != ranks->own && !take_message(worker, &ranks->in[rank])) {
+			worker->parts->garbled = true;
+			worker->fabric->failed = true;
+		}
+}
+
+/* --- before the run --- */
+
+/* FNV-1a, of words, whose upper bits reach the lower ones. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < size; i += sizeof(word)) {
+		size_t left = size - i;
+
+		memcpy(&word, at + i, left < sizeof(word) ? left : sizeof(word));
+		hash = (hash ^ word) * UINT64_C(1099511628211);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* 0 or -ENOMEM. */
+static int hash_set(const struct route_set *set, uint64_t *hash)
+{
+	struct ranks_message block = {0};
+	int result = 0;
+
+	for (uint32_t to = 0; to < route_set_hosts(set) && result == 0; to++) {
+		size_t bytes = route_set_pack(set, to, NULL);
+
+		result = ranks_reserve(&block, bytes);
+		if (result == 0)
+			*hash = hash_bytes(
+				*hash, block.bytes, route_set_pack(set, to, block.bytes));
+	}
+	free(block.bytes);
+	return result;
+}
+
+static uint64_t hash_table(const struct route_table *table, uint64_t hash)
+{
+	size_t entries = (size_t)table->switches * table->hosts;
+
+	hash = hash_bytes(hash, table->primary, entries);
+	if (table->alternatives != NULL)
+		hash = hash_bytes(
+			hash, table->alternatives, entries * sizeof(*table->alternatives));
+	return hash;
+}
+
+int virtual_ranks_compare(
+	const struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	int result = 0;
+
+	if (fabric->routes.set != NULL && hash_set(fabric->routes.set, &hash) < 0)
+		result = fault_set(fault, ENOMEM, "no memory to compare routes");
+	if (fabric->routes.table != NULL)
+		hash = hash_table(fabric->routes.table, hash);
+	result = ranks_agree(ranks, result, fault);
+	if (result == 0)
+		result = ranks_compare(ranks, &hash, sizeof(hash), "set of routes", fault);
+	return result;
+}
+
+/* --- between rounds --- */
+
+void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values)
+{
+	if (virtual_has_ranks(fabric))
+		ranks_max(fabric->parts->ranks, value, values);
+}
+
+void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values)
+{
+	if (virtual_has_ranks(fabric))
+		ranks_sum(fabric->parts->ranks, value, values);
+}
+
+static int add_heads(struct deadlock_heads *heads, const struct ranks_message *message)
+{
+	size_t count = message->used / sizeof(struct deadlock_head);
+
+	if (count == 0)
+		return 0;
+	if (deadlock_heads_reserve(heads, heads->count + count) < 0)
+		return -ENOMEM;
+	memcpy(&heads->head[heads->count], message->bytes, count * sizeof(struct deadlock_head));
+	heads->count += count;
+	return 0;
+}
+
+void virtual_ranks_collect(const struct virtual_fabric *fabric, struct deadlock_heads *heads)
+{
+	size_t bytes = heads->count * sizeof(struct deadlock_head);
+	struct ranks *ranks = virtual_has_ranks(fabric) ? fabric->parts->ranks : NULL;
+
+	for (unsigned i = 0; ranks != NULL && i < ranks->count; i++) {
+		void *copy = i != ranks->own ? ranks_append(&ranks->out[i], bytes) : NULL;
+
+		if (copy != NULL && bytes > 0)
+			memcpy(copy, heads->head, bytes);
+		else if (copy == NULL && i != ranks->own)
+			ranks_fail(ranks, "no memory for messages");
+	}
+	if (ranks == NULL || ranks_exchange(ranks) < 0)
+		return;
+	for (unsigned i = 0; i < ranks->count; i++)
+		if (i != ranks->own && add_heads(heads, &ranks->in[i]) < 0)
+			ranks_fail(ranks, "no memory for messages");
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Random fabrics on the ranks of mpirun, compared with as many threads of rank 0:
+ *
+ *     mpirun -n 2 mpi_fabrics CASES
+ *     mpirun -n 2 mpi_fabrics seed SEED
+ *
+ * Prints the number of cases that gave the same bytes.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+
+/* True if both ways gave the same, or if this is not rank 0. */
+static bool is_same(struct ranks *ranks, unsigned seed)
+{
+	struct fault fault = {""}, other = {""};
+	char *threads = NULL, *processes;
+	struct drawn drawn;
+	bool same;
+
+	drawn_draw(seed, &drawn);
+	processes = drawn_result(drawn_plain, &drawn, ranks, 1 + seed % 2, &fault);
+	if (ranks->own != 0)
+		return true;
+	threads = drawn_result(drawn_plain, &drawn, NULL, ranks->count, &other);
+	same = processes != NULL && threads != NULL && strcmp(processes, threads) == 0;
+	if (!same)
+		fprintf(stderr, "case %u: '%s', '%s'\n", seed, fault.text, other.text);
+	free(processes);
+	free(threads);
+	return same;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned cases = argc == 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+	unsigned first = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 1, good = 0;
+	struct fault fault = {""};
+	struct ranks *ranks;
+
+	if (ranks_open(&ranks, &fault) < 0 || ranks == NULL) {
+		fprintf(stderr, "%s\n", ranks == NULL ? "run it with mpirun -n 2" : fault.text);
+		return EXIT_FAILURE;
+	}
+	for (unsigned i = 0; i < cases; i++)
+		good += is_same(ranks, first + i);
+	if (ranks->own == 0)
+		printf("%u of %u the same\n", good, cases);
+	ranks_close(ranks);
+	return good == cases ? EXIT_SUCCESS : EXIT_FAILURE;
+}

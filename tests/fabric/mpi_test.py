@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Runs on several processes by MPI: the same bytes as on one, and clear errors within seconds.
+
+usage: mpi_test.py WEFT WEFT-FABRIC MPI-FABRICS [TEST]...
+
+WEFT_MPI_CASES: random fabrics on 2 and on 3 processes (default 3; the long form is 20).
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT, FABRIC, FABRICS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+TOPO = pathlib.Path(__file__).resolve().parents[2] / "topo"
+CASES = os.environ.get("WEFT_MPI_CASES", "3")
+MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"]
+if os.geteuid() == 0:
+    MPIRUN.append("--allow-run-as-root")
+# Hours, if nothing ends it.
+ENDLESS = ("--set", "measure.duration=1000s", "--set", "measure.sample=100s")
+SECONDS = 30 # within which errors come, on a machine however busy; none takes more than 3 by itself
+RUN = """
+weft: run/1
+topology: "rlft:ports=4,stages=3"
+clock: virtual
+link: {rate: 100Gbps, delay: 30ns}
+switch: {buffer: 64KiB, mtu: 2KiB}
+nic: {mtu: 2KiB}
+routing: {algorithm: dmodk, mode: table}
+measure: {warmup: 5us, duration: 30us, sample: 10us}
+traffic:
+  - {pattern: uniform, from: all, load: 60%, message: 1000B}
+"""
+
+
+def call(*words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+
+
+def ranks_of(process):
+    """Processes of weft-fabric below a process, by rank."""
+    found, parents = {}, {process.pid}
+    for path in sorted(pathlib.Path("/proc").glob("[0-9]*"), key=lambda path: int(path.name)):
+        try:
+            parent = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if parent not in parents:
+                continue
+            parents.add(int(path.name))
+            environment = dict(entry.split("=", 1) for entry in
+                               (path / "environ").read_text().split("\0") if "=" in entry)
+            if (path / "comm").read_text() == "weft-fabric-mpi\n" and "OMPI_COMM_WORLD_RANK" in environment:
+                found[int(environment["OMPI_COMM_WORLD_RANK"])] = int(path.name)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def has_handler(pid, number):
+    try:
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("SigCgt:"):
+                return int(line.split()[1], 16) >> (number - 1) & 1 == 1
+    except FileNotFoundError:
+        pass
+    return False
+
+
+class Mpi(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-mpi-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.file = self.dir / "run.yaml"
+        self.file.write_text(RUN)
+
+    def result(self, *words, file=None):
+        path = self.dir / "result.json"
+        path.unlink(missing_ok=True)
+        done = call(WEFT, "run", str(file or self.file), "-q", "--json", str(path), *words)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), words)
+        document = json.loads(path.read_text())
+        return document.pop("wall"), json.dumps(document)
+
+    def test_random_fabrics_give_the_bytes_of_threads(self):
+        for ranks in ("2", "3"):
+            done = call(*MPIRUN, "-n", ranks, FABRICS, CASES)
+            self.assertEqual((done.returncode, done.stdout), (0, f"{CASES} of {CASES} the same\n"), done.stderr)
+
+    def test_any_number_of_processes_gives_the_bytes_of_one(self):
+        one = self.result()[1]
+        for words in (("--mpi", "1"), ("--mpi=2",), ("--mpi", "3"), ("--mpi", "4"), ("--mpi", "7"), ("--mpi", "16"),
+                      ("--mpi", "3", "--workers", "2")):
+            self.assertEqual(self.result(*words)[1], one, words)
+
+    def test_run_files_of_the_tree_give_the_bytes_of_one(self):
+        short = ("--set", "measure.duration=30us", "--set", "measure.warmup=10us", "--set", "measure.sample=10us")
+        for name in ("fat-tree-432.yaml", "dragonfly-72.yaml", "booksim-torus.yaml"):
+            one = self.result(*short, file=TOPO / name)[1]
+            self.assertEqual(self.result(*short, "--mpi", "2", file=TOPO / name)[1], one, name)
+
+    def test_a_deadlock_across_processes_is_found_and_told_as_in_one(self):
+        one, three = (call(WEFT, "run", str(TOPO / "ring-deadlock.yaml"), "-q", *words)
+                      for words in ((), ("--mpi", "3")))
+        self.assertIn("6 channels wait for each other", one.stderr)
+        self.assertEqual((three.returncode, three.stderr), (one.returncode, one.stderr))
+
+    def test_each_worker_of_each_process_is_in_the_result(self):
+        workers = self.result("--mpi", "2", "--workers", "2")[0]["workers"]
+        self.assertEqual(len(workers), 4)
+        self.assertTrue(all(worker["events"] > 0 for worker in workers))
+
+    def test_only_one_process_prints_the_result(self):
+        one, two = (call(WEFT, "run", str(self.file), *words).stdout for words in ((), ("--mpi", "2")))
+        self.assertEqual([line for line in one.splitlines() if "wall time" not in line],
+                         [line for line in two.splitlines() if "wall time" not in line])
+
+    def test_the_programs_of_mpirun_find_each_other_without_an_option(self):
+        done = call(*MPIRUN, "-n", "2", FABRIC, str(self.file), "--json", "-")
+        self.assertEqual(len(json.loads(done.stdout)["wall"]["workers"]), 2)
+
+    def refused(self, code, text, *words):
+        start = time.monotonic()
+        done = call(*words)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), words)
+        # libevent in mpirun may complain of connections to ranks that have ended.
+        lines = [line for line in done.stderr.splitlines(True) if not line.startswith("[warn] Epoll")]
+        self.assertEqual("".join(lines), text)
+        self.assertLess(time.monotonic() - start, SECONDS)
+
+    def run_refused(self, text, *words):
+        self.refused(2, f"weft-fabric: {text}\n", WEFT, "run", str(self.file), *words)
+
+    def test_numbers_of_processes_out_of_range_are_refused(self):
+        for number in ("0", "257", "x", ""):
+            self.refused(2, f"weft run: --mpi '{number}': expected a number of processes from 1 to 256\n",
+                         WEFT, "run", str(self.file), "--mpi", number)
+        self.run_refused("--mpi 7: expected 1 to 6 workers in all, of a fabric with 6 switches", "--mpi", "7",
+                         "--set", "topology=rlft:ports=4,stages=2")
+        self.run_refused("--mpi 2 --workers 11: expected 1 to 20 workers in all, of a fabric with 20 switches",
+                         "--mpi", "2", "--workers", "11")
+
+    def test_a_wrong_file_is_told_once(self):
+        self.refused(2, "weft-fabric: nowhere.yaml: No such file or directory\n",
+                     WEFT, "run", "nowhere.yaml", "--mpi", "3")
+
+    def test_features_of_one_worker_are_refused(self):
+        self.run_refused("--mpi 2: only the virtual clock has workers; poll loops of the real one are --lcores",
+                         "--mpi", "2", "--clock", "real")
+        self.run_refused("--mpi 2: captures (--pcap): only one worker can run this",
+                         "--mpi", "2", "--pcap", f"all={self.dir}/x.pcapng")
+        self.run_refused("--mpi 2: measure.link-series: only one process can run this, with --workers",
+                         "--mpi", "2", "--set", "measure.link-series=true")
+        self.refused(2, "weft run: --web: a run by --mpi is not shown while it goes on; 'weft web RESULT.json' shows its "
+                     "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
+        self.run_refused("--mpi 2: congestion control at the source (nic.control): only one worker can run this",
+                         "--mpi", "2", "--set", "routing.mode=source", "--set", "nic.control=drb")
+        self.run_refused("--mpi 2: a link without delay would be cut, and workers need a delay between them: "
+                         "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
+
+    def test_processes_that_would_run_something_else_are_refused(self):
+        other = self.dir / "other.yaml"
+        other.write_text(RUN.replace("60%", "50%"))
+        for what, words in (("seed", (str(self.file), "--set", "seed=7")), ("configuration", (str(other),)),
+                            ("number of --workers", (str(self.file), "--workers", "2"))):
+            self.refused(2, f"weft-fabric: rank 1: another {what} than rank 0's, expected the same in all ranks\n",
+                         *MPIRUN, "-n", "1", FABRIC, str(self.file), ":", "-n", "1", FABRIC, *words)
+        self.refused(2, "weft-fabric: rank 1: nowhere.yaml: No such file or directory\n",
+                     *MPIRUN, "-n", "1", FABRIC, str(self.file), ":", "-n", "1", FABRIC, "nowhere.yaml")
+
+    def test_a_topology_file_with_other_contents_is_refused(self):
+        words = []
+        for delay in ("30ns", "40ns"):
+            here = self.dir / delay
+            here.mkdir()
+            call(WEFT, "topo", "gen", "rlft", "--ports", "4", "--stages", "2", "--delay", delay,
+                 "-o", str(here / "t.yaml"))
+            (here / "run.yaml").write_text(RUN.replace('"rlft:ports=4,stages=3"', "/proc/self/cwd/t.yaml")
+                                           .replace("30ns", "9ns"))
+            words += [":", "-n", "1", "--wdir", str(here), FABRIC, "run.yaml"]
+        self.refused(2, "weft-fabric: rank 1: another topology than rank 0's, expected the same in all ranks\n",
+                     *MPIRUN, *words[1:])
+
+    def start(self, *words):
+        process = subprocess.Popen([WEFT, "run", str(self.file), "-q", *words, *ENDLESS],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            ranks = ranks_of(process)
+            if len(ranks) == 2 and all(has_handler(pid, signal.SIGUSR1) for pid in ranks.values()):
+                return process, ranks
+            time.sleep(0.05)
+        self.fail(f"no two processes: {ranks}")
+
+    def test_a_process_that_dies_ends_the_others(self):
+        for which in (0, 1):
+            process, ranks = self.start("--mpi", "2")
+            start = time.monotonic()
+            os.kill(ranks[which], signal.SIGKILL)
+            errors = process.communicate(timeout=SECONDS)[1]
+            self.assertEqual(process.returncode, 3)
+            self.assertEqual(errors, "weft run: --mpi: a process was ended by signal 9 (Killed), and the others "
+                             "with it\n")
+            self.assertLess(time.monotonic() - start, SECONDS)
+            while any(is_alive(pid) for pid in ranks.values()):
+                self.assertLess(time.monotonic() - start, SECONDS)
+                time.sleep(0.05)
+
+    def test_a_signal_ends_the_run_and_its_result_is_written(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            path = self.dir / f"{number}.json"
+            process, _ = self.start("--mpi", "2", "--json", str(path))
+            process.send_signal(number)
+            errors = process.communicate(timeout=SECONDS)[1]
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(errors, "weft-fabric: incomplete: a signal ended the run before its time\n")
+            self.assertTrue(json.loads(path.read_text())["incomplete"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

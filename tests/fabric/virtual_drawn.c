@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_drawn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_config_json.h"
+#include "virtual_lab.h"
+#include "virtual_private.h"
+
+const char drawn_plain[] = "weft: run/1\n"
+			   "topology: \"rlft:ports=4,stages=3\"\n"
+			   "clock: virtual\n"
+			   "link: {rate: 100Gbps, delay: 30ns}\n"
+			   "switch: {buffer: 64KiB, mtu: 2KiB}\n"
+			   "nic: {mtu: 2KiB}\n"
+			   "routing: {algorithm: dmodk, mode: table}\n"
+			   "measure: {warmup: 10us, duration: 50us, sample: 10us}\n"
+			   "traffic:\n"
+			   "  - {pattern: uniform, from: all, load: 60%, message: 1000B}\n";
+
+static const char *pick(struct rng *rng, const char *const *from, unsigned count)
+{
+	return from[rng_below(rng, count)];
+}
+
+#define PICK(rng, ...)                                \
+	pick(rng, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void add(struct drawn *drawn, const char *text)
+{
+	assert_true(drawn->sets < DRAWN_SETS_MAX);
+	snprintf(drawn->text[drawn->sets], DRAWN_SET_BYTES, "%s", text);
+	drawn->set[drawn->sets] = drawn->text[drawn->sets];
+	drawn->sets++;
+}
+
+static void draw_tree(struct rng *rng, struct drawn *drawn)
+{
+	add(drawn, PICK(rng, "topology=rlft:ports=4,stages=3", "topology=rlft:ports=8,stages=2",
+			   "topology=rlft:ports=6,stages=3"));
+	if (rng_below(rng, 3) == 0) {
+		add(drawn, "routing.mode=source");
+		add(drawn, PICK(rng, "routing.algorithm=dmodk", "routing.algorithm=ud"));
+		return;
+	}
+	add(drawn, PICK(rng, "queuing=1q", "queuing=dbbm", "queuing=vftree", "queuing=flow2sl"));
+	add(drawn, PICK(rng, "switch.vcs=2", "switch.vcs=4"));
+	add(drawn, PICK(rng, "routing.adaptive=none", "routing.adaptive=oblivious",
+			   "routing.adaptive=adaptive", "routing.adaptive=adaptive-th",
+			   "routing.adaptive=arn", "routing.adaptive=arn"));
+	if (strcmp(drawn->text[drawn->sets - 1], "routing.adaptive=arn") == 0) {
+		add(drawn, PICK(rng, "routing.afi=true", "routing.afi=false"));
+		add(drawn, "switch.voq=true"); /* the detector looks at them */
+	}
+	add(drawn, PICK(rng, "detector.crt=5us", "detector.crt=20us"));
+	add(drawn, "detector.arn-refresh=2us");
+	add(drawn, "detector.arn-ttl=20us");
+}
+
+static void draw_direct(struct rng *rng, struct drawn *drawn)
+{
+	add(drawn, PICK(rng, "topology=torus:dims=4x4,hosts=2", "topology=hypercube:dims=4,hosts=2",
+			   "topology=irregular:switches=16,degree=4,hosts=3,seed=7",
+			   "topology=ring:switches=9,hosts=2"));
+	add(drawn, "routing.mode=source");
+	add(drawn, PICK(rng, "routing.algorithm=ud", "routing.algorithm=minhop",
+			   "routing.algorithm=dfs"));
+	add(drawn, "routing.may-deadlock=true");
+	add(drawn, "routing.alternatives=3");
+	add(drawn, PICK(rng, "nic.selector=first", "nic.selector=random",
+			   "nic.selector=round-robin", "nic.selector=contention"));
+	add(drawn, PICK(rng, "switch.fecn=0", "switch.fecn=8"));
+	add(drawn, PICK(rng, "watchdog=off", "watchdog=20us"));
+}
+
+static void draw_traffic(struct rng *rng, struct drawn *drawn)
+{
+	add(drawn, PICK(rng, "traffic[0].load=10%", "traffic[0].load=60%", "traffic[0].load=100%"));
+	add(drawn, PICK(rng, "traffic[0].message=64B", "traffic[0].message=2KiB",
+			   "traffic[0].message=5000B"));
+	add(drawn, PICK(rng, "traffic[0].arrivals=constant", "traffic[0].arrivals=poisson"));
+	if (rng_below(rng, 2) == 0)
+		return;
+	add(drawn, "traffic[1].pattern=hotspot");
+	add(drawn, "traffic[1].from=all");
+	add(drawn, "traffic[1].to=[h3]");
+	add(drawn, "traffic[1].load=40%");
+	add(drawn, "traffic[1].message=2KiB");
+	add(drawn, "traffic[1].start=15us");
+	add(drawn, PICK(rng, "traffic[1].stop=30us", "traffic[1].stop=45us"));
+}
+
+void drawn_draw(unsigned seed, struct drawn *drawn)
+{
+	struct rng generator, *rng = &generator;
+
+	rng_init(rng, seed, 0, 0);
+	*drawn = (struct drawn){.workers = 2 + (unsigned)rng_below(rng, DRAWN_WORKERS_MAX - 1)};
+	add(drawn, "seed=1");
+	snprintf(drawn->text[0], DRAWN_SET_BYTES, "seed=%u", 1 + (unsigned)rng_below(rng, 1000));
+	add(drawn, PICK(rng, "link.delay=1ns", "link.delay=30ns", "link.delay=400ns"));
+	add(drawn, PICK(rng, "switch.buffer=16KiB", "switch.buffer=40KiB", "switch.buffer=128KiB"));
+	add(drawn, PICK(rng, "switch.credits=coalesced", "switch.credits=each"));
+	add(drawn, PICK(rng, "switch.routing-delay=0ns", "switch.routing-delay=100ns"));
+	add(drawn, PICK(rng, "switch.switching=cut-through", "switch.switching=store-and-forward"));
+	add(drawn, PICK(rng, "switch.voq=true", "switch.voq=true", "switch.voq=false"));
+	add(drawn, PICK(rng, "measure.links=true", "measure.links=false"));
+	add(drawn, PICK(rng, "measure.switches=true", "measure.switches=false"));
+	add(drawn, PICK(rng, "measure.latencies=true", "measure.latencies=false"));
+	if (rng_below(rng, 2) == 0)
+		draw_tree(rng, drawn);
+	else
+		draw_direct(rng, drawn);
+	draw_traffic(rng, drawn);
+}
+
+char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
+	unsigned workers, struct fault *fault)
+{
+	struct run_config *config =
+		run_config_parse(file, strlen(file), "test", drawn->set, drawn->sets, fault);
+	struct topology *topology = NULL;
+	struct virtual_fabric *fabric = NULL;
+	struct run_result result = {0};
+	json_t *document;
+	char *text = NULL;
+
+	if (config != NULL && run_config_supported(config, fault) == 0 &&
+		(topology = run_config_open_topology(config, fault)) != NULL)
+		fabric = virtual_fabric_create(topology, config, fault);
+	if (fabric != NULL && virtual_fabric_set_ranks(fabric, ranks, workers, fault) == 0 &&
+		virtual_fabric_run(fabric, NULL, NULL, NULL, fault) == 0 &&
+		(ranks == NULL || ranks->own == 0)) {
+		assert_int_equal(virtual_fabric_result(fabric, &result, fault), 0);
+		if (virtual_fabric_check(fabric) != NULL)
+			fail_msg("%s, %u workers: %s", drawn->text[0], workers,
+				virtual_fabric_check(fabric));
+		document = run_result_json(&result, run_config_json(config));
+		json_object_del(document, "wall");
+		text = json_dumps(document, JSON_INDENT(1));
+		json_decref(document);
+	}
+	run_result_free(&result);
+	virtual_fabric_destroy(fabric);
+	topology_destroy(topology);
+	run_config_destroy(config);
+	return text;
+}
+
+void drawn_expect_same(const char *one, const char *many, unsigned seed, const struct drawn *drawn)
+{
+	if (strcmp(one, many) != 0) {
+		size_t at = 0;
+
+		while (one[at] == many[at])
+			at++;
+		at = at > 60 ? at - 60 : 0;
+		for (unsigned i = 0; i < drawn->sets; i++)
+			print_message("--set '%s'\n", drawn->set[i]);
+		fail_msg("case %u, %u workers: '%.120s' and '%.120s'", seed, drawn->workers,
+			one + at, many + at);
+	}
+}

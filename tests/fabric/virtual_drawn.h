@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Random fabrics on the virtual clock, and their whole result, for tests that compare ways to run
+ * them: on threads, in several processes. */
+
+#include "ranks.h"
+#include "rng.h"
+
+#define DRAWN_WORKERS_MAX 8
+#define DRAWN_SETS_MAX    40
+#define DRAWN_SET_BYTES   96
+
+struct drawn {
+	char text[DRAWN_SETS_MAX][DRAWN_SET_BYTES];
+	const char *set[DRAWN_SETS_MAX];
+	unsigned sets, workers;
+};
+
+/* The run file that the sets change. */
+extern const char drawn_plain[];
+
+void drawn_draw(unsigned seed, struct drawn *drawn);
+
+/* Everything that a user gets, but for what may differ; NULL: it cannot be run, and the fault says
+ * why, or this is not rank 0. */
+char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
+	unsigned workers, struct fault *fault);
+
+/* Fails at the first difference, with the sets. */
+void drawn_expect_same(const char *one, const char *many, unsigned seed, const struct drawn *drawn);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * A virtual fabric in several processes gives the bytes that it gives in one. The processes are
+ * threads here, which exchange messages through memory; mpi_test runs real ones. Long forms:
+ *
+ *     virtual_ranks_test CASES
+ *     virtual_ranks_test seed SEED
+ */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+
+#ifndef RANKS_CASES
+#define RANKS_CASES 24
+#endif
+
+#define TEST_RANKS_MAX 4u
+
+/* --- ranks that are threads --- */
+
+struct hub {
+	pthread_barrier_t barrier;
+	struct ranks *of[TEST_RANKS_MAX];
+	unsigned exchanges_left; /* until rank 1 is lost; 0: never */
+};
+
+static void copy_message(struct ranks_message *to, const struct ranks_message *from)
+{
+	assert_int_equal(ranks_reserve(to, from->used), 0);
+	memcpy(to->bytes, from->bytes, from->used);
+	to->used = from->used;
+}
+
+static int exchange(struct ranks *ranks, struct fault *fault)
+{
+	struct hub *hub = ranks->ctx;
+
+	pthread_barrier_wait(&hub->barrier);
+	for (unsigned i = 0; i < ranks->count; i++)
+		if (i != ranks->own)
+			copy_message(&ranks->in[i], &hub->of[i]->out[ranks->own]);
+	if (ranks->own == 0 && hub->exchanges_left > 0)
+		hub->exchanges_left--;
+	pthread_barrier_wait(&hub->barrier);
+	return hub->exchanges_left == 1 ? fault_set(fault, EIO, "rank 1 is lost") : 0;
+}
+
+static const struct ranks_ops ops = {.exchange = exchange};
+
+struct process {
+	struct ranks ranks;
+	const struct drawn *drawn;
+	const char *file;
+	unsigned workers;
+	char *result;
+	struct fault fault;
+	const atomic_bool *stop;
+	bool incomplete;
+};
+
+static void *run_process(void *argument)
+{
+	struct process *process = argument;
+
+	process->result = drawn_result(
+		process->file, process->drawn, &process->ranks, process->workers, &process->fault);
+	return NULL;
+}
+
+static void run_processes(
+	struct process *process, unsigned count, unsigned exchanges, void *(*run)(void *argument))
+{
+	struct hub hub = {.exchanges_left = exchanges};
+	pthread_t thread[TEST_RANKS_MAX];
+
+	assert_int_equal(pthread_barrier_init(&hub.barrier, NULL, count), 0);
+	for (unsigned i = 0; i < count; i++) {
+		process[i].ranks = (struct ranks){.ops = &ops, .ctx = &hub};
+		assert_int_equal(ranks_init(&process[i].ranks, count, i), 0);
+		hub.of[i] = &process[i].ranks;
+	}
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, run, &process[i]), 0);
+	for (unsigned i = 0; i < count; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned i = 0; i < count; i++)
+		ranks_fini(&process[i].ranks);
+	pthread_barrier_destroy(&hub.barrier);
+}
+
+/* The result of rank 0; NULL and fault, which all ranks have. */
+static char *result_of(const struct drawn *drawn, unsigned count, unsigned workers,
+	unsigned exchanges, struct fault *fault)
+{
+	struct process process[TEST_RANKS_MAX] = {0};
+
+	for (unsigned i = 0; i < count; i++) {
+		process[i].drawn = drawn;
+		process[i].file = drawn_plain;
+		process[i].workers = workers;
+	}
+	run_processes(process, count, exchanges, run_process);
+	for (unsigned i = 1; i < count; i++) {
+		assert_null(process[i].result);
+		if (process[0].result == NULL)
+			assert_string_equal(process[i].fault.text, process[0].fault.text);
+	}
+	*fault = process[0].fault;
+	return process[0].result;
+}
+
+/* --- same bytes --- */
+
+static unsigned first = 1, cases = RANKS_CASES;
+
+/* Ranks and workers that the fabric, of 9 switches or more, has room for. */
+static void run_case(unsigned seed)
+{
+	unsigned ranks = 2 + seed % 3, workers = seed % 5 == 0 ? 2 : 1;
+	struct fault fault = {""}, other = {""};
+	struct drawn drawn;
+	char *one, *many;
+
+	drawn_draw(seed, &drawn);
+	drawn.workers = ranks * workers;
+	one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+	many = result_of(&drawn, ranks, workers, 0, &other);
+	if (one == NULL || many == NULL)
+		fail_msg("case %u, %u ranks of %u workers: '%s', '%s'", seed, ranks, workers,
+			fault.text, other.text);
+	drawn_expect_same(one, many, seed, &drawn);
+	free(one);
+	free(many);
+}
+
+static void any_number_of_ranks_gives_the_same_bytes(void **state)
+{
+	for (unsigned i = 0; i < cases; i++)
+		run_case(first + i);
+}
+
+/* A fabric whose switches of different ranks notify each other. */
+static void notifications_cross_between_ranks(void **state)
+{
+	run_case(57);
+}
+
+static void expect_refused(
+	const struct drawn *drawn, unsigned ranks, unsigned workers, const char *why)
+{
+	struct fault fault = {""};
+
+	assert_null(result_of(drawn, ranks, workers, 0, &fault));
+	assert_string_equal(fault.text, why);
+}
+
+static void features_that_need_one_worker_are_refused_by_all_ranks(void **state)
+{
+	struct drawn drawn = {.set = {"routing.mode=source", "nic.control=drb"}, .sets = 2};
+
+	expect_refused(&drawn, 2, 1,
+		"--mpi 2: congestion control at the source (nic.control): only one worker can run "
+		"this");
+}
+
+static void more_workers_in_all_than_switches_are_refused(void **state)
+{
+	struct drawn drawn = {.sets = 0};
+
+	expect_refused(&drawn, 3, 7,
+		"--mpi 3 --workers 7: expected 1 to 20 workers in all, of a fabric with 20 "
+		"switches");
+}
+
+static void links_without_delay_are_refused(void **state)
+{
+	struct drawn drawn = {.set = {"link.delay=0ns"}, .sets = 1};
+
+	expect_refused(&drawn, 2, 1,
+		"--mpi 2: a link without delay would be cut, and workers need a delay between "
+		"them: expected 'delay' above 0ps");
+}
+
+/* Only one rank sees the discard; all of them end. */
+static void a_refusal_in_the_run_of_one_rank_ends_all(void **state)
+{
+	struct drawn drawn = {
+		.set = {"routing.adaptive=adaptive", "watchdog=2us", "switch.vcs=2",
+			"traffic[0].load=100%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
+			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"},
+		.sets = 9};
+	struct fault fault = {""};
+
+	assert_null(result_of(&drawn, 2, 1, 0, &fault));
+	assert_non_null(strstr(fault.text,
+		"--mpi 2: a switch has discarded a frame for which a host waits: only one worker "
+		"can run this"));
+}
+
+/* At each of the first steps, among them the agreements before the run and the first rounds. */
+static void a_lost_rank_ends_the_others_at_any_step(void **state)
+{
+	struct drawn drawn = {.set = {"measure.duration=20us"}, .sets = 1};
+
+	for (unsigned step = 2; step < 40; step++) {
+		struct fault fault = {""};
+
+		assert_null(result_of(&drawn, 2, 1 + step % 2, step, &fault));
+		assert_string_equal(fault.text, "rank 1 is lost");
+	}
+}
+
+/* --- signals --- */
+
+static void *run_stopped(void *argument)
+{
+	struct process *process = argument;
+	struct run_result result = {0};
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(
+		&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=100s", "measure.sample=100s"));
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, &process->ranks, 1, &fault), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, process->stop, NULL, NULL, &fault), 0);
+	if (process->ranks.own == 0) {
+		assert_int_equal(virtual_fabric_result(lab.fabric, &result, &fault), 0);
+		process->incomplete = result.incomplete;
+	}
+	run_result_free(&result);
+	virtual_lab_close(&lab);
+	return NULL;
+}
+
+static void a_signal_to_any_rank_ends_the_run(void **state)
+{
+	for (unsigned stopped = 0; stopped < 2; stopped++) {
+		struct process process[TEST_RANKS_MAX] = {0};
+		atomic_bool stop = true;
+
+		process[stopped].stop = &stop;
+		run_processes(process, 2, 0, run_stopped);
+		assert_true(process[0].incomplete);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(any_number_of_ranks_gives_the_same_bytes),
+	cmocka_unit_test(notifications_cross_between_ranks),
+	cmocka_unit_test(features_that_need_one_worker_are_refused_by_all_ranks),
+	cmocka_unit_test(more_workers_in_all_than_switches_are_refused),
+	cmocka_unit_test(links_without_delay_are_refused),
+	cmocka_unit_test(a_refusal_in_the_run_of_one_rank_ends_all),
+	cmocka_unit_test(a_lost_rank_ends_the_others_at_any_step),
+	cmocka_unit_test(a_signal_to_any_rank_ends_the_run),
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 2)
+		cases = (unsigned)strtoul(argv[1], NULL, 10);
+	if (argc == 3 && strcmp(argv[1], "seed") == 0) {
+		first = (unsigned)strtoul(argv[2], NULL, 10);
+		cases = 1;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
