@@ -94,6 +94,19 @@ const struct mapper_generation *mapper_current(const struct mapper *mapper)
 	return NULL;
 }
 
+uint32_t mapper_host_epoch(const struct mapper *mapper, uint32_t host)
+{
+	const struct mapper_generation *current = mapper_current(mapper);
+
+	for (uint32_t i = 0; current != NULL && i < mapper->map.devices; i++) {
+		const struct map_device *device = &mapper->map.device[i];
+
+		if (device->present && device->facts.kind == DEVICE_HOST && device->number == host)
+			return device->known_in == current->number ? device->facts.epoch : 0;
+	}
+	return 0;
+}
+
 static void enter_state(struct mapper *mapper, enum mapper_state state, weft_time now)
 {
 	mapper->state = state;

@@ -176,3 +176,8 @@ static inline bool mapper_leads(const struct mapper *mapper)
 
 /* Its own last tables, NULL before the first. Valid until the next poll. */
 const struct mapper_generation *mapper_current(const struct mapper *mapper);
+
+/* The epoch under which host number 'host' of mapper_current() has got its tables of that
+ * generation, which may be an earlier one: tables that stay are not sent again. 0: it has not got
+ * them all yet. */
+uint32_t mapper_host_epoch(const struct mapper *mapper, uint32_t host);

@@ -113,8 +113,9 @@ static json_t *describe(const struct mapper *mapper, const char *from, const cha
 	destination = topology_find_host(tables->topology, to);
 	if (source < 0 || destination < 0)
 		return json_null();
-	return json_pack("{s:I,s:I,s:b,s:o}", "epoch", (json_int_t)mapper->epoch, "generation",
-		(json_int_t)tables->number, "tables", tables->set == NULL, "ways",
+	return json_pack("{s:I,s:I,s:I,s:b,s:o}", "epoch", (json_int_t)mapper->epoch,
+		"source_epoch", (json_int_t)mapper_host_epoch(mapper, (uint32_t)source),
+		"generation", (json_int_t)tables->number, "tables", tables->set == NULL, "ways",
 		list_ways(tables, (uint32_t)source, (uint32_t)destination));
 }
 

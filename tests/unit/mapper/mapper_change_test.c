@@ -578,7 +578,35 @@ static void pauses_that_losses_leave_behind_are_ended_for_good(void **state)
 	}
 }
 
+/* A cut cable between switches changes the tables of switches only: hosts name their destination.
+ */
+static void who_keeps_its_tables_has_them_from_an_earlier_epoch(void **state)
+{
+	struct topology *topology = network_torus(3, 1);
+	struct mapper_fabric fabric;
+	struct mapper *mapper;
+	unsigned kept = 0;
+
+	start_unknown(&fabric, topology);
+	mapper = &fabric.mapper[0];
+	run(&fabric, A_WHILE);
+	net_cut_link(&fabric.net, 0, true);
+	assert_true(mapper_host_epoch(mapper, 0) > 0);
+	run(&fabric, 4 * A_WHILE);
+	for (uint32_t i = 0; i < topology->hosts; i++) {
+		const struct mapper_agent *agent = &fabric.net.host_agent[i];
+
+		assert_int_equal(mapper_host_epoch(mapper, agent->number), agent->epoch);
+		kept += agent->epoch < mapper->epoch;
+	}
+	assert_int_equal(kept, topology->hosts);
+	assert_int_equal(mapper_host_epoch(mapper, topology->hosts), 0);
+	fabric_end(&fabric);
+	topology_destroy(topology);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(who_keeps_its_tables_has_them_from_an_earlier_epoch),
 	cmocka_unit_test(unknown_tables_are_replaced_behind_a_pause),
 	cmocka_unit_test(nothing_is_committed_before_everybody_is_idle),
 	cmocka_unit_test(idle_once_is_not_idle),

@@ -131,6 +131,7 @@ static enum weft_exit show(struct question *question, bool json)
 	struct fault fault = {""};
 	json_t *answer;
 	int result = check(question, &fault);
+	json_int_t given;
 	bool reached;
 
 	if (result == 0)
@@ -142,9 +143,11 @@ static enum weft_exit show(struct question *question, bool json)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", fault.text);
 	json_object_set_new(answer, "from", json_string(question->from));
 	json_object_set_new(answer, "to", json_string(question->to));
-	json_object_set_new(answer, "in_force",
-		json_boolean(epoch_in_use(question) ==
-			     json_integer_value(json_object_get(answer, "epoch"))));
+	/* Tables that a new epoch does not change keep their former one. */
+	given = json_integer_value(json_object_get(answer, "source_epoch"));
+	json_object_del(answer, "source_epoch");
+	json_object_set_new(
+		answer, "in_force", json_boolean(given > 0 && epoch_in_use(question) == given));
 	reached = json_array_size(json_object_get(answer, "ways")) > 0;
 	if (json)
 		command_print_json(json_incref(answer), 0);
