@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -64,6 +65,19 @@ class Status(Case):
         self.assertRegex(lines[0], rf"^lab {self.lab.name} is not all up: processes 3 of 3, "
                          r"ends of links \d+ of 12$")
         self.assertIn("  link s0:2 - s1:2 is cut", lines[1:5])
+
+    def test_a_process_without_cpu_is_named_when_links_go_down(self):
+        stopped = self.lab.pid_of("s1")
+        self.addCleanup(self.lab.wait_links, lambda links: set(links.values()) == {"up"})
+        self.addCleanup(os.kill, stopped, signal.SIGCONT)
+        os.kill(stopped, signal.SIGSTOP)
+        self.lab.wait_links(lambda links: links["s0:2"] == "down")
+        os.kill(stopped, signal.SIGCONT)
+        self.lab.wait_links(lambda links: set(links.values()) == {"up"})
+        said = self.lab.weft("status").stdout
+        self.assert_fits(said)
+        self.assertRegex(said, r"(?m)^  CPU starved: s1's loop was away \d+ ms, ")
+        self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop was away \d+ ms: ")
 
     def test_wide_has_every_counter_that_is_not_zero(self):
         said, status = self.lab.weft("status", "--wide").stdout, self.lab.status()

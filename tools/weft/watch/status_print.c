@@ -57,6 +57,16 @@ static void print_down(json_t *links, FILE *out)
 	}
 }
 
+static void print_starved(json_t *all, FILE *out)
+{
+	const char *starved = lab_text(all, "starved");
+
+	if (starved[0] != '\0')
+		fprintf(out,
+			"  CPU starved: %s, more than three hellos: links may go down by that\n",
+			starved);
+}
+
 static void print_errors(json_t *all, FILE *out)
 {
 	json_t *errors = lab_errors(all, NULL), *error;
@@ -152,6 +162,7 @@ void status_print(json_t *all)
 	print_summary(all, out);
 	print_gone(json_object_get(all, "processes"), out);
 	print_down(json_object_get(all, "links"), out);
+	print_starved(all, out);
 	status_print_strangers(json_object_get(all, "links"), out);
 	print_errors(all, out);
 	status_print_mapping(json_object_get(all, "mapping"), out);
