@@ -169,6 +169,16 @@ class Names(unittest.TestCase):
         self.assertIn("expected at most 107", said)
         self.assertEqual(self.labs(), {})
 
+    def test_the_columns_of_status_stay_below_their_titles_with_long_names(self):
+        host = "host-" + 30 * "x"
+        with open(self.topology) as file:
+            text = file.read()
+        self.write(self.topology, text.replace("h0", host))
+        self.must("up", self.file("long"))
+        lines = self.must("status", "long").stdout.splitlines()
+        title = next(line for line in lines if line.startswith("HOST "))
+        self.assertEqual(len(lines[lines.index(host) + 1]), len(title))
+
     def test_a_name_that_is_not_up_is_an_error_except_for_down(self):
         self.assertIn("no lab of that name is up", self.must("status", "none", code=2).stderr)
         self.assertEqual(self.must("down", "none").stdout, "not up: none\n")
