@@ -37,10 +37,11 @@ def text_of(done):
 
 class Case(unittest.TestCase):
     """One lab for all cases of a class: they only look at it, or put back what they change."""
+    form = "each"
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = labs.Lab(WEFT, "w", LAB, labs.two_switches())
+        cls.lab = labs.Lab(WEFT, "w", LAB, labs.two_switches(), cls.form)
         cls.addClassCleanup(cls.lab.remove)
         cls.lab.up()
         cls.lab.must("run")
@@ -86,6 +87,24 @@ class Status(Case):
                 line = re.search(rf"^{device}: (.*)$", said, re.M).group(1)
                 self.assertEqual([name for name, value in counters.items() if value and f"{name} " not in line],
                                  [], device)
+
+
+class Whole(Case):
+    form = "one"
+
+    def test_want_of_cpu_is_not_blamed_for_a_cable_that_is_cut(self):
+        process = self.lab.pid_of("s0")
+        os.kill(process, signal.SIGSTOP)
+        try:
+            self.lab.status() # waits for an answer, longer than three hellos
+        finally:
+            os.kill(process, signal.SIGCONT)
+        away = max(loop["loop_away_ns"] for loop in self.lab.status()["loops"].values())
+        self.assertGreater(away, 150e6)
+        self.cut("s0:2")
+        self.lab.wait_links(lambda links: links["s1:2"] == "cut")
+        self.lab.wait(lambda: self.lab.status()["ports"]["s0:2"]["link_downs"] > 0, "it does not go down")
+        self.assertEqual(self.lab.status()["starved"], "")
 
 
 class Top(Case):

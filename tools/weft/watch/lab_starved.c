@@ -5,25 +5,36 @@
 #include <string.h>
 
 #include "json_values.h"
+#include "lab_query.h"
 #include "link_end.h"
 
-static uint64_t sum(const json_t *all, const char *class, const char *counter)
+static uint64_t sum_refused(const json_t *all)
 {
-	json_t *devices = json_object_get(all, class), *counters;
-	const char *device;
-	uint64_t total = 0;
+	json_t *nics = json_object_get(all, "nics"), *nic;
+	const char *host;
+	uint64_t refused = 0;
 
-	json_object_foreach(devices, device, counters) total += json_count_of(counters, counter);
-	return total;
+	json_object_foreach(nics, host, nic) refused +=
+		json_count_of(nic, "messages_unreachable") + json_count_of(nic, "messages_silent");
+	return refused;
 }
 
-/* What a process that does not run in time causes at others. */
+/* Links went down, or messages were refused. While a cable is cut, the cut may be the cause of its
+ * link's fall and of the messages. */
 static bool suffers(const json_t *all)
 {
-	return sum(all, "ports", "link_downs") + sum(all, "nics", "link_downs") +
-		       sum(all, "nics", "messages_unreachable") +
-		       sum(all, "nics", "messages_silent") >
-	       0;
+	bool cut = false;
+	json_t *link;
+	size_t index;
+
+	json_array_foreach(json_object_get(all, "links"), index, link)
+	{
+		if (strcmp(lab_text(link, "state"), "cut") == 0)
+			cut = true;
+		else if (json_count_of(link, "link_downs") > 0)
+			return true;
+	}
+	return !cut && sum_refused(all) > 0;
 }
 
 json_t *lab_starved(const json_t *all, weft_time hello_ps)
