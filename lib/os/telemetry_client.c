@@ -64,7 +64,7 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *faul
 	result = private_dir_check(dir, fault);
 	if (result < 0 && result != -ENOENT)
 		return result;
-	snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", dir);
+	snprintf(path, sizeof(path), "%s" TELEMETRY_SOCKET, dir);
 	fd = connect_to(path);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		return fault_set(

@@ -14,6 +14,9 @@
 
 #define TELEMETRY_REPLY_MAX (32 * 1024)
 
+/* Of a program, in its folder of DPDK. */
+#define TELEMETRY_SOCKET "/dpdk_telemetry.v2"
+
 /* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno and fault:
  * -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
 int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *fault);

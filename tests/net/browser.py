@@ -74,6 +74,17 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self.ask("/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
+    def narrow(self, width, height):
+        """As on a smaller screen than chromium has windows for."""
+        self.command("setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,
+                                                  "mobile": False})
+
+    def widen(self):
+        self.command("clearDeviceMetricsOverride", {})
+
+    def command(self, name, parameters):
+        self.ask("/goog/cdp/execute", {"cmd": "Emulation." + name, "params": parameters})
+
     def complaints(self):
         """What the page has written to the console: errors, and offences against its policy."""
         return [entry["message"] for entry in self.ask("/se/log", {"type": "browser"})]

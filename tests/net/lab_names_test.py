@@ -51,12 +51,12 @@ class Names(unittest.TestCase):
         self.write(path, LAB.format(name=name, load=load, topology=topology))
         return path
 
-    def weft(self, part, *more):
-        return subprocess.run([WEFT, "lab", part, *more], text=True, timeout=60, env=self.environment,
+    def weft(self, part, *more, folder=None):
+        return subprocess.run([WEFT, "lab", part, *more], text=True, timeout=60, env=self.environment, cwd=folder,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def must(self, part, *more, code=0):
-        done = self.weft(part, *more)
+    def must(self, part, *more, code=0, folder=None):
+        done = self.weft(part, *more, folder=folder)
         self.assertEqual(done.returncode, code, f"{part} {more}: {done.stdout}{done.stderr}")
         return done
 
@@ -128,6 +128,11 @@ class Names(unittest.TestCase):
         self.assertEqual([(lab["processes"], lab["running"]) for lab in found.values()], [(3, 3)] * 2)
         self.assertIn(paths[1], self.must("list").stdout)
 
+    def test_the_columns_of_list_hold_the_longest_name(self):
+        self.must("up", self.file("n" * 23))
+        title, line = self.must("list").stdout.splitlines()
+        self.assertEqual(line.index("3/3"), title.index("processes") + 3)
+
     def test_down_all_takes_down_every_lab(self):
         for name in ("one", "two"):
             self.must("up", self.file(name))
@@ -140,6 +145,39 @@ class Names(unittest.TestCase):
         self.must("status", "full:switches=2,hosts=1")
         self.must("down", "full:switches=2,hosts=1")
         self.assertEqual(self.labs(), {})
+
+    def test_a_lab_may_have_the_name_of_a_kind_of_topologies(self):
+        self.must("up", self.file("torus"))
+        self.assertIn("lab torus is up", self.must("status", "torus").stdout)
+        self.must("down", "torus")
+        self.assertEqual(self.labs(), {})
+
+    def test_a_folder_of_the_name_of_a_lab_is_not_its_file(self):
+        self.must("up", self.file("folder"))
+        os.mkdir(self.path("folder"))
+        self.must("status", "folder", folder=self.folder)
+        self.must("down", "folder", folder=self.folder)
+        self.assertEqual(self.labs(), {})
+
+    def test_names_too_long_for_a_socket_are_refused_before_anything_starts(self):
+        path, device = self.file("n" * 23), "leaf-of-" + 50 * "x"
+        with open(self.topology) as file:
+            text = file.read()
+        self.write(self.topology, text.replace("s0", device))
+        said = self.must("up", path, code=2).stderr
+        self.assertIn(f"{path}: device {device}: its process has the socket", said)
+        self.assertIn("expected at most 107", said)
+        self.assertEqual(self.labs(), {})
+
+    def test_the_columns_of_status_stay_below_their_titles_with_long_names(self):
+        host = "host-" + 30 * "x"
+        with open(self.topology) as file:
+            text = file.read()
+        self.write(self.topology, text.replace("h0", host))
+        self.must("up", self.file("long"))
+        lines = self.must("status", "long").stdout.splitlines()
+        title = next(line for line in lines if line.startswith("HOST "))
+        self.assertEqual(len(lines[lines.index(host) + 1]), len(title))
 
     def test_a_name_that_is_not_up_is_an_error_except_for_down(self):
         self.assertIn("no lab of that name is up", self.must("status", "none", code=2).stderr)

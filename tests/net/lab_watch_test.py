@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -36,10 +37,11 @@ def text_of(done):
 
 class Case(unittest.TestCase):
     """One lab for all cases of a class: they only look at it, or put back what they change."""
+    form = "each"
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = labs.Lab(WEFT, "w", LAB, labs.two_switches())
+        cls.lab = labs.Lab(WEFT, "w", LAB, labs.two_switches(), cls.form)
         cls.addClassCleanup(cls.lab.remove)
         cls.lab.up()
         cls.lab.must("run")
@@ -65,6 +67,19 @@ class Status(Case):
                          r"ends of links \d+ of 12$")
         self.assertIn("  link s0:2 - s1:2 is cut", lines[1:5])
 
+    def test_a_process_without_cpu_is_named_when_links_go_down(self):
+        stopped = self.lab.pid_of("s1")
+        self.addCleanup(self.lab.wait_links, lambda links: set(links.values()) == {"up"})
+        self.addCleanup(os.kill, stopped, signal.SIGCONT)
+        os.kill(stopped, signal.SIGSTOP)
+        self.lab.wait_links(lambda links: links["s0:2"] == "down")
+        os.kill(stopped, signal.SIGCONT)
+        self.lab.wait_links(lambda links: set(links.values()) == {"up"})
+        said = self.lab.weft("status").stdout
+        self.assert_fits(said)
+        self.assertRegex(said, r"(?m)^  CPU starved: s1's loop was away \d+ ms, ")
+        self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop was away \d+ ms: ")
+
     def test_wide_has_every_counter_that_is_not_zero(self):
         said, status = self.lab.weft("status", "--wide").stdout, self.lab.status()
         for sort in ("switches", "nics"):
@@ -72,6 +87,24 @@ class Status(Case):
                 line = re.search(rf"^{device}: (.*)$", said, re.M).group(1)
                 self.assertEqual([name for name, value in counters.items() if value and f"{name} " not in line],
                                  [], device)
+
+
+class Whole(Case):
+    form = "one"
+
+    def test_want_of_cpu_is_not_blamed_for_a_cable_that_is_cut(self):
+        process = self.lab.pid_of("s0")
+        os.kill(process, signal.SIGSTOP)
+        try:
+            self.lab.status() # waits for an answer, longer than three hellos
+        finally:
+            os.kill(process, signal.SIGCONT)
+        away = max(loop["loop_away_ns"] for loop in self.lab.status()["loops"].values())
+        self.assertGreater(away, 150e6)
+        self.cut("s0:2")
+        self.lab.wait_links(lambda links: links["s1:2"] == "cut")
+        self.lab.wait(lambda: self.lab.status()["ports"]["s0:2"]["link_downs"] > 0, "it does not go down")
+        self.assertEqual(self.lab.status()["starved"], "")
 
 
 class Top(Case):

@@ -124,6 +124,16 @@ class Page(unittest.TestCase):
         self.browser.press("\ue00c") # Escape
         self.assertEqual(self.browser.run("return weft.selected"), -1)
 
+    def test_a_narrow_page_need_not_be_moved_sideways(self):
+        self.browser.narrow(400, 800)
+        self.addCleanup(self.browser.widen)
+        self.open()
+        # Longer than the names of this lab.
+        self.browser.run("document.getElementById('summary').textContent = 'dragonfly '.repeat(40)")
+        self.browser.run("weft.choose(0)")
+        for part in ("document.documentElement", "document.querySelector('main')"):
+            self.assertEqual(self.browser.run(f"return {part}.scrollWidth"), 400, part)
+
 
 if __name__ == "__main__":
     labs.need_lab(programs=("ip", "chromium", "chromedriver"))

@@ -63,6 +63,9 @@ int lab_list_consoles(lab_list_console visit, void *context)
 	return result;
 }
 
+/* The longest name of a lab. */
+#define NAME_COLUMNS (LAB_NAME_MAX - 1)
+
 static int print_console(void *context, const char *name, const char *dir)
 {
 	unsigned *labs = context;
@@ -70,8 +73,8 @@ static int print_console(void *context, const char *name, const char *dir)
 
 	lab_kept_source(dir, source, sizeof(source));
 	if ((*labs)++ == 0)
-		printf("%-16s %9s  %s\n", "lab", "processes", "started from");
-	printf("%-16s %9s  %s\n", name, "elsewhere", source);
+		printf("%-*s %9s  %s\n", NAME_COLUMNS, "lab", "processes", "started from");
+	printf("%-*s %9s  %s\n", NAME_COLUMNS, name, "elsewhere", source);
 	return 0;
 }
 
@@ -84,9 +87,9 @@ static int print_lab(
 	(void)fault;
 	lab_kept_source(state->dir, source, sizeof(source));
 	if ((*labs)++ == 0)
-		printf("%-16s %9s  %s\n", "lab", "processes", "started from");
-	printf("%-16s %4u/%-4u  %s\n", name, lab_state_count_alive(state), state->processes,
-		source);
+		printf("%-*s %9s  %s\n", NAME_COLUMNS, "lab", "processes", "started from");
+	printf("%-*s %4u/%-4u  %s\n", NAME_COLUMNS, name, lab_state_count_alive(state),
+		state->processes, source);
 	return 0;
 }
 

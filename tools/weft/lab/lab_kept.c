@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lab_difference.h"
@@ -218,15 +219,35 @@ bool lab_kept_is_console(const char *dir)
 	return console;
 }
 
+/* Nothing else can be meant: a file, or a generator of topologies with options. */
+static bool is_file(const char *name)
+{
+	struct stat status;
+
+	if (stat(name, &status) == 0)
+		return !S_ISDIR(status.st_mode);
+	return topology_is_generated(name) && strchr(name, ':') != NULL;
+}
+
+/* A folder, or a kind of topologies such as 'ring', may have the name of a lab. */
+static bool is_name(const struct lab_arguments *arguments, struct lab_target *target)
+{
+	const char *file = arguments->file;
+
+	if (is_file(file))
+		return false;
+	if (access(file, F_OK) != 0 && !topology_is_generated(file))
+		return true;
+	return arguments->run_dir == NULL && find_by_name(arguments, target);
+}
+
 int lab_kept_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct fault *fault)
 {
 	const char *run_dir = arguments->run_dir;
 
-	*target = (struct lab_target){
-		.by_name = access(arguments->file, F_OK) != 0 &&
-			   !topology_is_generated(arguments->file),
-	};
+	*target = (struct lab_target){0};
+	target->by_name = is_name(arguments, target);
 	if (!target->by_name) {
 		snprintf(target->file, sizeof(target->file), "%s", arguments->file);
 		snprintf(target->dir, sizeof(target->dir), "%s", run_dir != NULL ? run_dir : "");

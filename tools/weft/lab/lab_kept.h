@@ -20,9 +20,10 @@ struct lab_target {
 	char dir[256];  /* run directory; "": as the file says */
 };
 
-/* A file that exists is a file, and a generator of topologies counts as one. Anything else is the
- * name of a lab, or the path of the file that a lab which is up was started from. -ENOENT and
- * fault: it is none of these. */
+/* A file that exists is a file, and a generator of topologies counts as one, but for a kind without
+ * options, or a folder, that has the name of a lab which is up. Anything else is the name of a lab,
+ * or the path of the file that a lab which is up was started from. -ENOENT and fault: it is none of
+ * these. */
 int lab_kept_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct fault *fault);
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "fabric_key.h"
@@ -15,6 +17,8 @@
 #include "lab_security.h"
 #include "lab_state.h"
 #include "run_routes.h"
+#include "runtime_dir.h"
+#include "telemetry_client.h"
 
 static int check_privileges(const struct lab *lab, struct fault *fault)
 {
@@ -25,6 +29,29 @@ static int check_privileges(const struct lab *lab, struct fault *fault)
 			fault, EPERM, "%s: its links are veth pairs, expected root", lab->path);
 	if (lab->config->run.edges.count > 0)
 		return fault_set(fault, EPERM, "%s: it has TAP edges, expected root", lab->path);
+	return 0;
+}
+
+/* DPDK makes a socket in a folder that has the names of the lab and of the process. */
+static int check_sockets(const struct lab_up *up, struct fault *fault)
+{
+	const struct lab *lab = &up->lab;
+	struct sockaddr_un address;
+
+	for (unsigned i = 0; i < lab->plan->processes; i++) {
+		const struct lab_plan_process *process = &lab->plan->process[i];
+		char dir[RUNTIME_DIR_MAX];
+		size_t length, most = sizeof(address.sun_path) - 1;
+
+		runtime_dir_path(process->prefix, dir);
+		length = strlen(dir) + strlen(TELEMETRY_SOCKET);
+		if (length > most && lab_up_wants(up, i))
+			return fault_set(fault, EINVAL,
+				"%s: device %s: its process has the socket %s" TELEMETRY_SOCKET
+				" of %zu characters, expected at most %zu: shorter names of the "
+				"lab and the device",
+				lab->path, process->name, dir, length, most);
+	}
 	return 0;
 }
 
@@ -114,6 +141,8 @@ int lab_up_check_request(const struct lab_up *up, struct fault *fault)
 		result = check_only(up, fault);
 	if (result == 0)
 		result = check_privileges(&up->lab, fault);
+	if (result == 0)
+		result = check_sockets(up, fault);
 	return result == 0 ? lab_up_check_files(&up->lab, fault) : result;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_collect.h"
+#include "lab_starved.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -275,5 +276,6 @@ json_t *lab_collect(const struct lab *lab, const struct lab_state *state)
 	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;
 	json_object_set_new(all, "up", json_boolean(up));
 	forget_latencies(all);
+	json_object_set_new(all, "starved", lab_starved(all, lab->config->run.hello_ps));
 	return all;
 }

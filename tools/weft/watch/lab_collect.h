@@ -14,7 +14,7 @@
 #include "lab_state.h"
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
- * "elsewhere", "mapping"}; the caller's reference. */
+ * "elsewhere", "mapping", "starved" (lab_starved())}; the caller's reference. */
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state);
 
 /* Entries of the list whose "state" is another one. */

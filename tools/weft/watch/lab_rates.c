@@ -352,8 +352,9 @@ json_t *lab_rates(const struct lab *lab, const json_t *before, const json_t *now
 {
 	const struct rates rates = {lab, before, now, seconds > 0 ? seconds : 1};
 
-	return json_pack("{s:s,s:O,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"), "up",
-		json_object_get(now, "up"), "seconds", seconds, "errors", lab_errors(now, before),
-		"links", list_links(&rates), "hosts", list_hosts(&rates), "mapper",
-		describe_mapper(now), "processes", list_processes(&rates));
+	return json_pack("{s:s,s:O,s:O,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"), "up",
+		json_object_get(now, "up"), "starved", json_object_get(now, "starved"), "seconds",
+		seconds, "errors", lab_errors(now, before), "links", list_links(&rates), "hosts",
+		list_hosts(&rates), "mapper", describe_mapper(now), "processes",
+		list_processes(&rates));
 }

@@ -57,6 +57,16 @@ static void print_down(json_t *links, FILE *out)
 	}
 }
 
+static void print_starved(json_t *all, FILE *out)
+{
+	const char *starved = lab_text(all, "starved");
+
+	if (starved[0] != '\0')
+		fprintf(out,
+			"  CPU starved: %s, more than three hellos: links may go down by that\n",
+			starved);
+}
+
 static void print_errors(json_t *all, FILE *out)
 {
 	json_t *errors = lab_errors(all, NULL), *error;
@@ -82,6 +92,15 @@ static void print_us(json_t *counters, const char *name, FILE *out)
 		fprintf(out, " %9.1f", (double)json_count_of(counters, name) / 1e3);
 }
 
+/* A name longer than its column has a line of its own. */
+static void print_name(const char *name, unsigned columns, FILE *out)
+{
+	if (strlen(name) > columns)
+		fprintf(out, "%s\n%*s", name, (int)columns, "");
+	else
+		fprintf(out, "%-*s", (int)columns, name);
+}
+
 static void print_switches(json_t *switches, FILE *out)
 {
 	const char *name;
@@ -92,10 +111,10 @@ static void print_switches(json_t *switches, FILE *out)
 			"FRAMES OUT", "BYTES OUT", "STALLS", "STORED");
 	json_object_foreach(switches, name, sw)
 	{
+		print_name(name, 18, out);
 		fprintf(out,
-			"%-18s %11" PRIu64 " %11" PRIu64 " %14" PRIu64 " %9" PRIu64 " %10" PRIu64
-			"\n",
-			name, json_count_of(sw, "data_in"), json_count_of(sw, "data_out"),
+			" %11" PRIu64 " %11" PRIu64 " %14" PRIu64 " %9" PRIu64 " %10" PRIu64 "\n",
+			json_count_of(sw, "data_in"), json_count_of(sw, "data_out"),
 			json_count_of(sw, "bytes_out"), json_count_of(sw, "stall_credit"),
 			json_count_of(sw, "stored_blocks"));
 	}
@@ -111,7 +130,8 @@ static void print_hosts(json_t *nics, FILE *out)
 			"RESENT", "FAILED", "P50 us", "P99 us");
 	json_object_foreach(nics, name, nic)
 	{
-		fprintf(out, "%-14s %11" PRIu64 " %11" PRIu64 " %8" PRIu64 " %8" PRIu64, name,
+		print_name(name, 14, out);
+		fprintf(out, " %11" PRIu64 " %11" PRIu64 " %8" PRIu64 " %8" PRIu64,
 			json_count_of(nic, "messages_injected"),
 			json_count_of(nic, "messages_delivered"),
 			json_count_of(nic, "frames_retransmitted"),
@@ -132,10 +152,10 @@ static void print_congestion(json_t *congestion, FILE *out)
 			"ENTRIES", "ARNS SENT", "ADAPTED");
 	json_object_foreach(congestion, name, sw)
 	{
+		print_name(name, 18, out);
 		fprintf(out,
-			"%-18s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64 " %12" PRIu64
-			"\n",
-			name, json_count_of(sw, "roots_now"), json_count_of(sw, "branches_now"),
+			" %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n",
+			json_count_of(sw, "roots_now"), json_count_of(sw, "branches_now"),
 			json_count_of(sw, "arn_entries_now"), json_count_of(sw, "arn_sent"),
 			json_count_of(sw, "packets_adapted"));
 	}
@@ -152,6 +172,7 @@ void status_print(json_t *all)
 	print_summary(all, out);
 	print_gone(json_object_get(all, "processes"), out);
 	print_down(json_object_get(all, "links"), out);
+	print_starved(all, out);
 	status_print_strangers(json_object_get(all, "links"), out);
 	print_errors(all, out);
 	status_print_mapping(json_object_get(all, "mapping"), out);

@@ -153,6 +153,9 @@ static void print_head(const struct top_print *to, const json_t *line)
 	if (away > 0)
 		print_line(to, NULL, "loops away for at most %.1f ms (%s), since traffic began",
 			away / 1e6, where);
+	if (lab_text(line, "starved")[0] != '\0')
+		print_line(to, RED, "CPU starved: %s: links may go down by that",
+			lab_text(line, "starved"));
 }
 
 static void print_more(const struct top_print *to, size_t shown, size_t all, const char *what)
@@ -304,8 +307,8 @@ void top_print(const struct top_print *to, const json_t *line)
 		json_array_size(processes)};
 
 	if (to->rows > 0) {
-		/* Head and titles of tables take 9; the last row stays free. */
-		size_t left = to->rows > 20 ? to->rows - 10 : 10;
+		/* Head and titles of tables take 10; the last row stays free. */
+		size_t left = to->rows > 21 ? to->rows - 11 : 10;
 
 		most[0] = share_rows(most[0], ERRORS_MOST);
 		left -= most[0] < left ? most[0] : left;

@@ -180,11 +180,12 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 	json_t *rates = lab_rates(lab, before, now, seconds);
 	struct sample sample = {lab, before, now, seconds,
 		json_pack(
-			"{s:f,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
-			"seconds", seconds, "up", json_object_get(now, "up"), "utilisation",
-			"state", "blocked", "stalls", "drops", "retransmissions", "rate", "fill",
-			"roots", "switches", "hosts", "mapper", json_object_get(rates, "mapper"),
-			"processes", json_object_get(rates, "processes"))};
+			"{s:f,s:O,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
+			"seconds", seconds, "up", json_object_get(now, "up"), "starved",
+			json_object_get(now, "starved"), "utilisation", "state", "blocked",
+			"stalls", "drops", "retransmissions", "rate", "fill", "roots", "switches",
+			"hosts", "mapper", json_object_get(rates, "mapper"), "processes",
+			json_object_get(rates, "processes"))};
 
 	add_links(&sample, json_object_get(rates, "links"));
 	add_roots(&sample);

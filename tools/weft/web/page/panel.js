@@ -238,15 +238,18 @@ export class Panel {
 
 	showErrors() {
 		const sample = this.fabric.sample, errors = sample?.errors ?? [];
-		at("errors-section").hidden = errors.length === 0;
-		const rows = errors.slice(0, ERRORS_SHOWN).map((error) => {
+		at("errors-section").hidden = errors.length === 0 && !sample?.starved;
+		const shown = errors.slice(0, ERRORS_SHOWN);
+		const rows = shown.map((error) => {
 			const row = element("li", `${error.device} ${error.counter}: ${error.value}` +
 				(error.grown ? ` (+${error.grown})` : ""), error.grown ? "bad" : "");
 			row.title = `${error.unit}: ${error.meaning}`;
 			return row;
 		});
-		if (sample && sample.errors_count > rows.length)
-			rows.push(element("li", `and ${sample.errors_count - rows.length} more: weft lab status --wide`));
+		if (sample?.starved)
+			rows.unshift(element("li", `CPU starved: ${sample.starved}: links may go down by that`, "bad"));
+		if (sample && sample.errors_count > shown.length)
+			rows.push(element("li", `and ${sample.errors_count - shown.length} more: weft lab status --wide`));
 		at("errors").replaceChildren(...rows);
 	}
 
