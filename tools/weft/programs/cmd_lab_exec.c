@@ -32,11 +32,13 @@ static char *join(char *const *word, unsigned words)
 	return NULL;
 }
 
-static enum weft_exit run(const struct lab_arguments *arguments, char *const *argv)
+/* In the host that the first word names. */
+static enum weft_exit run(
+	const struct lab_arguments *arguments, const char *command, char *const *argv)
 {
 	const struct run_config_edge *edge;
 	struct lab_hosts hosts;
-	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab exec");
+	enum weft_exit code = lab_hosts_open(&hosts, arguments, command);
 
 	if (code != EXIT_DONE)
 		return code;
@@ -57,11 +59,11 @@ enum weft_exit cmd_lab_exec(const struct lab_arguments *arguments)
 	if (argv[0] == NULL)
 		return command_fail("lab exec", EXIT_BAD_REQUEST, "expected a command behind --");
 	if (!arguments->joined)
-		return run(arguments, argv);
+		return run(arguments, "lab exec", argv);
 	shell[2] = join(argv, arguments->words - (unsigned)(argv - arguments->word));
 	if (shell[2] == NULL)
 		return command_fail("lab exec", EXIT_NOT_ABLE, "out of memory");
-	code = run(arguments, shell);
+	code = run(arguments, "lab exec", shell);
 	free(shell[2]);
 	return code;
 }
@@ -70,16 +72,8 @@ enum weft_exit cmd_lab_shell(const struct lab_arguments *arguments)
 {
 	const char *program = getenv("SHELL");
 	char *argv[] = {(char *)(program != NULL && program[0] == '/' ? program : "/bin/sh"), NULL};
-	const struct run_config_edge *edge;
-	struct lab_hosts hosts;
-	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab shell");
 
-	if (code != EXIT_DONE)
-		return code;
-	edge = lab_hosts_find(&hosts, arguments->word[0]);
-	code = edge != NULL ? lab_hosts_exec(&hosts, edge, argv) : EXIT_BAD_REQUEST;
-	lab_hosts_close(&hosts);
-	return code;
+	return run(arguments, "lab shell", argv);
 }
 
 enum weft_exit cmd_lab_hosts(const struct lab_arguments *arguments)
