@@ -179,7 +179,7 @@ static int run_real(const struct options *options, const struct run_config *conf
 {
 	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB,
 		.lcores = options->lcores,
-		.files = options->captures + config->edges.count};
+		.files = options->captures + REAL_FILES_OF_EDGE * config->edges.count};
 	int result = eal_start(argc, argv, &eal, fault);
 
 	if (result < 0)

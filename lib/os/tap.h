@@ -30,3 +30,23 @@ struct tap_options {
 int tap_open(const struct tap_options *options, struct fault *fault);
 
 void tap_close(int fd);
+
+/* Losses on the side of the programs, as the kernel counts them. The files are those of the
+ * namespace in which they were opened, for ever. -1: nothing is known. */
+struct tap_losses {
+	int interfaces, sockets; /* descriptors */
+	uint64_t sockets_before;
+};
+
+/* For an open TAP, with the options with which it was opened. 'sockets': those of the namespace
+ * as well, which has no other TAP of a host. Without memory, or without a namespace of that name:
+ * nothing is known. */
+void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
+void tap_losses_close(struct tap_losses *losses);
+
+/* Frames of programs that the queue of the interface had no room for. 0 if the interface is gone.
+ */
+uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name);
+
+/* UDP packets for which their receiver's socket had no room, since tap_losses_open(). */
+uint64_t tap_losses_sockets(const struct tap_losses *losses);

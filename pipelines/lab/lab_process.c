@@ -419,7 +419,8 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 		.lcores = loops,
 		.memory_mib = memory_mib(process),
 		.files = FILES_OF_A_PORT * process->lab.plan->process[process->number].ports +
-			 process->lab.config->run.edges.count + FILES_OF_A_LOOP * loops,
+			 REAL_FILES_OF_EDGE * process->lab.config->run.edges.count +
+			 FILES_OF_A_LOOP * loops,
 		.pci = process->pci,
 	};
 	int result;

@@ -27,6 +27,8 @@
 #include "topology.h"
 #include "tsc_clock.h"
 
+#define REAL_FILES_OF_EDGE 3 /* descriptors */
+
 struct real_fabric;
 
 struct real_fabric_options {

@@ -107,6 +107,7 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	host->tap = tap_open(&tap, fault);
 	if (host->tap < 0)
 		return host->tap;
+	tap_losses_open(&host->losses, &tap, host->made_netns);
 	return poll_nic_attach_tap(host->poll, host->tap, base, tap.mtu, fault);
 }
 
@@ -182,8 +183,10 @@ static void destroy_host(struct real_host *host)
 {
 	poll_nic_destroy(host->poll);
 	nic_routes_destroy(host->routes);
-	if (host->tap >= 0)
+	if (host->tap >= 0) {
+		tap_losses_close(&host->losses);
 		tap_close(host->tap);
+	}
 	if (host->made_netns)
 		netns_remove(host->edge->netns, NULL);
 }

@@ -86,19 +86,24 @@ static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FA
 
 /* Packets of programs for hosts of the fabric are messages, generated where they are queued or
  * refused. The interface counts those without a route, or for a silent host, as refused itself. */
-static void add_tap(struct run_result *result, struct edge *from, const uint64_t *count)
+static void add_tap(struct run_result *result, const struct real_host *host, const uint64_t *count)
 {
-	const uint64_t *edge = edge_counters(from);
+	const uint64_t *edge = edge_counters(host->poll->tap.edge);
+	uint64_t queue = tap_losses_queue(&host->losses, host->edge->tap);
+	uint64_t sockets = tap_losses_sockets(&host->losses);
 	uint64_t refused = edge[EDGE_DROP_UNREACHABLE] + edge[EDGE_DROP_SILENT];
 	uint64_t counted = count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	uint64_t behind = edge[EDGE_DROP_TAP_FULL] + edge[EDGE_DROP_NO_BUFFER] +
-			  edge[EDGE_DROP_OVERSIZE] + edge[EDGE_DROP_NOT_IP];
+			  edge[EDGE_DROP_OVERSIZE] + edge[EDGE_DROP_NOT_IP] + sockets;
 
 	for (unsigned i = 0; i < EDGE_COUNTER_COUNT; i++)
 		run_result_count(result, edge_counter_name(i), edge[i]);
-	result->messages.generated += edge[EDGE_MESSAGES_OUT] + refused + edge[EDGE_DROP_TOO_LONG];
+	run_result_count(result, "tap_drop_queue", queue);
+	run_result_count(result, "tap_drop_socket", sockets);
+	result->messages.generated +=
+		edge[EDGE_MESSAGES_OUT] + refused + edge[EDGE_DROP_TOO_LONG] + queue;
 	result->messages.dropped +=
-		run_result_minus(refused, counted) + edge[EDGE_DROP_TOO_LONG] + behind;
+		run_result_minus(refused, counted) + edge[EDGE_DROP_TOO_LONG] + queue + behind;
 	result->messages.delivered = run_result_minus(result->messages.delivered, behind);
 	result->behind += behind;
 }
@@ -151,7 +156,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	/* Messages without a route, or for a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	if (host->poll->tap.edge != NULL)
-		add_tap(result, host->poll->tap.edge, count);
+		add_tap(result, host, count);
 	if (host->poll->mapper.control != NULL) {
 		run_result_count(result, "host_orders_lost", host->poll->mapper.orders_lost);
 		run_result_count(result, "host_commits_refused",

@@ -26,6 +26,7 @@
 #include "real_pools.h"
 #include "run_goal.h"
 #include "switch_metrics.h"
+#include "tap.h"
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
 enum real_stream { REAL_STREAM_IMPAIRMENT = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
@@ -60,7 +61,8 @@ struct real_host {
 	struct poll_nic *poll;
 	struct nic_routes *routes;
 	struct real_end *end;
-	int tap; /* -1: none */
+	int tap;                  /* -1: none */
+	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
 	bool made_netns; /* of its edge: to be removed again */
 	const struct run_config_edge *edge;

@@ -61,7 +61,7 @@ bool run_fidelity_starved(
 	char away[32];
 
 	if (result->wall.away_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS ||
-		(count_downs(result) == 0 && result->messages.dropped == 0))
+		(count_downs(result) == 0 && run_result_refused(result) == 0))
 		return false;
 	snprintf(text, size, "%s%s was away %s", who[0] != '\0' ? who : "a loop",
 		who[0] != '\0' ? "'s loop" : "", time_text(result->wall.away_ns, away));
@@ -78,7 +78,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 		fprintf(out,
 			"  %-22s %s: %" PRIu64 " ends of links went down, %" PRIu64
 			" messages were refused\n",
-			"CPU starved", why, count_downs(result), result->messages.dropped);
+			"CPU starved", why, count_downs(result), run_result_refused(result));
 	fprintf(out, "  %-22s p99 %s, longest %s: link times are trustworthy above %s\n",
 		"loops away", time_text(p99(result), usual),
 		time_text(result->wall.away_ns, longest),

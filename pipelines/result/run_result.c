@@ -125,6 +125,12 @@ uint64_t run_result_counter(const struct run_result *result, const char *name)
 	return counter != NULL ? counter->value : 0;
 }
 
+uint64_t run_result_refused(const struct run_result *result)
+{
+	return run_result_minus(result->messages.dropped,
+		result->behind + run_result_counter(result, "tap_drop_queue"));
+}
+
 int run_result_count(struct run_result *result, const char *name, uint64_t value)
 {
 	struct run_counter *counter = find_counter(result, name);

@@ -286,6 +286,9 @@ struct run_flow *run_entry_add_flow(struct run_entry *entry);
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 /* Its value; 0 if there is none. */
 uint64_t run_result_counter(const struct run_result *result, const char *name);
+/* Messages that the fabric refused. Of those dropped, TAPs and sockets at their destination did not
+ * take the others, and what did not fit into a TAP's queue was never seen by the fabric. */
+uint64_t run_result_refused(const struct run_result *result);
 /* All counters, {name: value}. */
 json_t *run_result_counters_json(const struct run_result *result);
 /* Pending: sent, neither arrived nor given up. */

@@ -110,6 +110,56 @@ class Programs(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "h2\n"), done.stderr)
 
 
+# Sends packets to h1 and says how many.
+SEND = "import socket; s = socket.socket(2, 2); print(sum(s.sendto(bytes(500), ('h1', 9)) > 0 for _ in range(3000)))"
+# Has room for a few of them, and says how many it has got when it is asked.
+TAKE = """import socket
+s = socket.socket(2, 2)
+s.bind(('', 9))
+s.setsockopt(1, 8, 0)
+print('ready', flush=True)
+input()
+s.setblocking(False)
+n = 0
+try:
+    while s.recv(999):
+        n += 1
+except BlockingIOError:
+    print(n)
+"""
+
+
+class Losses(unittest.TestCase):
+    def test_packets_that_the_kernel_loses_at_hosts_are_dropped_messages_of_a_run(self):
+        lab = labs.Lab(WEFT, "u", LAB.format(hosts="[h0, h1]", network="10.99.0.0/24") +
+                       "traffic: [{pattern: uniform, from: [h2], to: [h3], load: 0.1%, message: 1KiB}]\n",
+                       labs.two_switches())
+        self.addCleanup(lab.remove)
+        lab.up()
+        take = subprocess.Popen([WEFT, "lab", "exec", lab.name, "h1", "--", sys.executable, "-c", TAKE], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(take.communicate)
+        self.addCleanup(take.kill)
+        self.assertEqual(take.stdout.readline(), "ready\n")
+        run = labs.Traffic(lab, "9999s")
+        run.wait_flow()
+        sent = lab.weft("exec", "h0", "--", sys.executable, "-c", SEND)
+        self.assertEqual(sent.stdout, "3000\n", sent.stderr)
+        # All are where they end: those that were lost at once, too.
+        count = "cat /sys/class/net/eth0/statistics/"
+        lab.wait(lambda: int(lab.must("exec", "h0", "--", "sh", "-c", count + "tx_dropped")) +
+                 int(lab.must("exec", "h1", "--", "sh", "-c", count + "rx_packets")) >= 3000, "packets wait")
+        run.stop()
+        _, result, said = run.finish()
+        took = int(take.communicate("\n", timeout=60)[0])
+        messages, counters = result["messages"], result["counters"]
+        self.assertGreater(counters["tap_drop_socket"], 0, said)
+        self.assertEqual(took + counters["tap_drop_socket"] + counters["tap_drop_queue"], 3000, said)
+        self.assertEqual(messages["dropped"], counters["tap_drop_socket"] + counters["tap_drop_queue"], said)
+        self.assertEqual(messages["generated"], messages["delivered"] + messages["dropped"] + messages["pending"])
+        self.assertNotIn("were not sent", said)
+
+
 class Allreduce(unittest.TestCase):
     """Open MPI in the hosts of a lab, while a cable that its messages pass is cut."""
 

@@ -176,6 +176,59 @@ static void frames_cross_both_ways(void **state)
 	tap_close(poll_fd.fd);
 }
 
+/* Nobody reads the frames. */
+static void frames_without_room_in_the_queue_are_known(void **state)
+{
+	struct tap_options options = {.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"};
+	struct tap_losses losses;
+	uint64_t lost, lost_then, longer;
+	char text[4096];
+	int fd;
+
+	need_root();
+	fd = open_tap(options);
+	tap_losses_open(&losses, &options, true);
+	lost = tap_losses_queue(&losses, "h7");
+	inside("ip link set dev h7 txqueuelen 10", text, sizeof(text));
+	inside("ip neigh add 10.0.0.8 lladdr 02:57:46:54:00:08 dev h7", text, sizeof(text));
+	inside("python3 -c 'import socket; s = socket.socket(2, 2); "
+	       "[s.sendto(b\"x\", (\"10.0.0.8\", 9)) for i in range(30)]'",
+		text, sizeof(text));
+	lost_then = tap_losses_queue(&losses, "h7");
+	longer = tap_losses_queue(&losses, "h");
+	tap_losses_close(&losses);
+	tap_close(fd);
+	assert_int_equal(lost, 0);
+	assert_string_equal(text, "");
+	assert_int_equal(lost_then, 20);
+	assert_int_equal(longer, 0);
+}
+
+static void packets_without_room_in_a_socket_are_known(void **state)
+{
+	struct tap_options options = {.name = "h7", .netns = NAMESPACE};
+	struct tap_losses losses;
+	char text[4096];
+
+	need_root();
+	inside("ip link set dev lo up", text, sizeof(text));
+	tap_losses_open(&losses, &options, true);
+	assert_int_equal(tap_losses_sockets(&losses), 0);
+	inside("python3 -c 'import socket; s = socket.socket(2, 2); s.bind((\"127.0.0.1\", 9)); "
+	       "s.setsockopt(1, 8, 0); s.settimeout(0); t = (\"127.0.0.1\", 9); "
+	       "[s.sendto(bytes(1000), t) for i in range(100)]'",
+		text, sizeof(text));
+	assert_string_equal(text, "");
+	inside("awk '/^Udp: [0-9]/ { print $6 }' /proc/net/snmp", text, sizeof(text));
+	assert_in_range(atoi(text), 1, 100);
+	assert_int_equal(tap_losses_sockets(&losses), atoi(text));
+	tap_losses_close(&losses);
+	/* Those of others, where the namespace is not that of one host. */
+	tap_losses_open(&losses, &options, false);
+	assert_int_equal(losses.sockets, -1);
+	tap_losses_close(&losses);
+}
+
 static void refused(struct tap_options options, int code, const char *part)
 {
 	struct fault fault = {""};
@@ -259,6 +312,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(interface_goes_with_its_process_even_if_killed),
 	cmocka_unit_test(interface_without_ipv6_is_silent),
 	cmocka_unit_test(frames_cross_both_ways),
+	cmocka_unit_test(frames_without_room_in_the_queue_are_known),
+	cmocka_unit_test(packets_without_room_in_a_socket_are_known),
 	cmocka_unit_test(wrong_requests_are_named),
 	cmocka_unit_test(name_that_is_taken_is_refused_and_left_alone),
 	cmocka_unit_test(missing_privilege_is_named),

@@ -90,6 +90,22 @@ class Users(unittest.TestCase):
         self.refused(self.switch_argv(self.users[0]), f"{self.bases[0]} belongs to user {self.users[1]}, expected")
         self.assertEqual(os.listdir(self.bases[0]), [])
 
+        # So does a lab, which would have its own folders in it.
+        weft = shutil.copy(WEFT, self.folder)
+        lab, _ = self.foreign_lab(os.getpid(), 0)
+        self.refused(self.argv(self.users[0], weft, "lab", "up", lab),
+                     f"{self.bases[0]} belongs to user {self.users[1]}, expected {self.users[0]}")
+        self.assertEqual(os.listdir(self.bases[0]), [])
+
+    def test_a_lab_that_another_user_hides_is_not_said_to_be_down(self):
+        weft = shutil.copy(WEFT, self.folder)
+        lab, run_dir = self.foreign_lab(os.getpid(), 0)
+        hidden = os.path.join(self.folder, "hidden")
+        os.mkdir(hidden, 0o700)
+        os.rename(run_dir, os.path.join(hidden, "run"))
+        self.refused(self.argv(self.users[0], weft, "lab", "down", lab, "--run-dir", f"{hidden}/run"),
+                     "run.lock: Permission denied")
+
     def test_a_link_in_the_place_of_the_folder_is_not_followed(self):
         target = os.path.join(self.folder, "target")
         os.mkdir(target, 0o777)

@@ -85,7 +85,7 @@ int lab_down(const char *dir, unsigned *processes, struct fault *fault)
 	struct lab_lock lock;
 	int result = lab_lock_take(&lock, dir, "taken down", fault);
 
-	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0)
+	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0 && errno == ENOENT)
 		return -ENOENT; /* This user may not lock it, and nothing needs the lock. */
 	if (result < 0)
 		return result;

@@ -226,8 +226,8 @@ static void take_off_traffic(struct run_traffic *traffic, const struct run_traff
 /* Of programs, by the counts of their TAPs (add_tap() of the real-clock fabric). */
 static uint64_t tap_messages(const struct run_result *result)
 {
-	static const char *const counters[] = {
-		"tap_messages_out", "tap_drop_unreachable", "tap_drop_silent", "tap_drop_too_long"};
+	static const char *const counters[] = {"tap_messages_out", "tap_drop_unreachable",
+		"tap_drop_silent", "tap_drop_too_long", "tap_drop_queue"};
 	uint64_t messages = 0;
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
@@ -330,10 +330,9 @@ static uint64_t in_flight_most(const struct lab_run *run)
 	return (uint64_t)config->edges.count * run->lab.topology->hosts * config->nic.window_frames;
 }
 
-/* Of messages that were refused, those of programs that their TAPs did not take have arrived. */
 static void judge_refused(struct lab_run *run)
 {
-	uint64_t refused = run_result_minus(run->result->messages.dropped, run->result->behind);
+	uint64_t refused = run_result_refused(run->result);
 
 	if (refused > 0)
 		run_result_add_reason(run->result, false,

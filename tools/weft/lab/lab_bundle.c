@@ -230,7 +230,7 @@ int lab_bundle_write(const char *run_dir, json_t *files, struct fault *fault)
 	if (result == 0 && json_object_get(files, LAB_FILE) == NULL)
 		result = fault_set(fault, EINVAL, "expected the lab file among the files");
 	if (result == 0)
-		result = lab_make_parents(dir);
+		result = lab_make_parents(dir, fault);
 	if (result == 0)
 		result = private_dir_make(dir, fault);
 	json_object_foreach(files, name, text)

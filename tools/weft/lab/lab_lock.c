@@ -126,11 +126,9 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 	if (lock->passed)
 		return 0;
 	for (unsigned i = 0; i < TRIES && result == -ESTALE; i++) {
-		result = lab_make_parents(lock->path);
-		if (result < 0)
-			return fault_set(
-				fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
-		result = private_dir_check_way(lock->path, fault);
+		result = lab_make_parents(lock->path, fault);
+		if (result == 0)
+			result = private_dir_check_way(lock->path, fault);
 		if (result == 0)
 			result = try_until_named(lock->path, dir, fault);
 		else if (result == -ENOENT) /* as in try_lock() */

@@ -171,30 +171,40 @@ int lab_state_add_netns(struct lab_state *state, const char *netns)
 
 /* --- the file --- */
 
-int lab_make_parents(const char *dir)
+static int make_parent(const char *path, struct fault *fault)
+{
+	int result = access(path, F_OK) == 0 ? 0 : private_dir_check_way(path, fault);
+
+	if (result == 0 && mkdir(path, 0700) != 0 && errno != EEXIST)
+		result = fault_set(fault, errno, "%s: cannot be made: %s", path, strerror(errno));
+	return result;
+}
+
+int lab_make_parents(const char *dir, struct fault *fault)
 {
 	char path[PATH_BYTES];
+	int result = 0;
 
 	snprintf(path, sizeof(path), "%s", dir);
-	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(path + 1, '/'); result == 0 && slash != NULL;
+		slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(path, 0700) != 0 && errno != EEXIST)
-			return -errno;
+		result = make_parent(path, fault);
 		*slash = '/';
 	}
-	return 0;
+	return result;
 }
 
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault)
 {
-	int result = lab_make_parents(dir);
+	int result = lab_make_parents(dir, fault);
 
 	*state = (struct lab_state){.processes = 0};
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
 	if (result == 0 && mkdir(dir, 0700) != 0)
-		result = -errno;
+		result = fault_set(fault, errno, "%s: cannot be made: %s", dir, strerror(errno));
 	if (result < 0)
-		return fault_set(fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
+		return result;
 	result = private_dir_check(dir, fault);
 	if (result == 0)
 		result = lab_state_save(state, fault);

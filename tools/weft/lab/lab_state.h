@@ -43,8 +43,9 @@ struct lab_state {
 	struct lab_remote *remote;
 };
 
-/* The folders above 'path'. 0 or -errno. */
-int lab_make_parents(const char *path);
+/* The folders above 'path', none of them in a folder that another user can change (private_dir.h).
+ * 0, or -errno and fault. */
+int lab_make_parents(const char *path, struct fault *fault);
 
 /* Makes the directory, which no other user can change, with only the state. -EEXIST: it exists. */
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);

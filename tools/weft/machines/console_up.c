@@ -60,13 +60,12 @@ static int check(const struct console *console, struct fault *fault)
 static int keep(struct console *console, struct fault *fault)
 {
 	const char *dir = console->lab->plan->run_dir;
-	int result = lab_make_parents(dir);
+	int result = lab_make_parents(dir, fault);
 
 	console->made = access(dir, F_OK) != 0;
 
-	if (result < 0)
-		return fault_set(fault, -result, "%s: cannot be made: %s", dir, strerror(-result));
-	result = private_dir_make(dir, fault);
+	if (result == 0)
+		result = private_dir_make(dir, fault);
 	return result == 0 ? lab_kept_write(console->lab, fault) : result;
 }
 
