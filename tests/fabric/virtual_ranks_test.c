@@ -18,7 +18,7 @@
 #include "virtual_lab.h"
 
 #ifndef RANKS_CASES
-#define RANKS_CASES 24
+#define RANKS_CASES 12
 #endif
 
 #define TEST_RANKS_MAX 4u
