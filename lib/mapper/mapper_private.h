@@ -3,7 +3,8 @@
 #pragma once
 
 /* Internals of the mapper: plans for a complete map, that is routes, images, and how to put them in
- * use (mapper_plan.c); and the installed tables of devices (installed_tables.c). */
+ * use (mapper_plan.c); the installed tables of devices (installed_tables.c); and heartbeats and
+ * acknowledgements (mapper_beat.c). */
 
 #include "mapper.h"
 
@@ -28,3 +29,9 @@ void mapper_plan_forget(struct mapper *mapper);
  * another number, or its VC rule differs from that of 'next'. -ENOMEM. */
 int installed_tables_make(struct mapper_generation *found, const struct image_reading *reading,
 	const struct mapper_generation *next);
+
+/* The next acknowledgement of a report, if one is due. True: it is in 'frame'. */
+bool mapper_poll_acknowledgements(struct mapper *mapper, struct mapper_frame *frame);
+/* The next heartbeat of this interval: to all devices with a rank, and to some of the others in
+ * rotation. True: it is in 'frame'. */
+bool mapper_poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_frame *frame);
