@@ -7,10 +7,24 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+import unittest
 import urllib.error
 import urllib.request
+
+
+def main(usage):
+    """A test program of pages: the first word is 'weft', which its cases find as WEFT."""
+    if len(sys.argv) < 2:
+        sys.exit(usage)
+    for program in ("chromium", "chromedriver"):
+        if shutil.which(program) is None:
+            print(f"SKIP: {program} is not installed")
+            sys.exit(77)
+    sys.modules["__main__"].WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
 
 
 class Browser:

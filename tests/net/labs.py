@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 
 def skip(why):
@@ -35,6 +36,15 @@ def need_lab(programs=("ip",)):
     for program in programs:
         if shutil.which(program) is None:
             skip(f"{program} is not installed")
+
+
+def main(usage, programs=("ip",)):
+    """A test program: the first word is 'weft', which its cases find as WEFT, and others choose among them."""
+    if len(sys.argv) < 2:
+        sys.exit(usage)
+    sys.modules["__main__"].WEFT = os.path.abspath(sys.argv[1])
+    need_lab(programs)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
 
 
 def own_kind_of_process(pid):

@@ -9,9 +9,7 @@ as lines that begin with MEASURED; nothing depends on them.
 usage: mapping_test.py WEFT
 """
 import json
-import os
 import re
-import sys
 import time
 import unittest
 
@@ -179,14 +177,5 @@ class Mappers(MappingCase):
         self.assert_map_is_the_file(lab)
 
 
-def main():
-    global WEFT
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    WEFT = os.path.abspath(sys.argv[1])
-    labs.need_lab()
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__)

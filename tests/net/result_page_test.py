@@ -10,7 +10,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -175,10 +174,4 @@ class ResultPage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
-        print("skipped: chromium and chromedriver are not installed")
-        sys.exit(77)
-    WEFT = os.path.abspath(sys.argv.pop(1))
-    unittest.main(verbosity=2)
+    browser.main(__doc__)
