@@ -108,6 +108,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	}
 }
 
+/* Before the words are parsed. */
+static bool is_rank(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--mpi") == 0)
+			return true;
+	return ranks_were_started("weft-fabric");
+}
+
 void options_parse(struct options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -122,8 +131,9 @@ void options_parse(struct options *options, int argc, char **argv)
 	FILE *out = stdout, *errors = stderr, *nowhere = NULL;
 
 	memset(options, 0, sizeof(*options));
-	/* All ranks have the same command line: rank 0 tells what is wrong with it. */
-	if (ranks_of_environment() != 0)
+	/* All ranks have the same command line: rank 0 tells what is wrong with it. A program of
+	 * mpirun's may call this one by itself, and has only its environment. */
+	if (ranks_of_environment() != 0 && is_rank(argc, argv))
 		nowhere = fopen("/dev/null", "w");
 	if (nowhere != NULL)
 		stdout = stderr = nowhere;

@@ -35,6 +35,8 @@ int ranks_reserve(struct ranks_message *message, size_t bytes)
 	size_t room = message->room > 0 ? message->room : ROOM_FIRST;
 	uint8_t *larger;
 
+	if (bytes > SIZE_MAX / 2)
+		return -ENOMEM;
 	while (room < bytes)
 		room *= 2;
 	if (room == message->room)
@@ -212,7 +214,7 @@ int ranks_compare(
 {
 	int result = 0;
 
-	if (send_all(ranks, bytes, size) < 0) {
+	if (send_all(ranks, bytes, ranks->own == 0 ? size : 0) < 0) {
 		*fault = ranks->fault;
 		return -EIO;
 	}

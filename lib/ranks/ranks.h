@@ -19,8 +19,6 @@
 
 #include "fault.h"
 
-#define RANKS_MAX 256u
-
 /* Bytes for a rank, or from it. Grows while a run finds its size. */
 struct ranks_message {
 	uint8_t *bytes;

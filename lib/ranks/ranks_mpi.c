@@ -3,7 +3,7 @@
 
 /*
  * Ranks by MPI. A message goes in two steps, because its length is not known where it arrives: its
- * length and the first bytes, then the rest, if there is one. Messages of most rounds have no rest.
+ * length and the first bytes, then the rest, if there is one. A short message has none.
  */
 
 #include <stdio.h>

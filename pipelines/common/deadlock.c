@@ -222,7 +222,7 @@ static unsigned list_circle(const struct search *search, size_t in, const struct
 	return count;
 }
 
-unsigned deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
+int deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
 	struct topology_port *cycle, unsigned room)
 {
 	struct search search = {.head = heads->head,
@@ -230,11 +230,12 @@ unsigned deadlock_search(struct deadlock_heads *heads, const struct topology *to
 		.to = calloc(heads->count + 1, sizeof(*search.to)),
 		.moves = calloc(heads->count + 1, sizeof(bool)),
 		.visited = calloc(heads->count + 1, sizeof(bool))};
+	bool memory = search.to != NULL && search.moves != NULL && search.visited != NULL;
 	unsigned found = 0;
 
 	if (heads->count > 0)
 		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
-	if (search.to != NULL && search.moves != NULL && search.visited != NULL) {
+	if (memory) {
 		size_t dead;
 
 		for (size_t at = 0; at < search.count; at++)
@@ -246,19 +247,19 @@ unsigned deadlock_search(struct deadlock_heads *heads, const struct topology *to
 	free(search.to);
 	free(search.moves);
 	free(search.visited);
-	return found;
+	return memory ? (int)found : -ENOMEM;
 }
 
 unsigned deadlock_find(const struct deadlock_view *view, weft_time age_ps,
 	struct topology_port *cycle, unsigned room)
 {
 	struct deadlock_heads heads = {0};
-	unsigned count = 0;
+	int count = 0;
 
 	if (deadlock_collect(view, age_ps, &heads) == 0)
 		count = deadlock_search(&heads, view->topology, cycle, room);
 	deadlock_heads_free(&heads);
-	return count;
+	return count > 0 ? (unsigned)count : 0;
 }
 
 static bool has_old_head(const struct deadlock_view *view, const struct weft_switch *sw,

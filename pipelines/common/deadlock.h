@@ -46,10 +46,10 @@ int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count);
 void deadlock_heads_free(struct deadlock_heads *heads);
 
 /* deadlock_find() in two steps: adds the heads of all buffers that cannot move by themselves, 0 or
- * -ENOMEM; and finds the circle in them, which it sorts. */
+ * -ENOMEM; and finds the circle in them, which it sorts: the number of its channels, or -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
-unsigned deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
+int deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
 	struct topology_port *cycle, unsigned room);
 
 /* Channels that wait for each other in a circle: their heads have had no credits for 'age_ps', none

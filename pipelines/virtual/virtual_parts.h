@@ -115,7 +115,7 @@ static inline unsigned virtual_parts_in_all(const struct virtual_fabric *fabric)
 	return fabric->parts == NULL ? 1 : fabric->parts->count;
 }
 
-/* How the user asked for them, for messages: "--workers 4", "2 ranks of 4 workers". */
+/* How the user asked for them, for messages: "--workers 4", "--mpi 2 --workers 4". */
 #define VIRTUAL_PARTS_TEXT 64
 const char *virtual_parts_text(const struct virtual_fabric *fabric, char text[VIRTUAL_PARTS_TEXT]);
 

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rng.h"
 #include "virtual_cross.h"
 
-/* The head of a message of a round. Then for each part of the sender, for each part of the
- * receiver, comes a section and what is in it. */
+/* The head of a message of a round. Then for each part of the receiver comes a section, and what
+ * all parts of the sender have for it. */
 struct head {
 	uint64_t next, out; /* as struct virtual_told, of all parts of the sender */
 	uint64_t pause;
@@ -99,29 +100,58 @@ static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
 	return out + sizeof(sent) + limits;
 }
 
-/* 0 or -ENOMEM. The box is empty then. */
+/* What there is for part 'to', which is in another rank, in the boxes of all parts. */
+static struct section section_for(struct virtual_parts *parts, unsigned side, unsigned to)
+{
+	struct section section = {0};
+
+	for (unsigned from = 0; from < parts->own; from++) {
+		const struct virtual_box *box = &parts->worker[from].box[side][to];
+
+		section.packets += box->packets;
+		section.controls += box->controls;
+	}
+	return section;
+}
+
+static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned to, uint8_t *out)
+{
+	const struct virtual_fabric *fabric = parts->worker[0].fabric;
+
+	for (unsigned from = 0; from < parts->own; from++) {
+		const struct virtual_box *box = &parts->worker[from].box[side][to];
+
+		for (uint32_t i = 0; i < box->packets; i++)
+			out = put_packet(fabric, out, &box->packet[i]);
+	}
+	for (unsigned from = 0; from < parts->own; from++) {
+		struct virtual_box *box = &parts->worker[from].box[side][to];
+
+		for (uint32_t i = 0; i < box->controls; i++)
+			out = put_control(fabric, out, &box->control[i]);
+		virtual_box_clear(box);
+	}
+	return out;
+}
+
+/* 0 or -ENOMEM. The boxes are empty then. */
 static int put_section(
-	const struct virtual_fabric *fabric, struct ranks_message *message, struct virtual_box *box)
+	struct virtual_parts *parts, struct ranks_message *message, unsigned side, unsigned to)
 {
 	size_t control =
 		sizeof(struct sent_control) + sizeof(((struct control_credit *)NULL)->limit);
-	struct section section = {.packets = box->packets, .controls = box->controls};
-	size_t most = sizeof(section) + box->packets * sizeof(struct sent_packet) +
-		      box->controls * control;
+	struct section section = section_for(parts, side, to);
+	size_t most = sizeof(section) + section.packets * sizeof(struct sent_packet) +
+		      section.controls * control;
 	uint8_t *begin, *out;
 
 	if (ranks_reserve(message, message->used + most) < 0)
 		return -ENOMEM;
 	begin = message->bytes + message->used;
-	out = begin + sizeof(section);
-	for (uint32_t i = 0; i < box->packets; i++)
-		out = put_packet(fabric, out, &box->packet[i]);
-	for (uint32_t i = 0; i < box->controls; i++)
-		out = put_control(fabric, out, &box->control[i]);
+	out = empty_boxes(parts, side, to, begin + sizeof(section));
 	section.bytes = (uint64_t)(out - begin) - sizeof(section);
 	memcpy(begin, &section, sizeof(section));
 	message->used = (size_t)(out - message->bytes);
-	virtual_box_clear(box);
 	return 0;
 }
 
@@ -136,13 +166,8 @@ static int put_message(
 
 	if (result == 0)
 		memcpy(begin, head, sizeof(*head));
-	for (unsigned from = 0; from < parts->own; from++) {
-		struct virtual_worker *worker = &parts->worker[from];
-
-		for (unsigned to = 0; to < parts->own && result == 0; to++)
-			result = put_section(
-				worker->fabric, message, &worker->box[side][first + to]);
-	}
+	for (unsigned to = 0; to < parts->own && result == 0; to++)
+		result = put_section(parts, message, side, first + to);
 	return result;
 }
 
@@ -263,14 +288,13 @@ static bool take_section(
 	return reader->left == 0;
 }
 
-/* The sections of a rank's message that are for the worker. */
+/* The section of a rank's message that is for the worker. */
 static bool take_message(struct virtual_worker *worker, const struct ranks_message *message)
 {
 	struct ranks_reader reader = {message->bytes, message->used};
-	unsigned own = worker->parts->own;
 
 	ranks_take(&reader, sizeof(struct head));
-	for (unsigned i = 0; i < own * own; i++) {
+	for (unsigned to = 0; to < worker->parts->own; to++) {
 		const void *bytes = ranks_take(&reader, sizeof(struct section));
 		struct ranks_reader inside;
 		struct section section;
@@ -281,8 +305,7 @@ static bool take_message(struct virtual_worker *worker, const struct ranks_messa
 		inside = (struct ranks_reader){reader.at, section.bytes};
 		if (ranks_take(&reader, section.bytes) == NULL)
 			return false;
-		if (i % own == worker->fabric->part &&
-			!take_section(worker->fabric, &section, &inside))
+		if (to == worker->fabric->part && !take_section(worker->fabric, &section, &inside))
 			return false;
 	}
 	return reader.left == 0;
@@ -301,7 +324,6 @@ void virtual_ranks_take(struct virtual_worker *worker)
 
 /* --- before the run --- */
 
-/* FNV-1a, of words, whose upper bits reach the lower ones. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;
@@ -311,8 +333,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 		size_t left = size - i;
 
 		memcpy(&word, at + i, left < sizeof(word) ? left : sizeof(word));
-		hash = (hash ^ word) * UINT64_C(1099511628211);
-		hash ^= hash >> 32;
+		hash = rng_mix(hash ^ word);
 	}
 	return hash;
 }
@@ -349,7 +370,7 @@ static uint64_t hash_table(const struct route_table *table, uint64_t hash)
 int virtual_ranks_compare(
 	const struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = 1; /* of nothing */
 	int result = 0;
 
 	if (fabric->routes.set != NULL && hash_set(fabric->routes.set, &hash) < 0)

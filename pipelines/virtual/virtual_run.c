@@ -32,7 +32,6 @@ struct run_loop {
 	uint32_t checks;
 };
 
-/* Of all ranks. */
 static uint64_t count_hops(const struct virtual_fabric *fabric)
 {
 	uint64_t hops = 0;
@@ -40,7 +39,6 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < fabric->switches; i++)
 		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
 			hops += fabric->sw[i]->port[port].count[SWITCH_DATA_OUT];
-	virtual_ranks_sum(fabric, &hops, 1);
 	return hops;
 }
 
@@ -77,7 +75,6 @@ static void agree(struct run_loop *loop)
 static void check_loop(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
-	uint64_t hops;
 
 	if (loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed))
 		loop->stopped = true;
@@ -85,11 +82,8 @@ static void check_loop(struct run_loop *loop)
 	if (loop->checks++ % REPORT_EACH != 0)
 		return;
 	choose_to_look_ahead(fabric);
-	if (loop->progress == NULL && !virtual_has_ranks(fabric))
-		return;
-	hops = count_hops(fabric);
 	if (loop->progress != NULL)
-		loop->progress(loop->ctx, fabric->now, loop->end, hops);
+		loop->progress(loop->ctx, fabric->now, loop->end, count_hops(fabric));
 }
 
 static bool is_over(const struct run_loop *loop)
@@ -104,12 +98,15 @@ static void find_deadlock(struct virtual_fabric *fabric, weft_time age_ps)
 {
 	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
 	struct deadlock_heads heads = {0};
+	int channels = deadlock_collect(&view, age_ps, &heads);
 
-	if (deadlock_collect(&view, age_ps, &heads) < 0)
-		fabric->failed = true;
+	fabric->failed = fabric->failed || channels < 0;
 	virtual_ranks_collect(fabric, &heads);
-	fabric->circle.channels =
+	channels =
 		deadlock_search(&heads, fabric->topology, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
+	/* A rank that took this for no circle would go another way than the others. */
+	fabric->failed = fabric->failed || channels < 0;
+	fabric->circle.channels = channels > 0 ? (unsigned)channels : 0;
 	deadlock_heads_free(&heads);
 }
 

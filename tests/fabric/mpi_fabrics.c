@@ -46,7 +46,8 @@ int main(int argc, char **argv)
 	struct ranks *ranks;
 
 	if (ranks_open(&ranks, &fault) < 0 || ranks == NULL) {
-		fprintf(stderr, "%s\n", ranks == NULL ? "run it with mpirun -n 2" : fault.text);
+		fprintf(stderr, "%s\n",
+			fault.text[0] == '\0' ? "run it with mpirun -n 2" : fault.text);
 		return EXIT_FAILURE;
 	}
 	for (unsigned i = 0; i < cases; i++)

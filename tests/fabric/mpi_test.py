@@ -157,6 +157,25 @@ class Mpi(unittest.TestCase):
         self.refused(2, "weft-fabric: nowhere.yaml: No such file or directory\n",
                      WEFT, "run", "nowhere.yaml", "--mpi", "3")
 
+    def test_a_caller_that_ignores_ends_of_children_gets_the_exit_code(self):
+        done = subprocess.run([WEFT, "run", "nowhere.yaml", "--mpi", "2"], capture_output=True, timeout=240, check=False,
+                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 2)
+
+    def test_a_missing_program_is_named(self):
+        alone = self.dir / "weft"
+        shutil.copy(WEFT, alone)
+        done = subprocess.run([alone, "run", str(self.file), "--mpi", "2"], capture_output=True, text=True, timeout=240,
+                              check=False, env={**os.environ, "WEFT_PROGRAMS": str(self.dir)})
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "weft run: --mpi: cannot start weft-fabric: No such file or directory\n"))
+
+    def test_a_rank_of_another_program_may_run_a_fabric_by_itself(self):
+        done = subprocess.run([FABRIC, "nowhere.yaml"], capture_output=True, text=True, timeout=240, check=False,
+                              env={**os.environ, "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2",
+                                   "OMPI_COMMAND": "a.out"})
+        self.assertEqual((done.returncode, done.stderr), (2, "weft-fabric: nowhere.yaml: No such file or directory\n"))
+
     def test_features_of_one_worker_are_refused(self):
         self.run_refused("--mpi 2: only the virtual clock has workers; poll loops of the real one are --lcores",
                          "--mpi", "2", "--clock", "real")

@@ -89,16 +89,16 @@ static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 	_exit(NOT_STARTED);
 }
 
-/* Until mpirun has ended: its status. mpirun hands SIGUSR1 on to the ranks, to which it is the end
- * of the run; SIGTERM would give them two seconds. */
+/* Until mpirun has ended: its status, or -1: nobody knows it. mpirun hands SIGUSR1 on to the ranks,
+ * to which it is the end of the run; SIGTERM would give them two seconds. */
 static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 {
 	const struct timespec second = {.tv_sec = 1};
 	int status = 0;
+	pid_t ended;
 
 	*asked = false;
-
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
 		int number = sigtimedwait(signals, NULL, &second);
 
 		if (number != SIGINT && number != SIGTERM)
@@ -106,7 +106,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 		kill(pid, *asked ? SIGTERM : SIGUSR1);
 		*asked = true;
 	}
-	return status;
+	return ended == pid ? status : -1;
 }
 
 /* 'asked': by a signal, which has come before the run or more than once if it has ended ranks. */
@@ -141,6 +141,8 @@ static int start(char **words)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, &before);
+	/* A caller may ignore it, and then nobody hears how a child has ended. */
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid == 0)
 		become_mpirun(words, parent, &before);
@@ -148,6 +150,8 @@ static int start(char **words)
 		return command_fail("run", EXIT_NOT_ABLE, "--mpi: %s", strerror(errno));
 	status = wait_for(pid, &signals, &asked);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (status < 0)
+		return command_fail("run", EXIT_NOT_ABLE, "--mpi: mpirun was lost");
 	return code_of(status, asked);
 }
 
@@ -157,6 +161,9 @@ int run_mpi(int argc, char **argv, unsigned ranks)
 	int code;
 
 	program_path_find("weft-fabric", program, sizeof(program));
+	if (!program_path_exists(program))
+		return command_fail("run", EXIT_NOT_ABLE, "--mpi: cannot start weft-fabric: %s",
+			strerror(ENOENT));
 	snprintf(number, sizeof(number), "%u", ranks);
 	words = words_of(argc, argv, program, number);
 	if (words == NULL)

@@ -237,6 +237,24 @@ void program_path_find(const char *name, char *out, size_t size)
 	snprintf(out, size, "%s", name);
 }
 
+bool program_path_exists(const char *path)
+{
+	const char *at = getenv("PATH");
+	char file[PATH_MAX];
+
+	if (strchr(path, '/') != NULL)
+		return access(path, X_OK) == 0;
+	while (at != NULL) {
+		size_t length = strcspn(at, ":");
+
+		snprintf(file, sizeof(file), "%.*s/%s", (int)length, at, path);
+		if (access(file, X_OK) == 0)
+			return true;
+		at = at[length] == ':' ? at + length + 1 : NULL;
+	}
+	return false;
+}
+
 void program_path_exec(const char *name, char *const argv[])
 {
 	char path[PATH_MAX];

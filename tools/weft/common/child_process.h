@@ -19,6 +19,8 @@
 /* Writes the path of program 'name' ("weft-fabric"). Searches the folder of the environment's
  * WEFT_PROGRAMS, the folder of 'weft' where it is installed, the build tree, and PATH. */
 void program_path_find(const char *name, char *out, size_t size);
+/* The path that it has written, or a name in PATH, can be executed. */
+bool program_path_exists(const char *path);
 /* Replaces this process by that program. Returns only on failure, with errno. */
 void program_path_exec(const char *name, char *const argv[]);
 
