@@ -133,7 +133,8 @@ static int check_workers(const struct options *options, const struct run_config 
 			"%s: wormhole switching: only one worker can run this", asked);
 	if (ranks != NULL && options->captures > 0)
 		return fault_set(fault, EINVAL,
-			"%s: captures (--pcap): only one worker can run this", asked);
+			"%s: captures (--pcap): only one process can run this, with --workers",
+			asked);
 	if (ranks != NULL && config->measure.link_series)
 		return fault_set(fault, EINVAL,
 			"%s: measure.link-series: only one process can run this, with --workers",

@@ -9,6 +9,7 @@
 
 #include "capture_reason.h"
 #include "pcapng.h"
+#include "virtual_capture_log.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_trace.h"
@@ -33,7 +34,11 @@ struct virtual_capture {
 	uint32_t snap_bytes;
 	struct capture_file *files;
 	struct captured_port *port; /* of switches, by number and port; then of hosts */
-	uint8_t frame[FRAME_BYTES_MAX];
+	/* Of several parts: what they have seen in this round and the last one; and the number of
+	 * frames between rounds. */
+	struct capture_log *log[2]; /* [side][parts] */
+	uint64_t between;
+	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [parts] to build frames in */
 };
 
 static struct captured_port *captured(
@@ -54,8 +59,7 @@ static unsigned header_bytes(const struct virtual_trace_record *record)
 }
 
 /* Builds the headers as on the wire, before a payload of zeros. Returns the frame's length. */
-static unsigned build_packet(
-	struct virtual_capture *capture, const struct virtual_trace_record *record)
+static unsigned build_packet(uint8_t *frame, const struct virtual_trace_record *record)
 {
 	const struct weft_packet *packet = record->packet;
 	unsigned headers = header_bytes(record);
@@ -76,18 +80,17 @@ static unsigned build_packet(
 	};
 	unsigned bytes;
 
-	memset(capture->frame, 0, HEADERS_MAX);
+	memset(frame, 0, HEADERS_MAX);
 	if (record->extension != NULL)
-		memcpy(capture->frame + headers - FRAME_LATENCY_BYTES, record->extension,
+		memcpy(frame + headers - FRAME_LATENCY_BYTES, record->extension,
 			FRAME_LATENCY_BYTES);
-	bytes = frame_build(capture->frame, &fields);
-	frame_update_mutable(capture->frame, packet->mutable_word);
+	bytes = frame_build(frame, &fields);
+	frame_update_mutable(frame, packet->mutable_word);
 	return bytes;
 }
 
 /* Builds a credit frame or a notification. Returns its length. */
-static unsigned build_control(
-	struct virtual_capture *capture, const struct virtual_trace_record *record)
+static unsigned build_control(uint8_t *frame, const struct virtual_trace_record *record)
 {
 	struct frame_fields fields = {.kind = record->credit != NULL ? FRAME_CREDIT : FRAME_ARN,
 		.source = FRAME_HOST_NONE,
@@ -98,31 +101,55 @@ static unsigned build_control(
 	fields.payload_bytes =
 		(uint16_t)(record->credit != NULL ? control_credit_encode(record->credit, payload)
 						  : control_arn_encode(record->arn, payload));
-	memcpy(capture->frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
-	bytes = frame_build(capture->frame, &fields);
+	memcpy(frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
+	bytes = frame_build(frame, &fields);
 	return bytes;
 }
 
-static void write_frame(struct virtual_capture *capture, struct captured_port *port,
+static void write_entry(
+	const struct capture_entry *entry, const uint8_t *frame, const char *comment)
+{
+	pcapng_write_packet(&entry->port->file->pcapng,
+		&(struct pcapng_packet){
+			.interface = entry->port->interface,
+			.direction = entry->out ? PCAPNG_OUT : PCAPNG_IN,
+			.time_ns = entry->at / PS_PER_NS,
+			.bytes = frame,
+			.captured_bytes = entry->captured_bytes,
+			.frame_bytes = entry->frame_bytes,
+			.comment = comment,
+		});
+	entry->port->frames++;
+}
+
+/* Writes the frame, or keeps it until what other parts have seen is known. */
+static void take_frame(struct virtual_capture *capture, struct captured_port *port,
 	const struct virtual_trace_record *record, unsigned frame_bytes, unsigned kept_bytes)
 {
+	struct virtual_fabric *part = virtual_part_at(capture->fabric, record->part);
+	struct capture_entry entry = {.at = record->now,
+		.order = record->order,
+		.port = port,
+		.frame_bytes = frame_bytes,
+		.captured_bytes =
+			kept_bytes < capture->snap_bytes ? kept_bytes : capture->snap_bytes,
+		.out = record->out};
 	struct capture_state state;
 	char comment[128];
 
 	virtual_trace_state(capture->fabric, record, &state);
 	capture_state_format(&state, capture_reason_text, comment, sizeof(comment));
-	pcapng_write_packet(&port->file->pcapng,
-		&(struct pcapng_packet){
-			.interface = port->interface,
-			.direction = record->out ? PCAPNG_OUT : PCAPNG_IN,
-			.time_ns = record->now / PS_PER_NS,
-			.bytes = capture->frame,
-			.captured_bytes =
-				kept_bytes < capture->snap_bytes ? kept_bytes : capture->snap_bytes,
-			.frame_bytes = frame_bytes,
-			.comment = comment,
-		});
-	port->frames++;
+	if (part->parts == NULL) {
+		write_entry(&entry, capture->frame[0], comment);
+		return;
+	}
+	/* Between rounds there is one thread. */
+	if (record->order == 0)
+		entry.between = capture->between++;
+	entry.comment_bytes = (uint32_t)strlen(comment) + 1;
+	if (capture_log_add(&capture->log[part->parts->worker[record->part].side][record->part],
+		    &entry, capture->frame[record->part], comment) < 0)
+		part->failed = true;
 }
 
 /* A virtual_trace_fn. */
@@ -130,18 +157,63 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 {
 	struct virtual_capture *capture = ctx;
 	struct captured_port *port = captured(capture, &record->at);
+	uint8_t *frame = capture->frame[record->part];
 	unsigned bytes;
 
 	if (port->file == NULL)
 		return;
 	if (record->packet != NULL) {
-		bytes = build_packet(capture, record);
-		write_frame(capture, port, record, bytes, header_bytes(record));
+		bytes = build_packet(frame, record);
+		take_frame(capture, port, record, bytes, header_bytes(record));
 		return;
 	}
-	bytes = build_control(capture, record);
-	write_frame(capture, port, record, bytes, bytes);
-	memset(capture->frame, 0, bytes); /* payloads of packets are zeros */
+	bytes = build_control(frame, record);
+	take_frame(capture, port, record, bytes, bytes);
+	memset(frame, 0, bytes); /* payloads of packets are zeros */
+}
+
+/* A virtual_round_fn: writes what all parts have seen in a round. */
+static void write_round(void *ctx, unsigned side)
+{
+	struct virtual_capture *capture = ctx;
+	unsigned parts = virtual_parts_count(capture->fabric);
+	const struct capture_entry *entry;
+	const uint8_t *frame;
+	const char *comment;
+
+	while ((entry = capture_log_take(capture->log[side], parts, &frame, &comment)) != NULL)
+		write_entry(entry, frame, comment);
+}
+
+/* 0 or -ENOMEM. */
+static int open_parts(struct virtual_capture *capture)
+{
+	struct virtual_parts *of = capture->fabric->parts;
+	unsigned parts = virtual_parts_count(capture->fabric);
+
+	capture->frame = calloc(parts, sizeof(*capture->frame));
+	capture->log[0] = calloc(parts, sizeof(*capture->log[0]));
+	capture->log[1] = calloc(parts, sizeof(*capture->log[1]));
+	if (capture->frame == NULL || capture->log[0] == NULL || capture->log[1] == NULL)
+		return -ENOMEM;
+	if (of != NULL) {
+		of->each_round = write_round;
+		of->round_ctx = capture;
+	}
+	return 0;
+}
+
+static void close_parts(struct virtual_capture *capture)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		for (unsigned i = 0;
+			capture->log[side] != NULL && i < virtual_parts_count(capture->fabric); i++)
+			capture_log_free(&capture->log[side][i]);
+		free(capture->log[side]);
+	}
+	free(capture->frame);
+	if (capture->fabric->parts != NULL)
+		capture->fabric->parts->each_round = NULL;
 }
 
 struct virtual_capture *virtual_capture_create(
@@ -151,9 +223,9 @@ struct virtual_capture *virtual_capture_create(
 	size_t ports = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
 	char text[VIRTUAL_PARTS_TEXT];
 
-	/* Frames are written in the order of events, which only one thread knows. */
-	if (fabric->parts != NULL) {
-		fault_set(fault, EINVAL, "%s: captures (--pcap): only one worker can run this",
+	if (virtual_has_ranks(fabric)) {
+		fault_set(fault, EINVAL,
+			"%s: captures (--pcap): only one process can run this, with --workers",
 			virtual_parts_text(fabric, text));
 		free(capture);
 		errno = EINVAL;
@@ -161,13 +233,15 @@ struct virtual_capture *virtual_capture_create(
 	}
 	if (capture != NULL)
 		capture->port = calloc(ports + 1, sizeof(*capture->port));
-	if (capture == NULL || capture->port == NULL) {
+	if (capture != NULL)
+		capture->fabric = fabric;
+	if (capture == NULL || capture->port == NULL || open_parts(capture) < 0) {
 		fault_set(fault, ENOMEM, "no memory for captures");
-		free(capture);
+		if (capture != NULL)
+			virtual_capture_destroy(capture);
 		errno = ENOMEM;
 		return NULL;
 	}
-	capture->fabric = fabric;
 	capture->snap_bytes = snap_bytes != 0 ? snap_bytes : FRAME_BYTES_MAX;
 	virtual_fabric_trace(fabric, see, capture);
 	return capture;
@@ -298,6 +372,7 @@ void virtual_capture_destroy(struct virtual_capture *capture)
 		free(file->path);
 		free(file);
 	}
+	close_parts(capture);
 	free(capture->port);
 	free(capture);
 }

@@ -12,6 +12,11 @@
 
 /* 0 or -ENOMEM. */
 int virtual_cn_open(struct virtual_fabric *fabric);
+/* What each part has of its own. 0 or -ENOMEM. */
+int virtual_cn_open_own(struct virtual_fabric *fabric);
+void virtual_cn_close_own(struct virtual_fabric *fabric);
+/* The switch's packets are the part's. */
+void virtual_cn_move_switch(struct virtual_fabric *part, uint32_t at);
 int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number);
 void virtual_cn_close(struct virtual_fabric *fabric);
 
@@ -22,9 +27,11 @@ int virtual_cn_open_switches(struct virtual_fabric *fabric);
 void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	const struct weft_packet *packet, weft_time now);
 
-/* The item of a CREDIT event is a notification for the host: it hears it. */
-void virtual_cn_arrive(
-	struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now);
+/* A notification will arrive at the host, as a CREDIT event with such an item. */
+void virtual_cn_push(struct virtual_fabric *fabric, uint32_t number,
+	const struct virtual_answer *answer, weft_time at);
+/* This is that event: the host hears the first of those that arrive now. */
+void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time now);
 
 static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t item)
 {

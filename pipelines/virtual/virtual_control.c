@@ -140,14 +140,14 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 {
 	const struct control_credit *credit = virtual_credit_at(fabric, item);
 
-	if (channel->crosses) {
-		virtual_cross_credit(
-			fabric, channel, credit, now + virtual_tx_cold(fabric, channel)->delay_ps);
-		virtual_control_give(&fabric->credits, item);
-		return true;
-	}
-	virtual_trace_credit(fabric, channel->credit, credit, now);
-	return false;
+	if (fabric->watch != NULL)
+		virtual_trace_credit(fabric, channel->credit, credit, now);
+	if (!channel->crosses)
+		return false;
+	virtual_cross_credit(
+		fabric, channel, credit, now + virtual_tx_cold(fabric, channel)->delay_ps);
+	virtual_control_give(&fabric->credits, item);
+	return true;
 }
 
 void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
@@ -225,12 +225,12 @@ static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *cha
 	weft_time at = now + virtual_tx_cold(fabric, channel)->delay_ps;
 
 	fabric->arns_sent++;
+	if (__builtin_expect(fabric->watch != NULL, 0))
+		virtual_trace_arn(fabric, channel->credit, arn, now);
 	if (channel->crosses) {
 		virtual_cross_arn(fabric, channel, arn, at);
 		return;
 	}
-	if (__builtin_expect(channel->special, 0))
-		virtual_trace_arn(fabric, channel->credit, arn, now);
 	virtual_push_arn(fabric, channel, arn, at, channel->credit);
 }
 

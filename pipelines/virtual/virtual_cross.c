@@ -4,8 +4,11 @@
 
 #include <stdlib.h>
 
+#include "virtual_cn.h"
 #include "virtual_control.h"
+#include "virtual_host.h"
 #include "virtual_parts.h"
+#include "virtual_recovery.h"
 #include "virtual_send.h"
 
 #define ROOM_FIRST 64u
@@ -13,6 +16,7 @@
 void virtual_box_free(struct virtual_box *box)
 {
 	free(box->packet);
+	free(box->extension);
 	free(box->control);
 	*box = (struct virtual_box){0};
 }
@@ -57,27 +61,54 @@ static struct virtual_crossing_control *add_control(
 	return has ? &box->control[box->controls++] : NULL;
 }
 
-static void cross_packet(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	struct weft_packet *packet, weft_time at)
+/* The packet is no longer this part's. */
+static void cross_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
+	enum virtual_crossing kind, weft_time at, uint32_t order)
 {
-	struct virtual_box *box = virtual_box_for(fabric, channel->arrive);
-	struct virtual_crossing_packet *crossing = add_packet(fabric, box);
+	struct virtual_box *box = virtual_box_for(fabric, order);
+	void *list = box->extension;
+	bool extended = fabric->extension != NULL;
+	struct virtual_crossing_packet *crossing;
 
+	if (extended && !has_room(fabric, &list, box->packets, &box->extension_room,
+				sizeof(*box->extension)))
+		return;
+	box->extension = list;
+	crossing = add_packet(fabric, box);
 	if (crossing != NULL) {
 		crossing->packet = *packet;
 		crossing->origin = *virtual_origin_of(fabric, packet);
 		crossing->at = at;
-		crossing->order = channel->arrive;
+		crossing->order = order;
+		crossing->kind = kind;
+		if (extended)
+			box->extension[box->packets - 1] =
+				fabric->extension[virtual_item_of(fabric, packet)];
 		box->first = at < box->first ? at : box->first;
 	}
+	virtual_cn_forget(fabric, packet);
 	virtual_give_packet(fabric, packet);
+}
+
+void virtual_cross_report(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)
+{
+	cross_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
+		virtual_host_order(fabric, packet->source, VIRTUAL_WAKE));
+}
+
+void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)
+{
+	cross_packet(fabric, packet, VIRTUAL_CROSSING_LOSS, due,
+		virtual_host_order(fabric, packet->destination, VIRTUAL_WAKE));
 }
 
 void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now)
 {
 	if (channel->crosses) {
-		cross_packet(fabric, channel, packet, at);
+		if (fabric->watch != NULL)
+			virtual_trace_out(fabric, channel->done, packet, now);
+		cross_packet(fabric, packet, VIRTUAL_CROSSING_DATA, at, channel->arrive);
 		return;
 	}
 	event_queue_push_lane(fabric->events, channel->lane,
@@ -85,16 +116,16 @@ void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_t
 	virtual_trace_out(fabric, channel->done, packet, now);
 }
 
-static struct virtual_crossing_control *cross_control(
-	struct virtual_fabric *fabric, const struct virtual_tx *channel, weft_time at)
+static struct virtual_crossing_control *cross_control(struct virtual_fabric *fabric,
+	const struct virtual_tx *channel, uint32_t order, weft_time at)
 {
-	struct virtual_box *box = virtual_box_for(fabric, channel->credit);
+	struct virtual_box *box = virtual_box_for(fabric, order);
 	struct virtual_crossing_control *crossing = add_control(fabric, box);
 
 	if (crossing == NULL)
 		return NULL;
 	crossing->at = at;
-	crossing->order = channel->credit;
+	crossing->order = order;
 	crossing->channel = channel;
 	box->first = at < box->first ? at : box->first;
 	return crossing;
@@ -103,29 +134,43 @@ static struct virtual_crossing_control *cross_control(
 void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time at)
 {
-	struct virtual_crossing_control *crossing = cross_control(fabric, channel, at);
+	struct virtual_crossing_control *crossing =
+		cross_control(fabric, channel, channel->credit, at);
 
 	if (crossing == NULL)
 		return;
-	crossing->is_arn = false;
+	crossing->kind = VIRTUAL_CROSSING_CREDIT;
 	crossing->credit = *credit;
 }
 
 void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time at)
 {
-	struct virtual_crossing_control *crossing = cross_control(fabric, channel, at);
+	struct virtual_crossing_control *crossing =
+		cross_control(fabric, channel, channel->credit, at);
 
 	if (crossing == NULL)
 		return;
-	crossing->is_arn = true;
+	crossing->kind = VIRTUAL_CROSSING_ARN;
 	crossing->arn = *arn;
+}
+
+void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
+	const struct virtual_answer *answer, weft_time at)
+{
+	struct virtual_crossing_control *crossing =
+		cross_control(fabric, NULL, virtual_host_order(fabric, host, VIRTUAL_CREDIT), at);
+
+	if (crossing == NULL)
+		return;
+	crossing->kind = VIRTUAL_CROSSING_ANSWER;
+	crossing->answer = *answer;
 }
 
 /* Arrivals of other parts come among those that this part has in its lanes, too far from the last
  * one: they are the calendar's. */
-void virtual_cross_take_packet(
-	struct virtual_fabric *fabric, const struct virtual_crossing_packet *crossing)
+void virtual_cross_take_packet(struct virtual_fabric *fabric,
+	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension)
 {
 	struct weft_packet *packet = virtual_take_packet(fabric);
 
@@ -133,25 +178,46 @@ void virtual_cross_take_packet(
 		return;
 	*packet = crossing->packet;
 	*virtual_origin_of(fabric, packet) = crossing->origin;
-	event_queue_push(fabric->events,
-		(struct sim_event){crossing->at, crossing->order, virtual_item_of(fabric, packet)});
+	if (extension != NULL)
+		fabric->extension[virtual_item_of(fabric, packet)] = *extension;
+	switch (crossing->kind) {
+	case VIRTUAL_CROSSING_DATA:
+		event_queue_push(fabric->events, (struct sim_event){crossing->at, crossing->order,
+							 virtual_item_of(fabric, packet)});
+		return;
+	case VIRTUAL_CROSSING_REPORT:
+		virtual_recovery_take(fabric, packet, crossing->at);
+		return;
+	case VIRTUAL_CROSSING_LOSS:
+		virtual_host_lose_at(fabric, packet, crossing->at);
+		return;
+	}
 }
 
 void virtual_cross_take_control(
 	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing)
 {
-	if (crossing->is_arn)
-		virtual_push_arn(
-			fabric, crossing->channel, &crossing->arn, crossing->at, crossing->order);
-	else
+	switch (crossing->kind) {
+	case VIRTUAL_CROSSING_CREDIT:
 		virtual_push_credit(fabric, crossing->channel, &crossing->credit, crossing->at,
 			crossing->order);
+		return;
+	case VIRTUAL_CROSSING_ARN:
+		virtual_push_arn(
+			fabric, crossing->channel, &crossing->arn, crossing->at, crossing->order);
+		return;
+	case VIRTUAL_CROSSING_ANSWER:
+		virtual_cn_push(fabric, virtual_host_of(fabric, crossing->order), &crossing->answer,
+			crossing->at);
+		return;
+	}
 }
 
 void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box)
 {
 	for (uint32_t i = 0; i < box->packets; i++)
-		virtual_cross_take_packet(fabric, &box->packet[i]);
+		virtual_cross_take_packet(fabric, &box->packet[i],
+			fabric->extension != NULL ? &box->extension[i] : NULL);
 	for (uint32_t i = 0; i < box->controls; i++)
 		virtual_cross_take_control(fabric, &box->control[i]);
 	virtual_box_clear(box);

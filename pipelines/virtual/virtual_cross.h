@@ -4,36 +4,50 @@
 
 /*
  * The passage from one part of a virtual fabric to another (virtual_parts.h): packets, credit
- * frames and notifications, by value, because each part has packets and records of its own. A part
- * writes into a box for each other part, which that one empties in the next round. There are two
- * sides of each box: one is filled while the other is emptied.
+ * frames, notifications and reports of discarded packets, by value, because each part has packets
+ * and records of its own. A part writes into a box for each other part, which that one empties in
+ * the next round. There are two sides of each box: one is filled while the other is emptied.
  */
 
 #include "virtual_private.h"
 
+/* Kinds of crossing. A report is of a packet that goes back to its source (virtual_recovery.h),
+ * a loss of one that its destination shall not wait for (virtual_host.h). */
+enum virtual_crossing { VIRTUAL_CROSSING_DATA, VIRTUAL_CROSSING_REPORT, VIRTUAL_CROSSING_LOSS };
+
 struct virtual_crossing_packet {
 	struct weft_packet packet;
 	struct datagram_origin origin;
-	weft_time at; /* the event at the far end */
-	uint32_t order;
+	weft_time at;   /* the event at the far end */
+	uint32_t order; /* of a device there, of a report */
+	enum virtual_crossing kind;
+};
+
+enum virtual_crossing_control_kind {
+	VIRTUAL_CROSSING_CREDIT,
+	VIRTUAL_CROSSING_ARN,
+	VIRTUAL_CROSSING_ANSWER
 };
 
 struct virtual_crossing_control {
 	weft_time at;
 	uint32_t order;
-	bool is_arn;
-	const struct virtual_tx *channel; /* that sent it; only its address counts */
+	enum virtual_crossing_control_kind kind;
+	/* That sent it; only its address counts. NULL: a notification of congestion. */
+	const struct virtual_tx *channel;
 	union {
 		struct control_credit credit;
 		struct control_arn arn;
+		struct virtual_answer answer;
 	};
 };
 
 /* Grows while a run finds its size. */
 struct virtual_box {
 	struct virtual_crossing_packet *packet;
+	struct latency_extension *extension; /* of each packet, where packets have them */
 	struct virtual_crossing_control *control;
-	uint32_t packets, packet_room, controls, control_room;
+	uint32_t packets, packet_room, extension_room, controls, control_room;
 	weft_time first; /* the earliest of them; WEFT_TIME_NEVER: it is empty */
 } __attribute__((aligned(64)));
 
@@ -50,11 +64,19 @@ void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx
 void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time at);
 
+/* The same from a host to another one: a notification of congestion, which arrives at 'at', and a
+ * packet that has been discarded and is to be sent again from then on. */
+void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
+	const struct virtual_answer *answer, weft_time at);
+void virtual_cross_report(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
+/* A packet that will never arrive, of which the destination will know at 'due'. */
+void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
+
 /* Empties a box: all that is in it becomes events of this part. */
 void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box);
 /* The same for one of them, which has come in another way. */
-void virtual_cross_take_packet(
-	struct virtual_fabric *fabric, const struct virtual_crossing_packet *crossing);
+void virtual_cross_take_packet(struct virtual_fabric *fabric,
+	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension);
 void virtual_cross_take_control(
 	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing);
 

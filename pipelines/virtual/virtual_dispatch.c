@@ -38,7 +38,10 @@ static __attribute__((always_inline)) inline void step(
 		virtual_host_done(fabric, host, event.at);
 		return;
 	case AT_HOST | VIRTUAL_WAKE:
-		virtual_host_wake(fabric, host, event.at);
+		if (__builtin_expect(event.item == 0, 1))
+			virtual_host_wake(fabric, host, event.at);
+		else
+			virtual_host_lose(fabric, host, event.at);
 		return;
 	case AT_HOST | VIRTUAL_CREDIT:
 		virtual_host_credit(fabric, host, event.item, event.at);

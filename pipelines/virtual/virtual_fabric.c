@@ -300,7 +300,7 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
 	fabric->items = fabric->pool.size + 4 * (uint64_t)records;
 	fabric->events = create_queue(fabric);
-	return fabric->events != NULL ? 0 : -ENOMEM;
+	return fabric->events != NULL ? virtual_cn_open_own(fabric) : -ENOMEM;
 }
 
 void virtual_fabric_close_own(struct virtual_fabric *fabric)
@@ -308,6 +308,7 @@ void virtual_fabric_close_own(struct virtual_fabric *fabric)
 	event_queue_destroy(fabric->events);
 	virtual_control_fini(&fabric->credits);
 	virtual_control_fini(&fabric->arns);
+	virtual_cn_close_own(fabric);
 	arena_free(&fabric->arena);
 }
 
@@ -366,6 +367,7 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->hosts = topology->hosts;
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
+	fabric->goal_ended = WEFT_TIME_NEVER;
 	fabric->answers = run->nic.control != SOURCE_CONTROL_NONE;
 	fabric->counted_bytes = FRAME_WIRE_OVERHEAD;
 	if (source_control_measures(run->nic.control))

@@ -7,22 +7,38 @@
 #include "virtual_goal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "virtual_host.h"
 #include "virtual_wire_cost.h"
 
-/* The run ends here: nothing happens after this moment. */
-static void look_for_end(struct virtual_fabric *fabric, weft_time now)
+/* The rank may have done all that it has. */
+static void look_at(struct virtual_fabric *fabric, uint32_t rank, weft_time now)
 {
-	uint32_t *rank = &fabric->goal_ranks_done;
-
-	while (*rank < fabric->goal->goal->ranks && goal_replay_rank_done(fabric->replay, *rank))
-		++*rank;
-	if (*rank < fabric->goal->goal->ranks || fabric->goal_delivered < fabric->goal_messages)
+	if (fabric->goal_rank_done[rank] || !goal_replay_rank_done(fabric->replay, rank))
 		return;
-	fabric->goal_over = true;
-	if (now + 1 < fabric->limit)
-		fabric->limit = now + 1;
+	fabric->goal_rank_done[rank] = true;
+	fabric->goal_state.ranks_done++;
+	fabric->goal_state.changed = now;
+}
+
+bool virtual_goal_is_over(
+	const struct virtual_fabric *fabric, const struct virtual_goal_state *state)
+{
+	return fabric->goal != NULL && state->ranks_done == fabric->goal->goal->ranks &&
+	       state->delivered == state->sent;
+}
+
+/* One part alone knows when all is over, several do between rounds (virtual_parts.c). */
+static void look_for_end(struct virtual_fabric *fabric)
+{
+	weft_time end;
+
+	if (fabric->parts != NULL || !virtual_goal_is_over(fabric, &fabric->goal_state))
+		return;
+	fabric->goal_ended = fabric->goal_state.changed;
+	end = fabric->goal_ended + fabric->goal_rest_ps;
+	fabric->limit = end < fabric->limit ? end : fabric->limit;
 }
 
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft_time now)
@@ -47,11 +63,13 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
 		fabric->goal_messages++;
+		fabric->goal_state.sent++;
 		fabric->window.entry[message.entry].flow[number].generated++;
 		fabric->goal_wire_bytes += virtual_wire_cost_wire_bytes(
 			fabric, number, message.destination, message.bytes);
 	}
-	look_for_end(fabric, now);
+	look_at(fabric, rank, now);
+	look_for_end(fabric);
 	next = goal_replay_next(fabric->replay, rank);
 	return next == WEFT_TIME_NEVER ? next : from + next;
 }
@@ -64,10 +82,23 @@ void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 	if (goal->rank_of[number] == RUN_GOAL_NO_RANK || (packet->flags & FRAME_F_TAIL) == 0)
 		return;
 	if (goal_replay_deliver(fabric->replay, goal->rank_of[number],
-		    goal->rank_of[packet->source], now - goal->start_ps))
-		fabric->goal_delivered++;
-	look_for_end(fabric, now);
+		    goal->rank_of[packet->source], now - goal->start_ps)) {
+		fabric->goal_state.delivered++;
+		fabric->goal_state.changed = now;
+	}
+	look_at(fabric, goal->rank_of[number], now);
+	look_for_end(fabric);
 	virtual_host_try(fabric, number, now);
+}
+
+static weft_time longest_delay(const struct topology *topology)
+{
+	weft_time longest = 1; /* all that happens at the end happens */
+
+	for (uint32_t i = 0; i < topology->links; i++)
+		if (topology->link_at[i].delay_ps > longest)
+			longest = topology->link_at[i].delay_ps;
+	return longest;
 }
 
 int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault)
@@ -80,13 +111,16 @@ int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault)
 	if (result < 0)
 		return result;
 	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
-	if (fabric->replay == NULL)
+	fabric->goal_rank_done = calloc(fabric->goal->goal->ranks + 1u, sizeof(bool));
+	if (fabric->replay == NULL || fabric->goal_rank_done == NULL)
 		return fault_set(fault, ENOMEM, "no memory for a schedule");
+	fabric->goal_rest_ps = longest_delay(fabric->topology);
 	return 0;
 }
 
 void virtual_goal_close(struct virtual_fabric *fabric)
 {
 	goal_replay_destroy(fabric->replay);
+	free(fabric->goal_rank_done);
 	run_goal_close(fabric->goal);
 }

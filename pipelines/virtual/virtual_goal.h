@@ -2,13 +2,21 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A schedule that the hosts of a virtual fabric replay. */
+/*
+ * A schedule that the hosts of a virtual fabric replay. The run ends with its last message: that is
+ * the time at which measuring ends. Parts learn of it after a round (virtual_parts.h), when they
+ * have gone on for less than the longest delay of a link. So every run goes on for so long, and
+ * what arrives in that time counts.
+ */
 
 #include "virtual_private.h"
 
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);
 void virtual_goal_close(struct virtual_fabric *fabric);
+/* By the state of all parts together. */
+bool virtual_goal_is_over(
+	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);
 /* The others only in a fabric with a schedule. */
 /* Sends what is due. Returns when to call it again if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);

@@ -10,6 +10,7 @@
 #include "rng.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
+#include "virtual_cross.h"
 #include "virtual_goal.h"
 #include "virtual_measure.h"
 #include "virtual_order.h"
@@ -255,7 +256,7 @@ static void discard(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	if (!is_lost(fabric, number, packet)) {
-		virtual_recovery_report(fabric, packet, now);
+		virtual_recovery_report(fabric, number, packet, now);
 		return;
 	}
 	virtual_give_up(fabric, packet, now);
@@ -337,12 +338,12 @@ static __attribute__((noinline)) void arrive_out_of_order(
 	release(fabric, number, source, now);
 }
 
-/* Frames of its source that wait for it wait no longer. */
-static void lose(
-	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
+	struct weft_packet *packet = fabric->host[number].lost;
 	uint16_t source = packet->source;
 
+	fabric->host[number].lost = packet->next;
 	if (!datagram_order_lose(&fabric->host[number].nic, packet, now))
 		return;
 	virtual_give_packet(fabric, packet);
@@ -350,22 +351,46 @@ static void lose(
 	release(fabric, number, source, now);
 }
 
+/* Those of one time by source and number: not by which of two switches has discarded first. */
+static bool is_lost_before(const struct weft_packet *a, const struct weft_packet *b)
+{
+	if (a->arrived_ps != b->arrived_ps)
+		return a->arrived_ps < b->arrived_ps;
+	if (a->source != b->source)
+		return a->source < b->source;
+	return a->sequence < b->sequence;
+}
+
+void virtual_host_lose_at(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)
+{
+	struct weft_packet **link = &fabric->host[packet->destination].lost;
+
+	packet->arrived_ps = due;
+	while (*link != NULL && is_lost_before(*link, packet))
+		link = &(*link)->next;
+	packet->next = *link;
+	*link = packet;
+	event_queue_push(fabric->events,
+		(struct sim_event){
+			due, virtual_host_order(fabric, packet->destination, VIRTUAL_WAKE), 1});
+}
+
 void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now)
 {
 	uint16_t to = packet->destination;
+	weft_time due;
 
 	virtual_cn_forget(fabric, packet);
-	if (to < fabric->hosts && fabric->host[to].nic.order != NULL) {
-		if (!virtual_is_elsewhere(fabric, fabric->switches + to)) {
-			lose(fabric, to, packet, now);
-			return;
-		}
-		/* Another thread may be serving the host: it is not touched. */
-		virtual_refuse_parts(
-			fabric, "a switch has discarded a frame for which a host waits");
+	if (to >= fabric->hosts || fabric->host[to].nic.order == NULL) {
+		virtual_give_packet(fabric, packet);
+		fabric->dropped++;
+		return;
 	}
-	virtual_give_packet(fabric, packet);
-	fabric->dropped++;
+	due = now + virtual_tx_cold(fabric, virtual_host_channel(fabric, to))->delay_ps;
+	if (virtual_is_elsewhere(fabric, fabric->switches + to))
+		virtual_cross_loss(fabric, packet, due);
+	else
+		virtual_host_lose_at(fabric, packet, due);
 }
 
 void virtual_host_arrive(
@@ -426,7 +451,7 @@ static __attribute__((noinline)) void hear(
 	struct control_arn arn;
 
 	if (virtual_is_cn(fabric, item)) {
-		virtual_cn_arrive(fabric, number, item, now);
+		virtual_cn_arrive(fabric, number, now);
 		return;
 	}
 	arn = virtual_take_arn(fabric, item);

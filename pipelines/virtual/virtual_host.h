@@ -16,9 +16,14 @@ void virtual_host_credit(
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 /* Calls virtual_host_try() at that time at the latest. */
 void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
-/* The frame was discarded on the way and is not sent again: its destination stops waiting for it.
- */
+/* The frame was discarded on the way and is not sent again. Its destination stops waiting for it as
+ * soon as it can know: after the delay of its link, in which parts do not hear of each other
+ * (virtual_parts.h). */
 void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
+/* The destination, which is in this part, knows of it at 'due': a WAKE event with item 1. */
+void virtual_host_lose_at(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
+/* This is that event, for the first of those that are due. */
+void virtual_host_lose(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 
 /* Before a run: hosts that can do so send past their FIFOs. */
 void virtual_hosts_open(struct virtual_fabric *fabric);

@@ -21,18 +21,22 @@
 static void add_delivered(const struct virtual_fabric *part, struct measure_totals *totals)
 {
 	totals->arns += part->arns_sent;
+	totals->generated_messages += part->goal_messages;
+	totals->generated_wire_bytes += part->goal_wire_bytes;
 	for (unsigned i = 0; i < part->window.entries; i++) {
 		totals->wire_bytes += part->entry[i].wire_bytes;
 		totals->latency_sum_ps += part->entry[i].latency_sum_ps;
 	}
 }
 
-/* Those of other ranks, which have neither schedules nor control at the source. */
+/* Those of other ranks, which have no schedules. */
 static void add_ranks(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
 	uint64_t *const each[] = {&totals->messages, &totals->bytes, &totals->wire_bytes,
 		&totals->generated_messages, &totals->generated_wire_bytes, &totals->timed,
-		&totals->latency_sum_ps, &totals->absorbed, &totals->adapted, &totals->arns};
+		&totals->latency_sum_ps, &totals->absorbed, &totals->adapted, &totals->arns,
+		&totals->control.messages, &totals->control.open_paths, &totals->control.notices,
+		&totals->control.waiting_ns, &totals->control.packets, &totals->control.ccti};
 	uint64_t value[sizeof(each) / sizeof(each[0])];
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++)
@@ -44,10 +48,8 @@ static void add_ranks(const struct virtual_fabric *fabric, struct measure_totals
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
-	*totals = (struct measure_totals){.at_ps = fabric->now,
-		.generated_messages = fabric->goal_messages,
-		.generated_wire_bytes = fabric->goal_wire_bytes,
-		.absorbed = virtual_transit_absorbed(fabric)};
+	*totals = (struct measure_totals){
+		.at_ps = fabric->now, .absorbed = virtual_transit_absorbed(fabric)};
 	virtual_cn_sums(fabric, &totals->control);
 	add_delivered(fabric, totals);
 	for (unsigned i = 1; i < virtual_parts_count(fabric); i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "congestion_control.h"
+#include "datagram_control.h"
 #include "virtual_parts.h"
 #include "virtual_ranks.h"
 
@@ -89,6 +90,31 @@ static void pass_switch(struct mirror *mirror, const struct virtual_fabric *fabr
 		pass_congestion(mirror, sw->congestion);
 }
 
+static void pass_control(struct mirror *mirror, struct virtual_host *host)
+{
+	struct source_control *source = host->nic.control->source;
+
+	PASS(mirror, host->answers.sent);
+	PASS(mirror, source->count);
+	PASS(mirror, source->pr.count);
+	PASS(mirror, source->pr.base.stored);
+	PASS(mirror, source->cc.throttled_ns);
+}
+
+static void pass_itb(struct mirror *mirror, struct datagram *nic)
+{
+	struct itb *itb = nic->itb;
+
+	PASS(mirror, itb->absorbed);
+	PASS(mirror, itb->reinjected);
+	PASS(mirror, itb->discarded);
+	PASS(mirror, itb->messages);
+	PASS(mirror, itb->overtaken);
+	PASS(mirror, itb->pool.peak);
+	PASS(mirror, nic->refused);
+	PASS(mirror, nic->misrouted);
+}
+
 static void pass_host(struct mirror *mirror, const struct virtual_fabric *fabric, uint32_t number)
 {
 	struct datagram *nic = &fabric->host[number].nic;
@@ -103,6 +129,14 @@ static void pass_host(struct mirror *mirror, const struct virtual_fabric *fabric
 	PASS(mirror, nic->unreachable);
 	pass_link(mirror, &nic->link);
 	pass_channel(mirror, fabric, virtual_host_channel(fabric, number));
+	if (fabric->answers)
+		pass_control(mirror, &fabric->host[number]);
+	if (nic->itb != NULL)
+		pass_itb(mirror, nic);
+	if (nic->recovery != NULL) {
+		PASS(mirror, nic->recovery->retransmitted);
+		PASS(mirror, nic->recovery->reported);
+	}
 	if (nic->order == NULL)
 		return;
 	PASS(mirror, nic->order->most);

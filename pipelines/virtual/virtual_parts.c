@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "topology_cut.h"
+#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
+#include "virtual_goal.h"
 #include "virtual_measure.h"
 #include "virtual_order.h"
 #include "virtual_ranks.h"
@@ -51,7 +53,8 @@ static void tell(struct virtual_worker *worker)
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	*told = (struct virtual_told){.next = event_queue_next(fabric->events),
 		.out = count_out(worker),
-		.pause = worker->pause || fabric->failed};
+		.pause = worker->pause || fabric->failed,
+		.goal = fabric->goal_state};
 	for (unsigned i = 0; i < worker->parts->count; i++)
 		told->next = box[i].first < told->next ? box[i].first : told->next;
 }
@@ -84,6 +87,25 @@ static void take_boxes(struct virtual_worker *worker)
 		virtual_ranks_take(worker);
 }
 
+static void add_goal(struct virtual_goal_state *all, const struct virtual_goal_state *of)
+{
+	all->sent += of->sent;
+	all->delivered += of->delivered;
+	all->ranks_done += of->ranks_done;
+	all->changed = of->changed > all->changed ? of->changed : all->changed;
+}
+
+/* When the rounds end. */
+static weft_time end_of(const struct virtual_worker *worker, const struct virtual_goal_state *goal)
+{
+	const struct virtual_fabric *fabric = worker->fabric;
+	weft_time end = worker->parts->limit;
+
+	if (virtual_goal_is_over(fabric, goal) && goal->changed + fabric->goal_rest_ps < end)
+		end = goal->changed + fabric->goal_rest_ps;
+	return end;
+}
+
 /* All that was told; the same for each worker. */
 static struct virtual_told hear(const struct virtual_parts *parts, unsigned side)
 {
@@ -95,6 +117,7 @@ static struct virtual_told hear(const struct virtual_parts *parts, unsigned side
 		all.next = told->next < all.next ? told->next : all.next;
 		all.out += told->out;
 		all.pause = all.pause || told->pause;
+		add_goal(&all.goal, &told->goal);
 	}
 	all.pause = all.pause || all.out > parts->out_max;
 	return all;
@@ -122,30 +145,44 @@ static void run_round(struct virtual_worker *worker, weft_time limit)
 	}
 }
 
+/* By worker 0. */
+static void stop_rounds(struct virtual_worker *worker, const struct virtual_told *all)
+{
+	struct virtual_parts *parts = worker->parts;
+
+	parts->reached = !all->pause;
+	if (virtual_goal_is_over(worker->fabric, &all->goal))
+		worker->fabric->goal_ended = all->goal.changed;
+	if (all->out > parts->out_max)
+		virtual_refuse_parts(
+			worker->fabric, "too many frames wait at hosts for those before them");
+}
+
 static void run_rounds(struct virtual_worker *worker)
 {
 	struct virtual_parts *parts = worker->parts;
 
 	for (;;) {
 		struct virtual_told all;
+		weft_time end;
 
 		tell(worker);
 		wait(worker);
 		take_boxes(worker);
+		if (worker->fabric->part == 0 && parts->each_round != NULL)
+			parts->each_round(parts->round_ctx, worker->side);
 		all = hear(parts, worker->side);
 		worker->side ^= 1;
-		if (all.pause || all.next >= parts->limit) {
+		end = end_of(worker, &all.goal);
+		if (all.pause || all.next >= end) {
 			if (worker->fabric->part == 0)
-				parts->reached = !all.pause;
-			if (all.out > parts->out_max)
-				virtual_refuse_parts(worker->fabric,
-					"too many frames wait at hosts for those before them");
+				stop_rounds(worker, &all);
 			worker->pause = false;
 			return;
 		}
-		run_round(worker, all.next + parts->lookahead_ps < parts->limit
+		run_round(worker, all.next + parts->lookahead_ps < end
 					  ? all.next + parts->lookahead_ps
-					  : parts->limit);
+					  : end);
 	}
 }
 
@@ -246,26 +283,16 @@ void virtual_parts_gather(struct virtual_fabric *fabric)
 		for (unsigned k = 0; k < fabric->window.entries; k++)
 			gather_entry(&fabric->entry[k], &part->entry[k], fabric->hosts);
 		fabric->arns_sent += part->arns_sent;
+		fabric->goal_messages += part->goal_messages;
+		fabric->goal_wire_bytes += part->goal_wire_bytes;
 		fabric->dropped += part->dropped;
 		fabric->fingerprint += part->fingerprint;
 		part->arns_sent = part->dropped = part->fingerprint = 0;
+		part->goal_messages = part->goal_wire_bytes = 0;
 	}
 }
 
 /* --- creation --- */
-
-/* A feature for which a device asks another one without a link's delay between them, or for which
- * all devices share something. NULL: none. */
-static const char *needs_one(const struct virtual_fabric *fabric)
-{
-	if (fabric->goal != NULL)
-		return "a schedule (traffic pattern goal)";
-	if (fabric->answers)
-		return "congestion control at the source (nic.control)";
-	if (fabric->routes.itbs)
-		return "routes with in-transit buffers";
-	return NULL;
-}
 
 const char *virtual_parts_text(const struct virtual_fabric *fabric, char text[VIRTUAL_PARTS_TEXT])
 {
@@ -283,13 +310,15 @@ const char *virtual_parts_text(const struct virtual_fabric *fabric, char text[VI
 
 static int check(const struct virtual_fabric *fabric, struct fault *fault)
 {
-	const char *feature = needs_one(fabric);
 	char text[VIRTUAL_PARTS_TEXT];
 
 	virtual_parts_text(fabric, text);
-	if (feature != NULL)
-		return fault_set(
-			fault, EINVAL, "%s: %s: only one worker can run this", text, feature);
+	/* A host that gets a message looks into its sender's state for what it is. */
+	if (fabric->goal != NULL && fabric->parts->ranks != NULL)
+		return fault_set(fault, EINVAL,
+			"%s: a schedule (traffic pattern goal): only one process can run this, "
+			"with --workers",
+			text);
 	if (fabric->parts->count > fabric->switches || fabric->parts->count > VIRTUAL_WORKERS_MAX)
 		return fault_set(fault, EINVAL,
 			"%s: expected 1 to %u%s, of a fabric with %u switches", text,
@@ -333,6 +362,24 @@ static int assign(struct virtual_fabric *fabric, struct virtual_parts *parts, st
 	return result;
 }
 
+/* The least time in which one part can change another. Notifications of congestion and news of
+ * discarded packets, which pass no links, take the delay of the link of the host that they are for,
+ * or longer. */
+static weft_time lookahead_of(
+	const struct virtual_fabric *fabric, const struct virtual_parts *parts)
+{
+	weft_time least = topology_cut_delay(fabric->topology, parts->of_device);
+	bool hosts_hear = fabric->answers || virtual_order_reserve(fabric) > 0;
+
+	for (uint32_t i = 0; hosts_hear && i < fabric->hosts; i++) {
+		int32_t link = fabric->topology->host_link[i];
+		weft_time delay = link < 0 ? least : fabric->topology->link_at[link].delay_ps;
+
+		least = delay < least ? delay : least;
+	}
+	return least < PS_PER_S ? least : PS_PER_S;
+}
+
 static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
 {
 	char text[VIRTUAL_PARTS_TEXT];
@@ -341,14 +388,12 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 	if (result < 0)
 		return result;
 	number_parts(parts, (size_t)fabric->switches + fabric->hosts);
-	parts->lookahead_ps = topology_cut_delay(fabric->topology, parts->of_device);
+	parts->lookahead_ps = lookahead_of(fabric, parts);
 	if (parts->lookahead_ps == 0)
 		return fault_set(fault, EINVAL,
 			"%s: a link without delay would be cut, and workers need a delay between "
 			"them: expected 'delay' above 0ps",
 			virtual_parts_text(fabric, text));
-	if (parts->lookahead_ps > PS_PER_S)
-		parts->lookahead_ps = PS_PER_S;
 	return 0;
 }
 
@@ -393,10 +438,14 @@ static int create_part(struct virtual_fabric *fabric, struct virtual_worker *wor
 	part->arena = (struct arena){0};
 	part->pool = (struct virtual_pool){0};
 	part->credits = part->arns = part->cns = (struct virtual_control){0};
+	part->extension = NULL;
 	part->events = NULL;
 	part->entry = NULL;
 	if (virtual_fabric_open_own(part) < 0)
 		return -ENOMEM;
+	for (uint32_t at = 0; at < fabric->switches; at++)
+		if (!virtual_is_elsewhere(part, at))
+			virtual_cn_move_switch(part, at);
 	return virtual_entries_open_own(part);
 }
 

@@ -35,6 +35,7 @@ struct virtual_told {
 	weft_time next; /* nothing happens in it before, by all that it has and has sent */
 	uint64_t out;   /* packets that it has or has sent */
 	bool pause;     /* all are to stop after this round */
+	struct virtual_goal_state goal;
 } __attribute__((aligned(64)));
 
 struct virtual_worker {
@@ -48,6 +49,10 @@ struct virtual_worker {
 	pthread_t thread;
 	struct run_worker use;
 } __attribute__((aligned(64)));
+
+/* Worker 0, after each round: what all parts have put into this side of something is complete. The
+ * other side is being filled. */
+typedef void virtual_round_fn(void *ctx, unsigned side);
 
 struct virtual_parts {
 	unsigned count;                   /* of all ranks */
@@ -63,6 +68,8 @@ struct virtual_parts {
 	struct round_barrier barrier;
 	weft_time limit; /* of virtual_parts_run() */
 	bool quit, reached;
+	virtual_round_fn *each_round; /* NULL: none */
+	void *round_ctx;
 	unsigned started;               /* threads; worker 0 is the caller's */
 	struct virtual_worker worker[]; /* [own] */
 };

@@ -7,6 +7,7 @@
 
 #include "answers.h"
 #include "arena.h"
+#include "cn.h"
 #include "contention.h"
 #include "datagram_order.h"
 #include "datagram_recovery.h"
@@ -30,7 +31,7 @@
  *		(virtual_is_arn(), virtual_is_cn())
  *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
- *	WAKE	a host's next message is due
+ *	WAKE	a host's next message is due; item 1: it is told that a frame will not arrive
  */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
@@ -107,6 +108,12 @@ struct virtual_tx_cold {
 	struct virtual_link_use warm; /* when measuring began */
 } __attribute__((aligned(64)));
 
+/* A notification of congestion from one host to another. */
+struct virtual_answer {
+	struct cn cn;
+	uint16_t from;
+};
+
 struct virtual_host {
 	weft_time wake_at;      /* the WAKE event under way; WEFT_TIME_NEVER: none */
 	struct traffic *stream; /* the only source, if its messages go past the FIFO; or NULL */
@@ -115,7 +122,12 @@ struct virtual_host {
 	uint32_t sources;
 	uint16_t next_destination; /* likely, of the next message */
 	struct datagram nic;
-	struct answers answers; /* with fabric->answers */
+	/* With fabric->answers. */
+	struct answers answers;
+	uint32_t first_cn; /* under way to the host (virtual_cn.c) */
+	/* With nic.order: frames for the host that will never arrive, of which it will know at
+	 * their 'arrived_ps'. */
+	struct weft_packet *lost;
 };
 
 /* Control frames of a kind that are under way (virtual_control.h). */
@@ -169,6 +181,13 @@ struct virtual_entry {
 	struct measure_flow *flow; /* [hosts]; NULL: none (measure_window.h) */
 };
 
+/* How far a schedule is, by the hosts of a part. */
+struct virtual_goal_state {
+	uint64_t sent, delivered; /* messages */
+	uint32_t ranks_done;
+	weft_time changed; /* when, last */
+};
+
 struct virtual_parts;
 
 struct virtual_fabric {
@@ -209,9 +228,12 @@ struct virtual_fabric {
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
 	uint64_t goal_messages, goal_wire_bytes; /* that they have sent */
-	uint64_t goal_delivered;                 /* messages, of those */
-	uint32_t goal_ranks_done;                /* ranks before this one have done all they have */
-	bool goal_over;                          /* so have all, and their messages have arrived */
+	struct virtual_goal_state goal_state;
+	bool *goal_rank_done; /* [ranks]: its hosts know */
+	/* All ranks have done all that they have, and all messages have arrived, at that time.
+	 * WEFT_TIME_NEVER: not so. */
+	weft_time goal_ended;
+	weft_time goal_rest_ps; /* for which the run goes on then (virtual_goal.h) */
 	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit;             /* no event at that time or later happens for now */

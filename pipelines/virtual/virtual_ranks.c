@@ -20,7 +20,7 @@ struct section {
 	uint64_t bytes;
 };
 
-/* A packet, without pointers. */
+/* A packet, without pointers. Its latency extension follows, where packets have them. */
 struct sent_packet {
 	struct weft_packet packet;
 	weft_time at, injected_ps, generated_ps;
@@ -28,15 +28,17 @@ struct sent_packet {
 	uint16_t payload_bytes;
 	uint8_t path;
 	uint8_t route; /* which of the pair's */
+	uint8_t kind;  /* enum virtual_crossing */
 };
 
 /* A credit frame or a notification. Of a credit frame the limits of its VCs follow: what the sender
- * has sent the receiver knows, for nothing is lost (virtual_open_credit()). */
+ * has sent the receiver knows, for nothing is lost (virtual_open_credit()). Of a notification of
+ * congestion its struct virtual_answer follows. */
 struct sent_control {
 	weft_time at;
 	uint32_t order;
-	uint32_t channel; /* that sent it */
-	uint8_t is_arn, vcs;
+	uint32_t channel;  /* that sent it */
+	uint8_t kind, vcs; /* enum virtual_crossing_control_kind */
 	uint16_t reserved;
 	union {
 		struct {
@@ -62,8 +64,13 @@ static uint8_t which_route(const struct virtual_fabric *fabric, const struct wef
 	return (uint8_t)which;
 }
 
+static size_t extension_bytes(const struct virtual_fabric *fabric)
+{
+	return fabric->extension != NULL ? sizeof(*fabric->extension) : 0;
+}
+
 static uint8_t *put_packet(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_packet *crossing)
+	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension)
 {
 	struct sent_packet sent = {.packet = crossing->packet,
 		.at = crossing->at,
@@ -72,32 +79,49 @@ static uint8_t *put_packet(const struct virtual_fabric *fabric, uint8_t *out,
 		.order = crossing->order,
 		.payload_bytes = crossing->origin.payload_bytes,
 		.path = crossing->origin.path,
-		.route = which_route(fabric, &crossing->packet)};
+		.route = which_route(fabric, &crossing->packet),
+		.kind = (uint8_t)crossing->kind};
 
 	memcpy(out, &sent, sizeof(sent));
-	return out + sizeof(sent);
+	if (extension != NULL)
+		memcpy(out + sizeof(sent), extension, sizeof(*extension));
+	return out + sizeof(sent) + extension_bytes(fabric);
 }
+
+/* What follows a control frame. */
+static const void *rest_of(const struct virtual_crossing_control *crossing, size_t *bytes)
+{
+	*bytes = 0;
+	if (crossing->kind == VIRTUAL_CROSSING_CREDIT)
+		*bytes = crossing->credit.vcs * sizeof(crossing->credit.limit[0]);
+	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
+		*bytes = sizeof(crossing->answer);
+	return crossing->kind == VIRTUAL_CROSSING_CREDIT ? (const void *)crossing->credit.limit
+							 : &crossing->answer;
+}
+
+#define REST_MAX (sizeof(struct virtual_answer) + sizeof(((struct control_credit *)NULL)->limit))
 
 static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
 	const struct virtual_crossing_control *crossing)
 {
-	struct sent_control sent = {.at = crossing->at,
-		.order = crossing->order,
-		.channel = (uint32_t)(crossing->channel - fabric->channel),
-		.is_arn = crossing->is_arn};
-	size_t limits = 0;
+	struct sent_control sent = {
+		.at = crossing->at, .order = crossing->order, .kind = (uint8_t)crossing->kind};
+	size_t bytes;
+	const void *rest = rest_of(crossing, &bytes);
 
-	if (crossing->is_arn) {
+	if (crossing->channel != NULL)
+		sent.channel = (uint32_t)(crossing->channel - fabric->channel);
+	if (crossing->kind == VIRTUAL_CROSSING_ARN)
 		sent.arn = crossing->arn;
-	} else {
+	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
 		sent.vcs = crossing->credit.vcs;
 		sent.credit.session = crossing->credit.session;
 		sent.credit.peer_session = crossing->credit.peer_session;
-		limits = sent.vcs * sizeof(crossing->credit.limit[0]);
 	}
 	memcpy(out, &sent, sizeof(sent));
-	memcpy(out + sizeof(sent), crossing->credit.limit, limits);
-	return out + sizeof(sent) + limits;
+	memcpy(out + sizeof(sent), rest, bytes);
+	return out + sizeof(sent) + bytes;
 }
 
 /* What there is for part 'to', which is in another rank, in the boxes of all parts. */
@@ -122,7 +146,8 @@ static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned
 		const struct virtual_box *box = &parts->worker[from].box[side][to];
 
 		for (uint32_t i = 0; i < box->packets; i++)
-			out = put_packet(fabric, out, &box->packet[i]);
+			out = put_packet(fabric, out, &box->packet[i],
+				fabric->extension != NULL ? &box->extension[i] : NULL);
 	}
 	for (unsigned from = 0; from < parts->own; from++) {
 		struct virtual_box *box = &parts->worker[from].box[side][to];
@@ -138,11 +163,10 @@ static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned
 static int put_section(
 	struct virtual_parts *parts, struct ranks_message *message, unsigned side, unsigned to)
 {
-	size_t control =
-		sizeof(struct sent_control) + sizeof(((struct control_credit *)NULL)->limit);
+	size_t packet = sizeof(struct sent_packet) + extension_bytes(parts->worker[0].fabric);
 	struct section section = section_for(parts, side, to);
-	size_t most = sizeof(section) + section.packets * sizeof(struct sent_packet) +
-		      section.controls * control;
+	size_t most = sizeof(section) + section.packets * packet +
+		      section.controls * (sizeof(struct sent_control) + REST_MAX);
 	uint8_t *begin, *out;
 
 	if (ranks_reserve(message, message->used + most) < 0)
@@ -226,31 +250,59 @@ void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
 
 static bool take_packet(struct virtual_fabric *fabric, struct ranks_reader *reader)
 {
-	const void *bytes = ranks_take(reader, sizeof(struct sent_packet));
+	const uint8_t *bytes =
+		ranks_take(reader, sizeof(struct sent_packet) + extension_bytes(fabric));
 	struct virtual_crossing_packet crossing;
+	struct latency_extension extension;
 	struct sent_packet sent;
 	unsigned length;
 
 	if (bytes == NULL)
 		return false;
 	memcpy(&sent, bytes, sizeof(sent));
+	memcpy(&extension, bytes + sizeof(sent), extension_bytes(fabric));
 	crossing = (struct virtual_crossing_packet){.packet = sent.packet,
 		.origin = {.injected_ps = sent.injected_ps,
 			.generated_ps = sent.generated_ps,
 			.payload_bytes = sent.payload_bytes,
 			.path = sent.path},
 		.at = sent.at,
-		.order = sent.order};
+		.order = sent.order,
+		.kind = (enum virtual_crossing)sent.kind};
 	if (sent.packet.route != NULL)
 		crossing.packet.route = route_set_get(fabric->routes.set, sent.packet.source,
 			sent.packet.destination, sent.route, &length);
-	virtual_cross_take_packet(fabric, &crossing);
+	virtual_cross_take_packet(fabric, &crossing, fabric->extension != NULL ? &extension : NULL);
+	return true;
+}
+
+static bool take_rest(struct virtual_crossing_control *crossing, const struct sent_control *sent,
+	struct ranks_reader *reader)
+{
+	const void *rest;
+	size_t bytes;
+
+	if (crossing->kind == VIRTUAL_CROSSING_ARN)
+		crossing->arn = sent->arn;
+	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
+		crossing->credit.session = sent->credit.session;
+		crossing->credit.peer_session = sent->credit.peer_session;
+		crossing->credit.vcs = sent->vcs;
+	}
+	rest_of(crossing, &bytes);
+	rest = ranks_take(reader, bytes);
+	if (rest == NULL || sent->vcs > FRAME_VCS_MAX)
+		return false;
+	if (crossing->kind == VIRTUAL_CROSSING_CREDIT)
+		memcpy(crossing->credit.limit, rest, bytes);
+	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
+		memcpy(&crossing->answer, rest, bytes);
 	return true;
 }
 
 static bool take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
 {
-	const void *bytes = ranks_take(reader, sizeof(struct sent_control)), *limits;
+	const void *bytes = ranks_take(reader, sizeof(struct sent_control));
 	struct virtual_crossing_control crossing = {0};
 	struct sent_control sent;
 
@@ -260,18 +312,9 @@ static bool take_control(struct virtual_fabric *fabric, struct ranks_reader *rea
 	crossing.at = sent.at;
 	crossing.order = sent.order;
 	crossing.channel = &fabric->channel[sent.channel];
-	crossing.is_arn = sent.is_arn != 0;
-	if (crossing.is_arn) {
-		crossing.arn = sent.arn;
-	} else {
-		crossing.credit.session = sent.credit.session;
-		crossing.credit.peer_session = sent.credit.peer_session;
-		crossing.credit.vcs = sent.vcs;
-		limits = ranks_take(reader, sent.vcs * sizeof(crossing.credit.limit[0]));
-		if (limits == NULL || sent.vcs > FRAME_VCS_MAX)
-			return false;
-		memcpy(crossing.credit.limit, limits, sent.vcs * sizeof(crossing.credit.limit[0]));
-	}
+	crossing.kind = (enum virtual_crossing_control_kind)sent.kind;
+	if (!take_rest(&crossing, &sent, reader))
+		return false;
 	virtual_cross_take_control(fabric, &crossing);
 	return true;
 }

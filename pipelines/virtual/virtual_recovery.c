@@ -9,16 +9,27 @@
 
 #include "virtual_recovery.h"
 
+#include "virtual_cross.h"
 #include "virtual_host.h"
+#include "virtual_parts.h"
 #include "virtual_send.h"
 
 void virtual_recovery_report(
-	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now)
+	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, packet->source);
 	weft_time link = virtual_tx_cold(fabric, channel)->delay_ps;
 	weft_time due = now + (packet->cursor + 1u) * (link + fabric->routing_delay_ps) + 1;
 
+	datagram_recovery_discard(packet, (uint16_t)number);
+	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
+		virtual_cross_report(fabric, packet, due);
+	else
+		virtual_recovery_take(fabric, packet, due);
+}
+
+void virtual_recovery_take(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)
+{
 	datagram_recovery_report(&fabric->host[packet->source].nic, packet, due);
 	virtual_host_wake_by(fabric, packet->source, due);
 }
@@ -40,7 +51,8 @@ const char *virtual_recovery_check(const struct virtual_fabric *fabric)
 	const char *wrong = NULL;
 
 	for (uint32_t i = 0; i < fabric->hosts && wrong == NULL; i++)
-		if (fabric->host[i].nic.recovery != NULL)
+		if (fabric->host[i].nic.recovery != NULL &&
+			virtual_is_ours(fabric, fabric->switches + i))
 			wrong = datagram_recovery_check(fabric->host[i].nic.recovery);
 	return wrong;
 }

@@ -90,7 +90,8 @@ static bool is_over(const struct run_loop *loop)
 {
 	const struct virtual_fabric *fabric = loop->fabric;
 
-	return loop->stopped || loop->failed || fabric->deadlock || fabric->goal_over;
+	return loop->stopped || loop->failed || fabric->deadlock ||
+	       fabric->goal_ended != WEFT_TIME_NEVER;
 }
 
 /* Keeps a circle of heads that have waited for so long, if there is one. */
@@ -177,9 +178,11 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
 			 virtual_hosts_failed(fabric);
 	agree(loop);
-	set_time(fabric, fabric->now);
-	if (fabric->goal_over)
+	if (fabric->goal_ended != WEFT_TIME_NEVER) {
+		set_time(fabric, fabric->goal_ended);
 		return;
+	}
+	set_time(fabric, fabric->now);
 	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
 		find_deadlock(fabric, 0);

@@ -7,14 +7,17 @@
 #include "capture_reason.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
+#include "virtual_parts.h"
 #include "virtual_private.h"
 
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx)
 {
 	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
 
-	fabric->watch = watch;
-	fabric->watch_ctx = ctx;
+	for (unsigned i = 0; i < virtual_parts_count(fabric); i++) {
+		virtual_part_at(fabric, i)->watch = watch;
+		virtual_part_at(fabric, i)->watch_ctx = ctx;
+	}
 	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++)
 		channel->special = watch != NULL || channel->crosses;
 }
@@ -25,6 +28,13 @@ static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_
 		return (struct topology_port){
 			DEVICE_SWITCH, VIRTUAL_SWITCH(order), (uint8_t)VIRTUAL_PORT(order)};
 	return (struct topology_port){DEVICE_HOST, virtual_host_of(fabric, order), 0};
+}
+
+static void call(struct virtual_fabric *fabric, struct virtual_trace_record *record)
+{
+	record->order = fabric->order;
+	record->part = fabric->part;
+	fabric->watch(fabric->watch_ctx, record);
 }
 
 /* Makes the extension that the frame would carry. */
@@ -64,7 +74,7 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 	}
 	seen.injected_ns = (uint32_t)(virtual_origin_of(fabric, packet)->injected_ps / PS_PER_NS);
 	record->packet = &seen;
-	fabric->watch(fabric->watch_ctx, record);
+	call(fabric, record);
 }
 
 /* As the receiver is going to take it. */
@@ -99,7 +109,7 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 			record.arn = virtual_arn_at(fabric, event->item);
 		else
 			record.credit = show_credit(fabric, event);
-		fabric->watch(fabric->watch_ctx, &record);
+		call(fabric, &record);
 		return;
 	default:
 		return;
@@ -131,7 +141,7 @@ void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
 	struct virtual_trace_record record = {.now = now, .out = true, .credit = credit};
 
 	if (topology_peer(fabric->topology, port_of(fabric, order), &record.at))
-		fabric->watch(fabric->watch_ctx, &record);
+		call(fabric, &record);
 }
 
 void virtual_trace_arn(
@@ -140,7 +150,7 @@ void virtual_trace_arn(
 	struct virtual_trace_record record = {.now = now, .out = true, .arn = arn};
 
 	if (topology_peer(fabric->topology, port_of(fabric, order), &record.at))
-		fabric->watch(fabric->watch_ctx, &record);
+		call(fabric, &record);
 }
 
 /* After the packet has left its queue and taken its credits. */

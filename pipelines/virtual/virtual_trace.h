@@ -7,7 +7,9 @@
  * frames on the virtual clock, only descriptors; the record has what a frame would carry. Without a
  * function this costs a branch an event.
  *
- * Order: that of the events, so by time, and at the same time by device, port and kind.
+ * Order: that of the events, so by time, and at the same time by device, port and kind. On several
+ * threads (virtual_parts.h) each calls the function, for the devices of its part and in their
+ * order.
  */
 
 #include <stdbool.h>
@@ -31,6 +33,8 @@ struct virtual_fabric;
  */
 struct virtual_trace_record {
 	weft_time now;
+	uint32_t order; /* of the event in which this happens; 0: in none */
+	unsigned part;  /* of the fabric, and so which thread calls */
 	struct topology_port at;
 	bool out;
 	const struct weft_packet

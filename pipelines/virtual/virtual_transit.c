@@ -6,6 +6,7 @@
 #include "virtual_transit.h"
 
 #include "virtual_order.h"
+#include "virtual_parts.h"
 #include "virtual_send.h"
 
 /* Messages of the host's own of which no frame has left, also those that its interface has no room
@@ -59,7 +60,9 @@ const char *virtual_transit_check(const struct virtual_fabric *fabric)
 	const char *wrong = NULL;
 
 	for (uint32_t i = 0; i < fabric->hosts && wrong == NULL; i++)
-		wrong = fabric->host[i].nic.itb != NULL ? itb_check(fabric->host[i].nic.itb) : NULL;
+		if (virtual_is_ours(fabric, fabric->switches + i))
+			wrong = fabric->host[i].nic.itb != NULL ? itb_check(fabric->host[i].nic.itb)
+								: NULL;
 	return wrong;
 }
 

@@ -176,17 +176,19 @@ class Mpi(unittest.TestCase):
                                    "OMPI_COMMAND": "a.out"})
         self.assertEqual((done.returncode, done.stderr), (2, "weft-fabric: nowhere.yaml: No such file or directory\n"))
 
-    def test_features_of_one_worker_are_refused(self):
+    def test_features_of_one_process_are_refused(self):
         self.run_refused("--mpi 2: only the virtual clock has workers; poll loops of the real one are --lcores",
                          "--mpi", "2", "--clock", "real")
-        self.run_refused("--mpi 2: captures (--pcap): only one worker can run this",
+        self.run_refused("--mpi 2: captures (--pcap): only one process can run this, with --workers",
                          "--mpi", "2", "--pcap", f"all={self.dir}/x.pcapng")
         self.run_refused("--mpi 2: measure.link-series: only one process can run this, with --workers",
                          "--mpi", "2", "--set", "measure.link-series=true")
         self.refused(2, "weft run: --web: a run by --mpi is not shown while it goes on; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
-        self.run_refused("--mpi 2: congestion control at the source (nic.control): only one worker can run this",
-                         "--mpi", "2", "--set", "routing.mode=source", "--set", "nic.control=drb")
+        schedule = self.dir / "s.goal"
+        schedule.write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
+        self.run_refused("--mpi 2: a schedule (traffic pattern goal): only one process can run this, with --workers",
+                         "--mpi", "2", "--set", "traffic[0].pattern=goal", "--set", f"traffic[0].file={schedule}")
         self.run_refused("--mpi 2: a link without delay would be cut, and workers need a delay between them: "
                          "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
 

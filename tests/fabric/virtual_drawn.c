@@ -38,10 +38,26 @@ static void add(struct drawn *drawn, const char *text)
 	drawn->sets++;
 }
 
+/* Control at the source, on the paths of a tree. */
+static void draw_control(struct rng *rng, struct drawn *drawn)
+{
+	add(drawn, PICK(rng, "nic.control=iba-cc", "nic.control=drb-cn", "nic.control=drb",
+			   "nic.control=pr-drb", "nic.control=drb-cc"));
+	add(drawn, "switch.fecn=4");
+	if (strcmp(drawn->text[drawn->sets - 2], "nic.control=iba-cc") == 0)
+		return;
+	add(drawn, "routing.mode=source");
+	add(drawn, "routing.algorithm=msp");
+}
+
 static void draw_tree(struct rng *rng, struct drawn *drawn)
 {
 	add(drawn, PICK(rng, "topology=rlft:ports=4,stages=3", "topology=rlft:ports=8,stages=2",
 			   "topology=rlft:ports=6,stages=3"));
+	if (rng_below(rng, 4) == 0) {
+		draw_control(rng, drawn);
+		return;
+	}
 	if (rng_below(rng, 3) == 0) {
 		add(drawn, "routing.mode=source");
 		add(drawn, PICK(rng, "routing.algorithm=dmodk", "routing.algorithm=ud"));
@@ -68,7 +84,10 @@ static void draw_direct(struct rng *rng, struct drawn *drawn)
 			   "topology=ring:switches=9,hosts=2"));
 	add(drawn, "routing.mode=source");
 	add(drawn, PICK(rng, "routing.algorithm=ud", "routing.algorithm=minhop",
-			   "routing.algorithm=dfs"));
+			   "routing.algorithm=dfs", "routing.algorithm=ud-itb",
+			   "routing.algorithm=ud-itb"));
+	if (strcmp(drawn->text[drawn->sets - 1], "routing.algorithm=ud-itb") == 0)
+		add(drawn, PICK(rng, "nic.itb.pool=4KiB", "nic.itb.pool=90KiB"));
 	add(drawn, "routing.may-deadlock=true");
 	add(drawn, "routing.alternatives=3");
 	add(drawn, PICK(rng, "nic.selector=first", "nic.selector=random",

@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
+#include "virtual_private.h"
 
 #ifndef RANKS_CASES
 #define RANKS_CASES 12
@@ -161,13 +163,19 @@ static void expect_refused(
 	assert_string_equal(fault.text, why);
 }
 
-static void features_that_need_one_worker_are_refused_by_all_ranks(void **state)
+static void features_that_need_one_process_are_refused_by_all_ranks(void **state)
 {
-	struct drawn drawn = {.set = {"routing.mode=source", "nic.control=drb"}, .sets = 2};
+	char path[] = "/tmp/weft-ranks-XXXXXX", file[64];
+	struct drawn drawn = {.set = {"traffic[0].pattern=goal", file}, .sets = 2};
+	int out = mkstemp(path);
 
+	snprintf(file, sizeof(file), "traffic[0].file=%s", path);
+	assert_true(write(out, "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n", 34) == 34);
+	close(out);
 	expect_refused(&drawn, 2, 1,
-		"--mpi 2: congestion control at the source (nic.control): only one worker can run "
-		"this");
+		"--mpi 2: a schedule (traffic pattern goal): only one process can run this, with "
+		"--workers");
+	unlink(path);
 }
 
 static void more_workers_in_all_than_switches_are_refused(void **state)
@@ -188,20 +196,30 @@ static void links_without_delay_are_refused(void **state)
 		"them: expected 'delay' above 0ps");
 }
 
-/* Only one rank sees the discard; all of them end. */
-static void a_refusal_in_the_run_of_one_rank_ends_all(void **state)
+/* A rank has no memory for packets any more. */
+static void *run_short_of_packets(void *argument)
 {
-	struct drawn drawn = {
-		.set = {"routing.adaptive=adaptive", "watchdog=2us", "switch.vcs=2",
-			"traffic[0].load=100%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
-			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"},
-		.sets = 9};
-	struct fault fault = {""};
+	struct process *process = argument;
+	struct virtual_lab lab;
 
-	assert_null(result_of(&drawn, 2, 1, 0, &fault));
-	assert_non_null(strstr(fault.text,
-		"--mpi 2: a switch has discarded a frame for which a host waits: only one worker "
-		"can run this"));
+	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=1ms"));
+	assert_int_equal(
+		virtual_fabric_set_ranks(lab.fabric, &process->ranks, 1, &process->fault), 0);
+	if (process->ranks.own == 1)
+		lab.fabric->pool.size = 8;
+	assert_true(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &process->fault) < 0);
+	virtual_lab_close(&lab);
+	return NULL;
+}
+
+static void a_failure_in_the_run_of_one_rank_ends_all(void **state)
+{
+	struct process process[TEST_RANKS_MAX] = {0};
+
+	run_processes(process, 3, 0, run_short_of_packets);
+	for (unsigned i = 0; i < 3; i++)
+		assert_string_equal(
+			process[i].fault.text, "rank 1: no memory for more packets or events");
 }
 
 /* At each of the first steps, among them the agreements before the run and the first rounds. */
@@ -254,10 +272,10 @@ static void a_signal_to_any_rank_ends_the_run(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(any_number_of_ranks_gives_the_same_bytes),
 	cmocka_unit_test(notifications_cross_between_ranks),
-	cmocka_unit_test(features_that_need_one_worker_are_refused_by_all_ranks),
+	cmocka_unit_test(features_that_need_one_process_are_refused_by_all_ranks),
 	cmocka_unit_test(more_workers_in_all_than_switches_are_refused),
 	cmocka_unit_test(links_without_delay_are_refused),
-	cmocka_unit_test(a_refusal_in_the_run_of_one_rank_ends_all),
+	cmocka_unit_test(a_failure_in_the_run_of_one_rank_ends_all),
 	cmocka_unit_test(a_lost_rank_ends_the_others_at_any_step),
 	cmocka_unit_test(a_signal_to_any_rank_ends_the_run),
 };

@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "goal_generate.h"
 #include "virtual_capture.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
@@ -76,12 +78,6 @@ static void expect_refused(const char *const *sets, const char *why)
 
 static void what_only_one_worker_can_run_is_refused_by_its_name(void **state)
 {
-	expect_refused(SETS("routing.mode=source", "nic.control=drb"),
-		"--workers 2: congestion control at the source (nic.control): only one worker can "
-		"run this");
-	expect_refused(SETS("topology=torus:dims=4x4,hosts=1", "routing.algorithm=ud-itb",
-			       "routing.mode=source"),
-		"--workers 2: routes with in-transit buffers: only one worker can run this");
 	expect_refused(SETS("link.delay=0ns"),
 		"--workers 2: a link without delay would be cut, and workers need a delay between "
 		"them: expected 'delay' above 0ps");
@@ -103,17 +99,103 @@ static void more_workers_than_switches_or_than_the_limit_are_refused(void **stat
 		fault.text, "--workers 257: expected 1 to 256, of a fabric with 300 switches");
 }
 
-static void captures_are_refused(void **state)
+/* The bytes of a file, NUL behind them. */
+static char *read_file(const char *path, size_t *bytes)
+{
+	FILE *in = fopen(path, "r");
+	char *text = NULL;
+	FILE *out = open_memstream(&text, bytes);
+	int c;
+
+	assert_non_null(in);
+	while ((c = getc(in)) != EOF)
+		putc(c, out);
+	fclose(in);
+	fclose(out);
+	return text;
+}
+
+/* Of all ports, by so many workers. */
+static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 {
 	struct fault fault = {""};
+	struct virtual_capture *capture;
 	struct virtual_lab lab;
 
-	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=20us"));
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
-	assert_null(virtual_capture_create(lab.fabric, 0, &fault));
-	assert_string_equal(
-		fault.text, "--workers 2: captures (--pcap): only one worker can run this");
+	virtual_lab_open(&lab, drawn_plain,
+		VIRTUAL_LAB_SET("measure={warmup: 0us, duration: 15us, sample: 4us}",
+			"routing.adaptive=arn", "switch.voq=true", "watchdog=3us",
+			"traffic[1].pattern=hotspot", "traffic[1].from=all", "traffic[1].to=[h3]",
+			"traffic[1].load=100%", "traffic[1].message=2KiB"));
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, workers, &fault), 0);
+	capture = virtual_capture_create(lab.fabric, 0, &fault);
+	assert_non_null(capture);
+	assert_int_equal(virtual_capture_add(capture, "all", path, &fault), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_capture_end(capture, &fault), 0);
+	virtual_capture_destroy(capture);
 	virtual_lab_close(&lab);
+	return read_file(path, bytes);
+}
+
+static void captures_have_the_bytes_of_one_worker(void **state)
+{
+	char path[] = "/tmp/weft-workers-XXXXXX";
+	size_t one_bytes, many_bytes;
+	char *one, *many;
+
+	close(mkstemp(path));
+	one = capture_all(1, path, &one_bytes);
+	assert_true(one_bytes > 100000);
+	for (unsigned workers = 2; workers <= 7; workers += 5) {
+		many = capture_all(workers, path, &many_bytes);
+		assert_int_equal(one_bytes, many_bytes);
+		assert_memory_equal(one, many, one_bytes);
+		free(many);
+	}
+	free(one);
+	unlink(path);
+}
+
+static void write_schedule(const char *path, const char *kind)
+{
+	const struct goal_generate_config config = {kind, 12, 3000, 3, 700};
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	assert_int_equal(goal_generate(&config, out, NULL), 0);
+	fclose(out);
+}
+
+/* Beside other traffic, which goes on while parts learn that the schedule is over. */
+static void schedules_end_as_with_one_worker(void **state)
+{
+	static const char *const kinds[] = {"alltoall", "ring", "multigrid"};
+	static const char *const adaptive[] = {"routing.adaptive=none", "routing.adaptive=arn"};
+	char path[] = "/tmp/weft-workers-XXXXXX", file[64];
+
+	close(mkstemp(path));
+	snprintf(file, sizeof(file), "traffic[1].file=%s", path);
+	for (unsigned i = 0; i < 6; i++) {
+		struct drawn drawn = {.set = {"traffic[1].pattern=goal", file, adaptive[i / 3],
+					      "traffic[0].from=[h12, h13, h14, h15]",
+					      "measure.duration=10ms", "switch.voq=true"},
+			.sets = 6,
+			.workers = 2 + i};
+		struct fault fault = {""};
+		char *one, *many;
+
+		write_schedule(path, kinds[i % 3]);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		assert_non_null(one);
+		assert_non_null(strstr(one, "goal_completion_ns"));
+		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &fault);
+		assert_non_null(many);
+		drawn_expect_same(one, many, i, &drawn);
+		free(one);
+		free(many);
+	}
+	unlink(path);
 }
 
 /* Where frames overtake each other, and so long links that a host sends more frames in their delay
@@ -145,14 +227,21 @@ static void frames_on_long_links_that_there_is_memory_for_are_not(void **state)
 
 /* A watchdog that is shorter than the queues of an incast are long, with hosts that wait for frames
  * in their order: a switch of one part discards what a host of another part waits for. */
-static void a_discard_for_a_host_of_another_part_ends_the_run(void **state)
+static void a_host_of_another_part_hears_of_discards_as_one_of_the_same(void **state)
 {
-	expect_refused(
-		SETS("routing.adaptive=adaptive", "watchdog=2us", "switch.vcs=2",
+	struct drawn drawn = {
+		.set = {"routing.adaptive=adaptive", "watchdog=2us", "switch.vcs=2",
 			"traffic[0].load=100%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
-			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"),
-		"--workers 2: a switch has discarded a frame for which a host waits: only one "
-		"worker can run this");
+			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"},
+		.sets = 9};
+	struct fault fault = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault), *many;
+
+	many = drawn_result(drawn_plain, &drawn, NULL, 3, &fault);
+	assert_non_null(many);
+	drawn_expect_same(one, many, 0, &drawn);
+	free(one);
+	free(many);
 }
 
 /* Traffic that only one of the parts has, maybe not the first one's. */
@@ -202,10 +291,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(any_number_of_workers_gives_the_same_bytes),
 	cmocka_unit_test(what_only_one_worker_can_run_is_refused_by_its_name),
 	cmocka_unit_test(more_workers_than_switches_or_than_the_limit_are_refused),
-	cmocka_unit_test(captures_are_refused),
+	cmocka_unit_test(captures_have_the_bytes_of_one_worker),
+	cmocka_unit_test(schedules_end_as_with_one_worker),
 	cmocka_unit_test(frames_on_long_links_that_no_memory_could_hold_are_refused),
 	cmocka_unit_test(frames_on_long_links_that_there_is_memory_for_are_not),
-	cmocka_unit_test(a_discard_for_a_host_of_another_part_ends_the_run),
+	cmocka_unit_test(a_host_of_another_part_hears_of_discards_as_one_of_the_same),
 };
 
 int main(int argc, char **argv)

@@ -10,7 +10,20 @@ static void renew(const struct datagram *nic, struct weft_packet *packet)
 	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original =
 		nic->config.sl_to_vc[packet->sl & 15];
 	packet->stalled = 0;
-	packet->latency_ns = 0;
+}
+
+/* Of two reports that arrive at one time the one that was made first, however the driver comes upon
+ * them. Any order that prefers some destinations starves others, where discards go on for long. */
+static bool is_before(const struct weft_packet *a, const struct weft_packet *b)
+{
+	if (a->arrived_ps != b->arrived_ps)
+		return a->arrived_ps < b->arrived_ps;
+	return a->latency_ns <= b->latency_ns;
+}
+
+void datagram_recovery_discard(struct weft_packet *packet, uint16_t host)
+{
+	packet->latency_ns = (uint32_t)(UINT8_MAX - packet->cursor) << 16 | host;
 }
 
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due)
@@ -20,7 +33,7 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 
 	renew(nic, packet);
 	packet->arrived_ps = due;
-	while (*at != NULL && (*at)->arrived_ps <= due)
+	while (*at != NULL && is_before(*at, packet))
 		at = &(*at)->next;
 	packet->next = *at;
 	*at = packet;
@@ -38,6 +51,7 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
 		return NULL;
 	recovery->again = packet->next;
 	packet->next = NULL;
+	packet->latency_ns = 0;
 	recovery->again_count--;
 	recovery->retransmitted++;
 	credit_take(&nic->link.tx[packet->vc], packet->blocks);

@@ -21,12 +21,17 @@
 
 struct datagram_recovery {
 	/* Reported frames to resend, earliest first; 'arrived_ps' is the arrival time of the
-	 * report. */
+	 * report, 'latency_ns' decides between two of one time. */
 	struct weft_packet *again;
 	uint32_t again_count;
 	uint64_t reported;      /* frames of this host that another host discarded */
 	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
 };
+
+/* At host 'host', which discards the frame: notes what decides about the order of reports. One that
+ * has come farther when it is discarded was discarded earlier, if its report arrives at the same
+ * time; in one moment a host discards one frame. */
+void datagram_recovery_discard(struct weft_packet *packet, uint16_t host);
 
 /* At the source: the frame was discarded, and the report arrives at 'due'. The frame belongs to the
  * interface again, with its original header. */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Frames that the parts of a virtual fabric capture in a round, each in a log of its own, and in
+ * the order of events when they are taken out. As boxes (virtual_cross.h) a log has two sides: one
+ * is filled while the other is emptied.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_time.h"
+
+struct captured_port;
+
+struct capture_entry {
+	weft_time at;
+	uint32_t order;   /* of the event; 0: it happened between rounds */
+	uint64_t between; /* their number, of such */
+	struct captured_port *port;
+	uint32_t frame_bytes, captured_bytes, comment_bytes;
+	bool out;
+};
+
+/* Entries, each with the bytes of its frame and its comment behind it. */
+struct capture_log {
+	uint8_t *bytes;
+	size_t used, room;
+	size_t taken; /* while it is emptied */
+};
+
+/* 0 or -ENOMEM. */
+int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
+	const uint8_t *frame, const char *comment);
+
+/* The first entry of all 'logs', with what follows it; NULL: they are empty, and can be filled
+ * again. The entry is valid until one is added. */
+const struct capture_entry *capture_log_take(
+	struct capture_log *log, unsigned logs, const uint8_t **frame, const char **comment);
+
+void capture_log_free(struct capture_log *log);
