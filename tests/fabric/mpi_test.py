@@ -241,7 +241,7 @@ class Mpi(unittest.TestCase):
                 time.sleep(0.05)
 
     def test_a_signal_ends_the_run_and_its_result_is_written(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             path = self.dir / f"{number}.json"
             process, _ = self.start("--mpi", "2", "--json", str(path))
             process.send_signal(number)

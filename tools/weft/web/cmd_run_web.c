@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,14 +50,10 @@ static void choose_links(
 			fault.text);
 }
 
-/* In the child: a group of its own, so that Ctrl-C reaches it by its parent alone. */
+/* In the child; does not return. */
 static void become(char **words, const sigset_t *mask, pid_t parent)
 {
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(EXIT_NOT_ABLE);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	child_become(parent, mask);
 	program_path_exec(words[0], words);
 	command_fail(COMMAND, EXIT_NOT_ABLE, "cannot start %s: %s", words[0], strerror(errno));
 	_exit(EXIT_NOT_ABLE);

@@ -23,12 +23,7 @@ enum weft_exit web_show_open(struct web_show *show, const char *command, const c
 	int result;
 
 	*show = (struct web_show){.command = command, .fd = -1};
-	sigemptyset(&show->signals);
-	sigaddset(&show->signals, SIGCHLD);
-	sigaddset(&show->signals, SIGINT);
-	sigaddset(&show->signals, SIGTERM);
-	sigaddset(&show->signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &show->signals, &show->before);
+	child_signals_block(&show->signals, &show->before);
 	show->v6 = strchr(address, ':') != strrchr(address, ':');
 	result = show->fd = web_listen(address, &port, &fault);
 	if (result >= 0)
