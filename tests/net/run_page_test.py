@@ -46,8 +46,8 @@ class RunPage(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="weft-page-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def start(self, text, *more):
-        run = pages.Run(WEFT, self.folder, text, *more)
+    def start(self, text, *more, start=()):
+        run = pages.Run(WEFT, self.folder, text, *more, start=start)
         self.addCleanup(run.end)
         self.assertRegex(run.url, r"^http://127\.0\.0\.1:\d+/$")
         return run
@@ -137,6 +137,14 @@ class RunPage(unittest.TestCase):
         run.process.send_signal(signal.SIGTERM)
         self.assertEqual(run.process.wait(timeout=60), 130)
         self.assertTrue(run.result()["incomplete"])
+
+    def test_a_hangup_that_is_ignored_ends_nothing(self):
+        run = self.start(ENDLESS["virtual"], start=["nohup"])
+        run.process.send_signal(signal.SIGHUP)
+        run.process.send_signal(signal.SIGINT) # comes after it, and leaves the page with the result
+        self.open(run)
+        self.browser.wait("return weft.run.known === 'result'")
+        self.assertEqual(self.leave(run), 0)
 
     def test_of_too_many_samples_the_page_shows_the_means(self):
         run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="3600s", sample="10ms"))

@@ -167,11 +167,15 @@ void child_describe_failure(int status, const char *log, struct fault *fault)
 
 void child_signals_block(sigset_t *signals, sigset_t *before)
 {
+	struct sigaction hangup;
+
 	sigemptyset(signals);
 	sigaddset(signals, SIGCHLD);
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
+	/* A blocked signal is kept for whoever waits for it, even if it is ignored. */
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, before);
 	/* A caller may ignore it, and then nobody hears how a child has ended. */
 	signal(SIGCHLD, SIG_DFL);
