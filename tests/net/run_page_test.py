@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import browser
 import pages
@@ -178,6 +179,21 @@ class RunPage(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertRegex(said, r"measure\.link-series: 900000 samples of 6 links have 54000000 values, expected at most "
                                r"4000000: measure\.sample of \S+ or more")
+
+    def test_samples_that_cannot_be_read_are_said(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(SHORT)
+        fabric = f"{self.folder}/weft-fabric"
+        for rubbish in (4096, 0):
+            with open(fabric, "w") as file:
+                file.write("#!/usr/bin/env python3\nimport os, sys\n"
+                           "live = [word for word in sys.argv if word.startswith('--live=')][0]\n"
+                           f"os.write(int(live[7:]), b'x' * {rubbish})\n")
+            os.chmod(fabric, 0o755)
+            with unittest.mock.patch.dict(os.environ, WEFT_PROGRAMS=self.folder):
+                code, said = self.refuse()
+            self.assertEqual(code, 3, rubbish)
+            self.assertIn("the samples of weft-fabric cannot be read", said)
 
     def test_a_program_that_is_not_there_is_said(self):
         with open(f"{self.folder}/run.yaml", "w") as file:

@@ -45,8 +45,9 @@ uint64_t child_program_mark(const char *name);
 /* Signals the process and its process group. */
 void child_signal(pid_t pid, int number);
 
-/* Blocks what a program that waits for children waits for: SIGCHLD, and what asks it to end, SIGINT,
- * SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored. 'before': the mask that was. */
+/* Blocks what a program that waits for children waits for: SIGCHLD, and what asks it to end,
+ * SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored. 'before': the mask that was.
+ */
 void child_signals_block(sigset_t *signals, sigset_t *before);
 /* In a child of 'parent', before it becomes another program: a process group of its own, so that
  * Ctrl-C reaches it through its parent alone, and an end with its parent. Sets the signal mask. */

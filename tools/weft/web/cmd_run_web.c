@@ -97,7 +97,27 @@ static void obey(struct shown_run *shown, int number)
 	shown->leaving |= number != SIGINT;
 }
 
-/* Up to the end of the run. EXIT_DONE, or why it cannot be shown. */
+static enum weft_exit refuse_stream(void)
+{
+	return command_fail(COMMAND, EXIT_NOT_ABLE,
+		"--web: the samples of weft-fabric cannot be read: expected the weft-fabric of this "
+		"version, " WEFT_VERSION);
+}
+
+/* Takes what the run has told, and begins the page with the first of it. EXIT_DONE, or why it
+ * cannot be shown. */
+static enum weft_exit look(struct shown_run *shown)
+{
+	int result = web_run_follow(shown->run);
+
+	if (result < 0)
+		return refuse_stream();
+	if (result == 0 || shown->show.server != NULL)
+		return EXIT_DONE;
+	return web_show_start(&shown->show, shown->run);
+}
+
+/* Up to the end of the run, which comes at once if it cannot be shown. EXIT_DONE, or why. */
 static enum weft_exit follow(struct shown_run *shown)
 {
 	enum weft_exit exit = EXIT_DONE;
@@ -107,10 +127,9 @@ static enum weft_exit follow(struct shown_run *shown)
 		obey(shown, web_show_wait(&shown->show));
 		/* Before the look: what comes in between is its last. */
 		ended = waitpid(shown->pid, &shown->status, WNOHANG) != 0;
-		if (exit != EXIT_DONE || web_run_follow(shown->run) != 1 ||
-			shown->show.server != NULL)
+		if (exit != EXIT_DONE)
 			continue;
-		exit = web_show_start(&shown->show, shown->run);
+		exit = look(shown);
 		if (exit != EXIT_DONE)
 			child_signal(shown->pid, SIGINT);
 	}
@@ -143,16 +162,18 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 		return command_fail(
 			COMMAND, EXIT_NOT_ABLE, "cannot start weft-fabric: %s", strerror(-result));
 	exit = follow(shown);
+	if (exit != EXIT_DONE)
+		return exit;
 	if (!WIFEXITED(shown->status) && shown->told)
 		return EXIT_INTERRUPTED; /* before it had begun, or by a second signal */
 	if (!WIFEXITED(shown->status))
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "weft-fabric was ended by signal %d",
 			WTERMSIG(shown->status));
 	code = WEXITSTATUS(shown->status);
-	if (exit != EXIT_DONE)
-		return exit;
-	if ((code != EXIT_DONE && code != EXIT_BAD_ANSWER) || shown->show.server == NULL)
+	if (code != EXIT_DONE && code != EXIT_BAD_ANSWER)
 		return code;
+	if (shown->show.server == NULL)
+		return refuse_stream();
 	return shown->leaving ? EXIT_INTERRUPTED : show_result(shown, code);
 }
 
