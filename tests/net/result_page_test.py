@@ -4,14 +4,17 @@
 """The page of the result of 'weft run --web' in a real browser: what it draws and says is what the result says.
 
 usage: result_page_test.py WEFT [CASE...]"""
+import copy
 import http.client
 import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 import browser
 import pages
@@ -161,6 +164,33 @@ class ResultPage(unittest.TestCase):
         shown.send_signal(signal.SIGINT)
         self.assertEqual(shown.communicate(timeout=30)[0], "")
         self.assertEqual(shown.returncode, 0)
+
+    def mean_of(self, result):
+        """The document of the page of a changed result."""
+        path = os.path.join(self.folder, "changed.json")
+        with open(path, "w") as file:
+            json.dump(result, file)
+        shown = subprocess.Popen([WEFT, "web", path, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(shown.communicate)
+        self.addCleanup(shown.kill)
+        address = shown.stdout.readline().strip()
+        with urllib.request.urlopen(address + "mean", timeout=30) as answer:
+            mean = json.load(answer)
+        with urllib.request.urlopen(address + "topology", timeout=30) as answer:
+            ports = [port for link in json.load(answer)["links"] for port in link[:2]]
+        return mean, {port: way for way, port in enumerate(ports)}
+
+    def test_means_of_the_real_clock_are_of_the_measured_time_alone(self):
+        changed = copy.deepcopy(self.result)
+        changed["config"]["clock"] = "real"
+        for link in changed["links"]: # from the start of the run on
+            link.update(utilisation=0.123, blocked=4567.0, stalls=89)
+        mean, ways = self.mean_of(changed)
+        for link in changed["links"]:
+            way, series = ways[link["from"]], link["series"]
+            self.assertAlmostEqual(mean["utilisation"][way], statistics.mean(series["utilisation"]), 9, link["from"])
+            self.assertAlmostEqual(mean["blocked"].get(str(way), 0), statistics.mean(series["blocked"]), 9)
+            self.assertEqual(mean["stalls"].get(str(way), 0), sum(series["stalls"]))
 
     def test_what_is_no_result_is_refused(self):
         for text, said in (("{}", "no result of 'weft run'"), ("no", "expected")):

@@ -44,7 +44,7 @@ uint64_t web_run_version(struct web_run *run);
  *               "incomplete", "waiting_ns": {switch: mean}}; null: not known (yet)
  *   /series     objects of "series" of the result, from that number on, at most 4096
  *   /sample     that of web_sample() for the sample of that number; "stalls" are those in it
- *   /mean       the same for the whole run
+ *   /mean       the same for the whole run; on the real clock for the samples of links
  *   /link       {"utilisation", "blocked"}: of both ways of that link, each in all samples
  */
 char *web_run_document(void *run, const char *path, uint64_t number);

@@ -46,21 +46,31 @@ static json_t *describe(const json_t *document)
 	return about;
 }
 
-/* The whole run is the mean of the samples. */
-static json_t *mean_blocked(const struct web_run *run, uint32_t way)
+/* The sum over the samples. */
+static double sum_of(const struct web_run *run, uint32_t way, unsigned value)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < run->links.samples; i++)
-		sum += run_link_series_at(&run->links, i, way)[RUN_LINK_BLOCKED];
-	return json_real(
-		run->links.samples > 0 ? sum / run->links.samples / RUN_LINK_SHARE_ONE : 0);
+		sum += run_link_series_at(&run->links, i, way)[value];
+	return sum;
 }
 
-/* On the real clock "blocked" of a link is stalls a second, not a share. */
-static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
+/* As an object of "links", but from the samples. */
+static json_t *mean_of_samples(const struct web_run *run, uint32_t way)
 {
-	json_t *stalls = json_object_get(link, "stalls"), *blocked;
+	double all = (double)run->links.samples * RUN_LINK_SHARE_ONE;
+
+	return json_pack("{s:f,s:f,s:f}", "utilisation",
+		sum_of(run, way, RUN_LINK_UTILISATION) / all, "blocked",
+		sum_of(run, way, RUN_LINK_BLOCKED) / all, "stalls",
+		sum_of(run, way, RUN_LINK_STALLS));
+}
+
+static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool blocked_is_share)
+{
+	json_t *stalls = json_object_get(link, "stalls"),
+	       *blocked = json_object_get(link, "blocked");
 	char key[24];
 
 	snprintf(key, sizeof(key), "%u", way);
@@ -68,12 +78,23 @@ static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool
 		json_object_get(link, "utilisation"));
 	if (json_number_value(stalls) > 0)
 		json_object_set(json_object_get(run->mean, "stalls"), key, stalls);
-	blocked = virtual               ? json_incref(json_object_get(link, "blocked"))
-		  : run->links.ways > 0 ? mean_blocked(run, way)
-					: NULL;
-	if (json_number_value(blocked) > 0)
+	if (blocked_is_share && json_number_value(blocked) > 0)
 		json_object_set(json_object_get(run->mean, "blocked"), key, blocked);
-	json_decref(blocked);
+}
+
+/* On the real clock the result's "links" count from the start of the run, also during its warm-up,
+ * and "blocked" is stalls a second. So the mean is that of the samples, if there are any. */
+static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
+{
+	json_t *mean;
+
+	if (virtual || run->links.samples == 0) {
+		add_mean(run, link, way, virtual);
+		return;
+	}
+	mean = mean_of_samples(run, way);
+	add_mean(run, mean, way, true);
+	json_decref(mean);
 }
 
 /* All links have a series, or none. */
@@ -114,7 +135,7 @@ static int read_links(struct web_run *run, const json_t *document, struct fault 
 			return fault_set(fault, EINVAL,
 				"%s: links: %s: series: expected a value for each sample",
 				run->name, lab_text(link, "from"));
-		add_mean(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
+		add_mean_of_clock(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
 	}
 	return 0;
 }
