@@ -108,6 +108,10 @@ class RunPage(unittest.TestCase):
     def test_a_run_of_real_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("real")
 
+    def files_of(self, pid):
+        files = f"/proc/{pid}/fd"
+        return [os.path.realpath(f"{files}/{number}") for number in os.listdir(files)]
+
     def test_a_run_does_not_wait_for_its_page(self):
         run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="200ms", sample="20us"))
         run.process.send_signal(signal.SIGSTOP)
@@ -118,6 +122,7 @@ class RunPage(unittest.TestCase):
         run.process.send_signal(signal.SIGCONT)
         self.open(run)
         self.browser.wait("return weft.run.known === 'result' && weft.run.series.length === 10000")
+        self.assertEqual([name for name in self.files_of(run.process.pid) if "weft-samples" in name], [])
         self.assertEqual(self.leave(run), 0)
 
     def test_the_page_does_not_change_the_result(self):

@@ -144,6 +144,8 @@ static int show_result(struct shown_run *shown, int code)
 
 	if (result < 0)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	close(shown->samples); /* which are in the result, and in memory until then */
+	shown->samples = -1;
 	do {
 		number = web_show_wait(&shown->show);
 	} while (number == 0 || number == SIGCHLD);

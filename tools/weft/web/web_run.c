@@ -229,6 +229,9 @@ void web_run_forget(struct web_run *run)
 	run_link_series_free(&run->links);
 	free(run->known);
 	topology_destroy(run->own);
+	if (run->live != NULL)
+		run_result_free(run->live);
+	free(run->live);
 }
 
 void web_run_destroy(struct web_run *run)
@@ -236,9 +239,6 @@ void web_run_destroy(struct web_run *run)
 	if (run == NULL)
 		return;
 	web_run_forget(run);
-	if (run->live != NULL)
-		run_result_free(run->live);
-	free(run->live);
 	pthread_mutex_destroy(&run->lock);
 	free(run);
 }

@@ -215,6 +215,7 @@ int web_run_end(struct web_run *run, const char *path, struct fault *fault)
 	run->series = ended->series;
 	run->links = ended->links;
 	run->known = ended->known;
+	run->live = NULL;
 	run->running = false;
 	run->version++;
 	pthread_mutex_unlock(&run->lock);
