@@ -33,6 +33,13 @@ measure: {{duration: {duration}, sample: {sample}}}
 ENDLESS = {"virtual": RUN.format(clock="virtual", rate="10Gbps", duration="600s", sample="50ms"),
            "real": RUN.format(clock="real", rate="50Mbps", duration="600s", sample="100ms")}
 SHORT = RUN.format(clock="virtual", rate="10Gbps", duration="400us", sample="50us")
+WORMHOLE = """weft: run/1
+topology: "irregular:switches=64,degree=4,hosts=4,ports=8,seed=1"
+clock: virtual
+switch: {{switching: wormhole}}
+traffic: [{{pattern: uniform, load: 6%, message: 512B, arrivals: uniform}}]
+measure: {{messages: {messages}, sample: 1us}}
+"""
 RIGHT = "\ue014" # the key
 STATE = "return document.getElementById('state').textContent"
 
@@ -136,6 +143,32 @@ class RunPage(unittest.TestCase):
         with open(other) as file:
             alone = json.load(file)
         del shown["wall"], alone["wall"]
+        self.assertEqual(shown, alone)
+
+    def test_the_page_does_not_shorten_a_run_that_counts_messages(self):
+        text = WORMHOLE.format(messages=20000)
+        run = self.start(text)
+        self.open(run)
+        self.browser.wait("return weft.run.known === 'result' && weft.run.shown !== null")
+        shown, other = run.result(), os.path.join(self.folder, "other.json")
+        subprocess.run([WEFT, "run", f"{self.folder}/run.yaml", "--quiet", "--json", other], check=True)
+        with open(other) as file:
+            alone = json.load(file)
+        most = len(shown["links"][0]["series"]["utilisation"])
+        self.assertGreater(len(alone["series"]), most, "there is room for all samples of links")
+        self.browser.run("const scrub = document.getElementById('scrub'); scrub.value = arguments[0];"
+                         "scrub.dispatchEvent(new Event('input'))", most)
+        self.browser.wait("return weft.run.shown === arguments[0]", most)
+        self.assertEqual(set(pages.drawn(self.browser)), {"unknown"})
+        self.browser.wait("return document.getElementById('scrubbed').textContent.includes('earlier samples only')")
+        self.browser.run("document.getElementById('scrub').focus()")
+        self.browser.press("\ue012") # left
+        self.browser.wait("return weft.run.shown === arguments[0]", most - 1)
+        self.assertEqual(pages.drawn(self.browser), pages.drawn_of_sample(self.browser, shown, most - 1))
+        self.assertEqual(self.leave(run), 0)
+        for result in (shown, alone):
+            for name in ("wall", "links", "config"):
+                result.pop(name, None)
         self.assertEqual(shown, alone)
 
     def test_a_second_kind_of_signal_ends_run_and_page(self):

@@ -18,6 +18,11 @@
 
 /* --- samples --- */
 
+static uint64_t count_samples(const struct web_run *run)
+{
+	return run->series != NULL ? json_array_size(run->series) : run->live->samples;
+}
+
 json_t *web_run_empty_sample(const struct web_run *run)
 {
 	json_t *sample = json_pack(
@@ -80,13 +85,14 @@ static void add_way(const struct web_run *run, json_t *sample, uint32_t number, 
 
 static json_t *sample_json(const struct web_run *run, uint64_t number)
 {
+	bool known = number < run->links.samples;
 	json_t *sample;
 
-	if (number >= run->links.samples)
+	if (run->links.ways == 0 || number >= count_samples(run))
 		return NULL;
 	sample = web_run_empty_sample(run);
 	for (uint32_t way = 0; way < run->links.ways; way++)
-		if (run->known[way])
+		if (known && run->known[way])
 			add_way(run, sample, (uint32_t)number, way);
 	return sample;
 }
@@ -114,11 +120,6 @@ static json_t *link_json(const struct web_run *run, uint64_t link)
 }
 
 /* --- documents --- */
-
-static uint64_t count_samples(const struct web_run *run)
-{
-	return run->series != NULL ? json_array_size(run->series) : run->live->samples;
-}
 
 static const char *state_of(const struct web_run *run)
 {
@@ -284,7 +285,8 @@ static bool take_sample(struct web_run *run)
 	struct run_sample sample, *kept;
 	uint32_t *values = NULL;
 
-	if (run->links.ways > 0 && (values = run_link_series_add(&run->links)) == NULL)
+	if (run_stream_has_values(&run->stream) &&
+		(values = run_link_series_add(&run->links)) == NULL)
 		return false;
 	if (run_stream_next(&run->stream, &sample, values) &&
 		(kept = run_result_add_sample(run->live)) != NULL) {

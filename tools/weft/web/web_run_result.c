@@ -4,6 +4,7 @@
 /* The result of a run, for the page. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,15 +98,16 @@ static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t 
 	json_decref(mean);
 }
 
-/* All links have a series, or none. */
+/* All links have a series, of as many samples, or none. */
 static int open_series(struct web_run *run, const json_t *links)
 {
-	size_t samples = json_array_size(run->series);
+	const json_t *series = json_object_get(json_array_get(links, 0), "series");
+	size_t samples = json_array_size(json_object_get(series, "utilisation"));
 
 	run->known = calloc(2 * (size_t)run->topology->links + 1, sizeof(*run->known));
 	if (run->known == NULL)
 		return -ENOMEM;
-	if (json_object_get(json_array_get(links, 0), "series") == NULL || samples > UINT32_MAX)
+	if (series == NULL || samples > UINT32_MAX)
 		return 0;
 	run->links = (struct run_link_series){
 		.ways = 2 * run->topology->links, .vcs = run->vcs, .samples = (uint32_t)samples};
@@ -133,8 +135,9 @@ static int read_links(struct web_run *run, const json_t *document, struct fault 
 		if (run->links.ways > 0 && run_link_series_parse(&run->links, (uint32_t)way,
 						   json_object_get(link, "series")) < 0)
 			return fault_set(fault, EINVAL,
-				"%s: links: %s: series: expected a value for each sample",
-				run->name, lab_text(link, "from"));
+				"%s: links: %s: series: expected lists of %" PRIu32
+				" samples, as those of the first link",
+				run->name, lab_text(link, "from"), run->links.samples);
 		add_mean_of_clock(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
 	}
 	return 0;

@@ -211,7 +211,14 @@ export class Run {
 			(sample.paths ? `, ${sample.paths.toFixed(2)} paths` : "") +
 			(roots.length > 0 ? `, roots of congestion: ${roots.slice(0, 4).join(", ")}` +
 				(roots.length > 4 ? ` and ${roots.length - 4} more` : "") : "") +
-			(this.run.link_series ? "" : ". Links are means of the run: measure.link-series.");
+			(!this.run.link_series ? ". Links are means of the run: measure.link-series." :
+				this.linksUnknown() ? ". Links are known in earlier samples only: measure.sample." : "");
+	}
+
+	// A run that counts messages may have more samples than there is room for values of links.
+	linksUnknown() {
+		return this.shown === Number(at("scrub").value) &&
+			!!this.fabric.sample?.utilisation.every((load) => load === null);
 	}
 
 	draw(number) {
