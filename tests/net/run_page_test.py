@@ -171,6 +171,21 @@ class RunPage(unittest.TestCase):
                 result.pop(name, None)
         self.assertEqual(shown, alone)
 
+    def figures(self):
+        return self.browser.run("return document.getElementById('figures').textContent")
+
+    def test_a_run_that_counts_messages_says_how_many(self):
+        run = self.start(WORMHOLE.format(messages=1000000000), "--set", "measure.warmup-messages=1000",
+                         "--set", "measure.sample=1ms")
+        self.open(run)
+        self.assertIn("measures1000000000 messages, after 1000", self.figures())
+        run.process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result'")
+        span = run.result()["measured_ns"]
+        said = self.browser.run("return (await import('/run.js')).time(arguments[0])", span["from"])
+        self.assertIn(f"measured{said} to ", self.figures())
+        self.assertEqual(self.leave(run), 0)
+
     def test_a_second_kind_of_signal_ends_run_and_page(self):
         run = self.start(ENDLESS["virtual"])
         run.process.send_signal(signal.SIGTERM)

@@ -244,10 +244,28 @@ void web_run_destroy(struct web_run *run)
 	free(run);
 }
 
+/* What is known of the run before its result. */
+static json_t *announce(const struct run_config *config)
+{
+	const struct run_config_measure *measure = &config->measure;
+	json_t *about = json_pack("{s:s,s:I}", "clock",
+		config->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real", "seed",
+		(json_int_t)config->seed);
+
+	if (measure->messages > 0)
+		json_object_set_new(about, "counts",
+			json_pack("{s:I,s:I}", "warmup", (json_int_t)measure->warmup_messages,
+				"messages", (json_int_t)measure->messages));
+	else
+		json_object_set_new(about, "measured_ns",
+			json_pack("{s:I,s:I}", "from", (json_int_t)(measure->warmup_ps / PS_PER_NS),
+				"to", (json_int_t)(measure->duration_ps / PS_PER_NS)));
+	return about;
+}
+
 struct web_run *web_run_create(
 	const struct run_config *config, const struct topology *topology, const char *name, int fd)
 {
-	const struct run_config_measure *measure = &config->measure;
 	struct web_run *run = web_run_make();
 	char path[PATH_MAX];
 
@@ -259,12 +277,7 @@ struct web_run *web_run_create(
 	run->vcs = run_config_vcs(config);
 	run->running = true;
 	run->fd = fd;
-	run->about = json_pack("{s:s,s:I,s:I,s:{s:I,s:I}}", "clock",
-		config->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real", "seed",
-		(json_int_t)config->seed, "duration_ns",
-		(json_int_t)(measure->duration_ps / PS_PER_NS), "measured_ns", "from",
-		(json_int_t)(measure->warmup_ps / PS_PER_NS), "to",
-		(json_int_t)(measure->duration_ps / PS_PER_NS));
+	run->about = announce(config);
 	return run;
 }
 

@@ -40,8 +40,9 @@ uint64_t web_run_version(struct web_run *run);
 /*
  * A document of the page as text, from malloc(); NULL: there is none of this path and number.
  *   /topology   web_topology() and "run": {"state", "samples", "link_series", "clock", "seed",
- *               "duration_ns", "messages", "throughput", "latency_ns", "checks", "measured_ns",
- *               "incomplete", "waiting_ns": {switch: mean}}; null: not known (yet)
+ *               "messages", "throughput", "latency_ns", "checks", "measured_ns",
+ *               "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet).
+ *               Of a run that goes on and counts messages "counts": {"warmup", "messages"}
  *   /series     objects of "series" of the result, from that number on, at most 4096
  *   /sample     that of web_sample() for the sample of that number; "stalls" are those in it
  *   /mean       the same for the whole run; on the real clock for the samples of links

@@ -166,8 +166,8 @@ export class Run {
 
 	showFigures() {
 		const {run} = this, running = run.state === "running", last = this.series.at(-1);
-		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")], [running ? "measures" : "measured",
-			run.measured_ns ? `${time(run.measured_ns.from)} to ${time(run.measured_ns.to)}` : "–"]];
+		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")],
+			[running ? "measures" : "measured", this.measured()]];
 		if (running)
 			rows.push(["samples", last ? `${this.series.length}, up to ${time(last.t_ns)}` : "none yet"]);
 		else
@@ -177,6 +177,13 @@ export class Run {
 			made.textContent = [name, text][i];
 			return made;
 		})));
+	}
+
+	measured() {
+		const {measured_ns: span, counts} = this.run;
+		if (counts)
+			return `${counts.messages} messages${counts.warmup > 0 ? `, after ${counts.warmup}` : ""}`;
+		return span ? `${time(span.from)} to ${time(span.to)}` : "–";
 	}
 
 	resultRows() {
