@@ -112,6 +112,25 @@ class RunPage(unittest.TestCase):
     def test_a_run_of_virtual_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("virtual")
 
+    def test_a_link_that_is_chosen_asks_for_new_samples_alone(self):
+        run = self.start(ENDLESS["virtual"])
+        self.open(run)
+        self.browser.run("weft.choose(0)")
+        self.browser.wait("return weft.fabric.told?.link === 0 && weft.fabric.told.at >= 2")
+        self.browser.run("""window.asked = []; const fetched = window.fetch;
+            window.fetch = (path) => { window.asked.push([path, weft.fabric.told?.at]); return fetched(path); }""")
+        before = self.browser.run("return weft.fabric.told.at")
+        self.browser.wait("return weft.fabric.told.at > arguments[0] + 1", before)
+        asked = self.browser.run("return window.asked.filter(([path]) => path.startsWith('/link'))")
+        self.assertGreater(len(asked), 0)
+        self.assertEqual([path for path, _ in asked], [f"/link?number=0&from={at}" for _, at in asked])
+        run.process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result' && weft.fabric.told?.at === weft.run.series.length")
+        link = run.result()["links"][0]
+        self.assertEqual(self.browser.run("return weft.fabric.series('load', weft.fabric.wayFrom.get(arguments[0]))",
+                                          link["from"]), link["series"]["utilisation"])
+        self.assertEqual(self.leave(run), 0)
+
     def test_a_run_of_real_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("real")
 

@@ -12,7 +12,7 @@
 #include "web_run_private.h"
 #include "web_topology.h"
 
-#define SERIES_MAX 4096 /* objects in an answer */
+#define SERIES_MAX 4096 /* samples in an answer */
 #define FOLLOW_MAX 4096 /* samples at once, so that the server need not wait */
 #define DIGITS     12   /* of numbers: enough for millionths */
 
@@ -97,26 +97,29 @@ static json_t *sample_json(const struct web_run *run, uint64_t number)
 	return sample;
 }
 
-static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value)
+/* A value of the way in the samples from 'from' on. */
+static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value, uint64_t from)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < run->links.samples && run->known[way]; i++)
+	for (uint64_t i = from; i < run->links.samples && i - from < SERIES_MAX && run->known[way];
+		i++)
 		json_array_append_new(
-			list, share_json(run_link_series_at(&run->links, i, way)[value]));
+			list, share_json(run_link_series_at(&run->links, (uint32_t)i, way)[value]));
 	return list;
 }
 
-static json_t *link_json(const struct web_run *run, uint64_t link)
+static json_t *link_json(const struct web_run *run, uint64_t link, uint64_t from)
 {
 	uint32_t way = 2 * (uint32_t)link;
 
 	if (link >= run->links.ways / 2)
 		return NULL;
 	return json_pack("{s:[o,o],s:[o,o]}", "utilisation",
-		way_json(run, way, RUN_LINK_UTILISATION),
-		way_json(run, way + 1, RUN_LINK_UTILISATION), "blocked",
-		way_json(run, way, RUN_LINK_BLOCKED), way_json(run, way + 1, RUN_LINK_BLOCKED));
+		way_json(run, way, RUN_LINK_UTILISATION, from),
+		way_json(run, way + 1, RUN_LINK_UTILISATION, from), "blocked",
+		way_json(run, way, RUN_LINK_BLOCKED, from),
+		way_json(run, way + 1, RUN_LINK_BLOCKED, from));
 }
 
 /* --- documents --- */
@@ -153,7 +156,8 @@ static json_t *series_json(const struct web_run *run, uint64_t from)
 	return list;
 }
 
-static json_t *document_of(const struct web_run *run, const char *path, uint64_t number)
+static json_t *document_of(
+	const struct web_run *run, const char *path, uint64_t number, uint64_t from)
 {
 	if (strcmp(path, "/topology") == 0)
 		return topology_json(run);
@@ -164,18 +168,18 @@ static json_t *document_of(const struct web_run *run, const char *path, uint64_t
 	if (strcmp(path, "/mean") == 0)
 		return run->mean != NULL ? json_incref(run->mean) : web_run_empty_sample(run);
 	if (strcmp(path, "/link") == 0)
-		return link_json(run, number);
+		return link_json(run, number, from);
 	return NULL;
 }
 
-char *web_run_document(void *ctx, const char *path, uint64_t number)
+char *web_run_document(void *ctx, const char *path, uint64_t number, uint64_t from)
 {
 	struct web_run *run = ctx;
 	json_t *document;
 	char *text;
 
 	pthread_mutex_lock(&run->lock);
-	document = document_of(run, path, number);
+	document = document_of(run, path, number, from);
 	text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
 	json_decref(document);
 	pthread_mutex_unlock(&run->lock);

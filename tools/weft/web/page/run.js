@@ -144,12 +144,26 @@ export class Run {
 		this.calls.take(sample);
 	}
 
+	// What is missing of the lists of the link that is chosen. They end before the samples where there is no more room.
 	async fetchLink() {
-		const link = this.calls.selected(), samples = this.series.length, told = this.fabric.told;
-		if (!this.run.link_series || link < 0 || (told?.link === link && told.samples === samples))
+		const link = this.calls.selected(), samples = this.series.length;
+		if (!this.run.link_series || link < 0)
 			return;
-		const lists = await get(`/link?number=${link}`);
-		this.fabric.told = {link, samples, load: lists.utilisation, blocked: lists.blocked};
+		const told = this.fabric.told?.link === link ? this.fabric.told :
+			{link, at: 0, load: [[], []], blocked: [[], []]};
+		if (this.fabric.told === told && told.at >= samples)
+			return;
+		for (let i = 0; i < ANSWERS && told.at < samples; i++) {
+			const lists = await get(`/link?number=${link}&from=${told.at}`);
+			const got = Math.max(...lists.utilisation.map((list) => list.length));
+			for (const way of [0, 1]) {
+				told.load[way].push(...lists.utilisation[way]);
+				told.blocked[way].push(...lists.blocked[way]);
+			}
+			told.at = got > 0 ? told.at + got : samples;
+		}
+		this.again ||= told.at < samples;
+		this.fabric.told = told;
 		this.calls.told();
 	}
 
