@@ -66,11 +66,11 @@ class RunPage(unittest.TestCase):
         self.browser.open(run.url)
         self.browser.wait("return window.weft && weft.events > 0")
 
-    def leave(self, run):
-        """Ends the page, and the command with it."""
+    def leave(self, run, number=signal.SIGINT):
+        """Ends the page, and the command with it. Of a run that goes on: by SIGTERM."""
         self.assertEqual(self.browser.complaints(), [])
         self.browser.open("about:blank") # a page complains if its server goes away
-        run.process.send_signal(signal.SIGINT)
+        run.process.send_signal(number)
         run.said = run.process.communicate(timeout=60)[1]
         return run.process.returncode
 
@@ -189,6 +189,26 @@ class RunPage(unittest.TestCase):
             for name in ("wall", "links", "config"):
                 result.pop(name, None)
         self.assertEqual(shown, alone)
+
+    def test_before_the_first_sample_nothing_can_be_chosen(self):
+        run = self.start(ENDLESS["virtual"], "--set", "measure.sample=600s")
+        self.open(run)
+        self.assertTrue(self.browser.run("return document.getElementById('scrub').disabled"))
+        self.assertEqual(self.leave(run, signal.SIGTERM), 130)
+
+    def test_without_values_of_links_the_newest_sample_can_be_followed_again(self):
+        run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="3600s", sample="10ms"))
+        self.open(run)
+        newest = "return Number(document.getElementById('scrub').value) === weft.run.series.length - 1"
+        self.browser.wait("return weft.run.series.length >= 3")
+        self.browser.run("document.getElementById('scrub').focus()")
+        self.browser.press("\ue011") # home
+        self.browser.wait(f"{newest.replace('return ', 'return !(')})")
+        self.browser.run("document.getElementById('follow').focus()")
+        self.browser.press(" ") # only what is shown has the focus
+        self.browser.wait(newest)
+        self.assertTrue(self.browser.run("return document.getElementById('follow').checked"))
+        self.assertEqual(self.leave(run, signal.SIGTERM), 130)
 
     def figures(self):
         return self.browser.run("return document.getElementById('figures').textContent")

@@ -68,7 +68,7 @@ export class Run {
 			"When the run has ended." : run.waiting_ns ? "No packet has waited." :
 			"The result has no switches: measure.switches: true.";
 		at("follow-text").textContent = run.state === "running" ? "the newest sample" : "mean of the run";
-		at("follow").parentElement.hidden = !run.link_series;
+		at("follow").parentElement.hidden = !run.link_series && run.state !== "running"; // it would change nothing
 		this.showFigures();
 		this.showSlowest();
 	}
@@ -106,12 +106,10 @@ export class Run {
 			this.fabric.told = null;
 			this.known = this.run.state;
 		}
-		const before = this.series.length;
 		for (let i = 0; i < ANSWERS && this.series.length < this.wanted.samples; i++)
 			this.series.push(...await get(`/series?number=${this.series.length}`));
 		this.again ||= this.series.length < this.wanted.samples;
-		if (before !== this.series.length)
-			this.stretch();
+		this.stretch();
 		this.showFigures();
 		await this.fetchSample();
 		await this.fetchLink();
