@@ -154,6 +154,10 @@ class ResultPage(unittest.TestCase):
             self.assertEqual(answer.status, status, path)
         self.assertTrue(self.browser.run("return document.getElementById('cable').parentElement.hidden"))
 
+    def test_a_connection_that_is_back_is_said(self):
+        self.browser.run("weft.source.dispatchEvent(new Event('error'))")
+        self.browser.wait("return document.getElementById('state').textContent === 'result'")
+
     def test_weft_web_shows_the_file_until_a_signal(self):
         shown = subprocess.Popen([WEFT, "web", self.file, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
         self.addCleanup(shown.kill)

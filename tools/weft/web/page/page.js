@@ -89,9 +89,13 @@ class Page {
 		this.redraw();
 	}
 
-	// An event of a lab.
-	hear(sample) {
-		this.take(sample);
+	// An event: of a lab it is a sample.
+	hear(event) {
+		if (this.run) {
+			this.panel.showHeader(); // there is a connection, again
+			this.run.hear(event);
+		} else
+			this.take(event);
 	}
 
 	announce(before) {
@@ -173,7 +177,8 @@ async function start() {
 	const page = new Page(await (await fetch("/topology")).json());
 	const source = new EventSource("/events");
 	window.weft = page; // for tests and curious people
-	source.onmessage = (event) => (page.run ?? page).hear(JSON.parse(event.data));
+	page.source = source;
+	source.onmessage = (event) => page.hear(JSON.parse(event.data));
 	source.onerror = lose;
 }
 
