@@ -6,10 +6,13 @@
 usage: run_page_test.py WEFT [CASE...]"""
 import json
 import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 import unittest.mock
@@ -239,6 +242,28 @@ class RunPage(unittest.TestCase):
         self.browser.wait("return weft.run.known === 'result'")
         self.assertEqual(self.leave(run), 0)
 
+    def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(SHORT)
+        result = f"{self.folder}/result.json"
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        modes = termios.tcgetattr(slave)
+        modes[3] |= termios.TOSTOP
+        termios.tcsetattr(slave, termios.TCSANOW, modes)
+        process = subprocess.Popen(["setsid", "--ctty", WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml",
+                                    "--json", result], stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        self.addCleanup(process.kill)
+        said = b""
+        while b"the page has the result" not in said:
+            self.assertTrue(select.select([master], [], [], 60)[0], said)
+            said += os.read(master, 65536)
+        self.assertTrue(os.path.exists(result))
+        self.assertRegex(said, rb"\r\033\[Khttp://127\.0\.0\.1:\d+/\r\n")
+        os.write(master, b"\x03")
+        self.assertEqual(process.wait(timeout=60), 0)
+
     def test_of_too_many_samples_the_page_shows_the_means(self):
         run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="3600s", sample="10ms"))
         self.open(run)
@@ -264,6 +289,9 @@ class RunPage(unittest.TestCase):
         code, said = self.refuse("--set", "measure.sample=1")
         self.assertEqual(code, 2)
         self.assertIn("measure.sample", said)
+        code, said = self.refuse("--web=0.0.0.0:0")
+        self.assertEqual(code, 2)
+        self.assertIn("weft run: --web 0.0.0.0:0: expected an address of this machine alone", said)
         code, said = self.refuse("--json", "-")
         self.assertEqual((code, "expected a file after --json" in said), (2, True), said)
         code, said = self.refuse("--set", "measure.link-series=true", "--set", "measure.duration=900ms", "--set",

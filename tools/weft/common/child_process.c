@@ -184,6 +184,8 @@ void child_signals_block(sigset_t *signals, sigset_t *before)
 void child_become(pid_t parent, const sigset_t *mask)
 {
 	setpgid(0, 0);
+	/* A terminal with 'stty tostop' stops who writes to it out of another group. */
+	signal(SIGTTOU, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* It may have ended before. */
 	if (getppid() != parent)

@@ -50,7 +50,8 @@ void child_signal(pid_t pid, int number);
  */
 void child_signals_block(sigset_t *signals, sigset_t *before);
 /* In a child of 'parent', before it becomes another program: a process group of its own, so that
- * Ctrl-C reaches it through its parent alone, and an end with its parent. Sets the signal mask. */
+ * Ctrl-C reaches it through its parent alone, which may write to the terminal all the same, and an
+ * end with its parent. Sets the signal mask. */
 void child_become(pid_t parent, const sigset_t *mask);
 /* Sets 'fault' to the reason why a process that ended with 'status' of waitpid() left no result,
  * with the last line of its log. */

@@ -146,6 +146,8 @@ static int show_result(struct shown_run *shown, int code)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	close(shown->samples); /* which are in the result, and in memory until then */
 	shown->samples = -1;
+	if (isatty(STDERR_FILENO))
+		fputs("weft run: the page has the result until Ctrl-C\n", stderr);
 	do {
 		number = web_show_wait(&shown->show);
 	} while (number == 0 || number == SIGCHLD);
@@ -154,7 +156,7 @@ static int show_result(struct shown_run *shown, int code)
 
 static int run_and_show(struct shown_run *shown, int argc, char **argv, const char *listen)
 {
-	enum weft_exit exit = web_show_open(&shown->show, COMMAND, listen);
+	enum weft_exit exit = web_show_open(&shown->show, COMMAND, "--web", listen);
 	int result, code;
 
 	if (exit != EXIT_DONE)
