@@ -158,10 +158,29 @@ class ResultPage(unittest.TestCase):
         self.browser.run("weft.source.dispatchEvent(new Event('error'))")
         self.browser.wait("return document.getElementById('state').textContent === 'result'")
 
-    def test_weft_web_shows_the_file_until_a_signal(self):
-        shown = subprocess.Popen([WEFT, "web", self.file, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+    def show(self, path, listen):
+        shown = subprocess.Popen([WEFT, "web", path, "--listen", listen], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(shown.communicate)
         self.addCleanup(shown.kill)
-        self.browser.open(shown.stdout.readline().strip())
+        return shown, shown.stdout.readline().strip()
+
+    def test_a_page_shows_the_other_run_that_has_its_address_now(self):
+        other = os.path.join(self.folder, "other.json")
+        shutil.copy(self.file, other)
+        shown, url = self.show(self.file, "127.0.0.1:0")
+        self.browser.open(url)
+        self.browser.wait("return window.weft && weft.events > 0")
+        shown.kill()
+        shown.wait()
+        self.browser.wait("return document.getElementById('state').textContent === 'no connection'")
+        self.show(other, url.removeprefix("http://").rstrip("/"))
+        self.browser.wait("return document.getElementById('lab').textContent === 'other.json'")
+        self.browser.open("about:blank") # a page complains if its server goes away
+        self.browser.complaints()
+
+    def test_weft_web_shows_the_file_until_a_signal(self):
+        shown, url = self.show(self.file, "127.0.0.1:0")
+        self.browser.open(url)
         self.browser.wait("return window.weft && weft.events > 0")
         self.assertEqual(self.text("lab"), "result.json")
         self.browser.open("about:blank") # a page complains if its server goes away
@@ -174,10 +193,7 @@ class ResultPage(unittest.TestCase):
         path = os.path.join(self.folder, "changed.json")
         with open(path, "w") as file:
             json.dump(result, file)
-        shown = subprocess.Popen([WEFT, "web", path, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(shown.communicate)
-        self.addCleanup(shown.kill)
-        address = shown.stdout.readline().strip()
+        _, address = self.show(path, "127.0.0.1:0")
         with urllib.request.urlopen(address + "mean", timeout=30) as answer:
             mean = json.load(answer)
         with urllib.request.urlopen(address + "topology", timeout=30) as answer:

@@ -3,18 +3,21 @@
 #include "web_run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "web_run_private.h"
 #include "web_topology.h"
 
 #define SERIES_MAX 4096 /* samples in an answer */
 #define FOLLOW_MAX 4096 /* samples at once, so that the server need not wait */
-#define DIGITS     12   /* of numbers: enough for millionths */
+#define NS_PER_S   UINT64_C(1000000000)
+#define DIGITS     12 /* of numbers: enough for millionths */
 
 /* --- samples --- */
 
@@ -134,6 +137,7 @@ static json_t *topology_json(const struct web_run *run)
 	json_t *document = web_topology(run->topology, run->name, run->vcs);
 	json_t *about = json_copy(run->about);
 
+	json_object_set_new(about, "id", json_string(run->id));
 	json_object_set_new(about, "state", json_string(state_of(run)));
 	json_object_set_new(about, "samples", json_integer((json_int_t)count_samples(run)));
 	json_object_set_new(about, "link_series", json_boolean(run->links.ways > 0));
@@ -192,8 +196,8 @@ char *web_run_event(struct web_run *run)
 	char *text;
 
 	pthread_mutex_lock(&run->lock);
-	event = json_pack(
-		"{s:s,s:I}", "state", state_of(run), "samples", (json_int_t)count_samples(run));
+	event = json_pack("{s:s,s:s,s:I}", "id", run->id, "state", state_of(run), "samples",
+		(json_int_t)count_samples(run));
 	pthread_mutex_unlock(&run->lock);
 	text = json_dumps(event, JSON_COMPACT);
 	json_decref(event);
@@ -215,10 +219,14 @@ uint64_t web_run_version(struct web_run *run)
 struct web_run *web_run_make(void)
 {
 	struct web_run *run = calloc(1, sizeof(*run));
+	struct timespec now;
 
 	if (run == NULL)
 		return NULL;
 	pthread_mutex_init(&run->lock, NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(run->id, sizeof(run->id), "%" PRIx64,
+		(uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
 	run->live = calloc(1, sizeof(*run->live));
 	if (run->live != NULL)
 		return run;

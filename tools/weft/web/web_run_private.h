@@ -16,6 +16,7 @@ struct web_run {
 	struct topology *own; /* of a result; NULL: the caller's */
 	const struct topology *topology;
 	char name[NAME_MAX + 1];
+	char id[24]; /* differs from that of other programs that had this address */
 	unsigned vcs;
 	bool running;
 	uint64_t version;
