@@ -256,7 +256,7 @@ void web_run_destroy(struct web_run *run)
 	free(run);
 }
 
-/* What is known of the run before its result. */
+/* Describes the run as far as it is known before its result. */
 static json_t *announce(const struct run_config *config)
 {
 	const struct run_config_measure *measure = &config->measure;
