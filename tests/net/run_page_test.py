@@ -234,6 +234,13 @@ class RunPage(unittest.TestCase):
         self.assertEqual(run.process.wait(timeout=60), 130)
         self.assertTrue(run.result()["incomplete"])
 
+    def test_a_run_that_is_killed_is_said_even_if_the_caller_ignores_the_end_of_children(self):
+        run = self.start(ENDLESS["virtual"], start=["env", "--ignore-signal=CHLD"])
+        with open(f"/proc/{run.process.pid}/task/{run.process.pid}/children") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        said = run.process.communicate(timeout=60)[1]
+        self.assertEqual((run.process.returncode, said), (3, "weft run: weft-fabric was ended by signal 9\n"))
+
     def test_a_hangup_that_is_ignored_ends_nothing(self):
         run = self.start(ENDLESS["virtual"], start=["nohup"])
         run.process.send_signal(signal.SIGHUP)

@@ -46,7 +46,8 @@ uint64_t child_program_mark(const char *name);
 void child_signal(pid_t pid, int number);
 
 /* Blocks what a program that waits for children waits for: SIGCHLD, and what asks it to end,
- * SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored. 'before': the mask that was.
+ * SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored, an ignored SIGCHLD does not.
+ * 'before': the mask that was.
  */
 void child_signals_block(sigset_t *signals, sigset_t *before);
 /* In a child of 'parent', before it becomes another program: a process group of its own, so that
