@@ -80,30 +80,25 @@ static void fill_values(const struct measure_links *links, const struct measure_
 			run_link_share((double)use->stored[vc], (double)links->vc_blocks);
 }
 
-bool measure_links_are_full(const struct measure_links *links)
-{
-	return links->read != NULL &&
-	       (links->series.samples + 1) * run_link_series_values(&links->series) >
-		       RUN_LINK_VALUES_MAX;
-}
-
-const uint32_t *measure_links_sample(struct measure_links *links, uint64_t time_ps)
+int measure_links_sample(struct measure_links *links, uint64_t time_ps, const uint32_t **values)
 {
 	size_t width = run_link_series_width(&links->series);
 	uint32_t *value;
 
-	if (links->read == NULL)
-		return NULL;
+	*values = NULL;
+	if (links->read == NULL || run_link_series_is_full(&links->series, links->series.samples))
+		return 0;
 	value = run_link_series_add(&links->series);
 	if (value == NULL)
-		return NULL;
+		return -ENOMEM;
 	for (uint32_t way = 0; way < links->series.ways; way++) {
 		struct measure_link_use use = use_of(links, way);
 
 		fill_values(links, &use, &links->before[way], time_ps, value + way * width);
 		keep(&links->before[way], &use);
 	}
-	return value;
+	*values = value;
+	return 0;
 }
 
 void measure_links_read_switches(const struct weft_switch *from, unsigned output,

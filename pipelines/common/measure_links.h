@@ -45,10 +45,9 @@ void measure_links_close(struct measure_links *links);
 
 /* Measuring begins. Forgets all samples. */
 void measure_links_begin(struct measure_links *links);
-/* There is no room for another sample within RUN_LINK_VALUES_MAX. */
-bool measure_links_are_full(const struct measure_links *links);
-/* A sample of the last 'time_ps': its values; NULL if nothing is measured, or without memory. */
-const uint32_t *measure_links_sample(struct measure_links *links, uint64_t time_ps);
+/* A sample of the last 'time_ps'. 0 and its values, NULL if nothing is measured or the series is
+ * full; -ENOMEM. */
+int measure_links_sample(struct measure_links *links, uint64_t time_ps, const uint32_t **values);
 
 /* Fills in what the switches at both ends know; NULL: a host is there. */
 void measure_links_read_switches(const struct weft_switch *from, unsigned output,

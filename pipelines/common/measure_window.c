@@ -63,11 +63,11 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	const uint32_t *values;
 	struct run_sample *sample;
 
-	if (window->samples.samples == RUN_SAMPLES_MAX || measure_links_are_full(&window->links))
+	if (window->samples.samples == RUN_SAMPLES_MAX)
 		return 0;
 	sample = run_result_add_sample(&window->samples);
-	values = measure_links_sample(&window->links, now->at_ps - since->at_ps);
-	if (sample == NULL || (values == NULL && window->links.read != NULL))
+	if (sample == NULL ||
+		measure_links_sample(&window->links, now->at_ps - since->at_ps, &values) < 0)
 		return -ENOMEM;
 	sample->t_ns = now->at_ps / PS_PER_NS;
 	sample->accepted =

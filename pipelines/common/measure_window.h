@@ -79,8 +79,8 @@ void measure_window_close(struct measure_window *window);
 
 /* Measuring begins. Forgets all samples. */
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
-/* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX
- * or what measure_links.h has room for, for runs without an end. -ENOMEM. */
+/* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX,
+ * for runs without an end. Links have values in those for which there is room. -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
 /* Half of the time of measuring has passed: what is in its halves shows whether backlog and latency
  * grow (run_entry_is_saturated()). Without it nothing is said of that. */

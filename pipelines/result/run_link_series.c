@@ -3,9 +3,10 @@
 #include "run_link_series.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "run_config.h"
 
 #define FIRST_SAMPLES 16
 
@@ -14,6 +15,11 @@ uint32_t run_link_share(double part, double whole)
 	double share = whole > 0 ? part / whole * RUN_LINK_SHARE_ONE + 0.5 : 0;
 
 	return share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+}
+
+bool run_link_series_is_full(const struct run_link_series *series, uint64_t samples)
+{
+	return (samples + 1) * run_link_series_values(series) > RUN_LINK_VALUES_MAX;
 }
 
 uint32_t *run_link_series_add(struct run_link_series *series)

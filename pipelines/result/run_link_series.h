@@ -5,10 +5,12 @@
 /*
  * The load of links in each sample of a run. A way is one direction of a link: 2 i of link i leads
  * from its port a to b, 2 i + 1 from b to a. All values are whole numbers of one size, so that a
- * series can be kept, copied and written to a file as it is.
+ * series can be kept, copied and written to a file as it is. A run that counts messages may have
+ * more samples than there is room for; then the series has the first ones.
  */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +48,9 @@ static inline const uint32_t *run_link_series_at(
 	return series->value + sample * run_link_series_values(series) +
 	       way * run_link_series_width(series);
 }
+
+/* 'samples' of its size leave no room for another within RUN_LINK_VALUES_MAX. */
+bool run_link_series_is_full(const struct run_link_series *series, uint64_t samples);
 
 /* The share in millionths, at most what fits; 0 of nothing. */
 uint32_t run_link_share(double part, double whole);

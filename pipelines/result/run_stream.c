@@ -20,11 +20,23 @@ static size_t value_bytes(const struct run_stream *stream)
 	return run_link_series_values(&stream->links) * sizeof(*stream->links.value);
 }
 
-static off_t place_of(const struct run_stream *stream, uint64_t sample)
+/* Of the next record. */
+static size_t record_bytes(const struct run_stream *stream)
 {
-	uint64_t record = sizeof(struct run_sample) + value_bytes(stream);
+	return sizeof(struct run_sample) +
+	       (run_stream_has_values(stream) ? value_bytes(stream) : 0);
+}
 
-	return (off_t)(sizeof(struct head) + sample * record);
+static off_t place_of(const struct run_stream *stream)
+{
+	return (off_t)(sizeof(struct head) + stream->samples * sizeof(struct run_sample) +
+		       stream->with_values * value_bytes(stream));
+}
+
+static void go_on(struct run_stream *stream)
+{
+	stream->with_values += run_stream_has_values(stream);
+	stream->samples++;
 }
 
 static struct head head_of(uint32_t ways, uint32_t vcs)
@@ -33,6 +45,11 @@ static struct head head_of(uint32_t ways, uint32_t vcs)
 
 	strncpy(head.format, FORMAT, sizeof(head.format) - 1);
 	return head;
+}
+
+bool run_stream_has_values(const struct run_stream *stream)
+{
+	return stream->links.ways > 0 && !run_link_series_is_full(&stream->links, stream->samples);
 }
 
 int run_stream_begin(
@@ -53,15 +70,15 @@ int run_stream_begin(
 void run_stream_add(
 	struct run_stream *stream, const struct run_sample *sample, const uint32_t *values)
 {
+	size_t bytes = record_bytes(stream);
 	/* pwritev() does not write to them. */
 	struct iovec part[2] = {{(void *)(uintptr_t)sample, sizeof(*sample)},
-		{(void *)(uintptr_t)values, values != NULL ? value_bytes(stream) : 0}};
-	ssize_t bytes = (ssize_t)(sizeof(*sample) + value_bytes(stream));
+		{(void *)(uintptr_t)values, values != NULL ? bytes - sizeof(*sample) : 0}};
 
 	if (stream->failed)
 		return;
-	if (pwritev(stream->fd, part, 2, place_of(stream, stream->samples)) == bytes)
-		stream->samples++;
+	if (pwritev(stream->fd, part, 2, place_of(stream)) == (ssize_t)bytes)
+		go_on(stream);
 	else
 		stream->failed = true;
 }
@@ -83,15 +100,14 @@ int run_stream_open(struct run_stream *stream, int fd)
 
 bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint32_t *values)
 {
-	struct iovec part[2] = {{sample, sizeof(*sample)}, {values, value_bytes(stream)}};
+	size_t bytes = record_bytes(stream);
+	struct iovec part[2] = {{sample, sizeof(*sample)}, {values, bytes - sizeof(*sample)}};
 	struct stat status;
 
 	/* A record grows page by page while it is written. */
-	if (fstat(stream->fd, &status) < 0 ||
-		status.st_size < place_of(stream, stream->samples + 1) ||
-		preadv(stream->fd, part, 2, place_of(stream, stream->samples)) !=
-			(ssize_t)(sizeof(*sample) + value_bytes(stream)))
+	if (fstat(stream->fd, &status) < 0 || status.st_size < place_of(stream) + (off_t)bytes ||
+		preadv(stream->fd, part, 2, place_of(stream)) != (ssize_t)bytes)
 		return false;
-	stream->samples++;
+	go_on(stream);
 	return true;
 }

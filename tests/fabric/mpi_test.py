@@ -188,7 +188,7 @@ class Mpi(unittest.TestCase):
         schedule = self.dir / "s.goal"
         schedule.write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
         self.run_refused("--mpi 2: a schedule (traffic pattern goal): only one process can run this, with --workers",
-                         "--mpi", "2", "--set", "traffic[0].pattern=goal", "--set", f"traffic[0].file={schedule}")
+                         "--mpi", "2", "--set", f"traffic=[{{pattern: goal, file: {schedule}}}]")
         self.run_refused("--mpi 2: a link without delay would be cut, and workers need a delay between them: "
                          "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
 
@@ -243,7 +243,7 @@ class Mpi(unittest.TestCase):
                 time.sleep(0.05)
 
     def test_a_signal_ends_the_run_and_its_result_is_written(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             path = self.dir / f"{number}.json"
             process, _ = self.start("--mpi", "2", "--json", str(path))
             process.send_signal(number)

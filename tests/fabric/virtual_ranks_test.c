@@ -166,10 +166,10 @@ static void expect_refused(
 static void features_that_need_one_process_are_refused_by_all_ranks(void **state)
 {
 	char path[] = "/tmp/weft-ranks-XXXXXX", file[64];
-	struct drawn drawn = {.set = {"traffic[0].pattern=goal", file}, .sets = 2};
+	struct drawn drawn = {.set = {file}, .sets = 1};
 	int out = mkstemp(path);
 
-	snprintf(file, sizeof(file), "traffic[0].file=%s", path);
+	snprintf(file, sizeof(file), "traffic=[{pattern: goal, file: %s}]", path);
 	assert_true(write(out, "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n", 34) == 34);
 	close(out);
 	expect_refused(&drawn, 2, 1,

@@ -25,14 +25,14 @@ def drawn_of_sample(browser, result, number):
 
 
 class Run:
-    """'weft run --web' of a text."""
+    """'weft run --web' of a text; 'start' are words before the command."""
 
-    def __init__(self, weft, folder, text, *more):
+    def __init__(self, weft, folder, text, *more, start=()):
         self.json = f"{folder}/result.json"
         path = f"{folder}/run.yaml"
         with open(path, "w") as file:
             file.write(text)
-        self.process = subprocess.Popen([weft, "run", "--web=127.0.0.1:0", path, "--quiet", "--json", self.json, *more],
+        self.process = subprocess.Popen([*start, weft, "run", "--web=127.0.0.1:0", path, "--quiet", "--json", self.json, *more],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 

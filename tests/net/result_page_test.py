@@ -4,14 +4,17 @@
 """The page of the result of 'weft run --web' in a real browser: what it draws and says is what the result says.
 
 usage: result_page_test.py WEFT [CASE...]"""
+import copy
 import http.client
 import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 import browser
 import pages
@@ -151,16 +154,63 @@ class ResultPage(unittest.TestCase):
             self.assertEqual(answer.status, status, path)
         self.assertTrue(self.browser.run("return document.getElementById('cable').parentElement.hidden"))
 
-    def test_weft_web_shows_the_file_until_a_signal(self):
-        shown = subprocess.Popen([WEFT, "web", self.file, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+    def test_a_connection_that_is_back_is_said(self):
+        self.browser.run("weft.source.dispatchEvent(new Event('error'))")
+        self.browser.wait("return document.getElementById('state').textContent === 'result'")
+
+    def show(self, path, listen):
+        shown = subprocess.Popen([WEFT, "web", path, "--listen", listen], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(shown.communicate)
         self.addCleanup(shown.kill)
-        self.browser.open(shown.stdout.readline().strip())
+        return shown, shown.stdout.readline().strip()
+
+    def test_a_page_shows_the_other_run_that_has_its_address_now(self):
+        other = os.path.join(self.folder, "other.json")
+        shutil.copy(self.file, other)
+        shown, url = self.show(self.file, "127.0.0.1:0")
+        self.browser.open(url)
+        self.browser.wait("return window.weft && weft.events > 0")
+        shown.kill()
+        shown.wait()
+        self.browser.wait("return document.getElementById('state').textContent === 'no connection'")
+        self.show(other, url.removeprefix("http://").rstrip("/"))
+        self.browser.wait("return document.getElementById('lab').textContent === 'other.json'")
+        self.browser.open("about:blank") # a page complains if its server goes away
+        self.browser.complaints()
+
+    def test_weft_web_shows_the_file_until_a_signal(self):
+        shown, url = self.show(self.file, "127.0.0.1:0")
+        self.browser.open(url)
         self.browser.wait("return window.weft && weft.events > 0")
         self.assertEqual(self.text("lab"), "result.json")
         self.browser.open("about:blank") # a page complains if its server goes away
         shown.send_signal(signal.SIGINT)
         self.assertEqual(shown.communicate(timeout=30)[0], "")
         self.assertEqual(shown.returncode, 0)
+
+    def mean_of(self, result):
+        """The document of the page of a changed result."""
+        path = os.path.join(self.folder, "changed.json")
+        with open(path, "w") as file:
+            json.dump(result, file)
+        _, address = self.show(path, "127.0.0.1:0")
+        with urllib.request.urlopen(address + "mean", timeout=30) as answer:
+            mean = json.load(answer)
+        with urllib.request.urlopen(address + "topology", timeout=30) as answer:
+            ports = [port for link in json.load(answer)["links"] for port in link[:2]]
+        return mean, {port: way for way, port in enumerate(ports)}
+
+    def test_means_of_the_real_clock_are_of_the_measured_time_alone(self):
+        changed = copy.deepcopy(self.result)
+        changed["config"]["clock"] = "real"
+        for link in changed["links"]: # from the start of the run on
+            link.update(utilisation=0.123, blocked=4567.0, stalls=89)
+        mean, ways = self.mean_of(changed)
+        for link in changed["links"]:
+            way, series = ways[link["from"]], link["series"]
+            self.assertAlmostEqual(mean["utilisation"][way], statistics.mean(series["utilisation"]), 9, link["from"])
+            self.assertAlmostEqual(mean["blocked"].get(str(way), 0), statistics.mean(series["blocked"]), 9)
+            self.assertEqual(mean["stalls"].get(str(way), 0), sum(series["stalls"]))
 
     def test_what_is_no_result_is_refused(self):
         for text, said in (("{}", "no result of 'weft run'"), ("no", "expected")):

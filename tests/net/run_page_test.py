@@ -6,12 +6,16 @@
 usage: run_page_test.py WEFT [CASE...]"""
 import json
 import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
+import unittest.mock
 
 import browser
 import pages
@@ -32,6 +36,13 @@ measure: {{duration: {duration}, sample: {sample}}}
 ENDLESS = {"virtual": RUN.format(clock="virtual", rate="10Gbps", duration="600s", sample="50ms"),
            "real": RUN.format(clock="real", rate="50Mbps", duration="600s", sample="100ms")}
 SHORT = RUN.format(clock="virtual", rate="10Gbps", duration="400us", sample="50us")
+WORMHOLE = """weft: run/1
+topology: "irregular:switches=64,degree=4,hosts=4,ports=8,seed=1"
+clock: virtual
+switch: {{switching: wormhole}}
+traffic: [{{pattern: uniform, load: 6%, message: 512B, arrivals: uniform}}]
+measure: {{messages: {messages}, sample: 1us}}
+"""
 RIGHT = "\ue014" # the key
 STATE = "return document.getElementById('state').textContent"
 
@@ -46,8 +57,8 @@ class RunPage(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="weft-page-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def start(self, text, *more):
-        run = pages.Run(WEFT, self.folder, text, *more)
+    def start(self, text, *more, start=()):
+        run = pages.Run(WEFT, self.folder, text, *more, start=start)
         self.addCleanup(run.end)
         self.assertRegex(run.url, r"^http://127\.0\.0\.1:\d+/$")
         return run
@@ -58,11 +69,11 @@ class RunPage(unittest.TestCase):
         self.browser.open(run.url)
         self.browser.wait("return window.weft && weft.events > 0")
 
-    def leave(self, run):
-        """Ends the page, and the command with it."""
+    def leave(self, run, number=signal.SIGINT):
+        """Ends the page, and the command with it. Of a run that goes on: by SIGTERM."""
         self.assertEqual(self.browser.complaints(), [])
         self.browser.open("about:blank") # a page complains if its server goes away
-        run.process.send_signal(signal.SIGINT)
+        run.process.send_signal(number)
         run.said = run.process.communicate(timeout=60)[1]
         return run.process.returncode
 
@@ -104,8 +115,31 @@ class RunPage(unittest.TestCase):
     def test_a_run_of_virtual_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("virtual")
 
+    def test_a_link_that_is_chosen_asks_for_new_samples_alone(self):
+        run = self.start(ENDLESS["virtual"])
+        self.open(run)
+        self.browser.run("weft.choose(0)")
+        self.browser.wait("return weft.fabric.told?.link === 0 && weft.fabric.told.at >= 2")
+        self.browser.run("""window.asked = []; const fetched = window.fetch;
+            window.fetch = (path) => { window.asked.push([path, weft.fabric.told?.at]); return fetched(path); }""")
+        before = self.browser.run("return weft.fabric.told.at")
+        self.browser.wait("return weft.fabric.told.at > arguments[0] + 1", before)
+        asked = self.browser.run("return window.asked.filter(([path]) => path.startsWith('/link'))")
+        self.assertGreater(len(asked), 0)
+        self.assertEqual([path for path, _ in asked], [f"/link?number=0&from={at}" for _, at in asked])
+        run.process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result' && weft.fabric.told?.at === weft.run.series.length")
+        link = run.result()["links"][0]
+        self.assertEqual(self.browser.run("return weft.fabric.series('load', weft.fabric.wayFrom.get(arguments[0]))",
+                                          link["from"]), link["series"]["utilisation"])
+        self.assertEqual(self.leave(run), 0)
+
     def test_a_run_of_real_time_shows_its_samples_and_then_its_result(self):
         self.follow_and_end("real")
+
+    def files_of(self, pid):
+        files = f"/proc/{pid}/fd"
+        return [os.path.realpath(f"{files}/{number}") for number in os.listdir(files)]
 
     def test_a_run_does_not_wait_for_its_page(self):
         run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="200ms", sample="20us"))
@@ -117,6 +151,7 @@ class RunPage(unittest.TestCase):
         run.process.send_signal(signal.SIGCONT)
         self.open(run)
         self.browser.wait("return weft.run.known === 'result' && weft.run.series.length === 10000")
+        self.assertEqual([name for name in self.files_of(run.process.pid) if "weft-samples" in name], [])
         self.assertEqual(self.leave(run), 0)
 
     def test_the_page_does_not_change_the_result(self):
@@ -132,11 +167,109 @@ class RunPage(unittest.TestCase):
         del shown["wall"], alone["wall"]
         self.assertEqual(shown, alone)
 
+    def test_the_page_does_not_shorten_a_run_that_counts_messages(self):
+        text = WORMHOLE.format(messages=20000)
+        run = self.start(text)
+        self.open(run)
+        self.browser.wait("return weft.run.known === 'result' && weft.run.shown !== null")
+        shown, other = run.result(), os.path.join(self.folder, "other.json")
+        subprocess.run([WEFT, "run", f"{self.folder}/run.yaml", "--quiet", "--json", other], check=True)
+        with open(other) as file:
+            alone = json.load(file)
+        most = len(shown["links"][0]["series"]["utilisation"])
+        self.assertGreater(len(alone["series"]), most, "there is room for all samples of links")
+        self.browser.run("const scrub = document.getElementById('scrub'); scrub.value = arguments[0];"
+                         "scrub.dispatchEvent(new Event('input'))", most)
+        self.browser.wait("return weft.run.shown === arguments[0]", most)
+        self.assertEqual(set(pages.drawn(self.browser)), {"unknown"})
+        self.browser.wait("return document.getElementById('scrubbed').textContent.includes('earlier samples only')")
+        self.browser.run("document.getElementById('scrub').focus()")
+        self.browser.press("\ue012") # left
+        self.browser.wait("return weft.run.shown === arguments[0]", most - 1)
+        self.assertEqual(pages.drawn(self.browser), pages.drawn_of_sample(self.browser, shown, most - 1))
+        self.assertEqual(self.leave(run), 0)
+        for result in (shown, alone):
+            for name in ("wall", "links", "config"):
+                result.pop(name, None)
+        self.assertEqual(shown, alone)
+
+    def test_before_the_first_sample_nothing_can_be_chosen(self):
+        run = self.start(ENDLESS["virtual"], "--set", "measure.sample=600s")
+        self.open(run)
+        self.assertTrue(self.browser.run("return document.getElementById('scrub').disabled"))
+        self.assertEqual(self.leave(run, signal.SIGTERM), 130)
+
+    def test_without_values_of_links_the_newest_sample_can_be_followed_again(self):
+        run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="3600s", sample="10ms"))
+        self.open(run)
+        newest = "return Number(document.getElementById('scrub').value) === weft.run.series.length - 1"
+        self.browser.wait("return weft.run.series.length >= 3")
+        self.browser.run("document.getElementById('scrub').focus()")
+        self.browser.press("\ue011") # home
+        self.browser.wait(f"{newest.replace('return ', 'return !(')})")
+        self.browser.run("document.getElementById('follow').focus()")
+        self.browser.press(" ") # only what is shown has the focus
+        self.browser.wait(newest)
+        self.assertTrue(self.browser.run("return document.getElementById('follow').checked"))
+        self.assertEqual(self.leave(run, signal.SIGTERM), 130)
+
+    def figures(self):
+        return self.browser.run("return document.getElementById('figures').textContent")
+
+    def test_a_run_that_counts_messages_says_how_many(self):
+        run = self.start(WORMHOLE.format(messages=1000000000), "--set", "measure.warmup-messages=1000",
+                         "--set", "measure.sample=1ms")
+        self.open(run)
+        self.assertIn("measures1000000000 messages, after 1000", self.figures())
+        run.process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result'")
+        span = run.result()["measured_ns"]
+        said = self.browser.run("return (await import('/run.js')).time(arguments[0])", span["from"])
+        self.assertIn(f"measured{said} to ", self.figures())
+        self.assertEqual(self.leave(run), 0)
+
     def test_a_second_kind_of_signal_ends_run_and_page(self):
         run = self.start(ENDLESS["virtual"])
         run.process.send_signal(signal.SIGTERM)
         self.assertEqual(run.process.wait(timeout=60), 130)
         self.assertTrue(run.result()["incomplete"])
+
+    def test_a_run_that_is_killed_is_said_even_if_the_caller_ignores_the_end_of_children(self):
+        run = self.start(ENDLESS["virtual"], start=["env", "--ignore-signal=CHLD"])
+        with open(f"/proc/{run.process.pid}/task/{run.process.pid}/children") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        said = run.process.communicate(timeout=60)[1]
+        self.assertEqual((run.process.returncode, said), (3, "weft run: weft-fabric was ended by signal 9\n"))
+
+    def test_a_hangup_that_is_ignored_ends_nothing(self):
+        run = self.start(ENDLESS["virtual"], start=["nohup"])
+        run.process.send_signal(signal.SIGHUP)
+        run.process.send_signal(signal.SIGINT) # comes after it, and leaves the page with the result
+        self.open(run)
+        self.browser.wait("return weft.run.known === 'result'")
+        self.assertEqual(self.leave(run), 0)
+
+    def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(SHORT)
+        result = f"{self.folder}/result.json"
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        modes = termios.tcgetattr(slave)
+        modes[3] |= termios.TOSTOP
+        termios.tcsetattr(slave, termios.TCSANOW, modes)
+        process = subprocess.Popen(["setsid", "--ctty", WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml",
+                                    "--json", result], stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        self.addCleanup(process.kill)
+        said = b""
+        while b"the page has the result" not in said:
+            self.assertTrue(select.select([master], [], [], 60)[0], said)
+            said += os.read(master, 65536)
+        self.assertTrue(os.path.exists(result))
+        self.assertRegex(said, rb"\r\033\[Khttp://127\.0\.0\.1:\d+/\r\n")
+        os.write(master, b"\x03")
+        self.assertEqual(process.wait(timeout=60), 0)
 
     def test_of_too_many_samples_the_page_shows_the_means(self):
         run = self.start(RUN.format(clock="virtual", rate="10Gbps", duration="3600s", sample="10ms"))
@@ -163,6 +296,9 @@ class RunPage(unittest.TestCase):
         code, said = self.refuse("--set", "measure.sample=1")
         self.assertEqual(code, 2)
         self.assertIn("measure.sample", said)
+        code, said = self.refuse("--web=0.0.0.0:0")
+        self.assertEqual(code, 2)
+        self.assertIn("weft run: --web 0.0.0.0:0: expected an address of this machine alone", said)
         code, said = self.refuse("--json", "-")
         self.assertEqual((code, "expected a file after --json" in said), (2, True), said)
         code, said = self.refuse("--set", "measure.link-series=true", "--set", "measure.duration=900ms", "--set",
@@ -170,6 +306,21 @@ class RunPage(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertRegex(said, r"measure\.link-series: 900000 samples of 6 links have 54000000 values, expected at most "
                                r"4000000: measure\.sample of \S+ or more")
+
+    def test_samples_that_cannot_be_read_are_said(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(SHORT)
+        fabric = f"{self.folder}/weft-fabric"
+        for rubbish in (4096, 0):
+            with open(fabric, "w") as file:
+                file.write("#!/usr/bin/env python3\nimport os, sys\n"
+                           "live = [word for word in sys.argv if word.startswith('--live=')][0]\n"
+                           f"os.write(int(live[7:]), b'x' * {rubbish})\n")
+            os.chmod(fabric, 0o755)
+            with unittest.mock.patch.dict(os.environ, WEFT_PROGRAMS=self.folder):
+                code, said = self.refuse()
+            self.assertEqual(code, 3, rubbish)
+            self.assertIn("the samples of weft-fabric cannot be read", said)
 
     def test_a_program_that_is_not_there_is_said(self):
         with open(f"{self.folder}/run.yaml", "w") as file:

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,13 +77,9 @@ static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(NOT_STARTED);
+	child_become(parent, mask);
 	if (nothing >= 0)
 		dup2(nothing, STDIN_FILENO);
-	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(words[0], words);
 	_exit(NOT_STARTED);
 }
@@ -101,7 +96,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
 		int number = sigtimedwait(signals, NULL, &second);
 
-		if (number != SIGINT && number != SIGTERM)
+		if (number <= 0 || number == SIGCHLD)
 			continue;
 		kill(pid, *asked ? SIGTERM : SIGUSR1);
 		*asked = true;
@@ -136,13 +131,7 @@ static int start(char **words)
 	bool asked;
 	int status;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	/* A caller may ignore it, and then nobody hears how a child has ended. */
-	signal(SIGCHLD, SIG_DFL);
+	child_signals_block(&signals, &before);
 	pid = fork();
 	if (pid == 0)
 		become_mpirun(words, parent, &before);

@@ -134,6 +134,31 @@ static void a_stream_gives_each_sample_as_soon_as_it_is_whole(void **state)
 	close(fd);
 }
 
+static void a_stream_goes_on_where_there_is_no_more_room_for_links(void **state)
+{
+	enum { MANY = 600000 }; /* ways: a sample of them fits, two do not */
+	uint32_t *values = calloc(MANY, (RUN_LINK_FILL + 1) * sizeof(*values));
+	struct run_sample sample = {.t_ns = 5}, got;
+	int fd = memfd_create("stream", MFD_CLOEXEC);
+	struct run_stream writer, reader;
+	struct fault fault;
+
+	(void)state;
+	assert_non_null(values);
+	assert_int_equal(run_stream_begin(&writer, fd, MANY, 1, &fault), 0);
+	assert_int_equal(run_stream_open(&reader, fd), 1);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(run_stream_has_values(&writer), i == 0);
+		assert_int_equal(run_stream_has_values(&reader), i == 0);
+		sample.t_ns++;
+		run_stream_add(&writer, &sample, i == 0 ? values : NULL);
+		assert_true(run_stream_next(&reader, &got, i == 0 ? values : NULL));
+		assert_int_equal(got.t_ns, sample.t_ns);
+	}
+	free(values);
+	close(fd);
+}
+
 static void a_stream_of_something_else_is_refused(void **state)
 {
 	struct run_stream stream;
@@ -159,6 +184,7 @@ int main(void)
 		cmocka_unit_test(buffers_and_roots_that_were_never_there_are_left_out),
 		cmocka_unit_test(json_of_another_shape_is_refused),
 		cmocka_unit_test(a_stream_gives_each_sample_as_soon_as_it_is_whole),
+		cmocka_unit_test(a_stream_goes_on_where_there_is_no_more_room_for_links),
 		cmocka_unit_test(a_stream_of_something_else_is_refused),
 	};
 

@@ -44,15 +44,11 @@ static void become(const char *path, char *const argv[], const char *log, pid_t 
 	sigset_t none;
 	int code;
 
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(EXIT_NOT_ABLE);
+	sigemptyset(&none);
+	child_become(parent, &none);
 	redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
 	redirect(STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(path, argv);
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
@@ -169,14 +165,37 @@ void child_describe_failure(int status, const char *log, struct fault *fault)
 			line[0] != '\0' ? ": " : "", line);
 }
 
+void child_signals_block(sigset_t *signals, sigset_t *before)
+{
+	struct sigaction hangup;
+
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	/* A blocked signal is kept for whoever waits for it, even if it is ignored. */
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+		sigaddset(signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, signals, before);
+	/* A caller may ignore it, and then nobody hears how a child has ended. */
+	signal(SIGCHLD, SIG_DFL);
+}
+
+void child_become(pid_t parent, const sigset_t *mask)
+{
+	setpgid(0, 0);
+	/* A terminal with 'stty tostop' stops who writes to it out of another group. */
+	signal(SIGTTOU, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* It may have ended before. */
+	if (getppid() != parent)
+		_exit(EXIT_NOT_ABLE);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
 void child_watch_begin(struct child_watch *watch)
 {
-	sigemptyset(&watch->signals);
-	sigaddset(&watch->signals, SIGCHLD);
-	sigaddset(&watch->signals, SIGINT);
-	sigaddset(&watch->signals, SIGTERM);
-	sigaddset(&watch->signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &watch->signals, &watch->before);
+	child_signals_block(&watch->signals, &watch->before);
 }
 
 void child_watch_end(const struct child_watch *watch)

@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * Other programs of Weft as processes. weft-fabric runs as a child with its output in a log. It has
- * a process group of its own, so that Ctrl-C at the terminal reaches only this program, and it ends
- * when this program ends.
+ * Other programs of Weft as processes. weft-fabric runs as a child with its output in a log. It
+ * ends when this program ends.
  */
 
 #include <signal.h>
@@ -45,6 +44,16 @@ int child_start_run(pid_t *pid, const struct child_run *run, struct fault *fault
 uint64_t child_program_mark(const char *name);
 /* Signals the process and its process group. */
 void child_signal(pid_t pid, int number);
+
+/* Blocks what a program that waits for children waits for: SIGCHLD, and what asks it to end,
+ * SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored, an ignored SIGCHLD does not.
+ * 'before': the mask that was.
+ */
+void child_signals_block(sigset_t *signals, sigset_t *before);
+/* In a child of 'parent', before it becomes another program: a process group of its own, so that
+ * Ctrl-C reaches it through its parent alone, which may write to the terminal all the same, and an
+ * end with its parent. Sets the signal mask. */
+void child_become(pid_t parent, const sigset_t *mask);
 /* Sets 'fault' to the reason why a process that ended with 'status' of waitpid() left no result,
  * with the last line of its log. */
 void child_describe_failure(int status, const char *log, struct fault *fault);
@@ -60,7 +69,7 @@ struct child_watch {
 	sigset_t signals, before;
 };
 
-/* Blocks the signals; child_watch_end() restores them. */
+/* Blocks the signals (child_signals_block()); child_watch_end() restores them. */
 void child_watch_begin(struct child_watch *watch);
 void child_watch_end(const struct child_watch *watch);
 /* Returns when a child has ended, after a signal, or after 0.25 s. */

@@ -137,7 +137,7 @@ static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments
 	struct fault fault = {""};
 	uint16_t port;
 	json_t *topology;
-	int fd = web_listen(address, &port, &fault), result;
+	int fd = web_listen("--listen", address, &port, &fault), result;
 
 	if (fd < 0)
 		return command_fail(COMMAND, fault_exit_code(fd), "%s", fault.text);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,14 +50,10 @@ static void choose_links(
 			fault.text);
 }
 
-/* In the child: a group of its own, so that Ctrl-C reaches it by its parent alone. */
+/* In the child; does not return. */
 static void become(char **words, const sigset_t *mask, pid_t parent)
 {
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(EXIT_NOT_ABLE);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	child_become(parent, mask);
 	program_path_exec(words[0], words);
 	command_fail(COMMAND, EXIT_NOT_ABLE, "cannot start %s: %s", words[0], strerror(errno));
 	_exit(EXIT_NOT_ABLE);
@@ -102,7 +97,27 @@ static void obey(struct shown_run *shown, int number)
 	shown->leaving |= number != SIGINT;
 }
 
-/* Up to the end of the run. EXIT_DONE, or why it cannot be shown. */
+static enum weft_exit refuse_stream(void)
+{
+	return command_fail(COMMAND, EXIT_NOT_ABLE,
+		"--web: the samples of weft-fabric cannot be read: expected the weft-fabric of this "
+		"version, " WEFT_VERSION);
+}
+
+/* Takes what the run has told, and begins the page with the first of it. EXIT_DONE, or why it
+ * cannot be shown. */
+static enum weft_exit look(struct shown_run *shown)
+{
+	int result = web_run_follow(shown->run);
+
+	if (result < 0)
+		return refuse_stream();
+	if (result == 0 || shown->show.server != NULL)
+		return EXIT_DONE;
+	return web_show_start(&shown->show, shown->run);
+}
+
+/* Up to the end of the run, which comes at once if it cannot be shown. EXIT_DONE, or why. */
 static enum weft_exit follow(struct shown_run *shown)
 {
 	enum weft_exit exit = EXIT_DONE;
@@ -112,10 +127,9 @@ static enum weft_exit follow(struct shown_run *shown)
 		obey(shown, web_show_wait(&shown->show));
 		/* Before the look: what comes in between is its last. */
 		ended = waitpid(shown->pid, &shown->status, WNOHANG) != 0;
-		if (exit != EXIT_DONE || web_run_follow(shown->run) != 1 ||
-			shown->show.server != NULL)
+		if (exit != EXIT_DONE)
 			continue;
-		exit = web_show_start(&shown->show, shown->run);
+		exit = look(shown);
 		if (exit != EXIT_DONE)
 			child_signal(shown->pid, SIGINT);
 	}
@@ -130,6 +144,10 @@ static int show_result(struct shown_run *shown, int code)
 
 	if (result < 0)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	close(shown->samples); /* which are in the result, and in memory until then */
+	shown->samples = -1;
+	if (isatty(STDERR_FILENO))
+		fputs("weft run: the page has the result until Ctrl-C\n", stderr);
 	do {
 		number = web_show_wait(&shown->show);
 	} while (number == 0 || number == SIGCHLD);
@@ -138,7 +156,7 @@ static int show_result(struct shown_run *shown, int code)
 
 static int run_and_show(struct shown_run *shown, int argc, char **argv, const char *listen)
 {
-	enum weft_exit exit = web_show_open(&shown->show, COMMAND, listen);
+	enum weft_exit exit = web_show_open(&shown->show, COMMAND, "--web", listen);
 	int result, code;
 
 	if (exit != EXIT_DONE)
@@ -148,16 +166,18 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 		return command_fail(
 			COMMAND, EXIT_NOT_ABLE, "cannot start weft-fabric: %s", strerror(-result));
 	exit = follow(shown);
+	if (exit != EXIT_DONE)
+		return exit;
 	if (!WIFEXITED(shown->status) && shown->told)
 		return EXIT_INTERRUPTED; /* before it had begun, or by a second signal */
 	if (!WIFEXITED(shown->status))
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "weft-fabric was ended by signal %d",
 			WTERMSIG(shown->status));
 	code = WEXITSTATUS(shown->status);
-	if (exit != EXIT_DONE)
-		return exit;
-	if ((code != EXIT_DONE && code != EXIT_BAD_ANSWER) || shown->show.server == NULL)
+	if (code != EXIT_DONE && code != EXIT_BAD_ANSWER)
 		return code;
+	if (shown->show.server == NULL)
+		return refuse_stream();
 	return shown->leaving ? EXIT_INTERRUPTED : show_result(shown, code);
 }
 

@@ -26,7 +26,7 @@ static enum weft_exit show_result(const char *path, const char *listen)
 
 	if (run == NULL)
 		return command_fail("web", fault_exit_code(-errno), "%s", fault.text);
-	exit = web_show_open(&show, "web", listen);
+	exit = web_show_open(&show, "web", "--listen", listen);
 	if (exit == EXIT_DONE)
 		exit = web_show_start(&show, run);
 	while (exit == EXIT_DONE) {

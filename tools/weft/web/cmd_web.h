@@ -28,9 +28,11 @@ struct web_show {
 	sigset_t signals, before;
 };
 
-/* Listens, before anything else costs time; 'listen' NULL: WEB_RUN_LISTEN. Blocks SIGINT, SIGTERM,
- * SIGHUP and SIGCHLD for web_show_wait(). Prints errors; web_show_close() in any case. */
-enum weft_exit web_show_open(struct web_show *show, const char *command, const char *listen);
+/* Listens, before anything else costs time; 'listen', of 'option', NULL: WEB_RUN_LISTEN. Blocks
+ * signals for web_show_wait() (child_signals_block()). Prints errors; web_show_close() in any case.
+ */
+enum weft_exit web_show_open(
+	struct web_show *show, const char *command, const char *option, const char *listen);
 /* Starts the server of the run, and prints its address. Prints errors. */
 enum weft_exit web_show_start(struct web_show *show, struct web_run *run);
 /* Waits for a moment and tells viewers what is new. A signal that came, or 0. */

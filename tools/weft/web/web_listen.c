@@ -56,7 +56,7 @@ static socklen_t read_address(const char *text, union address *address)
 	return address->v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK) ? sizeof(address->v4) : 0;
 }
 
-int web_listen(const char *text, uint16_t *port, struct fault *fault)
+int web_listen(const char *option, const char *text, uint16_t *port, struct fault *fault)
 {
 	union address address;
 	socklen_t length = read_address(text, &address);
@@ -64,9 +64,9 @@ int web_listen(const char *text, uint16_t *port, struct fault *fault)
 
 	if (length == 0)
 		return fault_set(fault, EINVAL,
-			"--listen %s: expected an address of this machine alone and a port, such "
-			"as 127.0.0.1:9465",
-			text);
+			"%s %s: expected an address of this machine alone and a port, such as "
+			"127.0.0.1:9465",
+			option, text);
 	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 		bind(fd, &address.any, length) == 0 && listen(fd, BACKLOG) == 0 &&
@@ -78,5 +78,5 @@ int web_listen(const char *text, uint16_t *port, struct fault *fault)
 	code = errno;
 	if (fd >= 0)
 		close(fd);
-	return fault_set(fault, code, "--listen %s: %s", text, strerror(code));
+	return fault_set(fault, code, "%s %s: %s", option, text, strerror(code));
 }

@@ -8,7 +8,7 @@
 
 #include "fault.h"
 
-/* Listens on "127.0.0.1:9465", "[::1]:9465" or "localhost:9465"; port 0: any. 'port' is the one
- * that was taken. A socket, or -errno and fault: -EINVAL if that is no loopback address with a
- * port; else the system's reason. */
-int web_listen(const char *address, uint16_t *port, struct fault *fault);
+/* Listens on "127.0.0.1:9465", "[::1]:9465" or "localhost:9465", which is the value of an option;
+ * port 0: any. 'port' is the one that was taken. A socket, or -errno and fault: -EINVAL if that is
+ * no loopback address with a port; else the system's reason. */
+int web_listen(const char *option, const char *address, uint16_t *port, struct fault *fault);

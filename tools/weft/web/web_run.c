@@ -3,20 +3,28 @@
 #include "web_run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "web_run_private.h"
 #include "web_topology.h"
 
-#define SERIES_MAX 4096 /* objects in an answer */
+#define SERIES_MAX 4096 /* samples in an answer */
 #define FOLLOW_MAX 4096 /* samples at once, so that the server need not wait */
-#define DIGITS     12   /* of numbers: enough for millionths */
+#define NS_PER_S   UINT64_C(1000000000)
+#define DIGITS     12 /* of numbers: enough for millionths */
 
 /* --- samples --- */
+
+static uint64_t count_samples(const struct web_run *run)
+{
+	return run->series != NULL ? json_array_size(run->series) : run->live->samples;
+}
 
 json_t *web_run_empty_sample(const struct web_run *run)
 {
@@ -80,45 +88,44 @@ static void add_way(const struct web_run *run, json_t *sample, uint32_t number, 
 
 static json_t *sample_json(const struct web_run *run, uint64_t number)
 {
+	bool known = number < run->links.samples;
 	json_t *sample;
 
-	if (number >= run->links.samples)
+	if (run->links.ways == 0 || number >= count_samples(run))
 		return NULL;
 	sample = web_run_empty_sample(run);
 	for (uint32_t way = 0; way < run->links.ways; way++)
-		if (run->known[way])
+		if (known && run->known[way])
 			add_way(run, sample, (uint32_t)number, way);
 	return sample;
 }
 
-static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value)
+/* A value of the way in the samples from 'from' on. */
+static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value, uint64_t from)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < run->links.samples && run->known[way]; i++)
+	for (uint64_t i = from; i < run->links.samples && i - from < SERIES_MAX && run->known[way];
+		i++)
 		json_array_append_new(
-			list, share_json(run_link_series_at(&run->links, i, way)[value]));
+			list, share_json(run_link_series_at(&run->links, (uint32_t)i, way)[value]));
 	return list;
 }
 
-static json_t *link_json(const struct web_run *run, uint64_t link)
+static json_t *link_json(const struct web_run *run, uint64_t link, uint64_t from)
 {
 	uint32_t way = 2 * (uint32_t)link;
 
 	if (link >= run->links.ways / 2)
 		return NULL;
 	return json_pack("{s:[o,o],s:[o,o]}", "utilisation",
-		way_json(run, way, RUN_LINK_UTILISATION),
-		way_json(run, way + 1, RUN_LINK_UTILISATION), "blocked",
-		way_json(run, way, RUN_LINK_BLOCKED), way_json(run, way + 1, RUN_LINK_BLOCKED));
+		way_json(run, way, RUN_LINK_UTILISATION, from),
+		way_json(run, way + 1, RUN_LINK_UTILISATION, from), "blocked",
+		way_json(run, way, RUN_LINK_BLOCKED, from),
+		way_json(run, way + 1, RUN_LINK_BLOCKED, from));
 }
 
 /* --- documents --- */
-
-static uint64_t count_samples(const struct web_run *run)
-{
-	return run->series != NULL ? json_array_size(run->series) : run->live->samples;
-}
 
 static const char *state_of(const struct web_run *run)
 {
@@ -130,6 +137,7 @@ static json_t *topology_json(const struct web_run *run)
 	json_t *document = web_topology(run->topology, run->name, run->vcs);
 	json_t *about = json_copy(run->about);
 
+	json_object_set_new(about, "id", json_string(run->id));
 	json_object_set_new(about, "state", json_string(state_of(run)));
 	json_object_set_new(about, "samples", json_integer((json_int_t)count_samples(run)));
 	json_object_set_new(about, "link_series", json_boolean(run->links.ways > 0));
@@ -152,7 +160,8 @@ static json_t *series_json(const struct web_run *run, uint64_t from)
 	return list;
 }
 
-static json_t *document_of(const struct web_run *run, const char *path, uint64_t number)
+static json_t *document_of(
+	const struct web_run *run, const char *path, uint64_t number, uint64_t from)
 {
 	if (strcmp(path, "/topology") == 0)
 		return topology_json(run);
@@ -163,18 +172,18 @@ static json_t *document_of(const struct web_run *run, const char *path, uint64_t
 	if (strcmp(path, "/mean") == 0)
 		return run->mean != NULL ? json_incref(run->mean) : web_run_empty_sample(run);
 	if (strcmp(path, "/link") == 0)
-		return link_json(run, number);
+		return link_json(run, number, from);
 	return NULL;
 }
 
-char *web_run_document(void *ctx, const char *path, uint64_t number)
+char *web_run_document(void *ctx, const char *path, uint64_t number, uint64_t from)
 {
 	struct web_run *run = ctx;
 	json_t *document;
 	char *text;
 
 	pthread_mutex_lock(&run->lock);
-	document = document_of(run, path, number);
+	document = document_of(run, path, number, from);
 	text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
 	json_decref(document);
 	pthread_mutex_unlock(&run->lock);
@@ -187,8 +196,8 @@ char *web_run_event(struct web_run *run)
 	char *text;
 
 	pthread_mutex_lock(&run->lock);
-	event = json_pack(
-		"{s:s,s:I}", "state", state_of(run), "samples", (json_int_t)count_samples(run));
+	event = json_pack("{s:s,s:s,s:I}", "id", run->id, "state", state_of(run), "samples",
+		(json_int_t)count_samples(run));
 	pthread_mutex_unlock(&run->lock);
 	text = json_dumps(event, JSON_COMPACT);
 	json_decref(event);
@@ -210,10 +219,14 @@ uint64_t web_run_version(struct web_run *run)
 struct web_run *web_run_make(void)
 {
 	struct web_run *run = calloc(1, sizeof(*run));
+	struct timespec now;
 
 	if (run == NULL)
 		return NULL;
 	pthread_mutex_init(&run->lock, NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(run->id, sizeof(run->id), "%" PRIx64,
+		(uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
 	run->live = calloc(1, sizeof(*run->live));
 	if (run->live != NULL)
 		return run;
@@ -229,6 +242,9 @@ void web_run_forget(struct web_run *run)
 	run_link_series_free(&run->links);
 	free(run->known);
 	topology_destroy(run->own);
+	if (run->live != NULL)
+		run_result_free(run->live);
+	free(run->live);
 }
 
 void web_run_destroy(struct web_run *run)
@@ -236,17 +252,32 @@ void web_run_destroy(struct web_run *run)
 	if (run == NULL)
 		return;
 	web_run_forget(run);
-	if (run->live != NULL)
-		run_result_free(run->live);
-	free(run->live);
 	pthread_mutex_destroy(&run->lock);
 	free(run);
+}
+
+/* Describes the run as far as it is known before its result. */
+static json_t *announce(const struct run_config *config)
+{
+	const struct run_config_measure *measure = &config->measure;
+	json_t *about = json_pack("{s:s,s:I}", "clock",
+		config->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real", "seed",
+		(json_int_t)config->seed);
+
+	if (measure->messages > 0)
+		json_object_set_new(about, "counts",
+			json_pack("{s:I,s:I}", "warmup", (json_int_t)measure->warmup_messages,
+				"messages", (json_int_t)measure->messages));
+	else
+		json_object_set_new(about, "measured_ns",
+			json_pack("{s:I,s:I}", "from", (json_int_t)(measure->warmup_ps / PS_PER_NS),
+				"to", (json_int_t)(measure->duration_ps / PS_PER_NS)));
+	return about;
 }
 
 struct web_run *web_run_create(
 	const struct run_config *config, const struct topology *topology, const char *name, int fd)
 {
-	const struct run_config_measure *measure = &config->measure;
 	struct web_run *run = web_run_make();
 	char path[PATH_MAX];
 
@@ -258,12 +289,7 @@ struct web_run *web_run_create(
 	run->vcs = run_config_vcs(config);
 	run->running = true;
 	run->fd = fd;
-	run->about = json_pack("{s:s,s:I,s:I,s:{s:I,s:I}}", "clock",
-		config->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real", "seed",
-		(json_int_t)config->seed, "duration_ns",
-		(json_int_t)(measure->duration_ps / PS_PER_NS), "measured_ns", "from",
-		(json_int_t)(measure->warmup_ps / PS_PER_NS), "to",
-		(json_int_t)(measure->duration_ps / PS_PER_NS));
+	run->about = announce(config);
 	return run;
 }
 
@@ -284,7 +310,8 @@ static bool take_sample(struct web_run *run)
 	struct run_sample sample, *kept;
 	uint32_t *values = NULL;
 
-	if (run->links.ways > 0 && (values = run_link_series_add(&run->links)) == NULL)
+	if (run_stream_has_values(&run->stream) &&
+		(values = run_link_series_add(&run->links)) == NULL)
 		return false;
 	if (run_stream_next(&run->stream, &sample, values) &&
 		(kept = run_result_add_sample(run->live)) != NULL) {

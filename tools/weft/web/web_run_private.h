@@ -16,6 +16,7 @@ struct web_run {
 	struct topology *own; /* of a result; NULL: the caller's */
 	const struct topology *topology;
 	char name[NAME_MAX + 1];
+	char id[24]; /* differs from that of other programs that had this address */
 	unsigned vcs;
 	bool running;
 	uint64_t version;
@@ -25,14 +26,14 @@ struct web_run {
 	struct run_stream stream;
 	int fd;
 	bool begun;              /* the stream has its head */
-	struct run_result *live; /* its samples */
+	struct run_result *live; /* its samples; NULL: those of the result */
 	struct run_link_series links;
 	bool *known; /* [ways] */
 };
 
 /* NULL without memory. */
 struct web_run *web_run_make(void);
-/* Frees what a result replaces; the samples that came before it stay. */
+/* Frees what a result replaces. */
 void web_run_forget(struct web_run *run);
 /* A sample of which nothing is known. */
 json_t *web_run_empty_sample(const struct web_run *run);

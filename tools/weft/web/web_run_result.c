@@ -4,6 +4,7 @@
 /* The result of a run, for the page. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,21 +47,31 @@ static json_t *describe(const json_t *document)
 	return about;
 }
 
-/* The whole run is the mean of the samples. */
-static json_t *mean_blocked(const struct web_run *run, uint32_t way)
+/* The sum over the samples. */
+static double sum_of(const struct web_run *run, uint32_t way, unsigned value)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < run->links.samples; i++)
-		sum += run_link_series_at(&run->links, i, way)[RUN_LINK_BLOCKED];
-	return json_real(
-		run->links.samples > 0 ? sum / run->links.samples / RUN_LINK_SHARE_ONE : 0);
+		sum += run_link_series_at(&run->links, i, way)[value];
+	return sum;
 }
 
-/* On the real clock "blocked" of a link is stalls a second, not a share. */
-static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
+/* As an object of "links", but from the samples. */
+static json_t *mean_of_samples(const struct web_run *run, uint32_t way)
 {
-	json_t *stalls = json_object_get(link, "stalls"), *blocked;
+	double all = (double)run->links.samples * RUN_LINK_SHARE_ONE;
+
+	return json_pack("{s:f,s:f,s:f}", "utilisation",
+		sum_of(run, way, RUN_LINK_UTILISATION) / all, "blocked",
+		sum_of(run, way, RUN_LINK_BLOCKED) / all, "stalls",
+		sum_of(run, way, RUN_LINK_STALLS));
+}
+
+static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool blocked_is_share)
+{
+	json_t *stalls = json_object_get(link, "stalls"),
+	       *blocked = json_object_get(link, "blocked");
 	char key[24];
 
 	snprintf(key, sizeof(key), "%u", way);
@@ -68,23 +79,35 @@ static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool
 		json_object_get(link, "utilisation"));
 	if (json_number_value(stalls) > 0)
 		json_object_set(json_object_get(run->mean, "stalls"), key, stalls);
-	blocked = virtual               ? json_incref(json_object_get(link, "blocked"))
-		  : run->links.ways > 0 ? mean_blocked(run, way)
-					: NULL;
-	if (json_number_value(blocked) > 0)
+	if (blocked_is_share && json_number_value(blocked) > 0)
 		json_object_set(json_object_get(run->mean, "blocked"), key, blocked);
-	json_decref(blocked);
 }
 
-/* All links have a series, or none. */
+/* On the real clock the result's "links" count from the start of the run, also during its warm-up,
+ * and "blocked" is stalls a second. So the mean is that of the samples, if there are any. */
+static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
+{
+	json_t *mean;
+
+	if (virtual || run->links.samples == 0) {
+		add_mean(run, link, way, virtual);
+		return;
+	}
+	mean = mean_of_samples(run, way);
+	add_mean(run, mean, way, true);
+	json_decref(mean);
+}
+
+/* All links have a series, of as many samples, or none. */
 static int open_series(struct web_run *run, const json_t *links)
 {
-	size_t samples = json_array_size(run->series);
+	const json_t *series = json_object_get(json_array_get(links, 0), "series");
+	size_t samples = json_array_size(json_object_get(series, "utilisation"));
 
 	run->known = calloc(2 * (size_t)run->topology->links + 1, sizeof(*run->known));
 	if (run->known == NULL)
 		return -ENOMEM;
-	if (json_object_get(json_array_get(links, 0), "series") == NULL || samples > UINT32_MAX)
+	if (series == NULL || samples > UINT32_MAX)
 		return 0;
 	run->links = (struct run_link_series){
 		.ways = 2 * run->topology->links, .vcs = run->vcs, .samples = (uint32_t)samples};
@@ -112,9 +135,10 @@ static int read_links(struct web_run *run, const json_t *document, struct fault 
 		if (run->links.ways > 0 && run_link_series_parse(&run->links, (uint32_t)way,
 						   json_object_get(link, "series")) < 0)
 			return fault_set(fault, EINVAL,
-				"%s: links: %s: series: expected a value for each sample",
-				run->name, lab_text(link, "from"));
-		add_mean(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
+				"%s: links: %s: series: expected lists of %" PRIu32
+				" samples, as those of the first link",
+				run->name, lab_text(link, "from"), run->links.samples);
+		add_mean_of_clock(run, link, (uint32_t)way, strcmp(clock, "virtual") == 0);
 	}
 	return 0;
 }
@@ -194,6 +218,7 @@ int web_run_end(struct web_run *run, const char *path, struct fault *fault)
 	run->series = ended->series;
 	run->links = ended->links;
 	run->known = ended->known;
+	run->live = NULL;
 	run->running = false;
 	run->version++;
 	pthread_mutex_unlock(&run->lock);

@@ -108,16 +108,24 @@ static enum MHD_Result answer_document(struct MHD_Connection *connection, char *
 	return answer(connection, MHD_HTTP_OK, response);
 }
 
+static bool take_number(struct MHD_Connection *connection, const char *name, uint64_t *number)
+{
+	const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+
+	*number = 0;
+	return text == NULL || command_number(text, 0, UINT32_MAX, number);
+}
+
 static enum MHD_Result get_document(
 	const struct web_server *server, struct MHD_Connection *connection, const char *path)
 {
-	const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "number");
-	uint64_t number = 0;
+	const struct web_setup *setup = &server->setup;
+	uint64_t number, from;
 
-	if (server->setup.document == NULL ||
-		(text != NULL && !command_number(text, 0, UINT32_MAX, &number)))
+	if (setup->document == NULL || !take_number(connection, "number", &number) ||
+		!take_number(connection, "from", &from))
 		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page here.\n");
-	return answer_document(connection, server->setup.document(server->setup.ctx, path, number));
+	return answer_document(connection, setup->document(setup->ctx, path, number, from));
 }
 
 static enum MHD_Result get(

@@ -26,8 +26,9 @@
 
 struct web_server;
 
-/* A document as text, from malloc(); NULL: there is none. In the server's thread. */
-typedef char *(*web_document_fn)(void *ctx, const char *path, uint64_t number);
+/* A document as text, from malloc(); NULL: there is none. ?number= and &from= of the request, 0 if
+ * it has none. In the server's thread. */
+typedef char *(*web_document_fn)(void *ctx, const char *path, uint64_t number, uint64_t from);
 
 struct web_setup {
 	const struct web_guard *guard;

@@ -15,7 +15,8 @@
 #define STEP_NS 100000000 /* between two looks at the run */
 #define EACH_S  1         /* a viewer hears at least as often that the server is there */
 
-enum weft_exit web_show_open(struct web_show *show, const char *command, const char *listen)
+enum weft_exit web_show_open(
+	struct web_show *show, const char *command, const char *option, const char *listen)
 {
 	const char *address = listen != NULL ? listen : WEB_RUN_LISTEN;
 	struct fault fault = {""};
@@ -23,14 +24,9 @@ enum weft_exit web_show_open(struct web_show *show, const char *command, const c
 	int result;
 
 	*show = (struct web_show){.command = command, .fd = -1};
-	sigemptyset(&show->signals);
-	sigaddset(&show->signals, SIGCHLD);
-	sigaddset(&show->signals, SIGINT);
-	sigaddset(&show->signals, SIGTERM);
-	sigaddset(&show->signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &show->signals, &show->before);
+	child_signals_block(&show->signals, &show->before);
 	show->v6 = strchr(address, ':') != strrchr(address, ':');
-	result = show->fd = web_listen(address, &port, &fault);
+	result = show->fd = web_listen(option, address, &port, &fault);
 	if (result >= 0)
 		result = web_guard_make(&show->guard, port, &fault);
 	if (result >= 0)
@@ -53,6 +49,8 @@ enum weft_exit web_show_start(struct web_show *show, struct web_run *run)
 	}
 	if (show->server == NULL)
 		return command_fail(show->command, EXIT_NOT_ABLE, "%s", fault.text);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr); /* the run's line of progress */
 	printf("http://%s/\n", show->guard.host[show->v6 ? WEB_HOST_V6 : WEB_HOST_V4]);
 	fflush(stdout);
 	return EXIT_DONE;

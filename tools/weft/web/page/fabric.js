@@ -29,7 +29,7 @@ export class Fabric {
 		this.findNeighbours();
 		this.load = new Uint16Array(this.run ? 0 : this.ways * HISTORY).fill(UNKNOWN);
 		this.blocked = new Uint16Array(this.load.length).fill(UNKNOWN);
-		this.told = null; // of a run: the document of a link's series
+		this.told = null; // of a run: the lists of the link that is chosen, up to sample "at"
 		this.samples = 0;
 		this.sample = null;
 		this.number = number;

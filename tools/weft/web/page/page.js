@@ -23,6 +23,7 @@ class Page {
 		this.settling = 0;
 		this.events = 0;
 		this.fabric = new Fabric(topology);
+		this.id = topology.run?.id;
 		this.places = place(this.fabric);
 		this.drawing = new Drawing(at("map"), this.fabric, this.places);
 		this.panel = new Panel(this.fabric, {choose: (link) => this.choose(link), order: () => this.order()});
@@ -89,9 +90,15 @@ class Page {
 		this.redraw();
 	}
 
-	// An event of a lab.
-	hear(sample) {
-		this.take(sample);
+	// An event: of a lab it is a sample.
+	hear(event) {
+		if (this.run && event.id !== this.id)
+			location.reload(); // another run has this address now
+		else if (this.run) {
+			this.panel.showHeader(); // there is a connection, again
+			this.run.hear(event);
+		} else
+			this.take(event);
 	}
 
 	announce(before) {
@@ -173,7 +180,8 @@ async function start() {
 	const page = new Page(await (await fetch("/topology")).json());
 	const source = new EventSource("/events");
 	window.weft = page; // for tests and curious people
-	source.onmessage = (event) => (page.run ?? page).hear(JSON.parse(event.data));
+	page.source = source;
+	source.onmessage = (event) => page.hear(JSON.parse(event.data));
 	source.onerror = lose;
 }
 

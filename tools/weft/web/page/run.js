@@ -68,7 +68,7 @@ export class Run {
 			"When the run has ended." : run.waiting_ns ? "No packet has waited." :
 			"The result has no switches: measure.switches: true.";
 		at("follow-text").textContent = run.state === "running" ? "the newest sample" : "mean of the run";
-		at("follow").parentElement.hidden = !run.link_series;
+		at("follow").parentElement.hidden = !run.link_series && run.state !== "running"; // it would change nothing
 		this.showFigures();
 		this.showSlowest();
 	}
@@ -106,12 +106,10 @@ export class Run {
 			this.fabric.told = null;
 			this.known = this.run.state;
 		}
-		const before = this.series.length;
 		for (let i = 0; i < ANSWERS && this.series.length < this.wanted.samples; i++)
 			this.series.push(...await get(`/series?number=${this.series.length}`));
 		this.again ||= this.series.length < this.wanted.samples;
-		if (before !== this.series.length)
-			this.stretch();
+		this.stretch();
 		this.showFigures();
 		await this.fetchSample();
 		await this.fetchLink();
@@ -144,12 +142,26 @@ export class Run {
 		this.calls.take(sample);
 	}
 
+	// What is missing of the lists of the link that is chosen. They end before the samples where there is no more room.
 	async fetchLink() {
-		const link = this.calls.selected(), samples = this.series.length, told = this.fabric.told;
-		if (!this.run.link_series || link < 0 || (told?.link === link && told.samples === samples))
+		const link = this.calls.selected(), samples = this.series.length;
+		if (!this.run.link_series || link < 0)
 			return;
-		const lists = await get(`/link?number=${link}`);
-		this.fabric.told = {link, samples, load: lists.utilisation, blocked: lists.blocked};
+		const told = this.fabric.told?.link === link ? this.fabric.told :
+			{link, at: 0, load: [[], []], blocked: [[], []]};
+		if (this.fabric.told === told && told.at >= samples)
+			return;
+		for (let i = 0; i < ANSWERS && told.at < samples; i++) {
+			const lists = await get(`/link?number=${link}&from=${told.at}`);
+			const got = Math.max(...lists.utilisation.map((list) => list.length));
+			for (const way of [0, 1]) {
+				told.load[way].push(...lists.utilisation[way]);
+				told.blocked[way].push(...lists.blocked[way]);
+			}
+			told.at = got > 0 ? told.at + got : samples;
+		}
+		this.again ||= told.at < samples;
+		this.fabric.told = told;
 		this.calls.told();
 	}
 
@@ -166,8 +178,8 @@ export class Run {
 
 	showFigures() {
 		const {run} = this, running = run.state === "running", last = this.series.at(-1);
-		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")], [running ? "measures" : "measured",
-			run.measured_ns ? `${time(run.measured_ns.from)} to ${time(run.measured_ns.to)}` : "–"]];
+		const rows = [["clock", run.clock ?? "–"], ["seed", String(run.seed ?? "–")],
+			[running ? "measures" : "measured", this.measured()]];
 		if (running)
 			rows.push(["samples", last ? `${this.series.length}, up to ${time(last.t_ns)}` : "none yet"]);
 		else
@@ -177,6 +189,13 @@ export class Run {
 			made.textContent = [name, text][i];
 			return made;
 		})));
+	}
+
+	measured() {
+		const {measured_ns: span, counts} = this.run;
+		if (counts)
+			return `${counts.messages} messages${counts.warmup > 0 ? `, after ${counts.warmup}` : ""}`;
+		return span ? `${time(span.from)} to ${time(span.to)}` : "–";
 	}
 
 	resultRows() {
@@ -211,7 +230,14 @@ export class Run {
 			(sample.paths ? `, ${sample.paths.toFixed(2)} paths` : "") +
 			(roots.length > 0 ? `, roots of congestion: ${roots.slice(0, 4).join(", ")}` +
 				(roots.length > 4 ? ` and ${roots.length - 4} more` : "") : "") +
-			(this.run.link_series ? "" : ". Links are means of the run: measure.link-series.");
+			(!this.run.link_series ? ". Links are means of the run: measure.link-series." :
+				this.linksUnknown() ? ". Links are known in earlier samples only: measure.sample." : "");
+	}
+
+	// A run that counts messages may have more samples than there is room for values of links.
+	linksUnknown() {
+		return this.shown === Number(at("scrub").value) &&
+			!!this.fabric.sample?.utilisation.every((load) => load === null);
 	}
 
 	draw(number) {
