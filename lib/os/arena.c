@@ -11,11 +11,13 @@
 #define MADV_COLLAPSE 25
 #endif
 
-#define LINE      ((size_t)64)
-#define HUGE_PAGE ((size_t)2 << 20)
-#define PIECE     ((size_t)32 << 20)
+#define LINE       ((size_t)64)
+#define SMALL_PAGE ((size_t)4096)
+#define HUGE_PAGE  ((size_t)2 << 20)
+#define PIECE      ((size_t)32 << 20)
 
-/* At the beginning of each piece; what was mapped is a huge page more, to begin at one. */
+/* In front of each piece, which begins at a huge page, so that its pages are touched by nothing but
+ * what is in it; what was mapped is a huge page more. */
 struct piece {
 	struct piece *before;
 	void *mapped;
@@ -29,17 +31,18 @@ static size_t round_up(size_t bytes, size_t unit)
 
 static bool add_piece(struct arena *arena, size_t bytes)
 {
-	size_t size = round_up(bytes + LINE > PIECE ? bytes + LINE : PIECE, HUGE_PAGE);
+	size_t size = round_up(bytes > PIECE ? bytes : PIECE, HUGE_PAGE);
 	uint8_t *mapped = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct piece *piece;
 
 	if (mapped == MAP_FAILED)
 		return false;
-	piece = (struct piece *)round_up((uintptr_t)mapped, HUGE_PAGE);
-	madvise(piece, size, MADV_HUGEPAGE); /* without them it works as well, but slower */
+	piece = (struct piece *)(round_up((uintptr_t)mapped + LINE, HUGE_PAGE) - LINE);
+	/* Without them it works as well, but slower. */
+	madvise((uint8_t *)piece + LINE, size, MADV_HUGEPAGE);
 	*piece = (struct piece){arena->piece, mapped, size + HUGE_PAGE};
-	*arena = (struct arena){piece, LINE, size};
+	*arena = (struct arena){piece, LINE, size + LINE};
 	return true;
 }
 
@@ -53,6 +56,14 @@ void *arena_get(struct arena *arena, size_t bytes)
 	memory = (uint8_t *)arena->piece + arena->used;
 	arena->used += bytes;
 	return memory;
+}
+
+void arena_split_pages(void *memory, size_t bytes)
+{
+	uint8_t *first = (uint8_t *)((uintptr_t)memory & ~(SMALL_PAGE - 1));
+	uint8_t *end = (uint8_t *)round_up((uintptr_t)memory + bytes, SMALL_PAGE);
+
+	madvise(first, (size_t)(end - first), MADV_NOHUGEPAGE);
 }
 
 void arena_join_pages(const void *memory, size_t bytes)

@@ -19,6 +19,10 @@ struct arena {
 void *arena_get(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);
 
+/* The first bytes of an array from arena_get() get small pages: of one that may be long, but of
+ * which little is used in many cases, a huge page would be memory for nothing. */
+void arena_split_pages(void *memory, size_t bytes);
+
 /* Makes huge pages of memory that is in use already and not of an arena, as far as the kernel has
  * them; nothing else changes. */
 void arena_join_pages(const void *memory, size_t bytes);

@@ -24,6 +24,9 @@
 /* Address space of 6 GiB. */
 #define PACKETS_MAX ((uint64_t)1 << 26)
 
+/* Packets of a part that small pages hold. */
+#define SMALL_PACKETS 16384u
+
 /* Hosts for which numbers of all pairs are in one table; of more, only pairs that talk have them.
  */
 #define MATRIX_HOSTS_MAX 4096u
@@ -280,12 +283,20 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 static int create_pool(struct virtual_fabric *fabric)
 {
 	struct virtual_pool *pool = &fabric->pool;
-	uint64_t size = packets_max(fabric);
+	uint64_t size = packets_max(fabric), first;
 
 	pool->size = (uint32_t)(size < PACKETS_MAX ? size : PACKETS_MAX);
 	pool->packet = arena_get(&fabric->arena, pool->size * sizeof(*pool->packet));
 	pool->origin = arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
-	return pool->packet != NULL && pool->origin != NULL ? 0 : -ENOMEM;
+	if (pool->packet == NULL || pool->origin == NULL)
+		return -ENOMEM;
+	/* Each worker has a pool, however small the fabric is. */
+	first = pool->size < SMALL_PACKETS ? pool->size : SMALL_PACKETS;
+	if (fabric->part != 0) {
+		arena_split_pages(pool->packet, first * sizeof(*pool->packet));
+		arena_split_pages(pool->origin, first * sizeof(*pool->origin));
+	}
+	return 0;
 }
 
 int virtual_fabric_open_own(struct virtual_fabric *fabric)
