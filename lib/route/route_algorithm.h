@@ -33,13 +33,19 @@ enum route_granularity {
 
 #define ROUTE_RADIUS_MAX 4
 
+/* What leads from one step of a path to the next: an element of the route, which switches pass over
+ * and VC classes follow, or a host of the switch, which absorbs and re-injects (an in-transit
+ * buffer). */
+enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };
+
 struct route_options {
 	uint64_t seed;
-	uint32_t root;         /* switch; the first one (0) by default. Where there is a tree */
-	unsigned alternatives; /* 0 means the algorithm's own number; at most
-				* ROUTE_ALTERNATIVES_MAX */
-	unsigned jobs;         /* threads; 0 means 1 */
-	unsigned radius;       /* of msp: most links from an end to its IN; 0 means 1 */
+	uint32_t root;          /* switch; the first one (0) by default. Where there is a tree */
+	unsigned alternatives;  /* 0 means the algorithm's own number; at most
+				 * ROUTE_ALTERNATIVES_MAX */
+	unsigned jobs;          /* threads; 0 means 1 */
+	unsigned radius;        /* of msp: most links from an end to its IN; 0 means 1 */
+	enum route_steps steps; /* of msp */
 	enum route_granularity granularity;
 };
 

@@ -71,6 +71,7 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 		.seed = run->seed,
 		.alternatives = run->routing.alternatives,
 		.radius = run->routing.radius,
+		.steps = run->routing.steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT,
 		.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
 				       ? ROUTE_PER_SWITCH_PAIR
 				       : ROUTE_PER_HOST_PAIR,

@@ -76,6 +76,7 @@ static const struct run_config config_default = {
 	.routing = {.algorithm = &route_up_down,
 		.mode = RUN_ROUTING_UNSET,
 		.adaptive = &adaptive_none,
+		.steps = RUN_STEPS_UNSET,
 		.threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,

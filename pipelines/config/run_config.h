@@ -86,6 +86,7 @@ struct run_config_routing {
 	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	uint32_t radius;                  /* of msp; 0: not given, or a route file's */
+	enum run_steps steps;             /* of msp; UNSET: not given */
 	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* allow routes that may deadlock */
@@ -361,7 +362,7 @@ double run_config_mean_bytes(const struct run_config_traffic *traffic);
 /* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
-/* One of the algorithms has multi-step paths, which 'radius' is for. */
+/* One of the algorithms has multi-step paths, which 'radius' and 'steps' are for. */
 bool run_routing_has_steps(const struct run_config_routing *routing);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);

@@ -20,6 +20,7 @@ static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
 static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
 static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
+static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
 static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
@@ -110,6 +111,11 @@ static bool granularity_present(const void *member)
 	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
 }
 
+static bool steps_present(const void *member)
+{
+	return *(const enum run_steps *)member != RUN_STEPS_UNSET;
+}
+
 #define S struct run_config_routing
 const struct yaml_field run_routing_fields[] = {
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
@@ -124,6 +130,8 @@ const struct yaml_field run_routing_fields[] = {
 		.choices = granularity_choices, .present = granularity_present},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
 		.present = number_present},
+	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = steps_choices,
+		.present = steps_present},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},

@@ -144,6 +144,11 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL,
 			"%s: routing.radius goes with 'routing.algorithm: msp' alone",
 			config->origin);
+	if (result == 0 && config->routing.steps != RUN_STEPS_UNSET &&
+		!run_routing_has_steps(&config->routing))
+		return fault_set(fault, EINVAL,
+			"%s: routing.steps goes with 'routing.algorithm: msp' alone",
+			config->origin);
 	return result == 0 ? check_sets(config, fault) : result;
 }
 

@@ -91,6 +91,8 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 		.options = {.seed = run->seed,
 			.alternatives = run->routing.alternatives,
 			.radius = run->routing.radius,
+			.steps = run->routing.steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB
+								     : ROUTE_STEPS_NEXT,
 			.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
 					       ? ROUTE_PER_SWITCH_PAIR
 					       : ROUTE_PER_HOST_PAIR},

@@ -27,6 +27,11 @@
  * and the last step are single links: a class without dependencies between its links needs no
  * dateline.
  *
+ * With ROUTE_STEPS_ITB a host of the IN absorbs the message after each step and injects it again
+ * (paper 000's in-transit buffers, a reading of our own). Then the steps are routes of dor by
+ * themselves, with its classes alone. A candidate with an IN without hosts, or that does not fit
+ * into a frame so, is left out.
+ *
  * No deadlock in fat trees, with one class: no route goes up after down (fat_tree.h).
  */
 
@@ -39,6 +44,33 @@ struct fill {
 	struct fat_tree tree;
 	struct route_set *set;
 };
+
+/* Hosts in the place of 'next step'. False: there are none, or it does not fit into a frame. */
+static bool absorb_between_steps(const struct route_graph *graph, struct multi_step_path *found)
+{
+	struct route_path *path = &found->path;
+
+	for (unsigned i = 1; i < path->links; i++) {
+		if ((found->steps >> i & 1) == 0)
+			continue;
+		if (route_graph_hosts_at(graph, graph->arc[path->arc[i - 1]].to) == 0)
+			return false;
+		path->itb |= (uint32_t)1 << (i - 1);
+	}
+	found->steps = 0;
+	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
+}
+
+/* Those of 'count' that hosts can join, in their order; the first has one step. */
+static int keep_absorbed(const struct route_graph *graph, struct multi_step_path *found, int count)
+{
+	int kept = 0;
+
+	for (int i = 0; i < count; i++)
+		if (found[i].steps == 0 || absorb_between_steps(graph, &found[i]))
+			found[kept++] = found[i];
+	return kept;
+}
 
 static int add_pair(const struct fill *fill, struct multi_step *search, uint32_t source,
 	uint32_t destination, struct fault *fault)
@@ -60,6 +92,8 @@ static int add_pair(const struct fill *fill, struct multi_step *search, uint32_t
 	}
 	if (count < 0)
 		return route_graph_no_memory(graph, fault);
+	if (options->steps == ROUTE_STEPS_ITB)
+		count = keep_absorbed(graph, found, count);
 	for (int i = 0; i < count && result == 0; i++)
 		result = route_path_add_steps(graph, options, fill->set, source, destination,
 			&found[i].path, found[i].steps, fault);
@@ -84,22 +118,31 @@ static int fill_grid(void *context, unsigned job, unsigned jobs, struct fault *f
 	return result;
 }
 
-static struct vc_rule *make_rule(const struct fill *fill)
+/* 0 or -ENOMEM. Without rings and with hosts between steps there is none. */
+static int use_rule(const struct fill *fill)
 {
 	uint8_t ring = dimension_order_has_rings(&fill->order) ? 2 : 1;
-	bool links = fill->options->radius == 1;
-	struct vc_rule *rule = dimension_order_rule(
-		&fill->order, links ? 1 + ring + 1 : (uint8_t)(3 * ring), true);
+	bool links = fill->options->radius == 1, classes = fill->options->steps == ROUTE_STEPS_NEXT;
+	struct vc_rule *rule;
 
-	if (rule != NULL)
+	if (!classes && ring == 1)
+		return 0;
+	if (classes)
+		rule = dimension_order_rule(
+			&fill->order, links ? 1 + ring + 1 : (uint8_t)(3 * ring), true);
+	else
+		rule = dimension_order_rule(&fill->order, ring, false);
+	if (rule == NULL)
+		return -ENOMEM;
+	if (classes)
 		rule->steps = links ? VC_STEPS_LINKS : VC_STEPS_EQUAL;
-	return rule;
+	route_set_use_vc_rule(fill->set, rule);
+	return 0;
 }
 
 static int grid_routes(struct fill *fill, struct fault *fault)
 {
 	struct fault why;
-	struct vc_rule *rule;
 	int result = dimension_order_make(&fill->order, fill->graph, fill->options->seed, &why);
 
 	if (result == -EINVAL)
@@ -109,13 +152,10 @@ static int grid_routes(struct fill *fill, struct fault *fault)
 			why.text);
 	if (result < 0)
 		return route_graph_no_memory(fill->graph, fault);
-	rule = make_rule(fill);
-	if (rule == NULL) {
+	if (use_rule(fill) < 0)
 		result = route_graph_no_memory(fill->graph, fault);
-	} else {
-		route_set_use_vc_rule(fill->set, rule);
+	else
 		result = route_jobs_run(fill->options->jobs, fill_grid, fill, fault);
-	}
 	dimension_order_free(&fill->order);
 	return result;
 }
@@ -236,6 +276,11 @@ static int msp_routes(const struct route_graph *graph, const struct route_option
 {
 	struct fill fill = {.graph = graph, .options = options, .set = set};
 
+	if (has_stages(graph) && options->steps == ROUTE_STEPS_ITB)
+		return fault_set(fault, EINVAL,
+			"%s: steps cannot be joined by hosts (itb), because the common ancestors in "
+			"a fat tree have none",
+			graph->topology->name);
 	return has_stages(graph) ? tree_routes(&fill, fault) : grid_routes(&fill, fault);
 }
 

@@ -673,6 +673,12 @@ static void a_radius_goes_with_multi_step_paths_alone(void **state)
 	assert_non_null(
 		strstr(fault.text, "routing.radius goes with 'routing.algorithm: msp' alone"));
 	run_config_destroy(config);
+	config = parse(HEAD "routing: {algorithm: dor, steps: itb}\n");
+	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+	assert_non_null(
+		strstr(fault.text, "routing.steps goes with 'routing.algorithm: msp' alone"));
+	run_config_destroy(config);
+	assert_null(parse_set(HEAD, "routing.steps=host", &fault));
 	assert_null(parse_set(HEAD, "routing.radius=5", &fault));
 	assert_null(parse_set(HEAD, "routing.radius=0", &fault));
 }

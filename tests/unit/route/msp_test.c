@@ -542,6 +542,69 @@ static void without_their_steps_the_same_routes_have_a_cycle(void **state)
 	}
 }
 
+/* Hosts in the place of 'next step': each step is a route of dor by itself, in its classes. */
+static void with_hosts_between_steps_the_classes_of_dor_suffice(void **state)
+{
+	for (unsigned i = 0; i < GRIDS; i++) {
+		struct route_options options = {
+			.seed = 5, .radius = grids[i].radius, .steps = ROUTE_STEPS_ITB};
+		struct topology *topology = bench_generate(grids[i].spec);
+		struct route_set *set = bench_compute(topology, "msp", &options);
+		struct route_report report;
+
+		judge(topology, set, &report);
+		assert_true(report.deadlock_free);
+		assert_int_equal(report.vc_classes, strncmp(grids[i].spec, "mesh", 4) == 0 ? 1 : 2);
+		assert_true(report.itbs_mean > 0);
+		route_report_free(&report);
+		finish(topology, set);
+	}
+}
+
+/* The same paths, if they fit into a frame. */
+static void hosts_between_steps_take_the_links_of_next_step(void **state)
+{
+	struct topology *topology = bench_generate("torus:dims=8x8,hosts=1");
+	struct route_options options = {.seed = 5};
+	struct route_set *next = bench_compute(topology, "msp", &options), *itb;
+	uint8_t links[ROUTE_ELEMENTS_MAX];
+
+	options.steps = ROUTE_STEPS_ITB;
+	itb = bench_compute(topology, "msp", &options);
+	for (uint32_t to = 1; to < 64; to++)
+		for (unsigned i = 0; i < 2; i++) {
+			unsigned length, left = 0;
+			const uint8_t *route = route_set_get(next, 0, to, i, &length);
+
+			for (unsigned k = 0; k < length; k++)
+				if (route[k] != ROUTE_TYPE_STEP)
+					links[left++] = route[k];
+			route = route_set_get(itb, 0, to, i, &length);
+			for (unsigned k = 0, at = 0; k < length; k++) {
+				if (k + 2 < length && route[k + 1] == ROUTE_TYPE_ITB) {
+					k++; /* into the host, and out of it */
+					continue;
+				}
+				assert_int_equal(route[k], links[at++]);
+			}
+		}
+	route_set_destroy(next);
+	finish(topology, itb);
+}
+
+static void hosts_between_steps_are_refused_in_fat_trees(void **state)
+{
+	struct topology *topology = bench_generate("rlft:ports=4,stages=3");
+	struct route_options options = {.steps = ROUTE_STEPS_ITB};
+	struct fault fault = {""};
+
+	assert_null(route_compute(topology, &route_msp, &options, NULL, &fault));
+	assert_non_null(strstr(fault.text,
+		"steps cannot be joined by hosts (itb), because the common ancestors in a fat tree "
+		"have none"));
+	topology_destroy(topology);
+}
+
 /* The classes of dor alone, in which steps change nothing. */
 static void in_the_classes_of_dor_the_routes_have_a_cycle(void **state)
 {
@@ -684,6 +747,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_pair_has_no_more_routes_than_its_leaf_has_ports_up),
 	cmocka_unit_test(other_networks_are_refused_by_name),
 	cmocka_unit_test(a_radius_out_of_range_is_refused),
+	cmocka_unit_test(with_hosts_between_steps_the_classes_of_dor_suffice),
+	cmocka_unit_test(hosts_between_steps_take_the_links_of_next_step),
+	cmocka_unit_test(hosts_between_steps_are_refused_in_fat_trees),
 };
 
 UNIT_MAIN(tests)

@@ -22,7 +22,7 @@ struct request {
 	unsigned count; /* of algorithms */
 	struct route_options options;
 	struct topology_cut cut;
-	bool tables, binary, json;
+	bool tables, binary, json, steps_given;
 };
 
 static int refuse(const char *what, const char *value, const char *expected)
@@ -37,6 +37,15 @@ static int take_granularity(struct request *request, const char *value)
 		return refuse("--granularity", value, "host or switch");
 	request->options.granularity =
 		value[0] == 's' ? ROUTE_PER_SWITCH_PAIR : ROUTE_PER_HOST_PAIR;
+	return EXIT_DONE;
+}
+
+static int take_steps(struct request *request, const char *value)
+{
+	if (strcmp(value, "next") != 0 && strcmp(value, "itb") != 0)
+		return refuse("--steps", value, "next or itb");
+	request->options.steps = value[0] == 'i' ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT;
+	request->steps_given = true;
 	return EXIT_DONE;
 }
 
@@ -93,6 +102,8 @@ static int take_option(struct request *request, int option, const char *value)
 		return EXIT_DONE;
 	case 'g':
 		return take_granularity(request, value);
+	case 'p':
+		return take_steps(request, value);
 	case 'o':
 		request->output = value;
 		return EXIT_DONE;
@@ -125,6 +136,8 @@ static int check(const struct request *request)
 		wrong = "--tables of several algorithms, expected one: a switch has one table";
 	else if (request->options.radius != 0 && !has_steps(request))
 		wrong = "--radius goes with msp alone";
+	else if (request->steps_given && !has_steps(request))
+		wrong = "--steps goes with msp alone";
 	if (wrong == NULL)
 		return EXIT_DONE;
 	return command_fail("route compute", EXIT_BAD_REQUEST, "%s", wrong);
@@ -140,6 +153,7 @@ static int parse(struct request *request, int argc, char **argv)
 		{"alternatives", required_argument, NULL, 'n'},
 		{"granularity", required_argument, NULL, 'g'},
 		{"radius", required_argument, NULL, 'r'},
+		{"steps", required_argument, NULL, 'p'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"output", required_argument, NULL, 'o'},
 		{"without", required_argument, NULL, 'w'},
