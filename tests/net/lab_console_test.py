@@ -19,7 +19,8 @@ import unittest
 import labs
 
 WEFT = None
-# With the file NAME.off the machine cannot be reached; with 'log' it has the requests.
+# With the file NAME.off the machine cannot be reached, with NAME.slow the end of its
+# captures comes in pieces, for sixteen seconds (SLOW); 'log' has the requests.
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do
     [ "$1" = -O ] && exit 0
@@ -32,6 +33,10 @@ if [ -e $folder/$name.off ]; then
     exit 255
 fi
 export RUNTIME_DIRECTORY=$folder/run-$name
+if [ -e $folder/$name.slow ]; then
+    "$@" | python3 $folder/slow.py
+    exit
+fi
 [ -e $folder/log ] && tee -a $folder/log | "$@" || exec "$@"
 """
 LAB = """weft: lab/1
@@ -43,6 +48,20 @@ mapper: {routes: ROUTES, mode: never}
 traffic: [{pattern: uniform, load: 2%}]
 measure: {duration: 20ms}
 """
+SLOW = """import os, time
+held = b""
+capture = False
+while more := os.read(0, 65536):
+    capture = capture or more.startswith(b"\\n\\r\\r\\n")
+    held += more
+    sent = len(held) - 60 * capture
+    os.write(1, held[:max(sent, 0)])
+    held = held[max(sent, 0):]
+while held:
+    time.sleep(4)
+    os.write(1, held[:15])
+    held = held[15:]
+"""
 
 
 class Console(unittest.TestCase):
@@ -51,6 +70,7 @@ class Console(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, True)
         for name in ("run", "run-a"):
             os.mkdir(self.path(name), 0o700)
+        self.write("slow.py", SLOW)
         self.program("ssh", SSH.replace("FOLDER", self.folder))
         self.environment = dict(os.environ, RUNTIME_DIRECTORY=self.path("run"),
                                 PATH=f"{self.folder}:{os.environ['PATH']}")
@@ -65,7 +85,8 @@ class Console(unittest.TestCase):
         with contextlib.suppress(OSError):
             os.unlink(self.path("log"))
         self.weft("down", self.file)
-        subprocess.run([WEFT, "lab", "down", "--all"], env=self.machine(), stdout=subprocess.DEVNULL, check=False)
+        for name in "a":
+            subprocess.run([WEFT, "lab", "down", "--all"], env=self.machine(name), stdout=subprocess.DEVNULL, check=False)
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
@@ -79,8 +100,8 @@ class Console(unittest.TestCase):
         os.chmod(self.write(name, text), 0o700)
         return self.path(name)
 
-    def machine(self):
-        return dict(os.environ, RUNTIME_DIRECTORY=self.path("run-a"))
+    def machine(self, name):
+        return dict(os.environ, RUNTIME_DIRECTORY=self.path(f"run-{name}"))
 
     def start(self, *words):
         return subprocess.Popen([WEFT, *words], text=True, env=self.environment, stdin=subprocess.DEVNULL,
@@ -96,9 +117,9 @@ class Console(unittest.TestCase):
         self.assertEqual(code, 0, f"{words}: {out}{err}")
         return out
 
-    def processes(self):
+    def processes(self, name="a"):
         """Ids of the lab's processes on the machine; none if it is not up there."""
-        with contextlib.suppress(OSError), open(self.path("run-a", "weft", "far", "state")) as file:
+        with contextlib.suppress(OSError), open(self.path(f"run-{name}", "weft", "far", "state")) as file:
             return [int(line.split()[4]) for line in file if line.startswith("process ")]
         return []
 
@@ -203,28 +224,52 @@ class Console(unittest.TestCase):
         self.assertFalse(labs.own_kind_of_process(pid))
         self.assertEqual(os.listdir(self.path("run")), [])
 
-    def test_a_capture_of_a_machine_that_does_not_end_it_ends(self):
+    def capture(self):
         self.must("up", self.file)
         capture = self.start("lab", "capture", "far", "s0:0", "-o", self.path("out.pcapng"))
-        self.wait(lambda: os.path.exists(self.path("out.pcapng")) and os.path.getsize(self.path("out.pcapng")),
-                  "no capture")
         self.addCleanup(lambda: capture.poll() is None and capture.kill())
-        for pid in self.parts():
-            self.stop(pid)
-        capture.send_signal(signal.SIGINT)
+        self.wait(self.size, "no capture")
+        return capture
+
+    def size(self):
+        return os.path.exists(self.path("out.pcapng")) and os.path.getsize(self.path("out.pcapng"))
+
+    def assert_not_to_the_end(self, capture):
         _, err = capture.communicate(timeout=60)
         self.assertEqual(capture.returncode, 3, err)
         self.assertIn("machine a does not capture to the end", err)
 
-    def parts(self):
-        """Ids of 'weft lab part' and what it has started, on the machine."""
+    def test_a_capture_of_a_machine_that_does_not_end_it_ends(self):
+        capture = self.capture()
+        for pid in self.parts():
+            self.stop(pid)
+        capture.send_signal(signal.SIGINT)
+        self.assert_not_to_the_end(capture)
+
+    def test_a_second_ctrl_c_ends_a_capture_of_a_machine_that_does_not_hear_the_first(self):
+        capture = self.capture()
+        for pid in self.parts(["weft\n"]):
+            self.stop(pid)
+        self.wait(lambda: capture.send_signal(signal.SIGINT) or capture.poll() is not None, "it does not end")
+        self.assert_not_to_the_end(capture)
+
+    def test_a_capture_of_a_slow_machine_is_copied_to_the_end(self):
+        self.write("a.slow", "")
+        capture = self.capture()
+        capture.send_signal(signal.SIGINT)
+        _, err = capture.communicate(timeout=100)
+        self.assertEqual(capture.returncode, 0, err)
+        self.assertRegex(err, r"s0:0: \d+ frames captured, 0 dropped")
+
+    def parts(self, names=("weft\n", "exe\n")):
+        """Ids of 'weft lab part' and what it has started as /proc/self/exe, on the machine."""
         marker = f"RUNTIME_DIRECTORY={self.path('run-a')}".encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):
                 with open(f"/proc/{pid}/environ", "rb") as file:
                     mine = marker in file.read().split(b"\0")
                 with open(f"/proc/{pid}/comm") as file:
-                    if mine and file.read() == "weft\n":
+                    if mine and file.read() in names:
                         yield int(pid)
 
 
