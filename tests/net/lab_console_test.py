@@ -19,7 +19,7 @@ import unittest
 import labs
 
 WEFT = None
-# With the file NAME.off the machine cannot be reached, with NAME.slow the end of its
+# With the file NAME.off the machine cannot be reached, with NAME.hangs it does not answer, with NAME.slow the end of its
 # captures comes in pieces, for sixteen seconds (SLOW); 'log' has the requests.
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do
@@ -32,6 +32,7 @@ if [ -e $folder/$name.off ]; then
     echo "ssh: connect to host $name port 22: Connection refused" >&2
     exit 255
 fi
+[ -e $folder/$name.hangs ] && touch $folder/$name.asked && exec cat > /dev/null
 export RUNTIME_DIRECTORY=$folder/run-$name
 if [ -e $folder/$name.slow ]; then
     "$@" | python3 $folder/slow.py
@@ -62,13 +63,22 @@ while held:
     os.write(1, held[:15])
     held = held[15:]
 """
+TWO = """weft: lab/1
+name: far
+processes: each
+topology: "full:switches=2,hosts=1"
+machines:
+  - {name: a, ssh: a, weft: MACHINE, devices: [s0, h0], ports: [{port: "s0:0", dpdk: "CABLE,role=server"}]}
+  - {name: b, ssh: b, weft: MACHINE, devices: [s1, h1], ports: [{port: "s1:0", dpdk: "CABLE,role=client"}]}
+mapper: {routes: static, mode: never}
+"""
 
 
 class Console(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="weft-console-")
         self.addCleanup(shutil.rmtree, self.folder, True)
-        for name in ("run", "run-a"):
+        for name in ("run", "run-a", "run-b"):
             os.mkdir(self.path(name), 0o700)
         self.write("slow.py", SLOW)
         self.program("ssh", SSH.replace("FOLDER", self.folder))
@@ -81,11 +91,16 @@ class Console(unittest.TestCase):
     def text(routes="static"):
         return LAB.replace("ROUTES", routes).replace("MACHINE", WEFT)
 
+    def two(self):
+        """The machines are joined by a socket of memif."""
+        cable = f"net_memif0,socket={self.path('cable')},socket-abstract=no"
+        return TWO.replace("MACHINE", WEFT).replace("CABLE", cable)
+
     def end(self):
         with contextlib.suppress(OSError):
             os.unlink(self.path("log"))
         self.weft("down", self.file)
-        for name in "a":
+        for name in "ab":
             subprocess.run([WEFT, "lab", "down", "--all"], env=self.machine(name), stdout=subprocess.DEVNULL, check=False)
 
     def path(self, *names):
@@ -223,6 +238,43 @@ class Console(unittest.TestCase):
         self.assertEqual((up.returncode, out), (130, "far down on 1 of 1 machines\n"), err)
         self.assertFalse(labs.own_kind_of_process(pid))
         self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_ctrl_c_while_a_machine_hangs_leaves_a_lab_that_is_to_be_restarted(self):
+        self.must("up", self.file)
+        pid, = self.processes()
+        with open(self.path("run", "weft", "far.console", "lab.yaml")) as file:
+            kept = file.read()
+        self.write("far.yaml", self.two())
+        self.write("b.hangs", "")
+        up = self.start("lab", "up", self.file, "--restart")
+        self.wait(lambda: os.path.exists(self.path("b.asked")), "it does not ask")
+        up.send_signal(signal.SIGINT)
+        out, err = up.communicate(timeout=60)
+        self.assertEqual((up.returncode, out), (130, ""), err)
+        self.assertTrue(labs.own_kind_of_process(pid))
+        with open(self.path("run", "weft", "far.console", "lab.yaml")) as file:
+            self.assertEqual(file.read(), kept)
+
+    def up_on_two(self):
+        two = self.write("two.yaml", self.two())
+        # A client of memif that comes before the server ends.
+        self.wait(lambda: self.weft("up", two, "--wait", "60s")[0] == 0, "it is not up")
+        self.assertEqual((len(self.processes("a")), len(self.processes("b"))), (2, 2))
+
+    def test_a_restart_ends_the_lab_on_machines_that_the_file_no_longer_has(self):
+        self.up_on_two()
+        self.assertIn("lab far is down on machine b, which is no longer in the file\n",
+                      self.must("up", self.file, "--restart"))
+        self.assertEqual(self.processes("b"), [])
+        self.assertEqual(len(self.processes("a")), 1)
+
+    def test_a_restart_says_which_machine_it_could_not_end(self):
+        self.up_on_two()
+        self.write("b.off", "")
+        code, _, err = self.weft("up", self.file, "--restart")
+        self.assertEqual(code, 0, err)
+        self.assertIn("weft lab up: machine b is no longer in the file, and lab far may still be up there: "
+                      "'weft lab down far' on that machine ends it\n", err)
 
     def capture(self):
         self.must("up", self.file)
