@@ -4,6 +4,7 @@
 """A lab as people and programs see it: status, top, metrics.
 
 usage: lab_watch_test.py WEFT DASHBOARD [CASE...]"""
+import fcntl
 import json
 import os
 import pty
@@ -153,6 +154,24 @@ class Top(Case):
         self.assertGreater(sum(process["cpu"] for process in line["processes"]), 0)
         self.assertGreater(line["processes"][0]["away_ns"], 0)
         self.assertTrue(line["mapper"]["done"])
+
+    def test_ctrl_c_ends_it_when_its_reader_does_not_read(self):
+        ours, its = os.pipe()
+        self.addCleanup(os.close, ours)
+        room = fcntl.fcntl(its, fcntl.F_SETPIPE_SZ, 4096)
+        with labs.Program([WEFT, "lab", "top", self.lab.name, "--json-lines", "--interval", "100ms"], stdout=its) as top:
+            os.set_blocking(its, False)
+            os.write(its, room * b" ")
+            os.set_blocking(its, True)
+            os.close(its)
+            self.lab.wait(lambda: self.is_writing(top.pid), "it does not write")
+            self.lab.wait(lambda: top.send_signal(signal.SIGINT) or top.poll() is not None, "it does not end")
+        self.assertEqual(top.returncode, 0)
+
+    @staticmethod
+    def is_writing(pid):
+        with open(f"/proc/{pid}/wchan") as file:
+            return "pipe_write" in file.read()
 
     def test_a_link_that_is_cut_stands_before_the_others(self):
         self.cut("s1:3")
