@@ -136,7 +136,8 @@ class Role(unittest.TestCase):
         self.assertEqual({name for name in FILES if self.contents(name) is not None}, set())
         self.assertGreater(self.play(), 3)
         self.assertEqual({name: self.contents(name) for name in FILES}, FILES)
-        self.assertIn("ExecStart=weft port bind --driver vfio-pci 0000:01:00.0\n", self.contents("systemd/system/weft-ports.service"))
+        self.assertIn("ExecStart=weft port bind --driver vfio-pci 0000:01:00.0\n",
+                      self.contents("systemd/system/weft-ports.service"))
         self.assertEqual(self.play(), 0)
         self.assertEqual(self.play("--check"), 0)
         self.assertEqual(self.said(), [])
