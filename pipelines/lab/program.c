@@ -16,21 +16,19 @@ static void on_signal(int number)
 	atomic_store(&stop, true);
 }
 
-const atomic_bool *program_catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return &stop;
-}
-
 void program_catch_also(int number)
 {
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
 	sigaction(number, &action, NULL);
+}
+
+const atomic_bool *program_catch_signals(void)
+{
+	program_catch_also(SIGINT);
+	program_catch_also(SIGTERM);
+	signal(SIGPIPE, SIG_IGN);
+	return &stop;
 }
 
 int program_separator(int argc, char **argv)

@@ -368,8 +368,10 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 		moved += offer(pn, now);
 	check_carrier(pn, now);
 	/* The link went down: a port without a reader may never take the waiting frames. */
-	if (__builtin_expect(nic_poll(pn->nic, now), 0))
+	if (__builtin_expect(nic_poll(pn->nic, now), 0)) {
 		tx_queue_drain(&pn->tx);
+		link_falls_note(&pn->falls, nic_link(pn->nic), pn->port);
+	}
 	moved += transmit(pn, now);
 	if (__builtin_expect(pn->mapper.control != NULL, 0))
 		poll_nic_control_poll(pn, now);

@@ -20,6 +20,7 @@
 #include "fault.h"
 #include "goal_replay.h"
 #include "host_demux.h"
+#include "link_falls.h"
 #include "nic.h"
 #include "poll_guard.h"
 #include "port.h"
@@ -87,6 +88,7 @@ struct poll_nic {
 	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
 	unsigned carried; /* frames that the last run received, but the neighbour's for the link */
 	struct poll_nic_control mapper;
+	struct link_falls falls;
 };
 
 /* NULL and fault (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment, which must

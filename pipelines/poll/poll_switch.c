@@ -481,6 +481,7 @@ static void poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_list(switch_take_discards(ps->sw));
 		tx_queue_drain(&ps->port[at].tx);
+		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);
 	}
 	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
 		!tx_queue_has_room(&ps->port[at].tx))

@@ -19,6 +19,7 @@
 #include "arn_guard.h"
 #include "device_control.h"
 #include "fault.h"
+#include "link_falls.h"
 #include "poll_guard.h"
 #include "port.h"
 #include "switch.h"
@@ -48,6 +49,7 @@ struct poll_switch_port {
 	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: the link was not up */
 	struct poll_guard guard;
 	struct poll_switch_source source;
+	struct link_falls falls;
 };
 
 /* Frames that have passed the queues and leave with the next flush. */

@@ -54,6 +54,15 @@ void real_totals_read(
 	}
 }
 
+static uint64_t count_ordered(const struct real_switch *device)
+{
+	uint64_t ordered = 0;
+
+	for (unsigned i = 0; i < device->poll->ports; i++)
+		ordered += device->poll->port[i].falls.ordered;
+	return ordered;
+}
+
 static void add_switch(struct run_result *result, const struct real_switch *device)
 {
 	uint64_t value[SWITCH_METRIC_COUNT];
@@ -66,6 +75,7 @@ static void add_switch(struct run_result *result, const struct real_switch *devi
 			i == SWITCH_METRIC_SPOOFED || i == SWITCH_METRIC_TRANSMIT_LOST)
 			result->packets.dropped += value[i];
 	}
+	run_result_count(result, "link_downs_ordered", count_ordered(device));
 	measure_congestion(device->sw, result);
 	if (device->poll->mapper.control != NULL)
 		run_result_count(result, "switch_commits_refused",
@@ -147,6 +157,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 				   count[NIC_ITB_DISCARDED] + count[NIC_ITB_ABANDONED] +
 				   host->poll->tx.lost;
 	run_result_count(result, "host_link_downs", nic_link(host->poll->nic)->downs);
+	run_result_count(result, "host_link_downs_ordered", host->poll->falls.ordered);
 	run_result_count(result, "host_transmit_lost", host->poll->tx.lost);
 	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
 	result->duplicated += sink->duplicated;
@@ -209,22 +220,19 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 		for (unsigned port = 0; port < device->sw->ports; port++) {
 			const struct topology_port at = {
 				DEVICE_SWITCH, device->number, (uint8_t)port};
-			const uint64_t *count = device->sw->port[port].count;
 			const struct topology_link *wire = topology_link_at(topology, at);
 			struct topology_port peer;
 			struct run_link *link;
-			double sent;
 
 			if (wire == NULL || !topology_peer(topology, at, &peer))
 				continue;
 			link = run_result_add_link(result, topology, at, peer);
 			if (link == NULL)
 				return -ENOMEM;
-			sent = 8 * (double)(count[SWITCH_BYTES_OUT] +
-					    count[SWITCH_DATA_OUT] * FRAME_WIRE_OVERHEAD);
-			link->utilisation = sent * (double)PS_PER_S /
+			link->utilisation = 8 * (double)carried_bytes(device->sw, port, NULL, 0) *
+					    (double)PS_PER_S /
 					    ((double)wire->rate_bps * (double)time_ps);
-			link->stalls = count[SWITCH_STALL_CREDIT];
+			link->stalls = device->sw->port[port].count[SWITCH_STALL_CREDIT];
 			link->blocked = (double)link->stalls * (double)PS_PER_S / (double)time_ps;
 		}
 	}

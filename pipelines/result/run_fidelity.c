@@ -48,10 +48,26 @@ void run_fidelity_add(json_t *wall, const struct run_result *result)
 	json_object_set_new(wall, "away_p99_ns", json_integer((json_int_t)p99(result)));
 }
 
+uint64_t run_fidelity_ordered(const struct run_result *result)
+{
+	return run_result_counter(result, "host_link_downs_ordered") +
+	       run_result_counter(result, "link_downs_ordered");
+}
+
+/* Without those that somebody ordered. */
 static uint64_t count_downs(const struct run_result *result)
 {
-	return run_result_counter(result, "host_link_downs") +
-	       run_result_counter(result, "link_downs");
+	return run_result_minus(run_result_counter(result, "host_link_downs") +
+					run_result_counter(result, "link_downs"),
+		run_fidelity_ordered(result));
+}
+
+/* A cable that is cut may be the cause of messages that are refused. */
+static bool suffers(const struct run_result *result)
+{
+	bool cut = result->wall.cut || run_fidelity_ordered(result) > 0;
+
+	return count_downs(result) > 0 || (!cut && run_result_refused(result) > 0);
 }
 
 bool run_fidelity_starved(
@@ -60,8 +76,7 @@ bool run_fidelity_starved(
 	const char *who = result->wall.away_who;
 	char away[32];
 
-	if (result->wall.away_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS ||
-		(count_downs(result) == 0 && run_result_refused(result) == 0))
+	if (result->wall.away_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(result))
 		return false;
 	snprintf(text, size, "%s%s was away %s", who[0] != '\0' ? who : "a loop",
 		who[0] != '\0' ? "'s loop" : "", time_text(result->wall.away_ns, away));

@@ -188,6 +188,7 @@ struct run_result {
 		struct histogram spent_ns;
 		/* The process whose loop was away the longest; "": there is one process. */
 		char away_who[64];
+		bool cut; /* in a lab: links have gone down by order, also before the run */
 	} wall;
 };
 

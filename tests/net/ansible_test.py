@@ -69,6 +69,7 @@ class Role(unittest.TestCase):
                 file.write(STAND_IN)
             os.chmod(file.name, 0o755)
         os.mkdir(os.path.join(self.programs, "groups"))
+        self.boot("quiet")
         self.bench = ssh_machines.Bench("a", [], own_etc=True, path=f"{self.programs}:")
         self.addCleanup(self.bench.remove)
         self.lab = self.bench.path("pair.yaml")
@@ -77,6 +78,10 @@ class Role(unittest.TestCase):
     def write_lab(self, text):
         with open(self.lab, "w") as file:
             file.write(text)
+
+    def boot(self, words):
+        with open(os.path.join(self.programs, "cmdline"), "w") as file:
+            file.write(f"BOOT_IMAGE=/vmlinuz {words}\n")
 
     def have(self, name):
         """The stand-ins find this file."""
@@ -98,10 +103,15 @@ class Role(unittest.TestCase):
                                            "ANSIBLE_PIPELINING": "1", "ANSIBLE_SSH_TRANSFER_METHOD": "piped",
                                            "ANSIBLE_LOCAL_TEMP": self.bench.path("ansible"), "HOME": self.bench.folder}
 
-    def play(self, *words, code=0, **variables):
+    def play(self, *words, **more):
         """How many tasks changed something."""
+        return int(re.search(r"changed=(\d+)", self.run_role(*words, **more))[1])
+
+    def run_role(self, *words, code=0, **variables):
+        """What Ansible says."""
         values = {"weft_package": "none", "weft_now": False, "weft_hugepages": 64, "weft_lab_file": "pair.yaml",
-                  "weft_iommu_groups": os.path.join(self.programs, "groups")} | variables
+                  "weft_iommu_groups": os.path.join(self.programs, "groups"),
+                  "weft_booted_with": os.path.join(self.programs, "cmdline")} | variables
         # ssh stays for a while and keeps a pipe open.
         with open(self.bench.path("said"), "w+") as out:
             done = subprocess.run(
@@ -112,7 +122,7 @@ class Role(unittest.TestCase):
             out.seek(0)
             said = out.read()
         self.assertEqual(done.returncode, code, said)
-        return int(re.search(r"changed=(\d+)", said)[1])
+        return said
 
     def contents(self, name):
         try:
@@ -126,7 +136,8 @@ class Role(unittest.TestCase):
         self.assertEqual({name for name in FILES if self.contents(name) is not None}, set())
         self.assertGreater(self.play(), 3)
         self.assertEqual({name: self.contents(name) for name in FILES}, FILES)
-        self.assertIn("ExecStart=weft port bind 0000:01:00.0\n", self.contents("systemd/system/weft-ports.service"))
+        self.assertIn("ExecStart=weft port bind --driver vfio-pci 0000:01:00.0\n",
+                      self.contents("systemd/system/weft-ports.service"))
         self.assertEqual(self.play(), 0)
         self.assertEqual(self.play("--check"), 0)
         self.assertEqual(self.said(), [])
@@ -149,6 +160,24 @@ class Role(unittest.TestCase):
         self.write_lab(LAB.replace("0000:01:00.0", "0000:03:00.0"))
         self.play(weft_now=True)
         self.assertEqual(self.said(), ["modprobe vfio-pci", "systemctl restart weft-ports"])
+
+    def test_a_machine_whose_iommu_is_off_is_not_told_to_wait_for_a_boot(self):
+        self.assertIn("before the next boot, which binds the ports if", self.run_role(weft_now=True))
+        for words, booted in (("", "quiet"), ("intel_iommu=on iommu=pt", "iommu=pt intel_iommu=on")):
+            self.boot(booted)
+            said = self.run_role(weft_now=True, weft_kernel_arguments=words)
+            self.assertIn("no boot will bind the ports before VT-d or AMD-Vi is on in the BIOS", said)
+            self.assertNotIn("before the next boot", said)
+
+    def test_a_machine_without_an_iommu_gets_another_driver_at_once(self):
+        said = self.run_role(weft_now=True, weft_kernel_arguments="", weft_port_driver="uio_pci_generic")
+        self.assertNotIn("IOMMU, and", said)
+        self.assertEqual(self.contents("modules-load.d/weft.conf"), "uio_pci_generic\n")
+        self.assertIn("ExecStart=weft port bind --driver uio_pci_generic 0000:01:00.0\n",
+                      self.contents("systemd/system/weft-ports.service"))
+        said = self.said()
+        self.assertIn("modprobe uio_pci_generic", said)
+        self.assertIn("systemctl start weft-ports", said)
 
     def test_who_is_not_root_becomes_it(self):
         self.have("ordinary")

@@ -19,7 +19,8 @@ import unittest
 import labs
 
 WEFT = None
-# With the file NAME.off the machine cannot be reached; with 'log' it has the requests.
+# With the file NAME.off the machine cannot be reached, with NAME.hangs it does not answer, with NAME.slow the end of its
+# captures comes in pieces, for sixteen seconds (SLOW); 'log' has the requests.
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do
     [ "$1" = -O ] && exit 0
@@ -31,7 +32,12 @@ if [ -e $folder/$name.off ]; then
     echo "ssh: connect to host $name port 22: Connection refused" >&2
     exit 255
 fi
+[ -e $folder/$name.hangs ] && touch $folder/$name.asked && exec cat > /dev/null
 export RUNTIME_DIRECTORY=$folder/run-$name
+if [ -e $folder/$name.slow ]; then
+    "$@" | python3 $folder/slow.py
+    exit
+fi
 [ -e $folder/log ] && tee -a $folder/log | "$@" || exec "$@"
 """
 LAB = """weft: lab/1
@@ -43,14 +49,38 @@ mapper: {routes: ROUTES, mode: never}
 traffic: [{pattern: uniform, load: 2%}]
 measure: {duration: 20ms}
 """
+SLOW = """import os, time
+held = b""
+capture = False
+while more := os.read(0, 65536):
+    capture = capture or more.startswith(b"\\n\\r\\r\\n")
+    held += more
+    sent = len(held) - 60 * capture
+    os.write(1, held[:max(sent, 0)])
+    held = held[max(sent, 0):]
+while held:
+    time.sleep(4)
+    os.write(1, held[:15])
+    held = held[15:]
+"""
+TWO = """weft: lab/1
+name: far
+processes: each
+topology: "full:switches=2,hosts=1"
+machines:
+  - {name: a, ssh: a, weft: MACHINE, devices: [s0, h0], ports: [{port: "s0:0", dpdk: "CABLE,role=server"}]}
+  - {name: b, ssh: b, weft: MACHINE, devices: [s1, h1], ports: [{port: "s1:0", dpdk: "CABLE,role=client"}]}
+mapper: {routes: static, mode: never}
+"""
 
 
 class Console(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="weft-console-")
         self.addCleanup(shutil.rmtree, self.folder, True)
-        for name in ("run", "run-a"):
+        for name in ("run", "run-a", "run-b"):
             os.mkdir(self.path(name), 0o700)
+        self.write("slow.py", SLOW)
         self.program("ssh", SSH.replace("FOLDER", self.folder))
         self.environment = dict(os.environ, RUNTIME_DIRECTORY=self.path("run"),
                                 PATH=f"{self.folder}:{os.environ['PATH']}")
@@ -61,11 +91,17 @@ class Console(unittest.TestCase):
     def text(routes="static"):
         return LAB.replace("ROUTES", routes).replace("MACHINE", WEFT)
 
+    def two(self):
+        """The machines are joined by a socket of memif."""
+        cable = f"net_memif0,socket={self.path('cable')},socket-abstract=no"
+        return TWO.replace("MACHINE", WEFT).replace("CABLE", cable)
+
     def end(self):
         with contextlib.suppress(OSError):
             os.unlink(self.path("log"))
         self.weft("down", self.file)
-        subprocess.run([WEFT, "lab", "down", "--all"], env=self.machine(), stdout=subprocess.DEVNULL, check=False)
+        for name in "ab":
+            subprocess.run([WEFT, "lab", "down", "--all"], env=self.machine(name), stdout=subprocess.DEVNULL, check=False)
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
@@ -79,8 +115,8 @@ class Console(unittest.TestCase):
         os.chmod(self.write(name, text), 0o700)
         return self.path(name)
 
-    def machine(self):
-        return dict(os.environ, RUNTIME_DIRECTORY=self.path("run-a"))
+    def machine(self, name):
+        return dict(os.environ, RUNTIME_DIRECTORY=self.path(f"run-{name}"))
 
     def start(self, *words):
         return subprocess.Popen([WEFT, *words], text=True, env=self.environment, stdin=subprocess.DEVNULL,
@@ -96,9 +132,9 @@ class Console(unittest.TestCase):
         self.assertEqual(code, 0, f"{words}: {out}{err}")
         return out
 
-    def processes(self):
+    def processes(self, name="a"):
         """Ids of the lab's processes on the machine; none if it is not up there."""
-        with contextlib.suppress(OSError), open(self.path("run-a", "weft", "far", "state")) as file:
+        with contextlib.suppress(OSError), open(self.path(f"run-{name}", "weft", "far", "state")) as file:
             return [int(line.split()[4]) for line in file if line.startswith("process ")]
         return []
 
@@ -203,28 +239,89 @@ class Console(unittest.TestCase):
         self.assertFalse(labs.own_kind_of_process(pid))
         self.assertEqual(os.listdir(self.path("run")), [])
 
-    def test_a_capture_of_a_machine_that_does_not_end_it_ends(self):
+    def test_ctrl_c_while_a_machine_hangs_leaves_a_lab_that_is_to_be_restarted(self):
+        self.must("up", self.file)
+        pid, = self.processes()
+        with open(self.path("run", "weft", "far.console", "lab.yaml")) as file:
+            kept = file.read()
+        self.write("far.yaml", self.two())
+        self.write("b.hangs", "")
+        up = self.start("lab", "up", self.file, "--restart")
+        self.wait(lambda: os.path.exists(self.path("b.asked")), "it does not ask")
+        up.send_signal(signal.SIGINT)
+        out, err = up.communicate(timeout=60)
+        self.assertEqual((up.returncode, out), (130, ""), err)
+        self.assertTrue(labs.own_kind_of_process(pid))
+        with open(self.path("run", "weft", "far.console", "lab.yaml")) as file:
+            self.assertEqual(file.read(), kept)
+
+    def up_on_two(self):
+        two = self.write("two.yaml", self.two())
+        # A client of memif that comes before the server ends.
+        self.wait(lambda: self.weft("up", two, "--wait", "60s")[0] == 0, "it is not up")
+        self.assertEqual((len(self.processes("a")), len(self.processes("b"))), (2, 2))
+
+    def test_a_restart_ends_the_lab_on_machines_that_the_file_no_longer_has(self):
+        self.up_on_two()
+        self.assertIn("lab far is down on machine b, which is no longer in the file\n",
+                      self.must("up", self.file, "--restart"))
+        self.assertEqual(self.processes("b"), [])
+        self.assertEqual(len(self.processes("a")), 1)
+
+    def test_a_restart_says_which_machine_it_could_not_end(self):
+        self.up_on_two()
+        self.write("b.off", "")
+        code, _, err = self.weft("up", self.file, "--restart")
+        self.assertEqual(code, 0, err)
+        self.assertIn("weft lab up: machine b is no longer in the file, and lab far may still be up there: "
+                      "'weft lab down far' on that machine ends it\n", err)
+
+    def capture(self):
         self.must("up", self.file)
         capture = self.start("lab", "capture", "far", "s0:0", "-o", self.path("out.pcapng"))
-        self.wait(lambda: os.path.exists(self.path("out.pcapng")) and os.path.getsize(self.path("out.pcapng")),
-                  "no capture")
         self.addCleanup(lambda: capture.poll() is None and capture.kill())
-        for pid in self.parts():
-            self.stop(pid)
-        capture.send_signal(signal.SIGINT)
+        self.wait(self.size, "no capture")
+        return capture
+
+    def size(self):
+        return os.path.exists(self.path("out.pcapng")) and os.path.getsize(self.path("out.pcapng"))
+
+    def assert_not_to_the_end(self, capture):
         _, err = capture.communicate(timeout=60)
         self.assertEqual(capture.returncode, 3, err)
         self.assertIn("machine a does not capture to the end", err)
 
-    def parts(self):
-        """Ids of 'weft lab part' and what it has started, on the machine."""
+    def test_a_capture_of_a_machine_that_does_not_end_it_ends(self):
+        capture = self.capture()
+        for pid in self.parts():
+            self.stop(pid)
+        capture.send_signal(signal.SIGINT)
+        self.assert_not_to_the_end(capture)
+
+    def test_a_second_ctrl_c_ends_a_capture_of_a_machine_that_does_not_hear_the_first(self):
+        capture = self.capture()
+        for pid in self.parts(["weft\n"]):
+            self.stop(pid)
+        self.wait(lambda: capture.send_signal(signal.SIGINT) or capture.poll() is not None, "it does not end")
+        self.assert_not_to_the_end(capture)
+
+    def test_a_capture_of_a_slow_machine_is_copied_to_the_end(self):
+        self.write("a.slow", "")
+        capture = self.capture()
+        capture.send_signal(signal.SIGINT)
+        _, err = capture.communicate(timeout=100)
+        self.assertEqual(capture.returncode, 0, err)
+        self.assertRegex(err, r"s0:0: \d+ frames captured, 0 dropped")
+
+    def parts(self, names=("weft\n", "exe\n")):
+        """Ids of 'weft lab part' and what it has started as /proc/self/exe, on the machine."""
         marker = f"RUNTIME_DIRECTORY={self.path('run-a')}".encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):
                 with open(f"/proc/{pid}/environ", "rb") as file:
                     mine = marker in file.read().split(b"\0")
                 with open(f"/proc/{pid}/comm") as file:
-                    if mine and file.read() == "weft\n":
+                    if mine and file.read() in names:
                         yield int(pid)
 
 

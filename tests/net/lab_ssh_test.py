@@ -48,6 +48,26 @@ def lab_text(machines, load="0.05%"):
             f"traffic: [{{pattern: uniform, from: all, to: all, load: {load}, message: 1KiB}}]\n"
             "measure: {duration: 500ms}\n")
 
+# URL METHOD PATH: the answer. URL events CONDITION: the first event of which that is true.
+ASK = """
+import http.client, json, sys
+url, method, what = sys.argv[1:]
+port, token = int(url.split(":")[2].split("/")[0]), url.split("#token=")[1]
+connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+if method != "events":
+    connection.request(method, what, headers={"Weft-Token": token})
+    print(connection.getresponse().read().decode())
+    sys.exit()
+connection.request("GET", "/events")
+for line in connection.getresponse():
+    if line.startswith(b"data: "):
+        event = json.loads(line[6:])
+        if eval(what, event):
+            event.pop("__builtins__", None)
+            print(json.dumps(event))
+            break
+"""
+
 
 class Console(unittest.TestCase):
     @classmethod
@@ -155,6 +175,52 @@ class OneLab(Console):
         said = self.must("metrics", "bench", "--once")
         for host in ("h0", "h1", "h2"):
             self.assertIn(f'host="{host}"', said)
+
+    def start_web(self, *words, **more):
+        """The page's address with its token."""
+        web = self.start("web", *words, "--listen", "127.0.0.1:0", **more)
+        self.addCleanup(web.communicate)
+        self.addCleanup(web.terminate)
+        return web.stdout.readline().strip()
+
+    def ask(self, *words):
+        """A request on the console, by ASK."""
+        done = subprocess.run(self.bench.console(sys.executable, "-c", ASK, *words), text=True, timeout=60, check=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        return json.loads(done.stdout)
+
+    def test_7_top_shows_links_and_processes_of_all_machines(self):
+        top = json.loads(self.must("top", "bench", "--once", "--json-lines"))
+        self.assertTrue(top["up"])
+        self.assertEqual(len(top["links"]), 12)
+        self.assertEqual({process["name"] for process in top["processes"] if process["state"] == "running"},
+                         {f"{kind}{i}" for i in range(3) for kind in "sh"})
+        self.assertGreater(min(process["cpu"] for process in top["processes"]), 0)
+        said = self.must("top", "bench", "--once")
+        self.assertRegex(said, r"\Alab bench up  processes 6/6  link ends 12/12 ")
+
+    def test_7_what_one_console_does_another_one_sees(self):
+        os.makedirs(self.bench.path("run-second"), 0o700, exist_ok=True)
+        second = {"RUNTIME_DIRECTORY": self.bench.path("run-second")}
+        one, other = self.start_web("bench"), self.start_web(self.file, **second)
+        number = 2 * next(i for i, link in enumerate(self.ask(one, "GET", "/topology")["links"]) if "s0:1" in str(link))
+        self.assertEqual(self.ask(other, "events", f"all(str({number} + i) not in state for i in (0, 1))")["up"], True)
+        self.assertEqual(self.ask(one, "POST", "/cable?port=s0:1&state=down"), {"port": "s0:1", "state": "cut"})
+        cut = self.ask(other, "events", f"all(state.get(str({number} + i)) == 'cut' for i in (0, 1))")
+        self.assertEqual((cut["up"], len(cut["processes"])), (False, 6))
+        self.assertEqual({link["state"] for link in json.loads(
+            self.must("top", "bench", "--once", "--json-lines"))["links"]}, {"cut", "up"})
+        self.assertEqual(self.ask(other, "POST", "/cable?port=s0:1&state=up"), {"port": "s0:1", "state": "up"})
+        self.ask(one, "events", "not state")
+        self.wait(lambda status: status["up"], "not up again")
+        run = self.start("run", self.file, "--duration", "60s", **second)
+        deadline = time.monotonic() + 60
+        while (said := self.weft("run", "bench", "--duration", "1ms"))[0] == 0:
+            self.assertLess(time.monotonic(), deadline)
+        run.terminate()
+        run.communicate(timeout=60)
+        self.assertEqual(said[0], 2)
+        self.assertRegex(said[2], r"\Aweft lab run: machine [abc]: .*: this lab is being sent traffic by process \d+\n")
 
     def test_7_logs_and_list_know_it(self):
         said = self.must("logs", "bench", "s0", "h2")

@@ -47,6 +47,7 @@ class Bench:
             must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(key))
         shutil.copy(self.path("user.pub"), self.path("authorized"))
         must("ip", "netns", "add", self.netns("console"))
+        must("ip", "-n", self.netns("console"), "link", "set", "lo", "up")
         for number, machine in enumerate(self.machines):
             self.add(machine, number)
         for a, a_name, b, b_name in cables:

@@ -9,6 +9,7 @@ usage: virtual_run_test.py WEFT DISSECTOR [TEST]...
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -175,6 +176,19 @@ class VirtualRun(unittest.TestCase):
         result = json.loads(path.read_text())
         self.assertTrue(result["incomplete"])
         self.assertGreater(result["messages"]["delivered"], 0)
+
+    def test_a_second_signal_ends_it_while_what_was_measured_is_written(self):
+        # The reader stops reading in the middle.
+        with subprocess.Popen([WEFT, "run", str(self.dir / "run.yaml"), "--json", "-", "--set", "measure.duration=1000s",
+                               "--set", "measure.sample=1ms", "--set", "traffic[0].load=1%"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, pipesize=4096) as process:
+            status = pathlib.Path(f"/proc/{process.pid}/status")
+            while not int(re.search(r"(?m)^SigCgt:\s*(\w+)", status.read_text())[1], 16) >> (signal.SIGINT - 1) & 1:
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            process.stdout.read(1)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=30), -signal.SIGINT)
 
     def test_a_signal_while_the_result_is_written_is_heard(self):
         # The reader stops reading in the middle.

@@ -105,7 +105,33 @@ static void a_starved_machine_is_named_if_messages_were_refused(void **state)
 	assert_string_equal(text, "a loop was away 31 ms");
 }
 
-/* A cable was cut. */
+static void links_that_somebody_has_cut_do_not_count(void **state)
+{
+	struct run_result *result = *state;
+	char text[160];
+
+	fill(result, 410 * MS);
+	result->messages.dropped = 1; /* by the cut, too */
+	run_result_count(result, "link_downs", 1);
+	run_result_count(result, "host_link_downs", 1);
+	run_result_count(result, "link_downs_ordered", 1);
+	run_result_count(result, "host_link_downs_ordered", 1);
+	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
+	run_result_count(result, "link_downs", 1);
+	assert_true(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
+}
+
+static void messages_that_are_refused_after_a_cut_do_not_count(void **state)
+{
+	struct run_result *result = *state;
+	char text[160];
+
+	fill(result, 410 * MS);
+	result->messages.dropped = 1;
+	result->wall.cut = true;
+	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
+}
+
 static void loops_that_were_never_away_for_long_are_not_the_cause(void **state)
 {
 	struct run_result *result = *state;
@@ -141,6 +167,8 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(a_result_without_loops_has_no_line),
 	CLAIM(a_starved_machine_is_named_if_links_went_down),
 	CLAIM(a_starved_machine_is_named_if_messages_were_refused),
+	CLAIM(links_that_somebody_has_cut_do_not_count),
+	CLAIM(messages_that_are_refused_after_a_cut_do_not_count),
 	CLAIM(loops_that_were_never_away_for_long_are_not_the_cause),
 	CLAIM(parts_of_a_lab_come_together),
 };

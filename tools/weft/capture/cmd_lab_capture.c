@@ -20,7 +20,8 @@
 
 #define COMMAND "lab capture"
 #define LOOK_MS 100
-#define END_MS  8000 /* for other machines to end their captures */
+#define END_MS  8000  /* for which a machine may be silent before it has ended its captures */
+#define REST_MS 60000 /* for which it may go on to send what it has captured */
 
 /* A captured port. */
 struct tap {
@@ -34,6 +35,7 @@ struct tap {
 	const struct lab_remote *machine; /* NULL: a port here */
 	struct lab_remote session;
 	json_t *ports;
+	uint64_t heard_ms; /* when it last sent something */
 	/* Of the thread that requests the end. */
 	char answer[128];
 };
@@ -55,6 +57,7 @@ struct capture_run {
 	/* Of the thread that requests the end. */
 	struct fault fault;
 	int stopped;
+	uint64_t ending_ms; /* since when the captures are ended */
 };
 
 /* --- copying --- */
@@ -115,6 +118,7 @@ static bool copy_tap(struct capture_run *run, struct tap *tap)
 	if (count > 0) {
 		int result = pcapng_merge_add(&run->merge, &tap->stream, bytes, (size_t)count);
 
+		tap->heard_ms = lab_now_ms();
 		if (result == 0)
 			return true;
 		note_failure(run, tap, result);
@@ -165,25 +169,38 @@ static bool copy_some(struct capture_run *run)
 	return good && count_open(run) > 0;
 }
 
-/* Takes nothing more from machines that do not end: finish_there() says so. */
-static void end_taps_there(struct capture_run *run)
+/* Silence, or a machine that does not hear that it shall end and goes on. */
+static bool is_overdue(const struct capture_run *run, unsigned i)
 {
-	for (unsigned i = 0; i < run->taps; i++)
-		if (run->tap[i].machine != NULL)
-			end_tap(&run->tap[i]);
+	const struct tap *tap = &run->tap[i];
+	uint64_t now = lab_now_ms(), ending = run->ending_ms;
+	uint64_t heard = tap->heard_ms > ending ? tap->heard_ms : ending;
+
+	return (run->ready[i].revents == 0 && now - heard > END_MS) || now - ending > REST_MS;
 }
 
-/* Copies the rest while the writers end, so that they need not wait. Without a reader it is
- * dropped. */
+/* Takes nothing more from machines that are overdue, or from any after a signal: finish_there()
+ * says so. */
+static void end_taps_there(struct capture_run *run)
+{
+	for (unsigned i = 0; i < run->taps; i++) {
+		struct tap *tap = &run->tap[i];
+
+		if (tap->machine != NULL && tap->in >= 0 &&
+			(lab_interrupted() || is_overdue(run, i)))
+			end_tap(tap);
+	}
+}
+
+/* Copies the rest while the writers end, so that they need not wait. A slow machine gets its time,
+ * which a second signal ends. Without a reader the rest is dropped. */
 static void copy_rest(struct capture_run *run)
 {
-	uint64_t until = lab_now_ms() + END_MS;
-
+	run->ending_ms = lab_now_ms();
 	while (count_open(run) > 0) {
 		int ready = wait_ready(run);
 
-		if (lab_now_ms() > until)
-			end_taps_there(run);
+		end_taps_there(run);
 		if (ready <= 0 || (ready == 1 && run->ready[run->taps].revents != 0)) {
 			if (__atomic_load_n(&run->stopped, __ATOMIC_ACQUIRE) != 0 &&
 				count_open_there(run) == 0)
@@ -193,7 +210,7 @@ static void copy_rest(struct capture_run *run)
 			continue;
 		}
 		for (unsigned i = 0; i < run->taps; i++)
-			if (run->ready[i].revents != 0)
+			if (run->ready[i].revents != 0 && run->tap[i].in >= 0)
 				copy_tap(run, &run->tap[i]);
 	}
 }
@@ -435,6 +452,15 @@ static int finish_there(struct capture_run *run, struct fault *fault)
 	return result;
 }
 
+/* A session that has broken has closed its descriptor, and one that was not asked to capture sends
+ * nothing that ends. */
+static void leave_unstarted(struct capture_run *run)
+{
+	for (unsigned i = 0; i < run->taps; i++)
+		if (run->tap[i].machine != NULL && !run->tap[i].started)
+			run->tap[i].in = -1;
+}
+
 static int capture(struct capture_run *run, struct fault *fault)
 {
 	pthread_t thread;
@@ -448,6 +474,8 @@ static int capture(struct capture_run *run, struct fault *fault)
 		started = fault_set(fault, errno, "%s: %s", run->path, strerror(errno));
 	while (started == 0 && !lab_interrupted() && copy_some(run))
 		;
+	leave_unstarted(run);
+	lab_forget_interrupt();
 	result = pthread_create(&thread, NULL, order_stop, run);
 	if (result != 0)
 		return fault_set(fault, result, "no thread: %s", strerror(result));

@@ -263,9 +263,11 @@ static int collect_fresh(struct lab_run *run, struct fault *fault)
 	int result;
 
 	result = collect(run, fault);
-	if (result == 0)
-		take_off(run->result, run->before);
-	return result;
+	if (result < 0)
+		return result;
+	run->result->wall.cut = run_fidelity_ordered(run->result) > 0;
+	take_off(run->result, run->before);
+	return 0;
 }
 
 /* Messages that arrived twice; 0 if that cannot be known, because hosts that are not asked sent

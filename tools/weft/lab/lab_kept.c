@@ -133,6 +133,29 @@ void lab_kept_source(const char *dir, char *path, size_t size)
 	fclose(file);
 }
 
+/* In the folder of labs: no lab has a dot in its name. */
+static bool has_console_end(const char *dir)
+{
+	size_t length = strlen(dir), end = strlen(LAB_CONSOLE_END);
+
+	return length > end && strcmp(dir + length - end, LAB_CONSOLE_END) == 0;
+}
+
+bool lab_kept_is_console(const char *dir)
+{
+	struct lab_config *config = NULL;
+	struct fault ignored;
+	char path[PATH_MAX];
+	bool console;
+
+	kept_path(dir, path);
+	if (private_dir_check(dir, NULL) == 0 && !lab_state_exists(dir) && access(path, F_OK) == 0)
+		config = lab_config_load(path, NULL, 0, &ignored);
+	console = config != NULL && config->machines.count > 0;
+	lab_config_destroy(config);
+	return console;
+}
+
 /* As realpath(), for a file that need not exist. */
 static bool make_absolute(const char *file, char out[PATH_MAX])
 {
@@ -164,8 +187,10 @@ static bool find_by_source(const char *file, struct lab_target *target)
 		lab_kept_source(dir, source, sizeof(source));
 		found = strcmp(source, wanted) == 0;
 	}
-	if (found)
+	if (found) {
 		snprintf(target->dir, sizeof(target->dir), "%s", dir);
+		target->console = has_console_end(dir);
+	}
 	if (folder != NULL)
 		closedir(folder);
 	return found;
@@ -188,35 +213,13 @@ static bool find_by_name(const struct lab_arguments *arguments, struct lab_targe
 
 	if (arguments->run_dir != NULL) {
 		snprintf(target->dir, sizeof(target->dir), "%s", arguments->run_dir);
+		target->console = arguments->machine == NULL && lab_kept_is_console(target->dir);
 		return access(target->dir, F_OK) == 0;
 	}
 	if (strchr(name, '/') != NULL || name[0] == '.')
 		return false;
 	target->console = arguments->machine == NULL && find_folder(name, LAB_CONSOLE_END, target);
 	return target->console || find_folder(name, "", target);
-}
-
-/* In the folder of labs: no lab has a dot in its name. */
-static bool has_console_end(const char *dir)
-{
-	size_t length = strlen(dir), end = strlen(LAB_CONSOLE_END);
-
-	return length > end && strcmp(dir + length - end, LAB_CONSOLE_END) == 0;
-}
-
-bool lab_kept_is_console(const char *dir)
-{
-	struct lab_config *config = NULL;
-	struct fault ignored;
-	char path[PATH_MAX];
-	bool console;
-
-	kept_path(dir, path);
-	if (private_dir_check(dir, NULL) == 0 && !lab_state_exists(dir) && access(path, F_OK) == 0)
-		config = lab_config_load(path, NULL, 0, &ignored);
-	console = config != NULL && config->machines.count > 0;
-	lab_config_destroy(config);
-	return console;
 }
 
 /* Nothing else can be meant: a file, or a generator of topologies with options. */
@@ -230,37 +233,30 @@ static bool is_file(const char *name)
 }
 
 /* A folder, or a kind of topologies such as 'ring', may have the name of a lab. */
-static bool is_name(const struct lab_arguments *arguments, struct lab_target *target)
+static bool is_known(const char *name)
 {
-	const char *file = arguments->file;
-
-	if (is_file(file))
-		return false;
-	if (access(file, F_OK) != 0 && !topology_is_generated(file))
-		return true;
-	return arguments->run_dir == NULL && find_by_name(arguments, target);
+	return access(name, F_OK) == 0 || topology_is_generated(name);
 }
 
 int lab_kept_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct fault *fault)
 {
-	const char *run_dir = arguments->run_dir;
+	const char *file = arguments->file, *run_dir = arguments->run_dir;
+	bool known = is_known(file), found;
 
 	*target = (struct lab_target){0};
-	target->by_name = is_name(arguments, target);
+	found = !is_file(file) && !(known && run_dir != NULL) && find_by_name(arguments, target);
+	target->by_name = found || !known;
 	if (!target->by_name) {
-		snprintf(target->file, sizeof(target->file), "%s", arguments->file);
+		snprintf(target->file, sizeof(target->file), "%s", file);
 		snprintf(target->dir, sizeof(target->dir), "%s", run_dir != NULL ? run_dir : "");
 		return 0;
 	}
-	if (!find_by_name(arguments, target) && !find_by_source(arguments->file, target))
+	if (!found && !find_by_source(file, target))
 		return fault_set(fault, ENOENT,
 			"%s: no such lab file, and no lab of that name is up ('weft lab list' shows "
 			"those that are)",
-			arguments->file);
-	target->console = run_dir == NULL
-				  ? has_console_end(target->dir)
-				  : arguments->machine == NULL && lab_kept_is_console(run_dir);
+			file);
 	if (private_dir_check(target->dir, fault) < 0)
 		return -EPERM;
 	snprintf(target->file, sizeof(target->file), "%s/" LAB_KEPT_FILE, target->dir);

@@ -156,15 +156,17 @@ int lab_remotes_lock(struct lab_state *state, struct fault *fault)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
 		struct lab_remote *remote = &state->remote[i];
+		struct fault there;
 		json_t *answer;
 		int code;
 
 		if (lab_remote_is_broken(remote) || !remote->up)
 			continue;
-		answer = lab_remote_call(remote, json_pack("{s:s}", "op", "lock"), &code, fault);
+		answer = lab_remote_call(remote, json_pack("{s:s}", "op", "lock"), &code, &there);
 		json_decref(answer);
 		if (answer == NULL && code != -EHOSTUNREACH)
-			return code;
+			return fault_set(
+				fault, -code, "machine %s: %s", remote->target.name, there.text);
 	}
 	return 0;
 }

@@ -82,9 +82,14 @@ bool lab_record_alive(const struct lab_record *record)
 
 bool lab_record_dies(const struct lab_record *record)
 {
-	for (int waited = 0; waited < DEATH_MS && lab_record_alive(record); waited += DEATH_STEP_MS)
+	uint64_t until = lab_now_ms() + DEATH_MS;
+
+	while (lab_record_alive(record)) {
+		if (lab_now_ms() >= until)
+			return false;
 		lab_sleep_ms(DEATH_STEP_MS);
-	return !lab_record_alive(record);
+	}
+	return true;
 }
 
 uint64_t lab_record_cpu_ns(const struct lab_record *record)

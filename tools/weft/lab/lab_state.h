@@ -70,7 +70,9 @@ int lab_state_add_netns(struct lab_state *state, const char *netns);
  * be asked. */
 bool lab_record_alive(const struct lab_record *record);
 /* For a process that did not answer: whether it ends within a second. One that was killed has
- * closed its socket, and gives its memory back. */
+ * closed its socket, and gives its memory back. A machine that is asked about its process may take
+ * LAB_REMOTE_CALL_MS (lab_remote.h) beside that; if it does not answer, true, as the process is not
+ * alive for anybody here. */
 bool lab_record_dies(const struct lab_record *record);
 /* CPU time that all threads of the process have used; 0: it is gone. */
 uint64_t lab_record_cpu_ns(const struct lab_record *record);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
+#include "console_gone.h"
 #include "console_orders.h"
 #include "lab_bundle.h"
 #include "lab_collect.h"
@@ -57,16 +58,14 @@ static int check(const struct console *console, struct fault *fault)
 	return result;
 }
 
-static int keep(struct console *console, struct fault *fault)
+static int make_folder(struct console *console, struct fault *fault)
 {
 	const char *dir = console->lab->plan->run_dir;
 	int result = lab_make_parents(dir, fault);
 
 	console->made = access(dir, F_OK) != 0;
 
-	if (result == 0)
-		result = private_dir_make(dir, fault);
-	return result == 0 ? lab_kept_write(console->lab, fault) : result;
+	return result == 0 ? private_dir_make(dir, fault) : result;
 }
 
 /* A process of the lab runs on the machine. */
@@ -99,6 +98,21 @@ static int open_all(struct console *console, struct fault *fault)
 	}
 	lab_remotes_tell(&console->state, COMMAND);
 	return 0;
+}
+
+/* Opens sessions, and keeps the file before anything of it is started. A signal until then leaves
+ * everything as it was, but for machines that the file no longer has. */
+static int prepare(struct console *console, struct fault *fault)
+{
+	int result = open_all(console, fault);
+
+	if (result == 0 && console->arguments->restart && !lab_interrupted())
+		console_gone_end(console->lab, COMMAND);
+	if (result < 0 || !lab_interrupted())
+		return result == 0 ? lab_kept_write(console->lab, fault) : result;
+	for (unsigned i = 0; i < console->state.remotes; i++)
+		console->spare[i] = true;
+	return fault_set(fault, EINTR, "interrupted");
 }
 
 /* --- waiting --- */
@@ -216,7 +230,7 @@ static int send_parts(struct console *console, json_t *files)
 static enum weft_exit bring_up(struct console *console, json_t *files)
 {
 	struct fault fault;
-	int result = open_all(console, &fault);
+	int result = prepare(console, &fault);
 	unsigned done;
 
 	if (result < 0)
@@ -275,7 +289,7 @@ static enum weft_exit locked(struct console *console)
 	struct fault fault;
 	json_t *files = NULL;
 	enum weft_exit code;
-	int result = keep(console, &fault);
+	int result = make_folder(console, &fault);
 
 	if (result == 0) {
 		files = lab_bundle_make(console->lab, &fault);

@@ -3,6 +3,7 @@
 #include "reproduce_curves.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,41 @@ static double value_of(const struct trial *trial, unsigned at)
 struct confidence reproduce_value(const struct reproduce_bundle *bundle)
 {
 	return mean_of(bundle, value_of, 0);
+}
+
+int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+	unsigned network, unsigned algorithm)
+{
+	struct plot_curve *curve = &curves->curve[curves->curves];
+	unsigned least = UINT_MAX;
+	struct reproduce_bundle bundle;
+
+	curve->point = calloc(curves->groups, sizeof(*curve->point));
+	if (curve->point == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < curves->groups; i++) {
+		struct confidence value;
+		unsigned count;
+
+		reproduce_bundle_find(&bundle, trial, trials, network, i, algorithm);
+		if (bundle.count == 0)
+			continue;
+		value = reproduce_value(&bundle);
+		curve->point[curve->points++] =
+			(struct plot_point){.x = {1, i, NAN}, .y = value, .y2 = {1, 0, NAN}};
+		curves->intervals = curves->intervals || bundle.count > 1;
+		count = isnan(value.mean) ? 0 : value.count;
+		if (count < least)
+			reproduce_label(&bundle, count, curve->label);
+		least = count < least ? count : least;
+	}
+	if (curve->points == 0) {
+		free(curve->point);
+		curve->point = NULL;
+		return 0;
+	}
+	curves->curves++;
+	return 0;
 }
 
 const json_t *reproduce_list(const struct reproduce_bundle *bundle, const char *list)

@@ -26,6 +26,12 @@ void reproduce_label(
 int reproduce_curve(
 	struct plot_curve *curve, enum plot_kind kind, const struct reproduce_bundle *bundle);
 
+/* Adds the bars of an algorithm, its value in each case of a network: 'curves' has room for it, and
+ * a group for each case. Nothing if no case has a value. The label is of the case that misses most
+ * instances. -ENOMEM. */
+int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+	unsigned network, unsigned algorithm);
+
 /* The value of the trials that have one; NAN without any. */
 struct confidence reproduce_value(const struct reproduce_bundle *bundle);
 /* The mean of the entry 'name' of a list of the result: of its 'key' "waiting_ns", for example. */

@@ -180,42 +180,6 @@ static int draw_case(struct picture *picture, const struct trial *trial, unsigne
 	return result;
 }
 
-/* The value of an algorithm in each case of a network. */
-static int add_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
-	unsigned network, unsigned algorithm)
-{
-	struct plot_curve *curve = &curves->curve[curves->curves];
-	unsigned least = EXPERIMENT_COPIES;
-	struct reproduce_bundle bundle;
-
-	curve->point = calloc(curves->groups, sizeof(*curve->point));
-	if (curve->point == NULL)
-		return -ENOMEM;
-	for (unsigned i = 0; i < curves->groups; i++) {
-		struct confidence value;
-		unsigned count;
-
-		reproduce_bundle_find(&bundle, trial, trials, network, i, algorithm);
-		if (bundle.count == 0)
-			continue;
-		value = reproduce_value(&bundle);
-		curve->point[curve->points++] =
-			(struct plot_point){.x = {1, i, NAN}, .y = value, .y2 = {1, 0, NAN}};
-		curves->intervals = curves->intervals || bundle.count > 1;
-		count = isnan(value.mean) ? 0 : value.count;
-		if (count < least)
-			reproduce_label(&bundle, count, curve->label);
-		least = count < least ? count : least;
-	}
-	if (curve->points == 0) {
-		free(curve->point);
-		curve->point = NULL;
-		return 0;
-	}
-	curves->curves++;
-	return 0;
-}
-
 static int draw_bars(
 	struct picture *picture, const struct trial *trial, unsigned trials, struct fault *fault)
 {
@@ -231,7 +195,7 @@ static int draw_bars(
 	for (unsigned i = 0; i < experiment->cases.count; i++)
 		group[i] = experiment->cases.at[i].name;
 	for (unsigned i = 0; i < experiment->algorithms.count && result == 0; i++)
-		result = add_bars(&curves, trial, trials, picture->network, i);
+		result = reproduce_bars(&curves, trial, trials, picture->network, i);
 	picture->case_name = "";
 	picture->part = "";
 	return end_curves(&curves, result, picture, fault);

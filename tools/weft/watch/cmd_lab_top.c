@@ -41,13 +41,13 @@ static unsigned terminal_rows(void)
 }
 
 /* Sequences for a terminal do not pass its guard on standard output (terminal_guard.h). The texts
- * in between are escaped by top_print(). */
+ * in between are escaped by top_print(). A reader that reads no more does not keep signals off. */
 static bool write_all(const char *text, size_t bytes)
 {
 	while (bytes > 0) {
 		ssize_t written = write(STDOUT_FILENO, text, bytes);
 
-		if (written < 0 && errno != EINTR)
+		if (written < 0 && (errno != EINTR || lab_interrupted()))
 			return false;
 		text += written > 0 ? written : 0;
 		bytes -= written > 0 ? (size_t)written : 0;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* How often a link went down because somebody had cut its cable by order, which is nothing to look
+ * for a cause of. */
+
+#include "link_end.h"
+#include "port.h"
+
+struct link_falls {
+	uint64_t noted;   /* link_end.downs when it last went down */
+	uint64_t ordered; /* of these, with the cable cut by order */
+};
+
+/* The link has just gone down. */
+static inline void link_falls_note(
+	struct link_falls *falls, const struct link_end *link, const struct port *port)
+{
+	if (port_is_cut_by(port, PORT_CUT_ORDER))
+		falls->ordered += link->downs - falls->noted;
+	falls->noted = link->downs;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "reproduce_curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "unit.h"
+
+enum { FULL, LACKING, CASES };
+
+static struct experiment_choice network = {.name = "N", .copies = EXPERIMENT_COPIES};
+static struct experiment_choice cases[] = {{.name = "full"}, {.name = "lacking"}};
+static struct experiment_choice algorithm = {.name = "X"};
+
+static struct experiment experiment = {
+	.networks = {&network, 1}, .cases = {cases, CASES}, .algorithms = {&algorithm, 1}};
+
+static struct trial trial[CASES * EXPERIMENT_COPIES];
+static struct trial_point point;
+
+/* As many instances as there can be; in the case LACKING the first of them have no value. */
+static void measure(unsigned missing)
+{
+	for (unsigned i = 0; i < CASES * EXPERIMENT_COPIES; i++)
+		trial[i] = (struct trial){.experiment = &experiment,
+			.case_at = i / EXPERIMENT_COPIES,
+			.copy = i % EXPERIMENT_COPIES,
+			.stage = TRIAL_DONE,
+			.point = &point,
+			.points = 1,
+			.value = i % EXPERIMENT_COPIES};
+	for (unsigned i = 0; i < missing; i++)
+		trial[LACKING * EXPERIMENT_COPIES + i].value = NAN;
+}
+
+static void assert_bars(unsigned groups, const char *label)
+{
+	struct plot_curve curve = {.points = 0};
+	struct plot_curves curves = {.kind = PLOT_BARS, .curve = &curve, .groups = groups};
+
+	assert_int_equal(reproduce_bars(&curves, trial, CASES * EXPERIMENT_COPIES, 0, 0), 0);
+	assert_int_equal(curves.curves, 1);
+	assert_int_equal(curve.points, groups);
+	assert_string_equal(curve.label, label);
+	free(curve.point);
+}
+
+static void bars_of_as_many_instances_as_there_can_be_have_a_label(void **state)
+{
+	measure(0);
+	assert_bars(CASES, "X");
+}
+
+static void the_label_of_bars_is_of_the_case_that_misses_most(void **state)
+{
+	measure(3);
+	assert_bars(CASES, "X (97 of 100)");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(bars_of_as_many_instances_as_there_can_be_have_a_label),
+	cmocka_unit_test(the_label_of_bars_is_of_the_case_that_misses_most),
+};
+
+UNIT_MAIN(tests)
