@@ -139,7 +139,7 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-/* What the source's clock shows now, by the local one and what is known of it. False: unknown. */
+/* The time by the source's clock, from the local one and what is known of that. False: unknown. */
 static bool time_of_source(
 	struct measure_sink *sink, const struct measure_source *source, weft_time now, uint64_t *ns)
 {

@@ -237,7 +237,7 @@ struct link_end *nic_link(struct nic *nic);
  * The interface finds out how far it is off (peer_clocks.h). 'clock' names its own, not 0. Once,
  * before the first frame. -ENOMEM. */
 int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
-/* What is known of that clock; NULL: the host has this one. */
+/* Its estimate of that clock; NULL: the host has this one. */
 const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);
 
 /* Checks invariants, for tests and debug builds; visits all peers. NULL, or a description of the

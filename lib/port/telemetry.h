@@ -68,7 +68,7 @@ struct telemetry_link {
 /* Fills link number 'index'; false past the last. */
 typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
 
-/* What an interface knows of the clock of a host on another machine (clock_offset.h). */
+/* The clock of a host on another machine (clock_offset.h). */
 struct telemetry_clock {
 	const char *at, *of; /* hosts */
 	bool known;          /* now; else the next three are 0 */

@@ -209,7 +209,7 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	return true;
 }
 
-/* What is known of the clock that 'line' is of, at this moment. */
+/* The clock that 'line' is of, at this moment. */
 static void fill_clock(const struct real_fabric *fabric, const struct clock_line *line,
 	struct telemetry_clock *clock)
 {

@@ -89,7 +89,7 @@ static bool interval_of(const struct clock_offset *offset, const struct clock_sa
 	return interval->low_ns <= interval->high_ns;
 }
 
-/* What the interval of the last exchange has become. */
+/* The interval of the last exchange, grown by the drift since. */
 static struct clock_interval carry(const struct clock_offset *offset, int64_t to_ns)
 {
 	int64_t age = to_ns - offset->now.at_ns;
@@ -106,7 +106,7 @@ static bool intersect(struct clock_interval *a, const struct clock_interval *b)
 	return a->low_ns <= a->high_ns;
 }
 
-/* What the intervals that are remembered leave of the rate. False: nothing. */
+/* Bounds the rate by the intervals that are remembered. False: nothing. */
 static bool bound_rate(struct clock_offset *offset)
 {
 	const struct clock_interval *now = &offset->now;

@@ -88,7 +88,7 @@ enum clock_verdict { CLOCK_AGREES, CLOCK_STEPPED, CLOCK_SENSELESS };
 enum clock_verdict clock_offset_take(
 	struct clock_offset *offset, const struct clock_sample *sample);
 
-/* What remote less local clock is when the local one shows 'now_ns', and how far off that can be.
+/* Remote less local clock when the local one shows 'now_ns', and how far off that can be.
  * False: not known. In the updating thread, or of a copy. */
 static inline bool clock_line_at(
 	const struct clock_line *line, int64_t now_ns, int64_t *offset_ns, uint64_t *bound_ns)

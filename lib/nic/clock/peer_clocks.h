@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What an interface knows of the clocks of hosts on other machines, and the questions and answers
+ * The clocks of hosts on other machines, as an interface knows them, and the questions and answers
  * by which it finds out (FRAME_CLOCK). The receiver of data asks: one-way latency is computed where
  * a frame arrives, from the sender's stamp in it. Acknowledgements set the pace, so that nobody
  * asks who receives nothing: the first questions of a peer follow each other fast, because the

@@ -107,7 +107,7 @@ static void the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off(void
 	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ASKS_SENT), 1);
 	assert_int_equal(end_count(&ends[0], NIC_CLOCK_ANSWERS_SENT), 1);
 	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ANSWERS_TAKEN), 1);
-	/* Who sends only knows nothing, and has no use for it. */
+	/* A host that only sends knows nothing, and has no use for it. */
 	assert_false(is_known(&ends[0], 1));
 }
 
