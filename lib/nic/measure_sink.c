@@ -139,17 +139,14 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-/* The time by the source's clock, from the local one and what is known of that. False: unknown. */
-static bool time_of_source(
-	struct measure_sink *sink, const struct measure_source *source, weft_time now, uint64_t *ns)
+/* The time by the clock of a source on another machine, from the local one. False: unknown. */
+static __attribute__((noinline)) bool convert_time(
+	struct measure_sink *sink, const struct measure_source *source, uint64_t *ns)
 {
-	int64_t here_ns = (int64_t)(now / PS_PER_NS), offset_ns;
 	uint64_t bound_ns;
+	int64_t offset_ns;
 
-	*ns = (uint64_t)here_ns;
-	if (source->clock == NULL)
-		return true;
-	if (!clock_line_at(&source->clock->line, here_ns, &offset_ns, &bound_ns)) {
+	if (!clock_line_at(&source->clock->line, (int64_t)*ns, &offset_ns, &bound_ns)) {
 		sink->clocks.untimed++;
 		return false;
 	}
@@ -157,7 +154,7 @@ static bool time_of_source(
 	sink->clocks.bounds_ns += bound_ns;
 	if (bound_ns > sink->clocks.bound_ns)
 		sink->clocks.bound_ns = bound_ns;
-	*ns = (uint64_t)(here_ns + offset_ns);
+	*ns += (uint64_t)offset_ns;
 	return true;
 }
 
@@ -176,14 +173,14 @@ static void record_total(struct measure_sink *sink, const struct measure_source 
 static void record(struct measure_sink *sink, const struct measure_source *source,
 	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
+	uint64_t now_ns = delivery->now / PS_PER_NS; /* by the source's clock */
 	uint32_t network_ns;
-	uint64_t now_ns;
 
 	if (delivery->now < sink->measure_from)
 		return;
 	sink->measured_bytes += delivery->bytes;
 	sink->measured_messages += delivery->tail;
-	if (!time_of_source(sink, source, delivery->now, &now_ns))
+	if (__builtin_expect(source->clock != NULL, 0) && !convert_time(sink, source, &now_ns))
 		return;
 	network_ns = (uint32_t)now_ns - delivery->injected_ns;
 	if (network_ns > UINT32_MAX - SKEW_NS)
