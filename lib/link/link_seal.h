@@ -66,7 +66,8 @@ void link_seal_init(struct link_seal *seal, const struct link_key *key, struct l
 static inline bool link_seal_covers(unsigned kind)
 {
 	const unsigned covered = 1u << FRAME_CREDIT | 1u << FRAME_ARN | 1u << FRAME_ACK |
-				 1u << FRAME_CN | 1u << FRAME_HELLO | 1u << FRAME_FLOW;
+				 1u << FRAME_CN | 1u << FRAME_HELLO | 1u << FRAME_FLOW |
+				 1u << FRAME_CLOCK;
 
 	return kind < 32 && (covered >> kind & 1) != 0;
 }

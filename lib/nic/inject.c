@@ -66,8 +66,19 @@ static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet
 	return true;
 }
 
-static void plan_ack(struct nic *nic, uint16_t peer)
+/* Has the peer asked for its time, if that is due. */
+static void ask_clock(struct nic *nic, uint16_t peer, weft_time now)
 {
+	if (!peer_clocks_wants(nic->clocks, peer, now))
+		return;
+	peer_clocks_ask(nic->clocks, peer, now);
+	flow_due(nic, peer, FLOW_DUE_CLOCK_ASK);
+}
+
+static void plan_ack(struct nic *nic, uint16_t peer, weft_time now)
+{
+	if (nic->clocks != NULL)
+		ask_clock(nic, peer, now);
 	nic->plan.ack = flow_rx_take_ack(nic, peer);
 	nic->count[NIC_ACKS_SENT]++;
 	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
@@ -78,11 +89,42 @@ static void plan_flow(struct nic *nic, uint16_t peer, enum flow_due kind, weft_t
 	if (kind == FLOW_DUE_OFFER) {
 		nic->plan.flow = flow_begin_offer(nic, peer);
 		nic->count[NIC_OFFERS_SENT]++;
+		if (nic->clocks != NULL) {
+			peer_clocks_doubt(nic->clocks, peer);
+			ask_clock(nic, peer, now);
+		}
 		return;
 	}
 	nic->plan.flow = flow_begin_ask(nic, peer);
 	nic->count[NIC_ASKS_SENT]++;
 	flow_tx_asked(nic, peer, now);
+}
+
+static void plan_clock(struct nic *nic, enum flow_due kind)
+{
+	nic->plan.clock_answer = kind == FLOW_DUE_CLOCK_ANSWER;
+	nic->count[nic->plan.clock_answer ? NIC_CLOCK_ANSWERS_SENT : NIC_CLOCK_ASKS_SENT]++;
+}
+
+/* Plans a control frame to the peer. Its payload's length. */
+static unsigned plan_due(
+	struct nic *nic, uint16_t peer, enum flow_due kind, enum frame_kind *frame, weft_time now)
+{
+	switch (kind) {
+	case FLOW_DUE_ACK:
+		plan_ack(nic, peer, now);
+		*frame = FRAME_ACK;
+		return CONTROL_ACK_BYTES;
+	case FLOW_DUE_CLOCK_ASK:
+	case FLOW_DUE_CLOCK_ANSWER:
+		plan_clock(nic, kind);
+		*frame = FRAME_CLOCK;
+		return CONTROL_CLOCK_BYTES;
+	default:
+		plan_flow(nic, peer, kind, now);
+		*frame = FRAME_FLOW;
+		return CONTROL_FLOW_BYTES;
+	}
 }
 
 /* False for an ask whose offer has come in the meantime: it would name the flow that has begun. */
@@ -113,13 +155,14 @@ static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet
 	return true;
 }
 
-/* The next acknowledgement, ask or offer. */
+/* The next acknowledgement, ask or offer, or time stamp. */
 static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct nic_route_chosen chosen;
+	enum frame_kind frame;
 	enum flow_due kind;
+	unsigned bytes;
 	uint16_t peer;
-	bool ack;
 
 	if (nic->link.state != LINK_UP)
 		return false;
@@ -128,17 +171,11 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 		if (peer == ID_NONE)
 			return false;
 	} while (!nic_routes_reaches(nic->config.routes, peer) || !flow_is_due(nic, peer, kind));
-	ack = kind == FLOW_DUE_ACK;
-	if (ack)
-		plan_ack(nic, peer);
-	else
-		plan_flow(nic, peer, kind, now);
+	bytes = plan_due(nic, peer, kind, &frame, now);
 	*packet = (struct weft_packet){.destination = peer};
-	packet->route =
-		nic_choose_route(nic, peer, ack ? CONTROL_ACK_BYTES : CONTROL_FLOW_BYTES, &chosen);
+	packet->route = nic_choose_route(nic, peer, bytes, &chosen);
 	packet->route_length = chosen.length;
-	describe(nic, packet, ack ? FRAME_ACK : FRAME_FLOW,
-		ack ? CONTROL_ACK_BYTES : CONTROL_FLOW_BYTES, now);
+	describe(nic, packet, frame, bytes, now);
 	return true;
 }
 
@@ -402,6 +439,17 @@ static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_
 		synthetic_fill(&synthetic, nic->plan.offset, out, nic->plan.bytes);
 }
 
+static void write_clock(
+	struct nic *nic, const struct weft_packet *packet, uint8_t *out, weft_time now)
+{
+	struct control_clock clock =
+		nic->plan.clock_answer
+			? peer_clocks_answer(nic->clocks, packet->destination, now)
+			: peer_clocks_question(nic->clocks, packet->destination, now);
+
+	control_clock_encode(&clock, out);
+}
+
 static void write_payload(
 	struct nic *nic, const struct weft_packet *packet, uint8_t *out, weft_time now)
 {
@@ -425,6 +473,9 @@ static void write_payload(
 		break;
 	case FRAME_CN:
 		cn_encode(&nic->plan.cn, out);
+		break;
+	case FRAME_CLOCK:
+		write_clock(nic, packet, out, now);
 		break;
 	default:
 		write_data(nic, packet, out);

@@ -69,12 +69,14 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 	for (unsigned i = 0; i < sink->entries; i++)
 		reset_entry(&sink->entry[i]);
 	sink->measured_messages = sink->measured_bytes = 0;
+	sink->clocks = (struct measure_clocks){.timed = 0};
 	sink->measure_from = measure_from;
 }
 
-void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source)
+void measure_sink_set_clock(
+	struct measure_sink *sink, uint16_t source, const struct clock_offset *clock)
 {
-	sink->source[source].other_clock = true;
+	sink->source[source].clock = clock;
 }
 
 /* A late frame: a duplicate, or one that was counted as lost. */
@@ -99,10 +101,8 @@ void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *de
 	uint32_t ahead;
 
 	if (!source->known || source->flow != flow)
-		*source = (struct measure_source){.known = true,
-			.flow = flow,
-			.seen = UINT64_MAX,
-			.other_clock = source->other_clock};
+		*source = (struct measure_source){
+			.known = true, .flow = flow, .seen = UINT64_MAX, .clock = source->clock};
 	ahead = delivery->sequence - source->next;
 	if ((int32_t)ahead < 0) {
 		take_late(sink, source, -ahead);
@@ -139,37 +139,57 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-static void record_message(struct measure_sink *sink, const struct measure_source *source,
-	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
+/* The time by the clock of a source on another machine, from the local one. False: unknown. */
+static __attribute__((noinline)) bool convert_time(
+	struct measure_sink *sink, const struct measure_source *source, uint64_t *ns)
 {
-	uint64_t now_ns = delivery->now / PS_PER_NS;
+	uint64_t bound_ns;
+	int64_t offset_ns;
+
+	if (!clock_line_at(&source->clock->line, (int64_t)*ns, &offset_ns, &bound_ns)) {
+		sink->clocks.untimed++;
+		return false;
+	}
+	sink->clocks.timed++;
+	sink->clocks.bounds_ns += bound_ns;
+	if (bound_ns > sink->clocks.bound_ns)
+		sink->clocks.bound_ns = bound_ns;
+	*ns += (uint64_t)offset_ns;
+	return true;
+}
+
+static void record_total(struct measure_sink *sink, const struct measure_source *source,
+	struct measure_sink_entry *entry, uint64_t now_ns)
+{
 	uint64_t total_ns = now_ns > source->generated_ns ? now_ns - source->generated_ns : 0;
 
-	if (source->open && !source->other_clock) {
+	if (source->open) {
 		histogram_record(&sink->total_ns, total_ns);
 		if (entry != NULL)
 			histogram_record(&entry->total_ns, total_ns);
 	}
-	sink->measured_messages++;
 }
 
 static void record(struct measure_sink *sink, const struct measure_source *source,
 	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
-	uint32_t network_ns = (uint32_t)(delivery->now / PS_PER_NS) - delivery->injected_ns;
+	uint64_t now_ns = delivery->now / PS_PER_NS; /* by the source's clock */
+	uint32_t network_ns;
 
 	if (delivery->now < sink->measure_from)
 		return;
+	sink->measured_bytes += delivery->bytes;
+	sink->measured_messages += delivery->tail;
+	if (__builtin_expect(source->clock != NULL, 0) && !convert_time(sink, source, &now_ns))
+		return;
+	network_ns = (uint32_t)now_ns - delivery->injected_ns;
 	if (network_ns > UINT32_MAX - SKEW_NS)
 		network_ns = 0;
-	if (!source->other_clock) {
-		histogram_record(&sink->network_ns, network_ns);
-		if (entry != NULL)
-			histogram_record(&entry->network_ns, network_ns);
-	}
-	sink->measured_bytes += delivery->bytes;
+	histogram_record(&sink->network_ns, network_ns);
+	if (entry != NULL)
+		histogram_record(&entry->network_ns, network_ns);
 	if (delivery->tail)
-		record_message(sink, source, entry, delivery);
+		record_total(sink, source, entry, now_ns);
 }
 
 static void count_entry(struct measure_sink_entry *entry, const struct nic_delivery *delivery)

@@ -9,12 +9,15 @@
  *
  * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
  * Total latency: from the generation of a message to the arrival of its last frame, one sample per
- * message. Both clocks must have one origin; a source with another clock, on another machine,
- * contributes no sample. Nothing that arrives before 'measure_from' is recorded.
+ * message. A source on another machine has another clock: its stamps are converted by what is known
+ * of that clock when the frame arrives (clock_offset.h), and the greatest bound of the error is
+ * kept. Before anything is known of it, its frames are counted and contribute no sample. Nothing
+ * that arrives before 'measure_from' is recorded.
  *
  * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h).
  */
 
+#include "clock_offset.h"
 #include "histogram.h"
 #include "nic.h"
 
@@ -25,9 +28,9 @@ struct measure_source {
 	uint32_t message_bytes;
 	uint64_t generated_ns;
 	uint16_t flow;
-	uint8_t entry;    /* of 'message' */
-	bool known, open; /* 'open': the prefix of 'message' was valid */
-	bool other_clock; /* its time stamps are not comparable */
+	uint8_t entry;                    /* of 'message' */
+	bool known, open;                 /* 'open': the prefix of 'message' was valid */
+	const struct clock_offset *clock; /* NULL: it has this clock */
 };
 
 struct measure_sink_flow {
@@ -44,6 +47,14 @@ struct measure_sink_entry {
 	struct measure_sink_flow *flow;
 };
 
+/* Frames of sources with another clock. */
+struct measure_clocks {
+	uint64_t timed;     /* with a latency, */
+	uint64_t bound_ns;  /* which was off by this at most, */
+	uint64_t bounds_ns; /* and the sum of these bounds */
+	uint64_t untimed;   /* without one: their clock was not known */
+};
+
 struct measure_sink {
 	uint16_t host, hosts;
 	weft_time measure_from;
@@ -52,6 +63,7 @@ struct measure_sink {
 	struct histogram network_ns, total_ns;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
+	struct measure_clocks clocks;               /* likewise */
 	uint64_t lost, duplicated, out_of_order;    /* frames; 0 if delivery keeps its guarantees */
 	uint64_t altered;                           /* frames whose bytes were changed */
 	struct measure_source source[];             /* [hosts] */
@@ -70,8 +82,10 @@ int measure_sink_set_entries(
 /* The same entries count by source elsewhere from now on. */
 void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
 
-/* The time stamps in frames of 'source' are not comparable. Call before the first frame. */
-void measure_sink_set_other_clock(struct measure_sink *sink, uint16_t source);
+/* The time stamps in frames of 'source' are of another clock; what is known of it is the caller's.
+ * Call before the first frame. */
+void measure_sink_set_clock(
+	struct measure_sink *sink, uint16_t source, const struct clock_offset *clock);
 
 /* Checks order and number of every delivered frame, synthetic or not. */
 void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery);

@@ -139,6 +139,7 @@ void nic_destroy(struct nic *nic)
 	itb_destroy(nic->itb);
 	free(nic->marks);
 	nic_control_destroy(nic);
+	peer_clocks_destroy(nic->clocks);
 	message_pool_fini(&nic->pool);
 	deadline_queue_fini(&nic->gap);
 	deadline_queue_fini(&nic->ack_delay);
@@ -354,6 +355,25 @@ const uint64_t *nic_counters(const struct nic *nic)
 const struct nic_config *nic_config(const struct nic *nic)
 {
 	return &nic->config;
+}
+
+int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock)
+{
+	const struct peer_clocks_config config = {.host = nic->config.host,
+		.hosts = nic->config.hosts,
+		.clock = clock,
+		.secret = nic->config.secret,
+		.same = same};
+
+	nic->clocks = peer_clocks_create(&config);
+	return nic->clocks != NULL ? 0 : -ENOMEM;
+}
+
+const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host)
+{
+	return nic->clocks != NULL && nic->clocks->peer[host].other
+		       ? &nic->clocks->peer[host].offset
+		       : NULL;
 }
 
 struct link_end *nic_link(struct nic *nic)

@@ -15,8 +15,8 @@
  * The host above calls nic_send(); its callbacks (struct nic_host) deliver and report.
  *
  * Leaves, in this order of priority:
- *     the link's own frames, notifications (cns_sent), acknowledgements (acks_sent), control frames
- *         in transit (itb_control);
+ *     the link's own frames, notifications (cns_sent), acknowledgements (acks_sent), time stamps
+ *         (clock_asks_sent, clock_answers_sent), control frames in transit (itb_control);
  *     data in transit (itb_reinjected) and own data, shared by itb_share.h; own retransmissions
  *         (frames_retransmitted) precede new frames (frames_injected)
  * Discarded frames are counted by discard_* and itb_discarded, failed messages by messages_failed.
@@ -45,6 +45,7 @@
 
 #include "answers.h"
 #include "arn_guard.h"
+#include "clock_offset.h"
 #include "data_tag.h"
 #include "itb.h"
 #include "link_end.h"
@@ -169,7 +170,8 @@ bool nic_poll(struct nic *nic, weft_time now);
  * the described mutable bytes (frame_update_mutable()). Send in this order. */
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
-/* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total;
+/* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a
+ * FRAME_CLOCK has 'now' as the time at which it leaves, which is not later than it does.
  * 'frame' has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX, and with a kind of control
  * that measures for FRAME_LATENCY_BYTES. */
 void nic_frame_build(
@@ -178,7 +180,8 @@ void nic_frame_build(
 /* Fills the descriptor of an arrived frame that passed frame_check(). */
 void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now);
 
-/* Takes an arrived frame that passed frame_check(), and its descriptor; mapper frames for an agent
+/* Takes an arrived frame that passed frame_check(), and its descriptor; 'now' is not earlier than
+ * the arrival of a FRAME_CLOCK; mapper frames for an agent
  * do not belong here. Both are the interface's until the packet is returned: the result is a chain
  * of packets (by 'next') that are the driver's again, NULL if none. */
 struct weft_packet *nic_receive(
@@ -229,6 +232,13 @@ const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
 void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
+
+/* Some hosts have another clock than this one, on another machine: all but those of 'same' [hosts].
+ * The interface finds out how far it is off (peer_clocks.h). 'clock' names its own, not 0. Once,
+ * before the first frame. -ENOMEM. */
+int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
+/* Its estimate of that clock; NULL: the host has this one. */
+const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);
 
 /* Checks invariants, for tests and debug builds; visits all peers. NULL, or a description of the
  * violation. */

@@ -89,6 +89,12 @@
 	X(CNS_STALE, "cns_stale")         /* to a frame acknowledged or answered already */        \
 	X(CNS_FOREIGN, "cns_foreign")     /* that answer nothing that was sent */                  \
 	X(EXTENSION_BAD, "extension_bad") /* data with a wrong latency extension */                \
+	/* Clocks of other machines (peer_clocks.h). */                                            \
+	X(CLOCK_ASKS_SENT, "clock_asks_sent")                                                      \
+	X(CLOCK_ANSWERS_SENT, "clock_answers_sent")                                                \
+	X(CLOCK_ANSWERS_TAKEN, "clock_answers_taken")                                              \
+	X(CLOCK_STEPS, "clock_steps")       /* answers that contradict those before */             \
+	X(CLOCKS_REFUSED, "clocks_refused") /* answers to nothing asked, or too many questions */  \
 	X(HELLOS_RECEIVED, "hellos_received")                                                      \
 	X(CONTROL_BAD, "control_bad")         /* undecodable payload */                            \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that interfaces do not use */              \

@@ -19,6 +19,7 @@
 #include "itb.h"
 #include "message_pool.h"
 #include "nic.h"
+#include "peer_clocks.h"
 #include "resequencer.h"
 #include "vc_share.h"
 
@@ -29,7 +30,13 @@ enum flow_phase {
 };
 
 /* Control frames to a peer. The lowest goes first. */
-enum flow_due { FLOW_DUE_OFFER = 1, FLOW_DUE_ASK = 2, FLOW_DUE_ACK = 4 };
+enum flow_due {
+	FLOW_DUE_OFFER = 1,
+	FLOW_DUE_ASK = 2,
+	FLOW_DUE_ACK = 4,
+	FLOW_DUE_CLOCK_ASK = 8,
+	FLOW_DUE_CLOCK_ANSWER = 16,
+};
 
 /*
  * Sending to one peer. Its messages are a queue, numbered through by frames:
@@ -104,6 +111,7 @@ struct frame_plan {
 	struct control_ack ack;
 	struct control_flow flow;
 	struct cn cn;
+	bool clock_answer; /* of FRAME_CLOCK, whose stamps are made when it is built */
 };
 
 struct nic {
@@ -143,6 +151,7 @@ struct nic {
 	struct weft_packet *released;
 	struct route_choice choice;
 	struct nic_control *control; /* NULL: nothing is done about congestion */
+	struct peer_clocks *clocks;  /* NULL: all hosts have one clock */
 	struct frame_plan plan;
 
 	uint32_t stalled_vcs;

@@ -62,6 +62,30 @@ static void receive_flow(struct nic *nic, const struct weft_packet *packet, cons
 		flow_tx_on_offer(nic, packet->source, &flow, now);
 }
 
+static void receive_clock(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,
+	unsigned bytes, weft_time now)
+{
+	struct control_clock clock;
+
+	if (!control_clock_decode(&clock, payload, bytes)) {
+		nic->count[NIC_CONTROL_BAD]++;
+		return;
+	}
+	switch (peer_clocks_hear(nic->clocks, packet->source, &clock, now)) {
+	case PEER_CLOCKS_DUE:
+		flow_due(nic, packet->source, FLOW_DUE_CLOCK_ANSWER);
+		break;
+	case PEER_CLOCKS_STEPPED:
+		nic->count[NIC_CLOCK_STEPS]++;
+		break;
+	case PEER_CLOCKS_TAKEN:
+		nic->count[NIC_CLOCK_ANSWERS_TAKEN]++;
+		break;
+	case PEER_CLOCKS_REFUSED:
+		nic->count[NIC_CLOCKS_REFUSED]++;
+	}
+}
+
 static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes, weft_time now)
 {
 	struct control_arn arn;
@@ -177,6 +201,9 @@ static void receive_control(
 		nic_control_receive(nic, packet, payload, bytes, now);
 	else if (packet->kind == FRAME_FLOW && check(nic, packet) == NIC_COUNTER_COUNT)
 		receive_flow(nic, packet, payload, bytes, now);
+	else if (packet->kind == FRAME_CLOCK && nic->clocks != NULL &&
+		 check(nic, packet) == NIC_COUNTER_COUNT)
+		receive_clock(nic, packet, payload, bytes, now);
 	else
 		nic->count[is_astray(packet) ? NIC_AGENT_ASTRAY : NIC_CONTROL_IGNORED]++;
 	nic_release_packet(nic, packet);

@@ -12,7 +12,8 @@
 #include "arrays.h"
 #include "word_list.h"
 
-#define LINKS_PER_PAGE 12 /* DPDK's replies are limited to 16 KiB */
+#define LINKS_PER_PAGE  12 /* DPDK's replies are limited to 16 KiB */
+#define CLOCKS_PER_PAGE 40
 
 enum mailbox { MAILBOX_EMPTY, MAILBOX_WRITING, MAILBOX_FULL };
 
@@ -22,6 +23,8 @@ struct telemetry {
 	unsigned devices, room;
 	telemetry_link_fn *link;
 	const void *link_ctx;
+	telemetry_clock_fn *clock;
+	const void *clock_ctx;
 	telemetry_wake_fn *wake;
 	void *wake_ctx;
 	_Atomic enum mailbox mailbox;
@@ -138,6 +141,49 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	return 0;
 }
 
+static struct rte_tel_data *clock_data(const struct telemetry_clock *clock)
+{
+	struct rte_tel_data *data = rte_tel_data_alloc();
+
+	if (data == NULL)
+		return NULL;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "at", clock->at);
+	rte_tel_data_add_dict_string(data, "of", clock->of);
+	rte_tel_data_add_dict_int(data, "known", clock->known);
+	rte_tel_data_add_dict_u64(data, "local_ns", clock->local_ns);
+	rte_tel_data_add_dict_u64(data, "remote_ns", clock->remote_ns);
+	rte_tel_data_add_dict_u64(data, "bound_ns", clock->bound_ns);
+	rte_tel_data_add_dict_int(data, "drift_ppb", clock->drift_ppb);
+	rte_tel_data_add_dict_int(data, "drift_bound_ppb", clock->drift_bound_ppb);
+	rte_tel_data_add_dict_u64(data, "samples", clock->samples);
+	rte_tel_data_add_dict_u64(data, "steps", clock->steps);
+	return data;
+}
+
+static int reply_clocks(struct telemetry *telemetry, const char *command, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	uint64_t at = parameters == NULL ? 0 : strtoull(parameters, NULL, 10);
+
+	(void)command;
+	rte_tel_data_start_dict(reply);
+	for (unsigned i = 0; i < CLOCKS_PER_PAGE && telemetry->clock != NULL; i++, at++) {
+		struct telemetry_clock clock = {.at = ""};
+		struct rte_tel_data *data;
+		char number[32];
+
+		if (!telemetry->clock(telemetry->clock_ctx, &at, &clock))
+			break;
+		data = clock_data(&clock);
+		if (data == NULL)
+			return -ENOMEM;
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)at);
+		rte_tel_data_add_dict_container(reply, number, data, 0);
+	}
+	return 0;
+}
+
 static int reply_result(
 	struct rte_tel_data *reply, int result, const struct fault *fault, const char *text)
 {
@@ -243,6 +289,8 @@ static const struct command commands[] = {
 	TELEMETRY_CLASSES(X)
 #undef X
 		{"/weft/links", reply_links, "A page of links. Parameter: number of the first one"},
+	{"/weft/clocks", reply_clocks,
+		"A page of other clocks. Parameter: number of the first one"},
 	{"/weft/capture/start", reply_capture_start,
 		"Captures a port. Parameters: port or all, absolute path"},
 	{"/weft/capture/stop", reply_capture_stop, "Ends a capture. Parameter: port or all"},
@@ -343,6 +391,14 @@ void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, c
 	pthread_mutex_lock(&here.lock);
 	telemetry->link = link;
 	telemetry->link_ctx = ctx;
+	pthread_mutex_unlock(&here.lock);
+}
+
+void telemetry_set_clocks(struct telemetry *telemetry, telemetry_clock_fn *clock, const void *ctx)
+{
+	pthread_mutex_lock(&here.lock);
+	telemetry->clock = clock;
+	telemetry->clock_ctx = ctx;
 	pthread_mutex_unlock(&here.lock);
 }
 

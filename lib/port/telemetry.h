@@ -8,11 +8,13 @@
  *     /weft/switch/list[,FROM]                         a page of names from number FROM on
  *     /weft/switch/stats,NAME                          both also with nic, port and congestion
  *     /weft/links[,FROM]                               a page of links from number FROM on
+ *     /weft/clocks[,FROM]                              a page of what is known of other clocks
  *     /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
  *     /weft/control,TEXT                               a command for the program's own loop
  *
  * stats is an object of counters; list an array of names; links an object of numbered links, empty
- * past the last one; commands answer "ok …" or "error: …".
+ * past the last one; clocks the same, whose numbers have gaps; commands answer "ok …" or "error:
+ * …".
  *
  * Callbacks run in threads of DPDK, one per connected client. The data plane writes the values
  * concurrently: snapshots use relaxed atomic loads where needed and are not consistent in time.
@@ -66,6 +68,18 @@ struct telemetry_link {
 /* Fills link number 'index'; false past the last. */
 typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
 
+/* The clock of a host on another machine (clock_offset.h). */
+struct telemetry_clock {
+	const char *at, *of; /* hosts */
+	bool known;          /* now; else the next three are 0 */
+	uint64_t local_ns, remote_ns, bound_ns;
+	int drift_ppb, drift_bound_ppb; /* remote against local */
+	uint64_t samples, steps;
+};
+
+/* Fills the next one from number '*at' on and sets '*at' to its number; false: there is none. */
+typedef bool telemetry_clock_fn(const void *ctx, uint64_t *at, struct telemetry_clock *clock);
+
 struct telemetry;
 
 /* EAL is running. 'captures' (may be NULL) outlives it. NULL and fault: EEXIST if one exists. */
@@ -77,6 +91,7 @@ void telemetry_destroy(struct telemetry *telemetry);
 int telemetry_add_device(
 	struct telemetry *telemetry, const struct telemetry_device *device, struct fault *fault);
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
+void telemetry_set_clocks(struct telemetry *telemetry, telemetry_clock_fn *clock, const void *ctx);
 
 /* Calls 'wake' when a command has come, in a thread of DPDK: for a loop that sleeps. NULL: no more,
  * and it is not being called any more. */

@@ -109,6 +109,32 @@ bool control_flow_decode(struct control_flow *flow, const uint8_t *in, unsigned 
 	       (flow->step == CONTROL_FLOW_OFFER && flow->session != 0);
 }
 
+unsigned control_clock_encode(const struct control_clock *clock, uint8_t *out)
+{
+	uint8_t *at = put32(put32(out, (uint32_t)clock->step << 24), clock->clock);
+
+	put64(put64(put64(at, clock->number), clock->heard_ns), clock->left_ns);
+	return CONTROL_CLOCK_BYTES;
+}
+
+bool control_clock_decode(struct control_clock *clock, const uint8_t *in, unsigned bytes)
+{
+	if (bytes != CONTROL_CLOCK_BYTES)
+		return false;
+	*clock = (struct control_clock){
+		.step = in[0],
+		.clock = get32(in + 4),
+		.number = get64(in + 8),
+		.heard_ns = get64(in + 16),
+		.left_ns = get64(in + 24),
+	};
+	if (clock->clock == 0 || clock->number == 0 || clock->left_ns >= CONTROL_CLOCK_TIMES)
+		return false;
+	return clock->step == CONTROL_CLOCK_ASK
+		       ? clock->heard_ns == 0
+		       : clock->step == CONTROL_CLOCK_ANSWER && clock->heard_ns <= clock->left_ns;
+}
+
 unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out)
 {
 	put32(put32(out, arn->id),

@@ -4,8 +4,8 @@
 
 /*
  * Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
- * 'Control payloads'): credit, hello, ack, flow, ARN. Big-endian on the wire, host order in these
- * structs. Decode functions check length and ranges and return false for anything invalid.
+ * 'Control payloads'): credit, hello, ack, flow, clock, ARN. Big-endian on the wire, host order in
+ * these structs. Decode functions check length and ranges and return false for anything invalid.
  */
 
 #include <stdbool.h>
@@ -68,6 +68,23 @@ struct control_flow {
 	uint32_t session;  /* of an offer: the receiver's, nonzero */
 };
 
+enum control_clock_step { CONTROL_CLOCK_ASK = 1, CONTROL_CLOCK_ANSWER };
+
+/*
+ * FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). A host asks, the
+ * other one answers with the time at which the question had arrived and the time at which the
+ * answer leaves, by its own clock.
+ */
+struct control_clock {
+	uint8_t step;      /* enum control_clock_step */
+	uint32_t clock;    /* names the sender's clock, nonzero */
+	uint64_t number;   /* of the question, nonzero; the answer repeats it */
+	uint64_t heard_ns; /* of an answer: the question had arrived; else 0 */
+	uint64_t left_ns;  /* this frame had not left before */
+};
+
+#define CONTROL_CLOCK_TIMES (UINT64_C(1) << 61) /* times are below */
+
 /*
  * FRAME_ARN travels one link upstream: packets to this destination on this VC contend at a root of
  * congestion. Table 2 of the ARN+AFI paper without the fields that the receiver fills in: the port
@@ -85,6 +102,7 @@ struct control_arn {
 #define CONTROL_HELLO_BYTES       28
 #define CONTROL_ACK_BYTES         12
 #define CONTROL_FLOW_BYTES        20
+#define CONTROL_CLOCK_BYTES       32
 #define CONTROL_ARN_BYTES         8
 
 /* Each encode function returns the bytes written; 'out' has room for the MAX above. */
@@ -92,10 +110,12 @@ unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out
 unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out);
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out);
 unsigned control_flow_encode(const struct control_flow *flow, uint8_t *out);
+unsigned control_clock_encode(const struct control_clock *clock, uint8_t *out);
 unsigned control_arn_encode(const struct control_arn *arn, uint8_t *out);
 
 bool control_credit_decode(struct control_credit *credit, const uint8_t *in, unsigned bytes);
 bool control_hello_decode(struct control_hello *hello, const uint8_t *in, unsigned bytes);
 bool control_ack_decode(struct control_ack *ack, const uint8_t *in, unsigned bytes);
 bool control_flow_decode(struct control_flow *flow, const uint8_t *in, unsigned bytes);
+bool control_clock_decode(struct control_clock *clock, const uint8_t *in, unsigned bytes);
 bool control_arn_decode(struct control_arn *arn, const uint8_t *in, unsigned bytes);

@@ -46,6 +46,7 @@ enum frame_kind {
 	FRAME_SCOUT = 7,  /* mapper: discovery */
 	FRAME_MAPPER = 8, /* mapper: tables, commits, election */
 	FRAME_FLOW = 9,   /* end to end: where a flow begins, asked and answered */
+	FRAME_CLOCK = 10, /* end to end: time stamps of two clocks, asked and answered */
 	FRAME_KIND_COUNT
 };
 

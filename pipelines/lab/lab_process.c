@@ -258,7 +258,7 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 	return process->fabric == NULL ? -errno : 0;
 }
 
-/* Excludes frames of hosts on other machines from latency: their clocks differ. */
+/* Hosts on other machines have other clocks. */
 static int choose_clocks(struct lab_process *process, struct fault *fault)
 {
 	const struct lab_plan *plan = process->lab.plan;
@@ -270,7 +270,7 @@ static int choose_clocks(struct lab_process *process, struct fault *fault)
 	for (uint32_t i = 0; result == 0 && i < process->lab.topology->hosts; i++)
 		host[i] = here[plan->host_process[i]];
 	if (result == 0)
-		real_fabric_set_clocks(process->fabric, host);
+		result = real_fabric_set_clocks(process->fabric, host, fault);
 	free(here);
 	free(host);
 	return result;

@@ -64,6 +64,7 @@ struct poll_nic *poll_nic_create(
 		goto err;
 	pn->port = config->port;
 	pn->pool = config->pool;
+	pn->clock = config->clock;
 	pn->tap.fd = -1;
 	tx_queue_init(&pn->tx, config->port, config->timed, config->rate_bps, config->delay_ps,
 		config->slack_ps, config->impairment);
@@ -155,6 +156,14 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 	return poll_guard_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
+/* The time of a frame that compares clocks: not before it came, and before it leaves. The loop's
+ * was read before it came, maybe long before if the loop was not scheduled in between, and would be
+ * wrong by that. Other frames have the loop's time. */
+static inline weft_time time_of(const struct poll_nic *pn, unsigned kind, weft_time now)
+{
+	return kind == FRAME_CLOCK && pn->clock != NULL ? clock_now(pn->clock) : now;
+}
+
 /* Processes a received frame and frees the packets that the interface returns. */
 static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -162,9 +171,12 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
 	struct weft_packet *packet = mbuf_packet(mbuf);
 
-	if (!frame_is_good_data_as(frame, bytes, &pn->guard.identity) && !take_in(pn, mbuf)) {
-		rte_pktmbuf_free(mbuf);
-		return;
+	if (!frame_is_good_data_as(frame, bytes, &pn->guard.identity)) {
+		if (!take_in(pn, mbuf)) {
+			rte_pktmbuf_free(mbuf);
+			return;
+		}
+		now = time_of(pn, frame_header_const(frame)->kind, now);
 	}
 	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), now);
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
@@ -306,7 +318,8 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 		return NULL;
 	if (next != packet)
 		return pass_on(next);
-	nic_frame_build(pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), now);
+	nic_frame_build(
+		pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), time_of(pn, packet->kind, now));
 	rte_pktmbuf_data_len(mbuf) = packet->bytes;
 	rte_pktmbuf_pkt_len(mbuf) = packet->bytes;
 	return mbuf;

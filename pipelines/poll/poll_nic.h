@@ -26,6 +26,7 @@
 #include "port.h"
 #include "run_goal.h"
 #include "traffic.h"
+#include "tsc_clock.h"
 #include "tx_queue.h"
 
 #define POLL_NIC_SOURCES_MAX 128
@@ -43,6 +44,8 @@ struct poll_nic_config {
 	uint64_t rate_bps;
 	weft_time delay_ps, slack_ps;
 	struct impairment *impairment; /* NULL: none */
+	/* Read for frames that compare clocks, the caller's; NULL: they have the loop's time. */
+	const struct clock *clock;
 };
 
 struct poll_nic_tap {
@@ -75,6 +78,7 @@ struct poll_nic {
 	struct nic *nic;
 	struct port *port;
 	struct rte_mempool *pool;
+	const struct clock *clock; /* NULL: see the configuration */
 	struct tx_queue tx;
 	struct rte_mbuf *spare; /* allocated, not used yet */
 	struct measure_sink *sink;

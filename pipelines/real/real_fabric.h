@@ -99,9 +99,11 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault);
 
 /* Which hosts of a lab have the clock of this fabric, [host of the topology]: clocks of different
- * machines have nothing to do with each other, so no latency can be measured between hosts of two
- * of them. After real_fabric_create(), before the first frame; without it all hosts have. */
-void real_fabric_set_clocks(struct real_fabric *fabric, const bool *host_has_ours);
+ * machines have nothing to do with each other, so interfaces find out how far the others are off,
+ * for latencies. After real_fabric_create(), before the first frame; without it all hosts have.
+ * -ENOMEM. */
+int real_fabric_set_clocks(
+	struct real_fabric *fabric, const bool *host_has_ours, struct fault *fault);
 
 /* The ports, for captures: "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);

@@ -141,6 +141,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	config.rate_bps = link->rate_bps;
 	config.delay_ps = link->delay_ps;
 	config.impairment = real_end_impairment(host->end);
+	config.clock = &fabric->clock;
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;
@@ -170,13 +171,38 @@ int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 	return result;
 }
 
-void real_fabric_set_clocks(struct real_fabric *fabric, const bool *host_has_ours)
+/* Names the clock: processes that share it have the same name. */
+static uint32_t name_clock(const struct clock *clock)
 {
-	for (unsigned i = 0; i < fabric->host_count; i++)
-		for (uint32_t from = 0; from < fabric->options.topology->hosts; from++)
-			if (!host_has_ours[from])
-				measure_sink_set_other_clock(
-					fabric->hosts[i].poll->sink, (uint16_t)from);
+	uint64_t word = rng_mix(clock->hz) ^ clock->origin_tsc;
+	uint32_t name = (uint32_t)(rng_mix(word) >> 32);
+
+	return name != 0 ? name : 1;
+}
+
+static int set_clocks_of_host(
+	const struct real_fabric *fabric, struct real_host *host, const bool *host_has_ours)
+{
+	struct poll_nic *poll = host->poll;
+	int result = nic_set_clocks(poll->nic, host_has_ours, name_clock(&fabric->clock));
+
+	for (uint32_t from = 0; result == 0 && from < fabric->options.topology->hosts; from++)
+		measure_sink_set_clock(
+			poll->sink, (uint16_t)from, nic_clock_of(poll->nic, (uint16_t)from));
+	return result;
+}
+
+int real_fabric_set_clocks(
+	struct real_fabric *fabric, const bool *host_has_ours, struct fault *fault)
+{
+	uint32_t hosts = fabric->options.topology->hosts, ours = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < hosts; i++)
+		ours += host_has_ours[i];
+	for (unsigned i = 0; i < fabric->host_count && ours < hosts && result == 0; i++)
+		result = set_clocks_of_host(fabric, &fabric->hosts[i], host_has_ours);
+	return result == 0 ? 0 : fault_set(fault, -result, "no memory for clocks");
 }
 
 static void destroy_host(struct real_host *host)

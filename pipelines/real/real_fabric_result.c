@@ -130,6 +130,16 @@ static void add_control(struct run_result *result, const struct nic *nic)
 		run_result_count(result, source_control_counter_name(i), count[i]);
 }
 
+/* Latencies of frames from other machines. */
+static void add_clocks(struct run_result *result, const struct measure_clocks *clocks)
+{
+	result->clocks.timed += clocks->timed;
+	result->clocks.untimed += clocks->untimed;
+	result->clocks.bounds_ns += clocks->bounds_ns;
+	if (clocks->bound_ns > result->clocks.bound_ns)
+		result->clocks.bound_ns = clocks->bound_ns;
+}
+
 static void add_host(struct run_result *result, const struct real_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
@@ -164,6 +174,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	result->out_of_order += sink->out_of_order;
 	histogram_merge(&result->network_ns, &sink->network_ns);
 	histogram_merge(&result->total_ns, &sink->total_ns);
+	add_clocks(result, &sink->clocks);
 	/* Messages without a route, or for a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	if (host->poll->tap.edge != NULL)

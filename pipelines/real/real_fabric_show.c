@@ -209,6 +209,48 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	return true;
 }
 
+/* The clock that 'line' is of, at this moment. */
+static void fill_clock(const struct real_fabric *fabric, const struct clock_line *line,
+	struct telemetry_clock *clock)
+{
+	int64_t now_ns = (int64_t)(clock_now(&fabric->clock) / PS_PER_NS), offset_ns;
+
+	clock->known = clock_line_at(line, now_ns, &offset_ns, &clock->bound_ns);
+	if (clock->known) {
+		clock->local_ns = (uint64_t)now_ns;
+		clock->remote_ns = (uint64_t)(now_ns + offset_ns);
+	}
+	clock->drift_ppb = (int)(line->rate * INT64_C(1000000000) >> 32);
+	clock->drift_bound_ppb = (int)(line->half_rate * UINT64_C(1000000000) >> 32) + 1;
+	clock->samples = line->samples;
+	clock->steps = line->steps;
+}
+
+/* Number at is of the at / hosts-th host here and the clock of host at % hosts. */
+static bool read_clock(const void *ctx, uint64_t *at, struct telemetry_clock *clock)
+{
+	const struct real_fabric *fabric = ctx;
+	const struct topology *topology = fabric->options.topology;
+
+	for (; *at < (uint64_t)fabric->host_count * topology->hosts; (*at)++) {
+		const struct real_host *host = &fabric->hosts[*at / topology->hosts];
+		uint16_t of = (uint16_t)(*at % topology->hosts);
+		const struct clock_offset *offset = nic_clock_of(host->poll->nic, of);
+		struct clock_line line;
+
+		if (offset == NULL)
+			continue;
+		clock_offset_read(offset, &line);
+		if (line.samples == 0)
+			continue;
+		clock->at = topology->host_at[host->number].name;
+		clock->of = topology->host_at[of].name;
+		fill_clock(fabric, &line, clock);
+		return true;
+	}
+	return false;
+}
+
 static int show_host(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
 	struct telemetry_device device = {
@@ -253,6 +295,7 @@ int real_show(struct real_fabric *fabric, struct fault *fault)
 	if (result == 0)
 		result = real_show_loops(fabric, fault);
 	telemetry_set_links(fabric->telemetry, read_link, fabric);
+	telemetry_set_clocks(fabric->telemetry, read_clock, fabric);
 	return result;
 }
 

@@ -273,9 +273,9 @@ json_t *run_result_latencies_json(
 	return json_pack("{s:o,s:o}", "network", network, "total", total);
 }
 
-json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool clocks_differ)
+json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed)
 {
-	json_t *latency = clocks_differ ? json_null() : json_real(sample->latency_ns);
+	json_t *latency = untimed ? json_null() : json_real(sample->latency_ns);
 	json_t *entry = json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
 		"accepted", sample->accepted, "latency_ns", latency, "adapted",
 		(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
@@ -290,11 +290,12 @@ json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool c
 
 static json_t *series_json(const struct run_result *result)
 {
+	bool untimed = result->clocks_differ && result->clocks.untimed > 0;
 	json_t *series = json_array();
 
 	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++)
-		json_array_append_new(series, run_sample_json(&result->sample[i],
-						      result->controlled, result->clocks_differ));
+		json_array_append_new(
+			series, run_sample_json(&result->sample[i], result->controlled, untimed));
 	return series;
 }
 
@@ -408,6 +409,22 @@ static json_t *wall_json(const struct run_result *result)
 	return wall;
 }
 
+static json_t *clocks_json(const struct run_result *result)
+{
+	const struct run_clocks *clocks = &result->clocks;
+	json_t *json =
+		json_pack("{s:n,s:n,s:I,s:I,s:I}", "bound_ns", "mean_bound_ns", "frames_timed",
+			(json_int_t)clocks->timed, "frames_untimed", (json_int_t)clocks->untimed,
+			"steps", (json_int_t)run_result_counter(result, "host_clock_steps"));
+
+	if (json == NULL || clocks->timed == 0)
+		return json;
+	json_object_set_new(json, "bound_ns", json_integer((json_int_t)clocks->bound_ns));
+	json_object_set_new(json, "mean_bound_ns",
+		json_real((double)clocks->bounds_ns / (double)clocks->timed));
+	return json;
+}
+
 static void add_rest(json_t *root, const struct run_result *result, bool histograms)
 {
 	char fingerprint[32];
@@ -419,6 +436,8 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "buffer",
 		json_pack("{s:i,s:i}", "vcs", (int)result->vcs, "frames_per_vc",
 			(int)result->vc_frames));
+	if (result->clocks_differ)
+		json_object_set_new(root, "clocks", clocks_json(result));
 	json_object_set_new(root, "traffic", run_result_entries_json(result, histograms));
 	json_object_set_new(root, "saturated", json_boolean(run_result_is_saturated(result)));
 	if (result->links > 0)

@@ -124,6 +124,14 @@ struct run_counter {
 	uint64_t value;
 };
 
+/* Frames of hosts with a clock of another machine, from warm-up on. */
+struct run_clocks {
+	uint64_t timed;     /* their latencies are in the histograms, */
+	uint64_t bound_ns;  /* off by this at most, */
+	uint64_t bounds_ns; /* which is the greatest of bounds with this sum */
+	uint64_t untimed;   /* their latencies are unknown */
+};
+
 /* Why a result is incomplete. */
 struct run_reason {
 	char text[RUN_REASON_MAX];
@@ -143,9 +151,9 @@ struct run_result {
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns;
 	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
-	/* Some hosts that send have a clock of another machine: what they sent is in no histogram,
-	 * and samples' latencies mean nothing. */
+	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;
+	struct run_clocks clocks;
 	struct run_sample *sample;
 	unsigned samples;
 	struct run_link *link; /* when asked for */
@@ -196,8 +204,9 @@ struct run_result {
  * measure.latencies is true, the histograms are in it. NULL without memory, or if
  * '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
-/* An object of "series"; 'controlled': with the figures of source control. */
-json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool clocks_differ);
+/* An object of "series"; 'controlled': with the figures of source control; 'untimed': without a
+ * latency. */
+json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed);
 /* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
 int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/3"
+#define FORMAT "weft-result-part/4"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -27,6 +27,9 @@
 	X("out_of_order", out_of_order)                     \
 	X("behind", behind)                                 \
 	X("absent_ns", wall.absent_ns)                      \
+	X("clock_timed", clocks.timed)                      \
+	X("clock_bounds_ns", clocks.bounds_ns)              \
+	X("clock_untimed", clocks.untimed)                  \
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
@@ -61,12 +64,13 @@ static json_t *samples_part(const struct run_result *result)
 
 json_t *run_result_part_json(const struct run_result *result)
 {
-	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:I}", "weft", FORMAT,
-		"seed", (json_int_t)result->seed, "topology", result->topology, "hosts",
+	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:I,s:I}", "weft",
+		FORMAT, "seed", (json_int_t)result->seed, "topology", result->topology, "hosts",
 		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "offered",
 		result->offered, "accepted", result->accepted, "flits",
 		result->flits_per_ns_per_switch, "seconds", result->wall.seconds, "deadlock",
-		result->deadlock, "away_ns", (json_int_t)result->wall.away_ns);
+		result->deadlock, "away_ns", (json_int_t)result->wall.away_ns, "clock_bound_ns",
+		(json_int_t)result->clocks.bound_ns);
 
 	if (part == NULL)
 		return NULL;
@@ -194,15 +198,16 @@ static int add_numbers(struct run_result *into, const json_t *part)
 static int add_head(struct run_result *into, const json_t *part)
 {
 	const char *format, *topology;
-	json_int_t seed, hosts, switches, away;
+	json_int_t seed, hosts, switches, away, bound;
 	double offered, accepted, flits, seconds;
 	int deadlock;
 
 	/* jansson reads it without changing it and has no const for that. */
-	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:I}", "weft",
+	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:I,s:I}", "weft",
 		    &format, "seed", &seed, "topology", &topology, "hosts", &hosts, "switches",
 		    &switches, "offered", &offered, "accepted", &accepted, "flits", &flits,
-		    "seconds", &seconds, "deadlock", &deadlock, "away_ns", &away) != 0 ||
+		    "seconds", &seconds, "deadlock", &deadlock, "away_ns", &away, "clock_bound_ns",
+		    &bound) != 0 ||
 		strcmp(format, FORMAT) != 0)
 		return -EINVAL;
 	into->seed = (uint64_t)seed;
@@ -217,6 +222,8 @@ static int add_head(struct run_result *into, const json_t *part)
 	into->deadlock |= deadlock != 0;
 	if ((uint64_t)away > into->wall.away_ns)
 		into->wall.away_ns = (uint64_t)away;
+	if ((uint64_t)bound > into->clocks.bound_ns)
+		into->clocks.bound_ns = (uint64_t)bound;
 	return 0;
 }
 

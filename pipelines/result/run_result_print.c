@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
+#include "clock_offset.h"
 #include "run_fidelity.h"
 #include "run_result.h"
 
@@ -72,14 +73,43 @@ static void print_latency(const struct run_result *result, const char *name,
 	const struct histogram *histogram, FILE *out)
 {
 	if (histogram->count == 0 && result->clocks_differ)
-		fprintf(out, "  %-22s - (the senders' machines have clocks of their own)\n", name);
+		fprintf(out,
+			"  %-22s - (nothing is known of the clocks of the senders' machines)\n",
+			name);
 	if (histogram->count == 0)
 		return;
-	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us%s\n", name,
+	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us", name,
 		(double)histogram_quantile(histogram, 0.5) / 1e3,
 		(double)histogram_quantile(histogram, 0.99) / 1e3,
-		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3,
-		result->clocks_differ ? " between hosts of this machine" : "");
+		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3);
+	if (result->clocks.timed > 0)
+		fprintf(out, ", +- %.1f us", (double)result->clocks.bound_ns / 1e3);
+	else if (result->clocks_differ)
+		fputs(" between hosts of this machine", out);
+	putc('\n', out);
+}
+
+/* How well the clocks of other machines are known, and what to do if they are not. */
+static void print_clocks(const struct run_result *result, FILE *out)
+{
+	const struct run_clocks *clocks = &result->clocks;
+	uint64_t steps = run_result_counter(result, "host_clock_steps");
+
+	if (!result->clocks_differ)
+		return;
+	if (clocks->timed > 0)
+		fprintf(out, "  %-22s of other machines known within %.1f us, %.1f us on average\n",
+			"clocks", (double)clocks->bound_ns / 1e3,
+			(double)clocks->bounds_ns / (double)clocks->timed / 1e3);
+	if (clocks->untimed > 0)
+		fprintf(out, "  %-22s unknown for %" PRIu64 " frames, which are in no latency\n",
+			"clocks", clocks->untimed);
+	if (steps > 0)
+		fprintf(out,
+			"  %-22s contradicted %" PRIu64
+			" times: a machine was suspended, or its TSC runs over %.1f %% apart or "
+			"is not invariant (see constant_tsc, nonstop_tsc in /proc/cpuinfo)\n",
+			"clocks", steps, CLOCK_RATE_MAX_PPM / 1e4);
 }
 
 static void print_entry(const struct run_entry *entry, unsigned which, FILE *out)
@@ -182,6 +212,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);
 	print_latency(result, "total latency", &result->total_ns, out);
+	print_clocks(result, out);
 	for (unsigned i = 0; i < result->entries; i++)
 		if (result->entries > 1 || result->entry[i].finite)
 			print_entry(&result->entry[i], i, out);

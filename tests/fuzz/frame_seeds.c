@@ -27,6 +27,11 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		.flags = CN_F_PREDICTIVE,
 		.flows = 2,
 		.flow = {{1, 2}, {3, 4}}};
+	const struct control_clock clock = {.step = CONTROL_CLOCK_ANSWER,
+		.clock = 7,
+		.number = 8,
+		.heard_ns = 1000,
+		.left_ns = 2000};
 	const struct control_arn arn = {.id = 9, .destination = 4, .root_info = 1};
 
 	switch (kind) {
@@ -40,6 +45,8 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 		return control_flow_encode(&flow, at);
 	case FRAME_ARN:
 		return control_arn_encode(&arn, at);
+	case FRAME_CLOCK:
+		return control_clock_encode(&clock, at);
 	case FRAME_CN:
 		return cn_encode(&cn, at);
 	default:

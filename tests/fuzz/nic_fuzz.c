@@ -12,7 +12,8 @@
  * to it.
  *
  * The first byte chooses a kind of congestion management, and whether data has tags. A record can
- * ask for a true tag; without one so far nothing is delivered.
+ * ask for a true tag; without one so far nothing is delivered. Answers about clocks, which one host
+ * is asked for, can have the right number.
  *
  * Input: records of 16 bytes and a payload.
  */
@@ -51,9 +52,13 @@ struct bench {
 	struct control_flow offered[HOSTS];
 	uint16_t asked_flow[HOSTS];
 	uint32_t asked_sequence[HOSTS], asked_message[HOSTS];
+	uint64_t clock_number[HOSTS]; /* of the last question after its clock */
 };
 
 static const struct data_tag_key data_key = {{1, 2, 3}, {4, 5, 6}};
+
+/* Host 2 is on another machine. */
+static const bool same_clock[HOSTS] = {true, true, false};
 
 static void deliver(void *ctx, const struct nic_delivery *delivery)
 {
@@ -102,6 +107,7 @@ static void start(struct bench *bench, unsigned kind)
 			.hosts = HOSTS};
 	bench->nic = nic_create(&config, bench->now);
 	REQUIRE(bench->nic != NULL);
+	REQUIRE(nic_set_clocks(bench->nic, same_clock, 1) == 0);
 }
 
 static void take_back(struct bench *bench, struct weft_packet *packet)
@@ -128,6 +134,7 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 	const struct control_flow *offered = &bench->offered[peer];
 	struct control_ack ack;
 	struct control_flow flow;
+	struct control_clock clock;
 	struct cn cn;
 
 	if (fields->kind == FRAME_DATA) {
@@ -150,6 +157,11 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 		flow.sequence = bench->asked_sequence[peer];
 		flow.session = PEER_SESSION;
 		control_flow_encode(&flow, payload);
+	} else if (fields->kind == FRAME_CLOCK &&
+		   control_clock_decode(&clock, payload, fields->payload_bytes) &&
+		   clock.step == CONTROL_CLOCK_ANSWER && bench->clock_number[peer] != 0) {
+		clock.number = bench->clock_number[peer];
+		control_clock_encode(&clock, payload);
 	}
 }
 
@@ -278,8 +290,13 @@ static void note(struct bench *bench, const struct weft_packet *packet, const ui
 	const uint8_t *payload = frame + frame_payload_offset(frame_header_const(frame));
 	uint16_t peer = packet->destination;
 	struct control_flow flow;
+	struct control_clock clock;
 
-	if (packet->kind == FRAME_DATA) {
+	if (packet->kind == FRAME_CLOCK) {
+		REQUIRE(control_clock_decode(&clock, payload, CONTROL_CLOCK_BYTES));
+		if (clock.step == CONTROL_CLOCK_ASK)
+			bench->clock_number[peer] = clock.number;
+	} else if (packet->kind == FRAME_DATA) {
 		bench->asked_flow[peer] = (uint16_t)(packet->message >> 16);
 		bench->asked_sequence[peer] = packet->sequence;
 		bench->asked_message[peer] = packet->message;

@@ -12,8 +12,9 @@ RUN_SECONDS_MAX = 60
 
 def one_run(lab, seconds):
     """'run' on all machines; Wrong if something is not as sent. Returns how many messages were not sent, because
-    their host stood still for a while, as those of a busy machine do."""
-    dropped = 0
+    their host stood still for a while, as those of a busy machine do; and what each machine knew of the others'
+    clocks, in words."""
+    dropped, clocks = 0, []
     ended = lab.everywhere("run", "--duration", f"{seconds}s", "--json", "-", seconds=seconds + 60)
     for site, done in zip(lab.bench.sites, ended):
         if not site.has_hosts():
@@ -24,7 +25,16 @@ def one_run(lab, seconds):
                 raise Wrong(f"{site.machine.name}: {result['checks'][check]} {check.replace('_', ' ')}; "
                             f"{lab.faults()}")
         dropped += result["messages"].get("dropped", 0)
-    return dropped
+        clocks.append(words_of(result.get("clocks")))
+    return dropped, "; ".join(words for words in clocks if words)
+
+
+def words_of(clocks):
+    if not clocks or clocks["bound_ns"] is None:
+        return ""
+    return (f"clocks within {clocks['bound_ns'] / 1e3:.0f} us ({clocks['mean_bound_ns'] / 1e3:.0f} on average), "
+            f"{clocks['frames_untimed']} of {clocks['frames_timed'] + clocks['frames_untimed']} frames untimed, "
+            f"{clocks['steps']} steps")
 
 
 class Counted:
@@ -48,7 +58,8 @@ def until(lab, messages, seconds):
     not counted in its run is in the counters of both."""
     dropped, sent_seconds, began, before = 0, 0, time.monotonic(), Counted(lab)
     while True:
-        dropped += one_run(lab, seconds)
+        more, clocks = one_run(lab, seconds)
+        dropped += more
         sent_seconds += seconds
         got = Counted(lab, before)
         if got.delivered == 0:
@@ -62,7 +73,7 @@ def until(lab, messages, seconds):
     if final.delivered < messages:
         raise Wrong(f"{final.delivered} messages in {took:.0f} s, expected {messages}; {lab.faults()}")
     return (f"{final.delivered} frames of {lab.mtu}, {final.repeated} sent twice; 0 lost, 0 duplicated, 0 out of "
-            f"order; {dropped} not sent; {took:.0f} s")
+            f"order; {dropped} not sent; {took:.0f} s{'; ' if clocks else ''}{clocks}")
 
 
 def all_arrived(lab, before):

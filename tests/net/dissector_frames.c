@@ -505,6 +505,23 @@ static void put_tagged(struct writer *writer)
 	}
 }
 
+/* 65: a question after a clock; 66: the answer; 67: one that left before the question came. */
+static void put_clocks(struct writer *writer)
+{
+	struct control_clock clock = {.step = CONTROL_CLOCK_ASK,
+		.clock = 0xC10C,
+		.number = 0x1122334455667788,
+		.left_ns = 7000};
+
+	put_control(writer, FRAME_CLOCK, control_clock_encode(&clock, payload_at(writer, 0)));
+	clock.step = CONTROL_CLOCK_ANSWER;
+	clock.heard_ns = 5000000000;
+	clock.left_ns = 5000000100;
+	put_control(writer, FRAME_CLOCK, control_clock_encode(&clock, payload_at(writer, 0)));
+	clock.left_ns = 4999999999;
+	put_control(writer, FRAME_CLOCK, control_clock_encode(&clock, payload_at(writer, 0)));
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -531,6 +548,7 @@ int main(int argc, char **argv)
 	put_extensions(&writer);
 	put_notifications(&writer);
 	put_tagged(&writer);
+	put_clocks(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

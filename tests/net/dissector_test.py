@@ -16,7 +16,8 @@ NAMES = [
     "frame.comment", "frame.interface_name", "frame.len", "frame.number",
     "frame.packet_flags_direction", "frame.time_epoch", "ip.dst", "udp.dstport",
     "weft.ack.again", "weft.ack.expected", "weft.ack.flow", "weft.ack.missing", "weft.ack.session",
-    "weft.bad_extension", "weft.cn.becn", "weft.cn.destination", "weft.cn.fecn", "weft.cn.flows",
+    "weft.bad_extension", "weft.clock.clock", "weft.clock.heard", "weft.clock.left", "weft.clock.number",
+    "weft.clock.step", "weft.cn.becn", "weft.cn.destination", "weft.cn.fecn", "weft.cn.flows",
     "weft.cn.message", "weft.cn.path", "weft.cn.predictive", "weft.cn.sequence", "weft.cn.source",
     "weft.cn.waiting", "weft.latency.check.ok", "weft.latency.destination", "weft.latency.flows",
     "weft.latency.path", "weft.latency.predictive", "weft.latency.source", "weft.latency.waiting",
@@ -155,11 +156,14 @@ def check_control(capture):
     offer = {"weft.kind": "9", "weft.flow.step": "2", "weft.flow.asked": "6",
              "weft.flow.sequence": "70000", "weft.flow.offered": "9", "weft.flow.number": "44",
              "weft.flow.first": "123456", "weft.flow.session": "0x00000007"}
+    question = {"weft.kind": "10", "weft.clock.step": "1", "weft.clock.clock": "0x0000c10c",
+                "weft.clock.number": "0x1122334455667788", "weft.clock.heard": "0", "weft.clock.left": "7000"}
+    answer = {**question, "weft.clock.step": "2", "weft.clock.heard": "5000000000", "weft.clock.left": "5000000100"}
     tagged = {"weft.kind": "1", "weft.data_tag": "b1b2b3b4b5b6b7b8", "weft.payload_crc.ok": "1"}
     expect("frame 1 has no tag", capture.field(1, "weft.data_tag"), "")
     expect("frame 64 is padded behind its tag", capture.field(64, "weft.padding"), "000000")
     for frame, fields in ((63, tagged), (64, tagged), (5, credit), (6, hello), (8, ack), (32, arn), (51, sealed), (52, ask),
-                          (53, offer)):
+                          (53, offer), (65, question), (66, answer)):
         for name, wanted in fields.items():
             expect(f"frame {frame}: {name}", capture.field(frame, name), wanted)
 
@@ -234,7 +238,7 @@ def check_expert(capture):
         "weft.bad_crc": [19], "weft.bad_payload_crc": [20],
         "weft.bad_route_length": [21], "weft.short": [22],
         "weft.routing_error": [18, 23, 24, 25, 27, 47, 49, 50],
-        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 54, 61, 62],
+        "weft.bad_payload": [29, 30, 33, 44, 45, 46, 54, 61, 62, 67],
         "weft.bad_extension": [56, 57],
         "weft.again": [8], "weft.discarded": [28],
     }
@@ -253,7 +257,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 65)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 68)))
 
 
 def check_page(capture):

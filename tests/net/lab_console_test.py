@@ -183,6 +183,19 @@ class Console(unittest.TestCase):
         self.assertEqual(self.processes(), [])
         self.assertFalse(os.path.exists(self.path("own")))
 
+    def test_up_warns_of_a_machine_whose_time_of_day_is_far_from_the_consoles(self):
+        self.assertNotIn("time of day", self.weft("up", self.file)[2])
+        for shift, said in ((5000, "ahead of"), (-5000, "behind")):
+            program = self.program("shifted", f"#!/bin/sh\n{WEFT} \"$@\" | while read -r line; do\n"
+                                   f"printf '%s\\n' \"$line\" | sed \"s/\\\"time_ns\\\": *[0-9]*/"
+                                   f"\\\"time_ns\\\": $(($(date +%s%N) + {shift}000000000))/\"\ndone\n")
+            self.write("far.yaml", self.text().replace(f"weft: {WEFT}", f"weft: {program}"))
+            code, _, err = self.weft("up", self.file, "--restart")
+            self.assertEqual(code, 0, err)
+            self.assertRegex(err, rf"weft lab up: warning: machine a: its time of day is (4999|5000|5001) s {said} that "
+                             r"of this console, and captures have the time of each machine: let NTP set both \(apt "
+                             r"install chrony\)\n")
+
     def test_a_lab_of_this_machine_is_no_console_whatever_its_folder_is_called(self):
         near = "".join(line + "\n" for line in self.text().splitlines() if not line.startswith("machines"))
         self.write("near.yaml", near.replace("name: far", "name: near"))

@@ -22,13 +22,15 @@ local FLOWS_MAX, PATH_MAX, PATH_UNKNOWN = 8, 15, 0xFF
 local kinds = {
 	[1] = "data", [2] = "credit", [3] = "arn", [4] = "ack",
 	[5] = "cn", [6] = "hello", [7] = "scout", [8] = "mapper", [9] = "flow",
+	[10] = "clock",
 }
-local KIND_FLOW = 9
+local KIND_FLOW, KIND_CLOCK = 9, 10
 local KIND_DATA, KIND_CREDIT, KIND_ARN, KIND_ACK, KIND_HELLO, KIND_SCOUT, KIND_MAPPER = 1, 2, 3, 4, 6, 7, 8
 local KIND_CN = 5
-local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = true, [9] = true }
+local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = true, [9] = true, [10] = true }
 
 local flow_steps = { [1] = "ask", [2] = "offer" }
+local clock_steps = { [1] = "ask", [2] = "answer" }
 local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step" }
 local TYPE_AGENT, TYPE_STEP = 3, 4
 local STEPS_MAX = 2
@@ -113,6 +115,12 @@ local f = {
 	flow_number = ProtoField.uint16("weft.flow.number", "Number of its first message"),
 	flow_first = ProtoField.uint32("weft.flow.first", "Sequence number of its first frame"),
 	flow_session = ProtoField.uint32("weft.flow.session", "Session", base.HEX),
+
+	clock_step = ProtoField.uint8("weft.clock.step", "Step", base.DEC, clock_steps),
+	clock_clock = ProtoField.uint32("weft.clock.clock", "Name of the sender's clock", base.HEX),
+	clock_number = ProtoField.uint64("weft.clock.number", "Number of the question", base.HEX),
+	clock_heard = ProtoField.uint64("weft.clock.heard", "The question had arrived (ns)"),
+	clock_left = ProtoField.uint64("weft.clock.left", "Left not before (ns)"),
 
 	arn_id = ProtoField.uint32("weft.arn.id", "Root of congestion", base.HEX),
 	arn_destination = ProtoField.uint16("weft.arn.destination", "Destination of the packets"),
@@ -477,6 +485,31 @@ local function dissect_flow(tvb, tree, item)
 	tree:add(f.flow_session, tvb(16, 4))
 	return string.format(" offer %d:%d to %d:%d", tvb(8, 2):uint(), tvb(12, 4):uint(),
 		tvb(0, 2):uint(), tvb(4, 4):uint())
+end
+
+-- The steps are known, and the times can be.
+local function is_clock(tvb)
+	if tvb:len() ~= 32 or tvb(4, 4):uint() == 0 or tvb(8, 8):uint64() == UInt64(0) then
+		return false
+	end
+	local step, heard, left = tvb(0, 1):uint(), tvb(16, 8):uint64(), tvb(24, 8):uint64()
+	if left >= UInt64(0, 0x20000000) then
+		return false
+	end
+	return (step == 1 and heard == UInt64(0)) or (step == 2 and heard <= left)
+end
+
+local function dissect_clock(tvb, tree, item)
+	if not is_clock(tvb) then
+		bad_payload(item, KIND_CLOCK)
+		return ""
+	end
+	tree:add(f.clock_step, tvb(0, 1))
+	tree:add(f.clock_clock, tvb(4, 4))
+	tree:add(f.clock_number, tvb(8, 8))
+	tree:add(f.clock_heard, tvb(16, 8))
+	tree:add(f.clock_left, tvb(24, 8))
+	return " " .. clock_steps[tvb(0, 1):uint()] .. " " .. tvb(8, 8):uint64():tohex()
 end
 
 local function dissect_arn(tvb, tree, item)
@@ -895,6 +928,8 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 		pinfo.cols.info:append(dissect_ack(tvb, tree, item))
 	elseif header.kind == KIND_FLOW then
 		pinfo.cols.info:append(dissect_flow(tvb, tree, item))
+	elseif header.kind == KIND_CLOCK then
+		pinfo.cols.info:append(dissect_clock(tvb, tree, item))
 	elseif header.kind == KIND_CN then
 		pinfo.cols.info:append(dissect_cn(tvb, tree, item))
 	elseif header.kind == KIND_ARN then

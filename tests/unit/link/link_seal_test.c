@@ -388,6 +388,7 @@ static void data_and_the_mappers_frames_have_no_seal(void **state)
 	assert_true(link_seal_covers(FRAME_ARN));
 	assert_true(link_seal_covers(FRAME_ACK));
 	assert_true(link_seal_covers(FRAME_CN));
+	assert_true(link_seal_covers(FRAME_CLOCK));
 }
 
 static void an_opened_frame_is_as_before_it_was_sealed(void **state)

@@ -82,12 +82,13 @@ static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void a_source_with_another_clock_is_judged_but_has_no_latencies(void **state)
+static void a_source_with_an_unknown_clock_is_judged_but_has_no_latencies(void **state)
 {
+	const struct clock_offset unknown = {.known = false};
 	struct sender sender;
 
 	start(&sender);
-	measure_sink_set_other_clock(sender.sink, 2);
+	measure_sink_set_clock(sender.sink, 2, &unknown);
 	frame(&sender, 0, 0, 0, 100, 150, 2030);
 	frame(&sender, 1, 0, 100, 50, 150, 2050);
 	/* A flow that begins anew does not change the clock. */
@@ -97,9 +98,37 @@ static void a_source_with_another_clock_is_judged_but_has_no_latencies(void **st
 	assert_int_equal(sender.sink->measured_messages, 2);
 	assert_int_equal(sender.sink->measured_bytes, 170);
 	assert_int_equal(sender.sink->altered, 0);
+	assert_int_equal(sender.sink->clocks.untimed, 3);
+	assert_int_equal(sender.sink->clocks.timed, 0);
 	sender.message.source = sender.delivery.source = 3;
 	frame(&sender, 0, 0, 0, 20, 20, 2070);
 	assert_int_equal(sender.sink->network_ns.max, 70);
+	measure_sink_destroy(sender.sink);
+}
+
+/* That of the source is 1700 ns ahead, and the frame arrives at 400 here. */
+static void stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept(void **state)
+{
+	struct clock_offset offset = {.known = false};
+	struct clock_sample sample = {
+		.sent_ns = 100, .heard_ns = 1810, .answered_ns = 1810, .arrived_ns = 120};
+	struct sender sender;
+
+	start(&sender);
+	measure_sink_set_clock(sender.sink, 2, &offset);
+	clock_offset_forget(&offset);
+	assert_int_equal(clock_offset_take(&offset, &sample), CLOCK_AGREES);
+	frame(&sender, 0, 0, 0, 20, 20, 400);
+	assert_in_range(sender.sink->network_ns.max, 98, 102);
+	assert_in_range(sender.sink->total_ns.max, 1098, 1102);
+	assert_in_range(sender.sink->clocks.bound_ns, 10, 15);
+	/* Later less is known. */
+	frame(&sender, 1, 1, 0, 20, 20, 1000400);
+	assert_in_range(sender.sink->clocks.bound_ns, 2010, 2016);
+	assert_int_equal(sender.sink->clocks.timed, 2);
+	assert_in_range(sender.sink->clocks.bounds_ns, 2020, 2031);
+	measure_sink_reset(sender.sink, 0);
+	assert_int_equal(sender.sink->clocks.timed, 0);
 	measure_sink_destroy(sender.sink);
 }
 
@@ -294,7 +323,8 @@ static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
 	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
-	cmocka_unit_test(a_source_with_another_clock_is_judged_but_has_no_latencies),
+	cmocka_unit_test(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies),
+	cmocka_unit_test(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept),
 	cmocka_unit_test(what_comes_before_the_measurement_is_not_in_it),
 	cmocka_unit_test(a_missing_frame_is_lost),
 	cmocka_unit_test(a_frame_that_comes_late_is_out_of_order_and_not_lost),

@@ -156,13 +156,14 @@ static void entries_add_up_over_senders_and_receivers(void **state)
 	free_result(all);
 }
 
-static void a_latency_between_machines_is_null(void **state)
+static void a_latency_by_an_unknown_clock_is_null(void **state)
 {
 	struct run_result *run = new_result();
-	json_t *json, *network, *total;
+	json_t *json, *network, *total, *clocks;
 
 	(void)state;
 	run->clocks_differ = true;
+	run->clocks.untimed = 1;
 	histogram_record(&run->total_ns, 700);
 	assert_non_null(run_result_add_sample(run));
 	json = run_result_json(run, NULL);
@@ -173,10 +174,46 @@ static void a_latency_between_machines_is_null(void **state)
 	assert_true(json_is_null(json_object_get(network, "p999")));
 	/* Between hosts of this machine it could be measured. */
 	assert_int_equal(json_integer_value(json_object_get(total, "max")), 700);
+	clocks = json_object_get(json, "clocks");
+	assert_true(json_is_null(json_object_get(clocks, "bound_ns")));
+	assert_true(json_is_null(json_object_get(clocks, "mean_bound_ns")));
+	assert_int_equal(json_integer_value(json_object_get(clocks, "frames_untimed")), 1);
 	assert_true(json_is_null(
 		json_object_get(json_array_get(json_object_get(json, "series"), 0), "latency_ns")));
 	json_decref(json);
 	free_result(run);
+}
+
+static void the_bound_of_clocks_is_the_greatest_of_all_parts(void **state)
+{
+	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
+	json_t *json, *clocks;
+
+	(void)state;
+	a->clocks = (struct run_clocks){.timed = 3, .bound_ns = 900, .bounds_ns = 1000};
+	b->clocks = (struct run_clocks){.timed = 1, .bound_ns = 200, .bounds_ns = 200};
+	run_result_count(b, "host_clock_steps", 2);
+	add(all, a);
+	add(all, b);
+	assert_non_null(run_result_add_sample(all));
+	json = run_result_json(all, NULL);
+	assert_null(json_object_get(json, "clocks"));
+	json_decref(json);
+	all->clocks_differ = true;
+	json = run_result_json(all, NULL);
+	clocks = json_object_get(json, "clocks");
+	assert_int_equal(json_integer_value(json_object_get(clocks, "bound_ns")), 900);
+	assert_true(json_real_value(json_object_get(clocks, "mean_bound_ns")) == 300);
+	assert_int_equal(json_integer_value(json_object_get(clocks, "frames_timed")), 4);
+	assert_int_equal(json_integer_value(json_object_get(clocks, "frames_untimed")), 0);
+	assert_int_equal(json_integer_value(json_object_get(clocks, "steps")), 2);
+	/* All is known: samples have latencies. */
+	assert_true(json_is_real(
+		json_object_get(json_array_get(json_object_get(json, "series"), 0), "latency_ns")));
+	json_decref(json);
+	free_result(a);
+	free_result(b);
+	free_result(all);
 }
 
 static void histograms_are_in_the_document_only_if_asked_for(void **state)
@@ -392,7 +429,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
 	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),
 	cmocka_unit_test(entries_add_up_over_senders_and_receivers),
-	cmocka_unit_test(a_latency_between_machines_is_null),
+	cmocka_unit_test(a_latency_by_an_unknown_clock_is_null),
+	cmocka_unit_test(the_bound_of_clocks_is_the_greatest_of_all_parts),
 	cmocka_unit_test(histograms_are_in_the_document_only_if_asked_for),
 	cmocka_unit_test(shares_of_the_fabric_add_up),
 	cmocka_unit_test(the_measuring_is_from_the_first_beginning_to_the_last_end),

@@ -186,6 +186,69 @@ static void flow_survives_the_wire(void **state)
 	}
 }
 
+static void clock_survives_the_wire(void **state)
+{
+	struct rng rng;
+
+	rng_init(&rng, 8, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct control_clock out, in = {
+						  .step = CONTROL_CLOCK_ANSWER,
+						  .clock = (uint32_t)rng_next(&rng) | 1,
+						  .number = rng_next(&rng) | 1,
+						  .heard_ns = rng_next(&rng) >> 4,
+					  };
+		uint8_t bytes[CONTROL_CLOCK_BYTES];
+
+		in.left_ns = in.heard_ns + (rng_next(&rng) >> 5);
+		assert_int_equal(control_clock_encode(&in, bytes), CONTROL_CLOCK_BYTES);
+		assert_true(control_clock_decode(&out, bytes, sizeof(bytes)));
+		assert_int_equal(in.step, out.step);
+		assert_int_equal(in.clock, out.clock);
+		assert_true(in.number == out.number);
+		assert_true(in.heard_ns == out.heard_ns);
+		assert_true(in.left_ns == out.left_ns);
+	}
+}
+
+static bool is_valid_clock(struct control_clock clock)
+{
+	uint8_t bytes[CONTROL_CLOCK_BYTES];
+
+	control_clock_encode(&clock, bytes);
+	return control_clock_decode(&clock, bytes, sizeof(bytes));
+}
+
+static void clock_of_another_length_or_step_or_with_impossible_times_is_refused(void **state)
+{
+	const struct control_clock good = {
+		.step = CONTROL_CLOCK_ANSWER, .clock = 1, .number = 1, .heard_ns = 5, .left_ns = 5};
+	uint8_t bytes[CONTROL_CLOCK_BYTES + 1] = {0};
+	struct control_clock clock = good;
+
+	control_clock_encode(&good, bytes);
+	assert_true(control_clock_decode(&clock, bytes, CONTROL_CLOCK_BYTES));
+	assert_false(control_clock_decode(&clock, bytes, CONTROL_CLOCK_BYTES - 1));
+	assert_false(control_clock_decode(&clock, bytes, CONTROL_CLOCK_BYTES + 1));
+	clock.step = 3;
+	assert_false(is_valid_clock(clock));
+	clock.step = CONTROL_CLOCK_ASK; /* which was not heard by anybody yet */
+	assert_false(is_valid_clock(clock));
+	clock.heard_ns = 0;
+	assert_true(is_valid_clock(clock));
+	clock = good;
+	clock.clock = 0;
+	assert_false(is_valid_clock(clock));
+	clock = good;
+	clock.number = 0;
+	assert_false(is_valid_clock(clock));
+	clock = good;
+	clock.left_ns = 4;
+	assert_false(is_valid_clock(clock));
+	clock.left_ns = CONTROL_CLOCK_TIMES;
+	assert_false(is_valid_clock(clock));
+}
+
 static void flow_of_another_length_or_step_or_offered_by_no_session_is_refused(void **state)
 {
 	uint8_t bytes[CONTROL_FLOW_BYTES + 1] = {[2] = CONTROL_FLOW_ASK};
@@ -264,6 +327,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ack_of_another_length_or_without_session_is_refused),
 	cmocka_unit_test(flow_survives_the_wire),
 	cmocka_unit_test(flow_of_another_length_or_step_or_offered_by_no_session_is_refused),
+	cmocka_unit_test(clock_survives_the_wire),
+	cmocka_unit_test(clock_of_another_length_or_step_or_with_impossible_times_is_refused),
 	cmocka_unit_test(arn_survives_the_wire),
 	cmocka_unit_test(arn_has_its_fields_in_order),
 	cmocka_unit_test(arn_of_another_length_of_no_host_or_vc_is_refused),

@@ -227,6 +227,43 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 	return links;
 }
 
+/* The number behind the last one of the page. */
+static unsigned long long behind_page(const json_t *page)
+{
+	unsigned long long next = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)page, key, value)
+	{
+		unsigned long long number = strtoull(key, NULL, 10);
+
+		next = number >= next ? number + 1 : next;
+	}
+	return next;
+}
+
+json_t *lab_ask_clocks(struct lab_connection *connection, struct fault *fault)
+{
+	json_t *clocks = json_array(), *page;
+	unsigned long long next = 0;
+	char command[64];
+	size_t count;
+
+	do {
+		snprintf(command, sizeof(command), "/weft/clocks,%llu", next);
+		page = ask(connection, command, fault);
+		if (page == NULL) {
+			json_decref(clocks);
+			return NULL;
+		}
+		next = behind_page(page);
+		count = append_all(clocks, page);
+		json_decref(page);
+	} while (count > 0);
+	return clocks;
+}
+
 #define STEP_MS       5
 #define REPORT_MS     5000 /* for a process to write a file */
 #define ORDER_TRIES   400

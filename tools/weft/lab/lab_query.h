@@ -35,6 +35,8 @@ const char *lab_text(const json_t *object, const char *name);
 
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
+/* All pages of /weft/clocks. */
+json_t *lab_ask_clocks(struct lab_connection *connection, struct fault *fault);
 
 /* Commands to the loop of a process of a lab (real_fabric_serve()), and its answers in files. */
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd_lab.h"
@@ -65,6 +66,7 @@ static void load(struct part *part)
 static json_t *describe(const struct part *part)
 {
 	json_t *list = json_array();
+	struct timespec now;
 
 	for (unsigned i = 0; part->up && i < part->state.processes; i++) {
 		const struct lab_record *record = &part->state.process[i];
@@ -74,8 +76,10 @@ static json_t *describe(const struct part *part)
 				      (json_int_t)record->pid, "alive", lab_record_alive(record),
 				      "cpu_ns", (json_int_t)lab_record_cpu_ns(record)));
 	}
-	return json_pack("{s:s,s:b,s:s,s:o}", "version", WEFT_VERSION, "up", part->up, "dir",
-		part->dir, "processes", list);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return json_pack("{s:s,s:b,s:s,s:I,s:o}", "version", WEFT_VERSION, "up", part->up, "dir",
+		part->dir, "time_ns", (json_int_t)now.tv_sec * 1000000000 + now.tv_nsec,
+		"processes", list);
 }
 
 static bool is_name(const char *name)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
+#include "console_clock.h"
 #include "console_gone.h"
 #include "console_orders.h"
 #include "lab_bundle.h"
@@ -243,8 +244,10 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 		if (result < 0)
 			return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
-	if (done > 0)
+	if (done > 0) {
 		print_summary(console);
+		console_warn_of_clocks(&console->state, COMMAND);
+	}
 	if (done < console->state.remotes)
 		return command_fail(COMMAND, console_orders_code(&console->orders),
 			"lab %s is not up on %u of %u machines%s", console->lab->plan->lab,

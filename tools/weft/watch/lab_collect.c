@@ -29,6 +29,17 @@ static int add_links(struct lab_connection *connection, json_t *into, struct fau
 	return 0;
 }
 
+static int add_clocks(struct lab_connection *connection, json_t *into, struct fault *fault)
+{
+	json_t *clocks = lab_ask_clocks(connection, fault);
+
+	if (clocks == NULL)
+		return -EPROTO;
+	json_array_extend(into, clocks);
+	json_decref(clocks);
+	return 0;
+}
+
 /* Loops have numbers, so the name of the process stands before: "s0/0". */
 static int add_loops(struct lab_connection *connection, const struct lab_record *record,
 	json_t *into, struct fault *fault)
@@ -64,6 +75,8 @@ static int add_process(
 	if (result == 0)
 		result = add_links(&connection, json_object_get(into, "links"), fault);
 	if (result == 0)
+		result = add_clocks(&connection, json_object_get(into, "clocks"), fault);
+	if (result == 0)
 		result = add_loops(&connection, record, json_object_get(into, "loops"), fault);
 	lab_disconnect(&connection);
 	if (result == 0 && mapping != NULL)
@@ -73,9 +86,9 @@ static int add_process(
 
 static json_t *begin(const struct lab *lab, const struct lab_state *state)
 {
-	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:o}", "lab",
+	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:[],s:o}", "lab",
 		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
-		"ports", "congestion", "loops", "links", "elsewhere",
+		"ports", "congestion", "loops", "links", "clocks", "elsewhere",
 		lab_elsewhere(lab->plan, state));
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_MAPPER)
@@ -164,6 +177,7 @@ static void merge(json_t *all, const json_t *part)
 		json_object_update(
 			json_object_get(all, objects[i]), json_object_get(part, objects[i]));
 	json_array_extend(json_object_get(all, "links"), json_object_get(part, "links"));
+	json_array_extend(json_object_get(all, "clocks"), json_object_get(part, "clocks"));
 	theirs = json_object_get(part, "mapping");
 	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_array_extend(
@@ -230,7 +244,7 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	return done;
 }
 
-/* Removes latencies if frames have arrived and no sender had this machine's clock. */
+/* Removes latencies if frames have arrived and of no sender's clock anything was known. */
 static void forget_latencies(json_t *all)
 {
 	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};

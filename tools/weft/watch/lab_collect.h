@@ -13,7 +13,7 @@
 #include "lab.h"
 #include "lab_state.h"
 
-/* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
+/* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links", "clocks",
  * "elsewhere", "mapping", "starved" (lab_starved())}; the caller's reference. */
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state);
 

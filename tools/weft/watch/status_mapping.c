@@ -129,6 +129,30 @@ void status_print_mapping(json_t *mapping, FILE *out)
 		fprintf(out, "  not done: %s\n", lab_text(mapping, "why"));
 }
 
+void status_print_clocks(const json_t *clocks, FILE *out)
+{
+	uint64_t bound_ns = 0, steps = 0;
+	size_t index, known = 0;
+	json_t *clock;
+
+	json_array_foreach(clocks, index, clock)
+	{
+		known += json_count_of(clock, "known") != 0;
+		steps += json_count_of(clock, "steps");
+		if (json_count_of(clock, "bound_ns") > bound_ns)
+			bound_ns = json_count_of(clock, "bound_ns");
+	}
+	if (known > 0)
+		fprintf(out,
+			"clocks of other machines: known within %.1f us by %zu pairs of hosts\n",
+			(double)bound_ns / 1e3, known);
+	if (steps > 0)
+		fprintf(out,
+			"clocks of other machines: contradicted %" PRIu64
+			" times: was a machine suspended, or is its TSC not invariant?\n",
+			steps);
+}
+
 void status_print_elsewhere(const json_t *elsewhere, FILE *out)
 {
 	if (json_array_size(elsewhere) == 0)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The offset of another machine's clock against this one's, with a bound that is never exceeded.
+ *
+ * An exchange has four time stamps: a question leaves here (sent) and arrives there (heard), the
+ * answer leaves there (answered) and arrives here (arrived). No frame arrives before it was sent,
+ * whatever way it took and however long it waited. So the offset, remote less local clock, lies
+ *
+ *     between answered - arrived and heard - sent
+ *
+ * however unequal the two ways are. The interval is as wide as the round trip without the stay at
+ * the other end. The intervals of all exchanges hold, so they are intersected: the shortest ways in
+ * either direction decide (the minimum filter), and need not belong to one exchange. Between
+ * exchanges an interval grows by what is not known of the drift.
+ *
+ * The drift is bounded likewise: two intervals of the offset at two times bound its mean rate in
+ * between. What is assumed, and not measured: clocks differ by CLOCK_RATE_MAX at most, and their
+ * rate changes by CLOCK_RATE_CHANGE at most while an old interval is remembered. An empty
+ * intersection proves that a clock was set or violates that: it counts as a step, and the estimate
+ * begins anew. It is not used again before CLOCK_TRUST exchanges have agreed.
+ *
+ * For the bound to hold, a stamp of leaving must not be later than the frame, and a stamp of
+ * arriving not earlier: the driver reads its clock before it sends and after it has received.
+ *
+ * Integers only, nanoseconds; no clock, no allocation. One thread updates; clock_offset_read() is
+ * for any other.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLOCK_RATE_MAX_PPM    2000 /* crystals: 200; but frequencies are measured in 20 ms */
+#define CLOCK_RATE_CHANGE_PPM 5    /* crystals of a machine that gets warmer: 1 */
+#define CLOCK_TRUST           3
+#define CLOCK_MARKS           4
+#define CLOCK_MARK_NS         (16 * INT64_C(1000000000)) /* between intervals to remember */
+/* Behind the last exchange: the estimate is not used, or begins anew. */
+#define CLOCK_USED_NS   (2 * INT64_C(1000000000))
+#define CLOCK_FORGET_NS (60 * INT64_C(1000000000))
+/* Time stamps are below this, so that no difference overflows. */
+#define CLOCK_STAMP_MAX (INT64_C(1) << 61)
+
+struct clock_interval {
+	int64_t at_ns; /* by the local clock */
+	int64_t low_ns, high_ns;
+};
+
+/* The estimate at 'at_ns' and how it goes on. Rates are fractions of 2^32. */
+struct clock_line {
+	int64_t at_ns;
+	int64_t middle_ns;
+	uint64_t half_ns;
+	int32_t rate;
+	uint32_t half_rate;
+	bool usable;
+	uint32_t samples, steps;
+};
+
+struct clock_sample {
+	int64_t sent_ns, arrived_ns;   /* local */
+	int64_t heard_ns, answered_ns; /* remote */
+};
+
+struct clock_offset {
+	struct clock_line line;
+	struct clock_interval now;               /* at the last exchange */
+	struct clock_interval mark[CLOCK_MARKS]; /* earlier, the oldest first */
+	int64_t rate_low, rate_high;             /* fractions of 2^32 */
+	uint8_t marks;
+	uint8_t doubts; /* exchanges that have to agree before it is used */
+	bool known;
+	uint32_t version; /* of 'line', odd while it changes */
+};
+
+/* Forgets everything but the counts: another clock may be there. */
+void clock_offset_forget(struct clock_offset *offset);
+
+/* Not used before the next exchange, which may be with another clock. */
+void clock_offset_doubt(struct clock_offset *offset);
+
+enum clock_verdict { CLOCK_AGREES, CLOCK_STEPPED, CLOCK_SENSELESS };
+
+/* Takes an exchange; 'arrived_ns' never decreases. Stepped: the estimate has begun anew with it.
+ * Senseless: it contradicts itself, and nothing has changed. */
+enum clock_verdict clock_offset_take(
+	struct clock_offset *offset, const struct clock_sample *sample);
+
+/* Remote less local clock when the local one shows 'now_ns', and how far off that can be.
+ * False: not known. In the updating thread, or of a copy. */
+static inline bool clock_line_at(
+	const struct clock_line *line, int64_t now_ns, int64_t *offset_ns, uint64_t *bound_ns)
+{
+	int64_t age = now_ns - line->at_ns;
+	uint64_t far = (uint64_t)(age < 0 ? -age : age);
+
+	if (!line->usable || far > (uint64_t)CLOCK_USED_NS)
+		return false;
+	/* Both shifts and a stamp cut off by less than one each. */
+	*offset_ns = line->middle_ns + ((age * line->rate) >> 32);
+	*bound_ns = line->half_ns + ((far * line->half_rate) >> 32) + 3;
+	return true;
+}
+
+/* A copy of the line for another thread than the one that updates. */
+void clock_offset_read(const struct clock_offset *offset, struct clock_line *line);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * The clocks of hosts on other machines, as an interface knows them, and the questions and answers
+ * by which it finds out (FRAME_CLOCK). The receiver of data asks: one-way latency is computed where
+ * a frame arrives, from the sender's stamp in it. Acknowledgements set the pace, so that nobody
+ * asks who receives nothing: the first questions of a peer follow each other fast, because the
+ * drift is not known yet, the others slowly.
+ *
+ * An answer repeats the number of its question, a keyed hash of 64 bits, so that only somebody who
+ * has read the question can answer it; one question to a peer is open at a time. Each answer names
+ * the clock that its stamps are of: another one means that the machine has begun anew.
+ *
+ * A plain state machine without a clock; no allocation after its creation. One thread; others may
+ * call clock_offset_read().
+ */
+
+#include "clock_offset.h"
+#include "control.h"
+#include "weft_time.h"
+
+#define PEER_CLOCKS_FIRST    8
+#define PEER_CLOCKS_FIRST_PS (10 * PS_PER_MS)  /* between the first questions */
+#define PEER_CLOCKS_LATER_PS (100 * PS_PER_MS) /* between the others */
+#define PEER_CLOCKS_QUIET_PS PS_PER_MS         /* between answers to one peer */
+
+struct peer_clock {
+	struct clock_offset offset;
+	uint64_t number;       /* of the open question; 0: none */
+	int64_t sent_ns;       /* when it left */
+	weft_time next;        /* question, not before this time */
+	uint64_t heard_number; /* of the question to be answered */
+	int64_t heard_ns;
+	weft_time quiet_until; /* no other question is heard */
+	uint32_t clock;        /* of the last answer; 0: none yet */
+	uint8_t asked;         /* up to PEER_CLOCKS_FIRST */
+	bool other;            /* it is on another machine */
+};
+
+struct peer_clocks_config {
+	uint16_t host, hosts;
+	uint32_t clock;        /* names the clock of this machine, not 0 */
+	const uint8_t *secret; /* NIC_SECRET_BYTES, the caller's */
+	const bool *same;      /* [hosts] have this clock; read at creation */
+};
+
+struct peer_clocks {
+	struct peer_clocks_config config;
+	uint64_t asked; /* questions */
+	struct peer_clock peer[];
+};
+
+/* NULL: no memory. */
+struct peer_clocks *peer_clocks_create(const struct peer_clocks_config *config);
+void peer_clocks_destroy(struct peer_clocks *clocks);
+
+/* A question to the peer is due. */
+static inline bool peer_clocks_wants(const struct peer_clocks *clocks, uint16_t peer, weft_time now)
+{
+	return clocks->peer[peer].other && now >= clocks->peer[peer].next;
+}
+
+/* The peer is going to be asked: not again before the next time. */
+void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now);
+
+/* Contents of the frame that leaves now: a question, or the answer to the last one heard. */
+struct control_clock peer_clocks_question(struct peer_clocks *clocks, uint16_t peer, weft_time now);
+struct control_clock peer_clocks_answer(struct peer_clocks *clocks, uint16_t peer, weft_time now);
+
+enum peer_clocks_verdict {
+	PEER_CLOCKS_DUE,     /* a question: an answer is due */
+	PEER_CLOCKS_TAKEN,   /* an answer */
+	PEER_CLOCKS_STEPPED, /* an answer, by which a clock was set */
+	PEER_CLOCKS_REFUSED, /* too many questions, or an answer to none */
+};
+
+/* Takes a frame of the peer that was here at 'now' or before. */
+enum peer_clocks_verdict peer_clocks_hear(struct peer_clocks *clocks, uint16_t peer,
+	const struct control_clock *clock, weft_time now);
+
+/* The peer has begun anew, maybe with another clock: its estimate is not used before its next
+ * answer, and the question is due. */
+void peer_clocks_doubt(struct peer_clocks *clocks, uint16_t peer);

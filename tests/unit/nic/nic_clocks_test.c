@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Interfaces on two machines whose clocks show different times. Host 2 is with host 0. */
+#include "nic_pair.h"
+
+#define AHEAD (3 * PS_PER_S + 777) /* of host 1 */
+#define WAY   (4 * PS_PER_US)
+
+static const bool same_as_0[PAIR_HOSTS] = {true, false, true, true};
+static const bool same_as_1[PAIR_HOSTS] = {false, true, false, false};
+
+static void both_wait(struct end *ends, weft_time ps)
+{
+	end_wait(&ends[0], ps);
+	end_wait(&ends[1], ps);
+}
+
+static int set_up(void **state)
+{
+	struct end *ends;
+
+	pair_set_up(state);
+	ends = *state;
+	assert_int_equal(nic_set_clocks(ends[0].nic, same_as_0, 10), 0);
+	assert_int_equal(nic_set_clocks(ends[1].nic, same_as_1, 11), 0);
+	end_wait(&ends[1], AHEAD);
+	return 0;
+}
+
+#define CLOCKS_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, pair_tear_down)
+
+/* Host 0 sends to host 1, which acknowledges. The next frame of host 1 is in 'box'. */
+static void send_a_frame(struct end *ends, struct box *box)
+{
+	assert_int_equal(end_send(&ends[0], 1, 0, PAIR_MTU), 0);
+	assert_true(end_take(&ends[0], box));
+	assert_int_equal(box->packet.kind, FRAME_DATA);
+	both_wait(ends, WAY);
+	assert_true(end_give(&ends[1], box));
+	both_wait(ends, 100 * PS_PER_US);
+	assert_true(end_take(&ends[1], box));
+	assert_int_equal(box->packet.kind, FRAME_ACK);
+	assert_true(end_give(&ends[0], box));
+}
+
+static struct control_clock box_clock(const struct box *box)
+{
+	const struct frame_header *header = frame_header_const(box->frame);
+	struct control_clock clock;
+
+	assert_int_equal(header->kind, FRAME_CLOCK);
+	assert_true(control_clock_decode(&clock, box->frame + frame_payload_offset(header),
+		ntohs(header->payload_bytes_be)));
+	return clock;
+}
+
+/* Such a frame with other contents. */
+static void box_put(struct box *box, uint16_t from, uint16_t to, const struct control_clock *clock)
+{
+	struct frame_fields fields = {.kind = FRAME_CLOCK,
+		.source = from,
+		.destination = to,
+		.payload_bytes = CONTROL_CLOCK_BYTES};
+
+	memset(box->frame, 0, FRAME_BYTES_MIN);
+	control_clock_encode(clock, box->frame + FRAME_HEADER_BYTES);
+	box->packet.bytes = (uint16_t)frame_build(box->frame, &fields);
+}
+
+/* Host 1 asks and host 0 answers; the answer is in 'box' and has not arrived yet. */
+static void ask(struct end *ends, struct box *box)
+{
+	send_a_frame(ends, box);
+	assert_true(end_take(&ends[1], box));
+	assert_int_equal(box_clock(box).step, CONTROL_CLOCK_ASK);
+	both_wait(ends, WAY);
+	assert_true(end_give(&ends[0], box));
+	assert_true(end_take(&ends[0], box));
+	assert_int_equal(box_clock(box).step, CONTROL_CLOCK_ANSWER);
+	both_wait(ends, WAY);
+}
+
+static bool is_known(const struct end *end, uint16_t host)
+{
+	int64_t offset_ns;
+	uint64_t bound_ns;
+
+	return clock_line_at(&nic_clock_of(end->nic, host)->line, (int64_t)(end->now / PS_PER_NS),
+		&offset_ns, &bound_ns);
+}
+
+static void the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off(void **state)
+{
+	struct end *ends = *state;
+	int64_t offset_ns = 0, truth_ns = -(int64_t)(AHEAD / PS_PER_NS);
+	uint64_t bound_ns = 0;
+	struct box box;
+
+	ask(ends, &box);
+	assert_false(is_known(&ends[1], 0));
+	assert_true(end_give(&ends[1], &box));
+	assert_true(clock_line_at(&nic_clock_of(ends[1].nic, 0)->line,
+		(int64_t)(ends[1].now / PS_PER_NS), &offset_ns, &bound_ns));
+	assert_in_range(bound_ns, WAY / PS_PER_NS, WAY / PS_PER_NS + 30);
+	assert_in_range(offset_ns - truth_ns + (int64_t)bound_ns, 0, 2 * bound_ns);
+	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ASKS_SENT), 1);
+	assert_int_equal(end_count(&ends[0], NIC_CLOCK_ANSWERS_SENT), 1);
+	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ANSWERS_TAKEN), 1);
+	/* A host that only sends knows nothing, and has no use for it. */
+	assert_false(is_known(&ends[0], 1));
+}
+
+static void the_first_questions_follow_each_other_faster_than_the_others(void **state)
+{
+	struct end *ends = *state;
+	weft_time last = 0;
+	struct box box;
+	unsigned asked = 0;
+
+	for (unsigned i = 0; i < 400; i++) {
+		send_a_frame(ends, &box);
+		if (end_take(&ends[1], &box)) {
+			assert_int_equal(box_clock(&box).step, CONTROL_CLOCK_ASK);
+			assert_true(ends[1].now - last >= (asked <= PEER_CLOCKS_FIRST
+									  ? PEER_CLOCKS_FIRST_PS
+									  : PEER_CLOCKS_LATER_PS));
+			last = ends[1].now;
+			asked++;
+		}
+		both_wait(ends, PS_PER_MS);
+	}
+	/* 441 ms: eight in the first 80, then one in 100. */
+	assert_in_range(asked, PEER_CLOCKS_FIRST + 3, PEER_CLOCKS_FIRST + 4);
+}
+
+static void hosts_with_the_same_clock_are_not_asked(void **state)
+{
+	struct end *ends = *state;
+	struct box box;
+
+	assert_null(nic_clock_of(ends[0].nic, 2));
+	assert_non_null(nic_clock_of(ends[0].nic, 1));
+	for (unsigned i = 0; i < PAIR_HOSTS; i++)
+		ends[1].nic->clocks->peer[i].other = false;
+	send_a_frame(ends, &box);
+	assert_false(end_take(&ends[1], &box));
+}
+
+static void an_interface_without_other_clocks_ignores_them(void **state)
+{
+	struct end *ends = *state;
+	struct box box;
+
+	send_a_frame(ends, &box);
+	assert_true(end_take(&ends[1], &box));
+	peer_clocks_destroy(ends[0].nic->clocks);
+	ends[0].nic->clocks = NULL;
+	assert_true(end_give(&ends[0], &box));
+	assert_int_equal(end_count(&ends[0], NIC_CONTROL_IGNORED), 1);
+	assert_false(end_take(&ends[0], &box));
+}
+
+static void an_answer_to_another_question_is_refused(void **state)
+{
+	struct end *ends = *state;
+	struct control_clock clock;
+	struct box box;
+
+	ask(ends, &box);
+	clock = box_clock(&box);
+	clock.number ^= 1;
+	box_put(&box, 0, 1, &clock);
+	assert_true(end_give(&ends[1], &box));
+	assert_int_equal(end_count(&ends[1], NIC_CLOCKS_REFUSED), 1);
+	assert_false(is_known(&ends[1], 0));
+}
+
+static void an_answer_is_taken_once(void **state)
+{
+	struct end *ends = *state;
+	struct box box, again;
+
+	ask(ends, &box);
+	again = box;
+	assert_true(end_give(&ends[1], &box));
+	assert_true(end_give(&ends[1], &again));
+	assert_int_equal(end_count(&ends[1], NIC_CLOCK_ANSWERS_TAKEN), 1);
+	assert_int_equal(end_count(&ends[1], NIC_CLOCKS_REFUSED), 1);
+}
+
+static void too_many_questions_get_one_answer(void **state)
+{
+	struct end *ends = *state;
+	struct control_clock clock = {
+		.step = CONTROL_CLOCK_ASK, .clock = 11, .number = 5, .left_ns = 1};
+	struct box box;
+
+	ask(ends, &box);
+	for (unsigned i = 0; i < 10; i++) {
+		box_put(&box, 1, 0, &clock);
+		assert_true(end_give(&ends[0], &box));
+	}
+	assert_int_equal(end_count(&ends[0], NIC_CLOCKS_REFUSED), 10);
+	assert_false(end_take(&ends[0], &box));
+}
+
+static void a_set_clock_is_counted(void **state)
+{
+	struct end *ends = *state;
+	struct box box;
+
+	ask(ends, &box);
+	assert_true(end_give(&ends[1], &box));
+	end_wait(&ends[0], PS_PER_S / 2);
+	end_wait(&ends[1], 20 * PS_PER_MS);
+	while (end_take(&ends[0], &box))
+		;
+	ask(ends, &box);
+	assert_true(end_give(&ends[1], &box));
+	assert_int_equal(end_count(&ends[1], NIC_CLOCK_STEPS), 1);
+	assert_false(is_known(&ends[1], 0));
+}
+
+static void another_clock_begins_anew_and_is_no_step(void **state)
+{
+	struct end *ends = *state;
+	struct control_clock clock;
+	struct box box;
+
+	ask(ends, &box);
+	assert_true(end_give(&ends[1], &box));
+	both_wait(ends, 20 * PS_PER_MS);
+	ask(ends, &box);
+	clock = box_clock(&box);
+	clock.clock++;
+	clock.heard_ns += 1000000000;
+	clock.left_ns += 1000000000;
+	box_put(&box, 0, 1, &clock);
+	assert_true(end_give(&ends[1], &box));
+	assert_int_equal(end_count(&ends[1], NIC_CLOCK_STEPS), 0);
+	assert_true(is_known(&ends[1], 0));
+}
+
+/* It may have another clock in its next life. */
+static void a_sender_that_begins_anew_is_asked_before_its_clock_is_used(void **state)
+{
+	struct end *ends = *state;
+	struct box box;
+
+	ask(ends, &box);
+	assert_true(end_give(&ends[1], &box));
+	assert_true(is_known(&ends[1], 0));
+	end_stop(&ends[0]);
+	end_start(&ends[0], 0, 99);
+	assert_int_equal(nic_set_clocks(ends[0].nic, same_as_0, 12), 0);
+	assert_int_equal(end_send(&ends[0], 1, 0, PAIR_MTU), 0);
+	pair_begin(&ends[0], &ends[1]);
+	assert_false(is_known(&ends[1], 0));
+	/* At once, although the last question was a moment ago. */
+	assert_true(end_take(&ends[1], &box));
+	assert_int_equal(box_clock(&box).step, CONTROL_CLOCK_ASK);
+	assert_true(end_give(&ends[0], &box));
+	do
+		assert_true(end_take(&ends[0], &box));
+	while (box.packet.kind != FRAME_CLOCK);
+	assert_true(end_give(&ends[1], &box));
+	assert_true(is_known(&ends[1], 0));
+}
+
+static const struct CMUnitTest tests[] = {
+	CLOCKS_TEST(the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off),
+	CLOCKS_TEST(the_first_questions_follow_each_other_faster_than_the_others),
+	CLOCKS_TEST(hosts_with_the_same_clock_are_not_asked),
+	CLOCKS_TEST(an_interface_without_other_clocks_ignores_them),
+	CLOCKS_TEST(an_answer_to_another_question_is_refused),
+	CLOCKS_TEST(an_answer_is_taken_once),
+	CLOCKS_TEST(too_many_questions_get_one_answer),
+	CLOCKS_TEST(a_set_clock_is_counted),
+	CLOCKS_TEST(another_clock_begins_anew_and_is_no_step),
+	CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used),
+};
+
+UNIT_MAIN(tests)

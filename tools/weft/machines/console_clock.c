@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "console_clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lab_query.h"
+#include "lab_remote.h"
+
+#define FAR_NS INT64_C(1000000000) /* more than NTP leaves, and than an answer takes */
+
+static int64_t time_of_day_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* How far its clock is ahead of this one, at least (behind: below 0); 0 if the time that the answer
+ * takes could explain it all. */
+static int64_t least_ahead_ns(struct lab_remote *remote)
+{
+	int64_t before = time_of_day_ns(), there, after;
+	struct fault ignored;
+	json_t *answer = lab_remote_call(remote, json_pack("{s:s}", "op", "state"), NULL, &ignored);
+
+	after = time_of_day_ns();
+	there = (int64_t)json_integer_value(json_object_get(answer, "time_ns"));
+	json_decref(answer);
+	if (there == 0)
+		return 0;
+	return there > after ? there - after : there < before ? there - before : 0;
+}
+
+void console_warn_of_clocks(const struct lab_state *state, const char *command)
+{
+	for (unsigned i = 0; i < state->remotes; i++) {
+		struct lab_remote *remote = &state->remote[i];
+		int64_t ahead = lab_remote_is_broken(remote) ? 0 : least_ahead_ns(remote);
+
+		if (ahead <= FAR_NS && ahead >= -FAR_NS)
+			continue;
+		fprintf(stderr,
+			"weft %s: warning: machine %s: its time of day is %" PRId64
+			" s %s that of this console, and captures have the time of each machine: "
+			"let NTP set both (apt install chrony)\n",
+			command, remote->target.name, (int64_t)llabs(ahead) / 1000000000,
+			ahead > 0 ? "ahead of" : "behind");
+	}
+}
