@@ -5,9 +5,9 @@ and mutated. Nothing here comes from lib/wire, so that a mistake there is not re
 import random
 import struct
 
-DATA, CREDIT, ARN, ACK, CN, HELLO, SCOUT, MAPPER, FLOW = range(1, 10)
+DATA, CREDIT, ARN, ACK, CN, HELLO, SCOUT, MAPPER, FLOW, CLOCK = range(1, 11)
 KINDS = {"data": DATA, "credit": CREDIT, "arn": ARN, "ack": ACK, "cn": CN, "hello": HELLO,
-         "scout": SCOUT, "mapper": MAPPER, "flow": FLOW}
+         "scout": SCOUT, "mapper": MAPPER, "flow": FLOW, "clock": CLOCK}
 NAMES = {number: name for name, number in KINDS.items()}
 LINK_LOCAL = (CREDIT, HELLO, ARN)
 
@@ -147,6 +147,14 @@ def flow(draw):
         (offer if step == 2 else bytes(12))
 
 
+def clock(draw):
+    """A question or an answer."""
+    heard, left = sorted(draw.getrandbits(61) for _ in range(2))
+    step = draw.randrange(1, 3)
+    return struct.pack("!BxxxIQQQ", step, draw.getrandbits(32) or 1, draw.getrandbits(64) or 1,
+                       heard if step == 2 else 0, left)
+
+
 def flows(draw, hosts):
     """Up to eight contending flows, each once."""
     pairs = {(draw.randrange(hosts), draw.randrange(hosts)) for _ in range(draw.randrange(FLOWS_MAX + 1))}
@@ -213,6 +221,8 @@ def forged(draw, kind, fabric, hosts, vcs, routes):
         return build(kind, fabric, ack(draw), **fields)
     if kind == FLOW:
         return build(kind, fabric, flow(draw), **fields)
+    if kind == CLOCK:
+        return build(kind, fabric, clock(draw), **fields)
     if kind == CN:
         return build(kind, fabric, cn(draw, hosts), **fields)
     extension = latency(draw, hosts) if draw.random() < 0.5 else b""
