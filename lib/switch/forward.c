@@ -4,6 +4,7 @@
 
 #include "discard.h"
 #include "fecn.h"
+#include "switch_part.h"
 
 static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -146,9 +147,28 @@ static void give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 	sw->for_agent_tail = packet;
 }
 
+void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
+{
+	struct switch_output *out = &sw->port[output].output;
+
+	if (out->control_waiting >= sw->control_reserve) {
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
+		return;
+	}
+	packet->out_port = (uint8_t)output;
+	packet->vc_next = packet->header_vc;
+	packet->next = NULL;
+	if (out->control_head == NULL)
+		out->control_head = packet;
+	else
+		sw->port[output].control_tail->next = packet;
+	sw->port[output].control_tail = packet;
+	out->control_waiting++;
+	arbiter_update(sw, output);
+}
+
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
 {
-	struct switch_output *out;
 	unsigned output;
 
 	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
@@ -167,21 +187,10 @@ void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, 
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 		return;
 	}
-	out = &sw->port[output].output;
-	if (out->control_waiting >= sw->control_reserve) {
+	if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+		forward_queue_control(sw, packet, output);
+	else if (!switch_part_hand_control(sw->part, packet, output))
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
-		return;
-	}
-	packet->out_port = (uint8_t)output;
-	packet->vc_next = packet->header_vc;
-	packet->next = NULL;
-	if (out->control_head == NULL)
-		out->control_head = packet;
-	else
-		sw->port[output].control_tail->next = packet;
-	sw->port[output].control_tail = packet;
-	out->control_waiting++;
-	arbiter_update(sw, output);
 }
 
 static unsigned transmit_control(
