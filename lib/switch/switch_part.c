@@ -152,7 +152,7 @@ void switch_division_destroy(struct switch_division *division)
 
 /* --- what the others have published, and what they may know --- */
 
-/* What has left part 'from' of the packets that came in here. */
+/* Packets that came in here and have left part 'from'. */
 static void hear_releases(struct switch_part *part, unsigned from)
 {
 	struct part_other *other = &part->other[from];

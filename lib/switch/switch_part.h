@@ -11,10 +11,10 @@
  *   has its queues, arbitration, credits and link. A packet between two parts goes through a ring
  *   (part_ring.h) once it is admitted.
  *
- *   What a part counts of a foreign input is a shadow: blocks that it got from there, and that have
- *   left it. It publishes the latter, as a total for each VC; the owner adds what is new to its
- *   own account and grants it. So the owner's account has all blocks of the buffer, wherever they
- *   are, and no buffer is ever over. Of an output other parts know whether it is usable.
+ *   A part counts a foreign input in a shadow: blocks that it got from there, and that have left it.
+ *   It publishes the latter, as a total for each VC; the owner adds what is new to its own account
+ *   and grants it. So the owner's account has all blocks of the buffer, wherever they are, and no
+ *   buffer is ever over. Of an output other parts know whether it is usable.
  *
  * Entry points, in the loop of a part
  *     switch_part_hear()           what the others have published
@@ -38,7 +38,7 @@
 
 #define SWITCH_PARTS_MAX 16
 
-/* What a part tells the others; it alone writes it, its reader is the owner of the input. */
+/* Published by a part, which alone writes it, for the others: of an input, for its owner. */
 struct part_board {
 	uint64_t usable; /* outputs, of its own */
 	/* Control frames that it has taken from the ring of each part. */
@@ -49,7 +49,7 @@ struct part_board {
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 
-/* What a part remembers of another one. */
+/* A part's memory of another one. */
 struct part_other {
 	struct part_ring *out; /* that ring is the other's memory */
 	uint64_t away;         /* own inputs that may have packets there */
@@ -105,7 +105,7 @@ void switch_part_hear(struct switch_part *part);
 /* At the end of each iteration. */
 void switch_part_tell(struct switch_part *part);
 
-/* What was handed over since the last call is the others'. */
+/* Packets that were handed over since the last call are the others' now. */
 static inline void switch_part_publish(struct switch_part *part)
 {
 	for (; part->filled != 0; part->filled &= part->filled - 1)

@@ -113,7 +113,7 @@ static const char *check_rings(const struct switch_part *part)
 	return NULL;
 }
 
-/* What has nothing elsewhere may have been forgotten, what has may not. */
+/* A part may forget an input of which it has nothing, no other. */
 static const char *check_memory(const struct switch_part *part)
 {
 	const struct switch_division *division = part->division;
