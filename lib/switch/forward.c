@@ -136,7 +136,7 @@ static bool is_for_agent(const struct weft_switch *sw, const struct weft_packet 
 	       packet->cursor + 1 == packet->route_length;
 }
 
-static void give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
+void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 {
 	sw->port[packet->in_port].count[SWITCH_CONTROL_AGENT]++;
 	packet->next = NULL;
@@ -167,6 +167,15 @@ void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, u
 	arbiter_update(sw, output);
 }
 
+/* The agent is at part 0. */
+static void take_to_agent(struct weft_switch *sw, struct weft_packet *packet)
+{
+	if (sw->part == NULL || sw->part->number == 0)
+		forward_give_to_agent(sw, packet);
+	else if (!switch_part_hand_control(sw->part, packet, PART_AGENT))
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
+}
+
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
 {
 	unsigned output;
@@ -174,7 +183,7 @@ void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, 
 	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
 	sw->port[packet->in_port].count[SWITCH_BYTES_IN] += packet->bytes;
 	if (is_for_agent(sw, packet)) {
-		give_to_agent(sw, packet);
+		take_to_agent(sw, packet);
 		return;
 	}
 	if (!control_route(sw, packet, &output)) {

@@ -18,13 +18,15 @@
 
 /* A packet as admission has left it; the header in its frame is that for the next device. */
 struct part_entry {
-	struct weft_packet *packet; /* filled in only if it is a control frame */
+	struct weft_packet *packet; /* filled in only if it is a control frame of the switch */
 	uint16_t bytes, blocks;
 	uint8_t input, output;
-	uint8_t vc, vc_next; /* PART_CONTROL in 'vc': a control frame */
+	uint8_t vc, vc_next; /* PART_CONTROL or PART_OWN in 'vc': no data */
 };
 
-#define PART_CONTROL 0x80
+#define PART_CONTROL 0x80 /* a control frame; 'output' may be PART_AGENT */
+#define PART_OWN     0xC0 /* one of the driver's own, which no switch has counted */
+#define PART_AGENT   0xFE /* for the agent of the device, in part 0 */
 
 _Static_assert(sizeof(struct part_entry) == 16, "four to a cache line");
 

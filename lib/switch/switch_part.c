@@ -224,9 +224,9 @@ void switch_part_tell(struct switch_part *part)
 
 /* --- the rings --- */
 
-bool switch_part_hand_control(struct switch_part *part, struct weft_packet *packet, unsigned output)
+static bool hand_control(struct switch_part *part, struct weft_packet *packet, unsigned to,
+	unsigned output, uint8_t vc)
 {
-	unsigned to = part->division->owner[output];
 	struct part_other *other = &part->other[to];
 	const uint32_t *taken = &part->division->part[to]->board.control_taken[part->number];
 
@@ -236,22 +236,40 @@ bool switch_part_hand_control(struct switch_part *part, struct weft_packet *pack
 	other->control_handed++;
 	*part_ring_put(other->out) = (struct part_entry){
 		.packet = packet,
-		.bytes = packet->bytes,
 		.input = packet->in_port,
 		.output = (uint8_t)output,
-		.vc = PART_CONTROL,
+		.vc = vc,
 	};
 	part->filled |= BIT64(to);
 	return true;
 }
 
-static void accept_control(
-	struct switch_part *part, unsigned from, struct weft_packet *packet, unsigned output)
+bool switch_part_hand_control(struct switch_part *part, struct weft_packet *packet, unsigned output)
+{
+	unsigned to = output == PART_AGENT ? 0 : part->division->owner[output];
+
+	return hand_control(part, packet, to, output, PART_CONTROL);
+}
+
+bool switch_part_hand_own(struct switch_part *part, struct weft_packet *packet, unsigned port)
+{
+	return hand_control(part, packet, part->division->owner[port], port, PART_OWN);
+}
+
+void switch_part_take_own(struct switch_part *part, unsigned from)
 {
 	uint32_t *taken = &part->board.control_taken[from];
 
 	__atomic_store_n(taken, *taken + 1, __ATOMIC_RELEASE);
-	if (forward_is_in(part->sw->usable & part->own, output))
+}
+
+static void accept_control(
+	struct switch_part *part, unsigned from, struct weft_packet *packet, unsigned output)
+{
+	switch_part_take_own(part, from);
+	if (output == PART_AGENT)
+		forward_give_to_agent(part->sw, packet);
+	else if (forward_is_in(part->sw->usable & part->own, output))
 		forward_queue_control(part->sw, packet, output);
 	else
 		discard_frame(part->sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
@@ -288,14 +306,26 @@ void switch_part_accept(
 
 /* --- the end --- */
 
+/* Such a frame counts nowhere. */
+static void discard_own(struct switch_part *part, unsigned from, struct weft_packet *packet)
+{
+	switch_part_take_own(part, from);
+	packet->next = part->sw->discarded;
+	part->sw->discarded = packet;
+}
+
 static void drain_rings(struct switch_part *part)
 {
 	for (unsigned from = 0; from < part->division->parts; from++) {
 		struct part_ring *ring = &part->in[from];
 
-		while (part_ring_waiting(ring) != 0) {
-			switch_part_accept(part, from, part_ring_at(ring, 0), 0);
-			part_ring_take(ring, 1);
+		for (; part_ring_waiting(ring) != 0; part_ring_take(ring, 1)) {
+			const struct part_entry *entry = part_ring_at(ring, 0);
+
+			if (switch_part_is_own(entry))
+				discard_own(part, from, entry->packet);
+			else
+				switch_part_accept(part, from, entry, 0);
 		}
 	}
 }

@@ -176,10 +176,19 @@ static inline void switch_part_receive(
 	switch_part_hand(part, packet, packet, output);
 }
 
-/* For forward.c: a control frame with its route done, to the part of its output. False: too many of
- * them are on their way there. */
+/* For forward.c: a control frame with its route done, to the part of its output, or with PART_AGENT
+ * to part 0. False: too many of them are on their way there. */
 bool switch_part_hand_control(
 	struct switch_part *part, struct weft_packet *packet, unsigned output);
+/* The same with a frame that the driver has made, to the part that has the port. There the driver
+ * finds it in the ring, calls switch_part_take_own() and sends it. */
+bool switch_part_hand_own(struct switch_part *part, struct weft_packet *packet, unsigned port);
+void switch_part_take_own(struct switch_part *part, unsigned from);
+
+static inline bool switch_part_is_own(const struct part_entry *entry)
+{
+	return __builtin_expect(entry->vc == PART_OWN, 0);
+}
 
 /* An entry of a ring came: its input has a guest here. */
 static inline void switch_part_admit(struct switch_part *part, const struct part_entry *entry)

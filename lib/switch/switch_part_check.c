@@ -9,7 +9,8 @@ static uint64_t count_ring(const struct part_ring *ring, bool control)
 	uint64_t count = 0;
 
 	for (uint32_t i = ring->taken; i != ring->put; i++)
-		count += ((ring->entry[i & ring->mask].vc & PART_CONTROL) != 0) == control;
+		count += ring->entry[i & ring->mask].vc != PART_OWN &&
+			 ((ring->entry[i & ring->mask].vc & PART_CONTROL) != 0) == control;
 	return count;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "poll_division_control.h"
 #include "poll_switch_control.h"
 
 struct poll_division *poll_division_create(
@@ -14,9 +15,12 @@ struct poll_division *poll_division_create(
 
 	if (division == NULL)
 		return NULL;
-	division->division = switch_division_create(config, owner, parts);
+	division->orders = poll_division_control_create();
+	if (division->orders != NULL)
+		division->division = switch_division_create(config, owner, parts);
 	if (division->division != NULL)
 		return division;
+	free(division->orders);
 	free(division);
 	return NULL;
 }
@@ -35,6 +39,7 @@ int poll_division_place(
 		return -ENOMEM;
 	ps->part = part;
 	ps->parts = division->part;
+	ps->orders = division->orders;
 	division->part[number] = ps;
 	return 0;
 }
@@ -52,6 +57,13 @@ static bool is_complete(const struct poll_division *division)
 	return true;
 }
 
+void poll_division_set_control(
+	struct poll_division *division, struct device_control *control, struct rte_mempool *pool)
+{
+	for (unsigned part = 0; part < division->division->parts; part++)
+		poll_switch_set_control(division->part[part], control, pool);
+}
+
 void poll_division_destroy(struct poll_division *division)
 {
 	if (division == NULL)
@@ -61,6 +73,7 @@ void poll_division_destroy(struct poll_division *division)
 	for (unsigned part = 0; part < division->division->parts; part++)
 		poll_switch_destroy(division->part[part]);
 	switch_division_destroy(division->division);
+	free(division->orders);
 	free(division);
 }
 

@@ -15,6 +15,7 @@
 struct poll_division {
 	struct switch_division *division;
 	struct poll_switch *part[SWITCH_PARTS_MAX];
+	struct poll_division_control *orders;
 };
 
 /* NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner' of each port: the
@@ -28,6 +29,11 @@ int poll_division_place(
 	struct poll_division *division, unsigned part, struct rte_mempool *pool, weft_time now);
 /* All parts are there. */
 void poll_division_connect(struct poll_division *division);
+
+/* poll_switch_set_control() of a divided switch: its first part has the channel, the others do
+ * their part of the orders. */
+void poll_division_set_control(
+	struct poll_division *division, struct device_control *control, struct rte_mempool *pool);
 
 /* Frees what is stored, too. NULL is allowed. */
 void poll_division_destroy(struct poll_division *division);

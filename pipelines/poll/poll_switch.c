@@ -9,6 +9,7 @@
 #include "forward.h"
 #include "frame_check.h"
 #include "latency.h"
+#include "poll_division_control.h"
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
 #include "poll_switch_source.h"
@@ -359,6 +360,11 @@ static inline void prefetch_mbuf(struct weft_packet *packet)
 static inline void accept_entry(
 	struct poll_switch *ps, unsigned from, const struct part_entry *entry, weft_time now)
 {
+	if (switch_part_is_own(entry)) {
+		switch_part_take_own(ps->part, from);
+		poll_division_send(ps, entry->output, packet_mbuf(entry->packet), now);
+		return;
+	}
 	if (!switch_part_pass(ps->part, entry, ps->direct)) {
 		switch_part_accept(ps->part, from, entry, now);
 		return;
@@ -399,7 +405,7 @@ static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now
 	return waiting;
 }
 
-static __attribute__((noinline)) unsigned accept_all(struct poll_switch *ps, weft_time now)
+unsigned poll_switch_accept(struct poll_switch *ps, weft_time now)
 {
 	unsigned parts = ps->part->division->parts, moved = 0;
 
@@ -407,6 +413,8 @@ static __attribute__((noinline)) unsigned accept_all(struct poll_switch *ps, wef
 	for (unsigned from = 0; from < parts; from++)
 		if (from != ps->part->number)
 			moved += accept_ring(ps, from, now);
+	if (ps->sw->for_agent != NULL)
+		poll_switch_control_up(ps);
 	return moved;
 }
 
@@ -609,7 +617,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 
 	ps->carried = 0;
 	if (__builtin_expect(ps->part != NULL, 0))
-		moved = accept_all(ps, now);
+		moved = poll_switch_accept(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if ((ps->present & BIT64(at)) == 0)
 			continue;

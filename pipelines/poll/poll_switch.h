@@ -29,6 +29,7 @@
 #include "tx_queue.h"
 
 struct latency_extension;
+struct poll_division_control;
 
 /* The source check of a port (docs/files.md, 'Frames of a fabric'): behind it is one host, and data
  * and end-to-end control frames have it as their source. */
@@ -92,7 +93,8 @@ struct poll_switch {
 	uint64_t blocked; /* ports that were blocked at its end */
 	/* Of a divided switch; NULL: it is a whole one. */
 	struct switch_part *part;
-	struct poll_switch *const *parts; /* all of them, by number */
+	struct poll_switch *const *parts;     /* all of them, by number */
+	struct poll_division_control *orders; /* among them (poll_division_control.h) */
 };
 
 /* The loop that has the port. */
