@@ -131,8 +131,12 @@ static int create_parts(struct real_fabric *fabric, struct real_switch *device,
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	int port_socket[SWITCH_PORTS_MAX], part_socket[SWITCH_PARTS_MAX];
 	uint8_t owner[SWITCH_PORTS_MAX];
+	const char *key = run_config_needs_one_lcore(fabric->options.run);
 	int result = 0;
 
+	if (key != NULL)
+		return fault_set(fault, EINVAL, "%s: %s: needs one lcore; expected no --lcores %u",
+			fabric->options.run->origin, key, fabric->loops);
 	memset(port_socket, 0xFF, sizeof(port_socket));
 	memset(part_socket, 0xFF, sizeof(part_socket));
 	poll_division_deal(owner, port_socket, config->ports, part_socket, parts);
