@@ -624,11 +624,12 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		moved += receive(ps, at, now);
 		/* Before the arbiter picks again, so that no packet overtakes another. */
 		flush_bursts(ps, at, now);
-		if (__builtin_expect(ps->part != NULL, 0))
-			switch_part_publish(ps->part);
 		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
 	}
+	/* Once for all ports: the other core's cache line comes and goes less often. */
+	if (__builtin_expect(ps->part != NULL, 0))
+		switch_part_publish(ps->part);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
 			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed)
