@@ -59,7 +59,7 @@ static uint64_t count_ordered(const struct real_switch *device)
 	uint64_t ordered = 0;
 
 	for (unsigned i = 0; i < device->poll->ports; i++)
-		ordered += device->poll->port[i].falls.ordered;
+		ordered += real_switch_loop(device, i)->port[i].falls.ordered;
 	return ordered;
 }
 
