@@ -24,7 +24,7 @@ static int fail(int result, const struct fault *fault)
 
 static int report(const struct standalone *standalone)
 {
-	const char *wrong = switch_check(standalone->sw);
+	const char *wrong = standalone_check(standalone);
 
 	if (standalone->options->json && result_print_json(standalone, stdout) < 0) {
 		fprintf(stderr, "weft-switch: the result cannot be written\n");
@@ -77,8 +77,8 @@ static int run_lab(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static struct terminal_guard guard;
-	struct eal_options eal = {.lcores = 1};
 	struct switch_options options;
+	struct eal_options eal;
 	const atomic_bool *stop;
 	struct fault fault;
 	int result;
@@ -88,7 +88,9 @@ int main(int argc, char **argv)
 		return run_lab(argc, argv);
 	switch_options_parse(&options, argc, argv);
 	stop = program_catch_signals();
-	eal.memory_mib = standalone_memory_mib(&options, argc, argv);
+	eal = (struct eal_options){.lcores = options.lcores,
+		.lcore_cpus = options.lcore_cpus,
+		.memory_mib = standalone_memory_mib(&options, argc, argv)};
 	result = eal_start(argc, argv, &eal, &fault);
 	if (result < 0)
 		return fail(result, &fault);

@@ -14,8 +14,14 @@
 #include "program.h"
 #include "quantity.h"
 #include "switch.h"
+#include "switch_part.h"
 
 const char *argp_program_version = "weft-switch " WEFT_VERSION;
+
+#define LCORE_CPUS_MAX  1024
+#define LCORES_EXPECTED "1 to 16, or a list of CPUs such as 2,3 or 2-5"
+
+_Static_assert(SWITCH_PARTS_MAX == 16, "as the text says");
 
 enum {
 	KEY_NAME = 256,
@@ -33,6 +39,7 @@ enum {
 	KEY_FRAME_BYTES,
 	KEY_YIELD,
 	KEY_PCAP,
+	KEY_LCORES,
 };
 
 #define S struct switch_options
@@ -72,6 +79,10 @@ static const struct argp_option list[] = {
 	{"frames", KEY_FRAMES, "N", 0, "Ends by itself after about this many frames", 0},
 	{"yield", KEY_YIELD, "auto|always|never", 0,
 		"Whether an idle loop leaves its core to others; auto: if it shares it", 0},
+	{"lcores", KEY_LCORES, "N|CPUS", 0,
+		"Cores among which the ports are divided (1), or a list such as 2,3 or 2-3 of the "
+		"CPUs that they are pinned to; EAL's -l pins, too",
+		0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0,
 		"Captures a port, or all, from the start on (pcapng); can be repeated", 0},
 	{"json", OPTION_SET(S, json), NULL, 0, "Result as one JSON document", 0},
@@ -208,6 +219,42 @@ static bool parse_ports(
 	}
 }
 
+/* How many CPUs a list such as "0,2-3" has; 0: it is none. */
+static unsigned count_cpus(const char *text)
+{
+	unsigned count = 0;
+
+	do {
+		unsigned long first, last;
+		char *end;
+
+		if (*text < '0' || *text > '9')
+			return 0;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+			last = strtoul(end + 1, &end, 10);
+		if (last < first || last >= LCORE_CPUS_MAX || (*end != ',' && *end != '\0'))
+			return 0;
+		count += (unsigned)(last - first + 1);
+		text = end + (*end == ',');
+		if (*end == ',' && *text == '\0')
+			return 0;
+	} while (*text != '\0');
+	return count;
+}
+
+static void parse_lcores(struct switch_options *options, const char *arg, struct argp_state *state)
+{
+	bool is_list = strpbrk(arg, ",-") != NULL;
+
+	options->lcore_cpus = is_list ? arg : NULL;
+	options->lcores = is_list ? count_cpus(arg)
+				  : (unsigned)number(state, "--lcores", arg, 1, SWITCH_PARTS_MAX,
+					    LCORES_EXPECTED);
+	if (options->lcores == 0 || options->lcores > SWITCH_PARTS_MAX)
+		refuse(state, "--lcores", arg, LCORES_EXPECTED);
+}
+
 static bool parse_run(struct switch_options *options, int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
@@ -221,6 +268,9 @@ static bool parse_run(struct switch_options *options, int key, char *arg, struct
 	case KEY_YIELD:
 		if (!poll_yield_parse(arg, &options->yield))
 			refuse(state, "--yield", arg, "auto, always or never");
+		return true;
+	case KEY_LCORES:
+		parse_lcores(options, arg, state);
 		return true;
 	case KEY_PCAP:
 		if (strchr(arg, '=') == NULL || options->pcaps == SWITCH_OPTIONS_PCAPS)
@@ -249,10 +299,26 @@ static bool parse_measuring(
 	}
 }
 
+/* Decisions with the state of all outputs need one core (docs/lcores.md). */
+static void check_lcores(const struct switch_options *options, struct argp_state *state)
+{
+	if (options->lcores == 1)
+		return;
+	if (!options->voq)
+		argp_failure(state, EXIT_BAD_REQUEST, 0,
+			"--no-voq: needs one lcore; expected no --lcores %u", options->lcores);
+	if (options->adaptive != NULL && options->adaptive->name != NULL &&
+		strcmp(options->adaptive->name, "none") != 0)
+		argp_failure(state, EXIT_BAD_REQUEST, 0,
+			"--adaptive %s: needs one lcore; expected no --lcores %u",
+			options->adaptive->name, options->lcores);
+}
+
 static void check_all(const struct switch_options *options, struct argp_state *state)
 {
 	uint32_t room = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + options->mtu_bytes;
 
+	check_lcores(options, state);
 	if (options->buffer_bytes / FRAME_BLOCK_BYTES / options->vcs < frame_blocks(room))
 		argp_failure(state, EXIT_BAD_REQUEST, 0,
 			"--buffer: %u bytes for %u VCs do not hold one frame of --mtu %u in each",
@@ -326,6 +392,7 @@ void switch_options_parse(struct switch_options *options, int argc, char **argv)
 		.frames = UINT64_MAX,
 		.frame_bytes = FRAME_BYTES_MIN,
 		.yield = POLL_YIELD_AUTO,
+		.lcores = 1,
 	};
 	program_parse(&argp, 0, argc, argv, options);
 }

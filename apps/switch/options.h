@@ -30,6 +30,8 @@ struct switch_options {
 	uint64_t frames;                 /* UINT64_MAX: no limit */
 	uint32_t seed_frames, frame_bytes;
 	enum poll_yield_mode yield;
+	unsigned lcores;        /* cores that the ports are divided among */
+	const char *lcore_cpus; /* their CPUs, as EAL's -l has them; NULL: not said here */
 	bool profile, json;
 	bool sandbox;                           /* sandbox.h */
 	const char *pcap[SWITCH_OPTIONS_PCAPS]; /* "PORT=FILE" */

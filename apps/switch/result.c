@@ -96,15 +96,31 @@ static json_t *port_json(const struct standalone *standalone, unsigned at)
 		values_json(standalone, value), "losses", losses_json(&standalone->port[at]));
 }
 
+/* Of all loops: sums, but for the time on the wall. */
+static struct standalone_wall wall_sum(const struct standalone *standalone)
+{
+	struct standalone_wall sum = standalone->wall[0];
+
+	for (unsigned i = 1; i < standalone->options->lcores; i++) {
+		const struct standalone_wall *wall = &standalone->wall[i];
+
+		sum.turns += wall->turns;
+		sum.idle_turns += wall->idle_turns;
+		sum.tsc_cycles += wall->tsc_cycles;
+		sum.cpu_seconds += wall->cpu_seconds;
+	}
+	return sum;
+}
+
 static json_t *wall_json(const struct standalone *standalone, const uint64_t *value)
 {
-	const struct standalone_wall *wall = &standalone->wall;
+	const struct standalone_wall sum = wall_sum(standalone), *wall = &sum;
 	double packets = (double)value[SWITCH_DATA_OUT];
-	json_t *object = json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "seconds", wall->seconds,
-		"cpu_seconds", wall->cpu_seconds, "packets_per_cpu_second",
-		ratio(packets, wall->cpu_seconds), "tsc_cycles_per_packet",
-		ratio((double)wall->tsc_cycles, packets), "turns", (json_int_t)wall->turns,
-		"idle_turns", (json_int_t)wall->idle_turns, "tsc_hz",
+	json_t *object = json_pack("{s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "lcores",
+		(int)standalone->options->lcores, "seconds", wall->seconds, "cpu_seconds",
+		wall->cpu_seconds, "packets_per_cpu_second", ratio(packets, wall->cpu_seconds),
+		"tsc_cycles_per_packet", ratio((double)wall->tsc_cycles, packets), "turns",
+		(json_int_t)wall->turns, "idle_turns", (json_int_t)wall->idle_turns, "tsc_hz",
 		(json_int_t)standalone->clock.hz);
 
 	if (object != NULL)
@@ -140,14 +156,14 @@ static json_t *profile_json(const struct standalone *standalone, uint64_t data)
 		ratio((double)sum.rx_cycles, packets), "receive_empty_cycles_per_packet",
 		ratio((double)sum.rx_empty_cycles, packets), "transmit_cycles_per_packet",
 		ratio((double)sum.tx_cycles, packets), "switch_cycles_per_packet",
-		ratio((double)(standalone->wall.tsc_cycles - ports), packets), "receive_burst",
+		ratio((double)(wall_sum(standalone).tsc_cycles - ports), packets), "receive_burst",
 		ratio((double)sum.rx_frames, (double)sum.rx_bursts), "transmit_burst",
 		ratio((double)sum.tx_frames, (double)sum.tx_bursts));
 }
 
 int result_print_json(const struct standalone *standalone, FILE *out)
 {
-	const char *wrong = switch_check(standalone->sw);
+	const char *wrong = standalone_check(standalone);
 	json_t *ports = json_array(), *document;
 	uint64_t value[SWITCH_METRIC_COUNT];
 	int result;
@@ -158,7 +174,7 @@ int result_print_json(const struct standalone *standalone, FILE *out)
 	document = json_pack("{s:s, s:o, s:[{s:s, s:o, s:o, s:I, s:s}], s:o}", "weft",
 		"switch-result/1", "config", config_json(standalone->options), "switches", "name",
 		standalone->options->name, "counters", values_json(standalone, value), "ports",
-		ports, "stored", (json_int_t)switch_stored_packets(standalone->sw), "check",
+		ports, "stored", (json_int_t)standalone_stored(standalone), "check",
 		wrong != NULL ? wrong : "ok", "wall", wall_json(standalone, value));
 	if (document == NULL)
 		return -ENOMEM;
@@ -206,13 +222,13 @@ static void print_profile(FILE *out, const struct standalone *standalone, uint64
 		"cycles per packet: receive (PMD) %.1f, empty polls %.1f, check and switch "
 		"%.1f, transmit (PMD) %.1f\n",
 		ratio((double)sum.rx_cycles, packets), ratio((double)sum.rx_empty_cycles, packets),
-		ratio((double)(standalone->wall.tsc_cycles - ports), packets),
+		ratio((double)(wall_sum(standalone).tsc_cycles - ports), packets),
 		ratio((double)sum.tx_cycles, packets));
 }
 
 void result_print(const struct standalone *standalone, FILE *out)
 {
-	const struct standalone_wall *wall = &standalone->wall;
+	const struct standalone_wall sum = wall_sum(standalone), *wall = &sum;
 	uint64_t value[SWITCH_METRIC_COUNT];
 	double packets;
 
@@ -230,7 +246,7 @@ void result_print(const struct standalone *standalone, FILE *out)
 		"%.3f s, %.3f s of CPU: %.3f million packets per CPU-second, %.1f cycles per "
 		"packet; stored now: %" PRIu64 "\n",
 		wall->seconds, wall->cpu_seconds, ratio(packets, wall->cpu_seconds) / 1e6,
-		ratio((double)wall->tsc_cycles, packets), switch_stored_packets(standalone->sw));
+		ratio((double)wall->tsc_cycles, packets), standalone_stored(standalone));
 	if (standalone->options->profile)
 		print_profile(out, standalone, value[SWITCH_DATA_OUT]);
 }

@@ -20,9 +20,9 @@ static int wait_for_links(
 	unsigned port = 0;
 
 	while (port < standalone->ports && !atomic_load_explicit(stop, memory_order_relaxed)) {
-		poll_switch_run(standalone->ps, now);
+		standalone_poll_all(standalone, now);
 		now = clock_now(&standalone->clock);
-		if (can_send(standalone->sw, port))
+		if (can_send(standalone_owner(standalone, port)->sw, port))
 			port++;
 		else if (now - start > LINK_TIMEOUT_PS)
 			return fault_set(fault, ETIMEDOUT,
@@ -76,8 +76,9 @@ static struct rte_mbuf *build(
 static int seed_port(struct standalone *standalone, unsigned at, unsigned frames, unsigned bytes,
 	struct fault *fault)
 {
-	struct credit_tx *credits = standalone->sw->port[at].link.tx;
-	struct port *port = standalone->ps->port[at].port;
+	struct poll_switch *ps = standalone_owner(standalone, at);
+	struct credit_tx *credits = ps->sw->port[at].link.tx;
+	struct port *port = ps->port[at].port;
 	uint32_t host = at;
 
 	for (unsigned i = 0; i < frames; i++) {

@@ -23,6 +23,7 @@
 #include "real_pools.h"
 #include "seed.h"
 #include "standalone_config.h"
+#include "standalone_lcores.h"
 
 #define MEMORY_MIB_ALL 1024 /* where the command line does not say which NICs are ports */
 
@@ -45,7 +46,7 @@ static struct real_pool_request request_pools(const struct switch_options *optio
 		.ends = ports,
 		.stored = 2u * options->descriptors + options->buffer_bytes / FRAME_BLOCK_BYTES,
 		.mtu_bytes = options->mtu_bytes,
-		.lcores = 1,
+		.lcores = options->lcores,
 	};
 }
 
@@ -197,20 +198,13 @@ static int add_congestion(struct standalone *standalone, struct fault *fault)
 	return result == 0 ? 0 : fault_set(fault, -result, "no memory for adaptive routing");
 }
 
-static int build_switch(struct standalone *standalone, struct fault *fault)
+static int create_switch(
+	struct standalone *standalone, const struct switch_config *config, struct fault *fault)
 {
 	struct arn_guard_config guard;
-	struct switch_config config;
-	int result = check_rings(standalone, fault);
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	standalone->run = standalone_run_config(standalone->options);
-	if (congestion_setup_is_needed(&standalone->run))
-		standalone->alternatives =
-			standalone_alternatives(standalone->table.hosts, standalone->ports);
-	configure(standalone, &config);
-	standalone->sw = switch_create(&config, clock_now(&standalone->clock));
+	standalone->sw = switch_create(config, clock_now(&standalone->clock));
 	if (standalone->sw != NULL)
 		result = add_congestion(standalone, fault);
 	if (result < 0)
@@ -222,15 +216,33 @@ static int build_switch(struct standalone *standalone, struct fault *fault)
 			standalone->options->name, standalone->ports);
 	guard = congestion_setup_guard(&standalone->run, NULL);
 	poll_switch_limit_arns(standalone->ps, &guard);
-	for (unsigned at = 0; at < standalone->ports; at++) {
+	return 0;
+}
+
+static int build_switch(struct standalone *standalone, struct fault *fault)
+{
+	struct switch_config config;
+	int result = check_rings(standalone, fault);
+
+	if (result < 0)
+		return result;
+	standalone->run = standalone_run_config(standalone->options);
+	if (congestion_setup_is_needed(&standalone->run))
+		standalone->alternatives =
+			standalone_alternatives(standalone->table.hosts, standalone->ports);
+	configure(standalone, &config);
+	result = standalone->options->lcores == 1 ? create_switch(standalone, &config, fault)
+						  : standalone_divide(standalone, &config, fault);
+	for (unsigned at = 0; at < standalone->ports && result == 0; at++) {
 		struct port *port = &standalone->port[at];
 
 		port_profile_init(&standalone->profile[at], port);
 		if (standalone->options->profile)
 			port = &standalone->profile[at].port;
-		poll_switch_attach(standalone->ps, at, port, false, 0, 0, 0, NULL);
+		poll_switch_attach(
+			standalone_owner(standalone, at), at, port, false, 0, 0, 0, NULL);
 	}
-	return 0;
+	return result;
 }
 
 static int start_captures(struct standalone *standalone, struct fault *fault)
@@ -240,7 +252,7 @@ static int start_captures(struct standalone *standalone, struct fault *fault)
 
 	for (unsigned at = 0; at < standalone->ports && result == 0; at++)
 		result = capture_manager_add_port(
-			standalone->captures, standalone->ps->port[at].port);
+			standalone->captures, standalone_owner(standalone, at)->port[at].port);
 	if (result < 0)
 		return fault_set(fault, -result, "no memory for captures");
 	for (unsigned i = 0; i < options->pcaps && result == 0; i++) {
@@ -323,8 +335,11 @@ void standalone_destroy(struct standalone *standalone)
 		return;
 	telemetry_destroy(standalone->telemetry);
 	capture_manager_destroy(standalone->captures);
-	poll_switch_destroy(standalone->ps);
-	switch_destroy(standalone->sw);
+	if (standalone->division == NULL) {
+		poll_switch_destroy(standalone->ps);
+		switch_destroy(standalone->sw);
+	}
+	poll_division_destroy(standalone->division);
 	forwarding_table_free(&standalone->table);
 	free(standalone->alternatives);
 	for (unsigned at = 0; at < standalone->ports; at++)
@@ -350,7 +365,7 @@ static void poll_until(struct standalone *standalone, weft_time end, const atomi
 {
 	const uint64_t frames = standalone->options->frames;
 	struct poll_switch *ps = standalone->ps;
-	struct standalone_wall *wall = &standalone->wall;
+	struct standalone_wall *wall = &standalone->wall[0];
 	struct poll_yield yield;
 	uint64_t total = 0;
 	weft_time now;
@@ -368,12 +383,24 @@ static void poll_until(struct standalone *standalone, weft_time end, const atomi
 	} while (now < end && total < frames && !atomic_load_explicit(stop, memory_order_relaxed));
 }
 
+static void run_one(
+	struct standalone *standalone, weft_time start, weft_time end, const atomic_bool *stop)
+{
+	struct standalone_wall *wall = &standalone->wall[0];
+	uint64_t tsc;
+
+	wall->cpu_seconds = -thread_cpu_seconds();
+	tsc = rte_rdtsc();
+	poll_until(standalone, end, stop);
+	wall->tsc_cycles = rte_rdtsc() - tsc;
+	wall->cpu_seconds += thread_cpu_seconds();
+	wall->seconds = (double)(clock_now(&standalone->clock) - start) / (double)PS_PER_S;
+}
+
 int standalone_run(struct standalone *standalone, const atomic_bool *stop, struct fault *fault)
 {
 	const struct switch_options *options = standalone->options;
-	struct standalone_wall *wall = &standalone->wall;
 	weft_time start, end = WEFT_TIME_NEVER;
-	uint64_t tsc;
 	int result = 0;
 
 	if (options->seed_frames > 0)
@@ -384,11 +411,9 @@ int standalone_run(struct standalone *standalone, const atomic_bool *stop, struc
 	start = clock_now(&standalone->clock);
 	if (options->duration_ps != WEFT_TIME_NEVER)
 		end = start + options->duration_ps;
-	wall->cpu_seconds = -thread_cpu_seconds();
-	tsc = rte_rdtsc();
-	poll_until(standalone, end, stop);
-	wall->tsc_cycles = rte_rdtsc() - tsc;
-	wall->cpu_seconds += thread_cpu_seconds();
-	wall->seconds = (double)(clock_now(&standalone->clock) - start) / (double)PS_PER_S;
+	if (standalone->division != NULL)
+		standalone_run_lcores(standalone, end, stop);
+	else
+		run_one(standalone, start, end, stop);
 	return 0;
 }

@@ -4,7 +4,8 @@
 
 /*
  * A stand-alone switch, without a lab: its port i is EAL's i-th ethdev. EAL is running; the main
- * thread (main lcore) calls all functions and runs the switch's loop.
+ * thread (main lcore) calls all functions and runs the switch's loop, or that of its first part;
+ * the other lcores run those of the others (standalone_lcores.h).
  */
 
 #include <stdatomic.h>
@@ -14,6 +15,7 @@
 #include "fault.h"
 #include "forwarding_table.h"
 #include "options.h"
+#include "poll_division.h"
 #include "poll_switch.h"
 #include "port_profile.h"
 #include "run_config.h"
@@ -21,7 +23,7 @@
 #include "telemetry.h"
 #include "tsc_clock.h"
 
-/* Measurements of the loop. */
+/* Measurements of a loop. */
 struct standalone_wall {
 	uint64_t turns, idle_turns;
 	uint64_t tsc_cycles;
@@ -40,13 +42,16 @@ struct standalone {
 	struct run_config run; /* what the options say in a run file's terms */
 	struct rte_mempool *pool, *control_pool;
 	struct forwarding_table table;
-	uint64_t *alternatives; /* by destination, with --adaptive */
-	struct weft_switch *sw;
+	uint64_t *alternatives;         /* by destination, with --adaptive */
+	struct poll_division *division; /* NULL: one core */
+	struct weft_switch *sw;         /* or that of its first part, as 'ps' */
 	struct poll_switch *ps;
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct switch_metrics_shown shown;
-	struct standalone_wall wall;
+	struct standalone_wall wall[SWITCH_PARTS_MAX]; /* of each loop */
+	_Atomic uint64_t moved;                        /* frames, by all loops */
+	atomic_bool halt;                              /* all loops end */
 };
 
 /* Opens the ports and builds the switch; 'argc', 'argv': of main(). NULL with errno and fault. */
@@ -58,6 +63,21 @@ void standalone_destroy(struct standalone *standalone);
 
 /* Polls until --duration or --frames is reached, or '*stop'. 0, or -errno and fault. */
 int standalone_run(struct standalone *standalone, const atomic_bool *stop, struct fault *fault);
+
+/* The loop of a port. */
+static inline struct poll_switch *standalone_owner(
+	const struct standalone *standalone, unsigned port)
+{
+	return standalone->division == NULL ? standalone->ps
+					    : poll_division_owner(standalone->division, port);
+}
+
+/* One iteration of all loops, in this thread. */
+void standalone_poll_all(struct standalone *standalone, weft_time now);
+
+/* As switch_check() and switch_stored_packets(). */
+const char *standalone_check(const struct standalone *standalone);
+uint64_t standalone_stored(const struct standalone *standalone);
 
 /* ---- result.c: the result, as one JSON document or as a table for people. */
 

@@ -109,10 +109,16 @@ static void cpus_format(char *text, size_t size)
 	}
 }
 
-static void add_lcores(struct arguments *arguments, unsigned lcores)
+static void add_lcores(struct arguments *arguments, const struct eal_options *options)
 {
+	unsigned lcores = options->lcores;
 	char cpus[1024];
 
+	if (options->lcore_cpus != NULL) {
+		add(arguments, "-l");
+		add(arguments, "%s", options->lcore_cpus);
+		return;
+	}
 	cpus_format(cpus, sizeof(cpus));
 	add(arguments, "--lcores=(0-%u)@(%s)", lcores == 0 ? 0 : lcores - 1, cpus);
 }
@@ -170,12 +176,16 @@ static void add_prefix(struct arguments *arguments, const char *prefix)
 static int arguments_build(struct arguments *arguments, const struct user_arguments *user,
 	const struct eal_options *options, struct fault *fault)
 {
+	if (options->lcore_cpus != NULL && USER_GAVE(user, "-l", "-c", "--lcores"))
+		return fault_set(fault, EINVAL,
+			"CPUs %s: EAL's options before '--' name CPUs, too; expected one of them",
+			options->lcore_cpus);
 	add(arguments, "%s", user->at[0]);
 	add_memory(arguments, user, options);
 	if (!USER_GAVE(user, "--no-shconf", "--proc-type"))
 		add(arguments, "--no-shconf");
 	if (!USER_GAVE(user, "-l", "-c", "--lcores"))
-		add_lcores(arguments, options->lcores);
+		add_lcores(arguments, options);
 	if (!USER_GAVE(user, "-a", "--allow", "-b", "--block", "--no-pci"))
 		add_pci(arguments, options->pci);
 	if (!USER_GAVE(user, "--file-prefix"))

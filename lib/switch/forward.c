@@ -4,6 +4,7 @@
 
 #include "discard.h"
 #include "fecn.h"
+#include "switch_part.h"
 
 static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -135,7 +136,7 @@ static bool is_for_agent(const struct weft_switch *sw, const struct weft_packet 
 	       packet->cursor + 1 == packet->route_length;
 }
 
-static void give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
+void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 {
 	sw->port[packet->in_port].count[SWITCH_CONTROL_AGENT]++;
 	packet->next = NULL;
@@ -146,28 +147,10 @@ static void give_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 	sw->for_agent_tail = packet;
 }
 
-void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
+void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
 {
-	struct switch_output *out;
-	unsigned output;
+	struct switch_output *out = &sw->port[output].output;
 
-	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
-	sw->port[packet->in_port].count[SWITCH_BYTES_IN] += packet->bytes;
-	if (is_for_agent(sw, packet)) {
-		give_to_agent(sw, packet);
-		return;
-	}
-	if (!control_route(sw, packet, &output)) {
-		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
-		return;
-	}
-	if (!forward_is_in(sw->usable, output))
-		output = alternative(sw, packet);
-	if (output == SWITCH_PORT_NONE) {
-		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
-		return;
-	}
-	out = &sw->port[output].output;
 	if (out->control_waiting >= sw->control_reserve) {
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
 		return;
@@ -182,6 +165,41 @@ void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, 
 	sw->port[output].control_tail = packet;
 	out->control_waiting++;
 	arbiter_update(sw, output);
+}
+
+/* The agent is at part 0. */
+static void take_to_agent(struct weft_switch *sw, struct weft_packet *packet)
+{
+	if (sw->part == NULL || sw->part->number == 0)
+		forward_give_to_agent(sw, packet);
+	else if (!switch_part_hand_control(sw->part, packet, PART_AGENT))
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
+}
+
+void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now)
+{
+	unsigned output;
+
+	sw->port[packet->in_port].count[SWITCH_CONTROL_IN]++;
+	sw->port[packet->in_port].count[SWITCH_BYTES_IN] += packet->bytes;
+	if (is_for_agent(sw, packet)) {
+		take_to_agent(sw, packet);
+		return;
+	}
+	if (!control_route(sw, packet, &output)) {
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_ROUTE);
+		return;
+	}
+	if (!forward_is_in(sw->usable, output))
+		output = alternative(sw, packet);
+	if (output == SWITCH_PORT_NONE) {
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
+		return;
+	}
+	if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+		forward_queue_control(sw, packet, output);
+	else if (!switch_part_hand_control(sw->part, packet, output))
+		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
 }
 
 static unsigned transmit_control(

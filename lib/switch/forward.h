@@ -29,6 +29,11 @@ static inline unsigned forward_output(const struct weft_switch *sw, struct weft_
 	return sw->table_port[packet->destination];
 }
 
+/* A control frame joins those that wait for its output, or is discarded if they are too many. */
+void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
+/* One joins those for the agent of the device. */
+void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet);
+
 static inline bool forward_is_in(uint64_t outputs, unsigned output)
 {
 	return output < SWITCH_PORTS_MAX && (outputs >> output & 1) != 0;

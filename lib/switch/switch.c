@@ -10,6 +10,7 @@
 #include "discard.h"
 #include "peer_buffer.h"
 #include "switch_congestion.h"
+#include "switch_part.h"
 #include "word_list.h"
 
 const char *switch_counter_name(unsigned counter)
@@ -255,14 +256,16 @@ static void discard_all_data(struct weft_switch *sw, enum switch_counter reason)
 	/* Without VOQs a removal may bring up a head for an output that was emptied before. */
 	while (!switch_is_empty(sw))
 		for (unsigned output = 0; output < sw->ports; output++)
-			discard_data(sw, output, reason);
+			if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+				discard_data(sw, output, reason);
 }
 
 void switch_drain(struct weft_switch *sw)
 {
 	discard_all_data(sw, SWITCH_DISCARD_LINK_DOWN);
 	for (unsigned output = 0; output < sw->ports; output++)
-		discard_waiting_control(sw, output);
+		if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+			discard_waiting_control(sw, output);
 }
 
 void switch_purge(struct weft_switch *sw)

@@ -39,7 +39,7 @@
  *   At any time data_in = data_out + stored + discarded: switch_check()
  *
  * Threads
- *   One thread per switch. Packets are the driver's memory; a stored packet belongs to the switch.
+ *   One thread per switch, or per part of one (switch_part.h). Packets are the driver's memory; a stored packet belongs to the switch.
  *
  * Where the behaviour comes from
  *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/wire-format.md.
@@ -144,6 +144,7 @@ _Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in o
 struct contention;
 struct peer_buffer;
 struct fecn;
+struct switch_part;
 
 /* The first cache line has all that a plain packet needs. */
 struct weft_switch {
@@ -181,6 +182,7 @@ struct weft_switch {
 	struct contention *contention;    /* the caller's; NULL: departures are not timed */
 	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
 					   * congestion control */
+	struct switch_part *part;         /* NULL: it is a whole one (switch_part.h) */
 };
 
 _Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");

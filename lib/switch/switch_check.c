@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arbiter.h"
 #include "switch_congestion.h"
+#include "switch_part_private.h"
 
 static uint64_t sum_counters(const struct weft_switch *sw, unsigned first, unsigned last)
 {
@@ -61,7 +62,9 @@ static const char *check_control(const struct weft_switch *sw)
 			return "the control reserve is exceeded";
 		out += at->control_waiting;
 	}
-	return in == out ? NULL : "control frames in differ from out + waiting + discarded";
+	return in == out || sw->part != NULL
+		       ? NULL
+		       : "control frames in differ from out + waiting + discarded";
 }
 
 /* Each VC in the sets of a crosspoint stands for a head that wants this output. */
@@ -84,6 +87,12 @@ static const char *check_crosspoint(const struct weft_switch *sw, unsigned outpu
 	return NULL;
 }
 
+/* Outputs whose queues are here. */
+static uint64_t own_outputs(const struct weft_switch *sw)
+{
+	return sw->part == NULL ? UINT64_MAX : sw->part->own;
+}
+
 /* The sets of an output against its crosspoints, busy and idle against the sets. */
 static const char *check_output(const struct weft_switch *sw, unsigned output)
 {
@@ -102,7 +111,7 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	if (ready != out->ready || stalled != out->stalled)
 		return "an output's sets differ from its crosspoints'";
 	busy = ready != 0 || out->control_head != NULL;
-	idle = !busy && stalled == 0 && (sw->usable & BIT64(output)) != 0;
+	idle = !busy && stalled == 0 && (sw->usable & own_outputs(sw) & BIT64(output)) != 0;
 	if (busy && (sw->busy & BIT64(output)) == 0)
 		return "an output with something to send is not busy";
 	if (idle != ((sw->idle & BIT64(output)) != 0))
@@ -143,7 +152,7 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 	const struct credit_rx *rx = &sw->port[input].link.rx[vc];
 	unsigned outputs = sw->voq ? sw->ports : 1;
 	const char *wrong = NULL;
-	uint32_t blocks = 0;
+	uint32_t blocks = sw->part == NULL ? 0 : switch_part_elsewhere(sw->part, input, vc);
 
 	for (unsigned output = 0; output < outputs && wrong == NULL; output++)
 		wrong = check_queue(sw, input, vc, &switch_queues(sw, output, input)[vc], &blocks);
@@ -158,7 +167,7 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 
 const char *switch_check(const struct weft_switch *sw)
 {
-	const char *wrong = check_accounting(sw);
+	const char *wrong = sw->part == NULL ? check_accounting(sw) : NULL;
 
 	if (wrong == NULL)
 		wrong = check_control(sw);

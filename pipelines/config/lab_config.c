@@ -44,6 +44,8 @@ const struct yaml_field lab_file_fields[] = {
 	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.faults),
 		.fields = run_faults_fields},
 	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
+	{"lcores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, lcores),
+		.max = LAB_LCORES_MAX},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},
 };
@@ -255,12 +257,32 @@ static int check_processes(const struct lab_config *config, struct fault *fault)
 	return 0;
 }
 
+/* Loops of one process share its switches out as they are. */
+static int check_lcores(const struct lab_config *config, struct fault *fault)
+{
+	const char *key = run_config_needs_one_lcore(&config->run);
+
+	if (config->lcores < 2)
+		return 0;
+	if (config->processes == LAB_CONFIG_PROCESSES_ONE)
+		return fault_set(fault, EINVAL,
+			"%s: lcores: with 'processes: one' there is a loop for each CPU, and no "
+			"switch is divided; expected 'cores', which restricts the CPUs",
+			config->run.origin);
+	if (key == NULL)
+		return 0;
+	return fault_set(fault, EINVAL, "%s: %s: needs one lcore; expected no 'lcores: %u'",
+		config->run.origin, key, config->lcores);
+}
+
 int lab_config_supported(const struct lab_config *config, struct fault *fault)
 {
 	int result = run_config_supported(&config->run, fault);
 
 	if (result == 0)
 		result = check_processes(config, fault);
+	if (result == 0)
+		result = check_lcores(config, fault);
 	if (result == 0)
 		result = check_route_file(config, fault);
 	if (result == 0)

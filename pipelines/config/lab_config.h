@@ -17,6 +17,7 @@
 
 #define LAB_GROUPS_MAX 1024
 #define LAB_EAL_MAX    64
+#define LAB_LCORES_MAX 16
 
 /* Kind of the links between processes whose ends are not in 'ports'; the first is the default. */
 #define LAB_CONFIG_LINKS(X) X(SHARED, "shared") X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
@@ -90,7 +91,8 @@ struct lab_config {
 	struct lab_config_group_list groups;
 	struct lab_config_machine_list machines; /* none: the file does not say */
 	struct lab_config_words eal;             /* further arguments of every process's EAL */
-	uint32_t cores; /* processes use only the first so many CPUs; 0: all */
+	uint32_t cores;  /* processes use only the first so many CPUs; 0: all */
+	uint32_t lcores; /* loops of a process of switches, which divide their ports; 0: 1 */
 };
 
 /* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in

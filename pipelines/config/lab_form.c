@@ -14,7 +14,7 @@
 
 bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology)
 {
-	return config->groups.count == 0 && config->machines.count <= 1 &&
+	return config->groups.count == 0 && config->machines.count <= 1 && config->lcores < 2 &&
 	       config->links == LAB_CONFIG_LINKS_SHARED && topology->bindings == 0;
 }
 

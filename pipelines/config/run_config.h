@@ -353,6 +353,10 @@ extern const struct run_words run_words[];
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);
 
+/* The key that needs a whole switch in one loop, as its decisions are made with the state of all
+ * outputs (docs/lcores.md); NULL: switches may be divided. */
+const char *run_config_needs_one_lcore(const struct run_config *config);
+
 /* An entry of the traffic is a schedule. */
 bool run_config_has_schedule(const struct run_config *config);
 

@@ -9,6 +9,7 @@
 #include "route_algorithm.h"
 #include "route_choice.h"
 #include "run_config.h"
+#include "source_control.h"
 #include "traffic_pattern.h"
 
 struct rule {
@@ -29,6 +30,19 @@ static int check_rules(const struct run_config *config, const char *key, const s
 
 #define CHECK_RULES(config, key, rules, fault) \
 	check_rules(config, key, rules, sizeof(rules) / sizeof((rules)[0]), fault)
+
+const char *run_config_needs_one_lcore(const struct run_config *config)
+{
+	if (!config->sw.voq)
+		return "switch.voq: false";
+	if (run_config_is_adaptive(config))
+		return "routing.adaptive";
+	if (config->sw.fecn != 0)
+		return "switch.fecn";
+	if (source_control_measures(config->nic.control))
+		return "nic.control";
+	return config->measure.switches ? "measure.switches" : NULL;
+}
 
 /* Edges and faults need the real clock. */
 static int check_virtual(const struct run_config *config, struct fault *fault)

@@ -218,6 +218,8 @@ static unsigned count_loops(const struct lab_process *process)
 {
 	unsigned loops = process->options->lcores;
 
+	if (loops == 0 && process->options->role == LAB_ROLE_SWITCHES)
+		loops = process->lab.config->lcores;
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);
@@ -238,6 +240,7 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.link_key = process->security.keyed ? &process->security.key : NULL,
 		.data_key = process->security.data_keyed ? &process->security.data_key : NULL,
 		.lcores = count_loops(process),
+		.divides = process->options->role == LAB_ROLE_SWITCHES,
 		.clock = &process->clock,
 	};
 }

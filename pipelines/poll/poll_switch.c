@@ -9,10 +9,12 @@
 #include "forward.h"
 #include "frame_check.h"
 #include "latency.h"
+#include "poll_division_control.h"
 #include "poll_switch_capture.h"
 #include "poll_switch_control.h"
 #include "poll_switch_source.h"
 #include "rx_meta.h"
+#include "switch_part.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {
@@ -157,7 +159,10 @@ static __attribute__((noinline)) void receive_queued(
 	struct weft_packet *packet = mbuf_packet(mbuf);
 
 	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, false);
-	switch_receive(ps->sw, packet, now);
+	if (__builtin_expect(ps->part == NULL, 1))
+		switch_receive(ps->sw, packet, now);
+	else
+		switch_part_receive(ps->part, packet, now);
 	update_frame(frame, packet);
 }
 
@@ -235,13 +240,36 @@ static inline void append_burst(
 	burst->vc = vc;
 }
 
+/* The way of a plain packet past the queues or into another part. Returns the output; 'filled' gets
+ * those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
+static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
+	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
+	uint64_t *filled, const bool voq, const bool parted)
+{
+	uint32_t word = packet->mutable_word, bytes = packet->bytes;
+	unsigned output;
+
+	output = parted ? switch_receive_parted(ps->part, port, packet, ps->direct)
+			: switch_receive_direct(ps->sw, port, packet, ps->direct, voq);
+	if (__builtin_expect(output == SWITCH_PORT_NONE, 0))
+		return output;
+	frame_change_mutable(rte_pktmbuf_mtod(mbuf, uint8_t *), word, packet->mutable_word);
+	if (parted && switch_part_is_foreign(ps->part, output)) {
+		switch_part_hand(ps->part, mbuf_packet(mbuf), packet, output);
+		return output;
+	}
+	append_burst(ps, output, mbuf, bytes, packet->vc);
+	*filled |= BIT64(output);
+	return output;
+}
+
 /* Checks a burst and moves each packet as far as it can go, all in one pass. Returns the output by
  * which the last data frame has passed the queues; SWITCH_PORT_NONE: it has not. */
 static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_switch *ps,
-	unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq)
+	unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq,
+	const bool parted)
 {
-	struct weft_switch *sw = ps->sw;
-	struct switch_port *port = &sw->port[at];
+	struct switch_port *port = &ps->sw->port[at];
 	const struct frame_identity identity = ps->port[at].guard.identity;
 	uint64_t data_bytes = 0, filled = 0;
 	unsigned slow = 0, output = SWITCH_PORT_NONE;
@@ -251,7 +279,6 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 		uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 		uint32_t bytes = rte_pktmbuf_data_len(mbuf);
 		struct weft_packet packet;
-		uint32_t word;
 
 		if (__builtin_expect(!frame_is_good_data_as(frame, bytes, &identity), 0)) {
 			receive_slow(ps, at, mbuf, now);
@@ -261,15 +288,10 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 		data_bytes += bytes;
 		rx_meta_read(&packet, frame, bytes);
 		packet.in_port = (uint8_t)at;
-		word = packet.mutable_word;
-		output = switch_receive_direct(sw, port, &packet, ps->direct, voq);
-		if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
+		packet.bytes = (uint16_t)bytes;
+		output = pass_on(ps, port, mbuf, &packet, &filled, voq, parted);
+		if (__builtin_expect(output == SWITCH_PORT_NONE, 0))
 			receive_queued(ps, at, mbuf, now);
-			continue;
-		}
-		frame_change_mutable(frame, word, packet.mutable_word);
-		append_burst(ps, output, mbuf, bytes, packet.vc);
-		filled |= BIT64(output);
 	}
 	ps->filled |= filled;
 	switch_count_in(port, count - slow, data_bytes);
@@ -279,9 +301,11 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 static __attribute__((noinline)) unsigned receive_all(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
+	if (__builtin_expect(ps->part != NULL, 0))
+		return receive_burst(ps, at, mbufs, count, now, true, true);
 	if (ps->sw->voq)
-		return receive_burst(ps, at, mbufs, count, now, true);
-	return receive_burst(ps, at, mbufs, count, now, false);
+		return receive_burst(ps, at, mbufs, count, now, true, false);
+	return receive_burst(ps, at, mbufs, count, now, false, false);
 }
 
 /* One by one: each frame is captured with the state that it met and the decision on it. */
@@ -319,6 +343,79 @@ static void flush_bursts(struct poll_switch *ps, unsigned input, weft_time now)
 {
 	for (; ps->filled != 0; ps->filled &= ps->filled - 1)
 		flush_burst(ps, input, (unsigned)__builtin_ctzll(ps->filled), now);
+}
+
+/* --- packets from other parts --- */
+
+/* Drivers read of a frame that passes the mbuf, which another core has written. */
+static inline void prefetch_mbuf(struct weft_packet *packet)
+{
+	const struct rte_mbuf *mbuf = packet_mbuf(packet);
+
+	rte_prefetch0(mbuf);
+	rte_prefetch0(&mbuf->next);
+}
+
+/* One entry, as if it had come in here by the same input. */
+static inline void accept_entry(
+	struct poll_switch *ps, unsigned from, const struct part_entry *entry, weft_time now)
+{
+	if (switch_part_is_own(entry)) {
+		switch_part_take_own(ps->part, from);
+		poll_division_send(ps, entry->output, packet_mbuf(entry->packet), now);
+		return;
+	}
+	if (!switch_part_pass(ps->part, entry, ps->direct)) {
+		switch_part_accept(ps->part, from, entry, now);
+		return;
+	}
+	append_burst(ps, entry->output, packet_mbuf(entry->packet), entry->bytes, entry->vc);
+	ps->filled |= BIT64(entry->output);
+}
+
+/* Up to a burst, so that there is room in those of the outputs. */
+static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, weft_time now)
+{
+	struct part_ring *ring = &ps->part->in[from];
+	unsigned input = part_ring_at(ring, 0)->input;
+
+	for (uint32_t i = 0; i < count; i++)
+		prefetch_mbuf(part_ring_at(ring, i)->packet);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct part_entry *entry = part_ring_at(ring, i);
+
+		if (entry->input != input)
+			flush_bursts(ps, input, now);
+		input = entry->input;
+		accept_entry(ps, from, entry, now);
+	}
+	part_ring_take(ring, count);
+	flush_bursts(ps, input, now);
+}
+
+/* Takes all that waits; an entry that comes meanwhile is for the next iteration. */
+static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now)
+{
+	unsigned waiting = part_ring_waiting(&ps->part->in[from]);
+
+	for (unsigned left = waiting, count; left > 0; left -= count) {
+		count = RTE_MIN(left, PORT_BURST);
+		accept_burst(ps, from, count, now);
+	}
+	return waiting;
+}
+
+unsigned poll_switch_accept(struct poll_switch *ps, weft_time now)
+{
+	unsigned parts = ps->part->division->parts, moved = 0;
+
+	switch_part_hear(ps->part);
+	for (unsigned from = 0; from < parts; from++)
+		if (from != ps->part->number)
+			moved += accept_ring(ps, from, now);
+	if (ps->sw->for_agent != NULL)
+		poll_switch_control_up(ps);
+	return moved;
 }
 
 /* The packets that may leave now by a port without a wire time. */
@@ -519,6 +616,8 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	unsigned moved = 0;
 
 	ps->carried = 0;
+	if (__builtin_expect(ps->part != NULL, 0))
+		moved = poll_switch_accept(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if ((ps->present & BIT64(at)) == 0)
 			continue;
@@ -528,6 +627,9 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
 	}
+	/* Once for all ports: the other core's cache line comes and goes less often. */
+	if (__builtin_expect(ps->part != NULL, 0))
+		switch_part_publish(ps->part);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
 			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed)
@@ -546,6 +648,8 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		poll_switch_control_poll(ps, now);
 	if (ps->sw->discarded != NULL)
 		poll_switch_free_list(switch_take_discards(ps->sw));
+	if (__builtin_expect(ps->part != NULL, 0))
+		switch_part_tell(ps->part);
 	ps->carried += moved;
 	if (moved == 0 && ps->keeps_house != 0)
 		keep_house(ps, now);

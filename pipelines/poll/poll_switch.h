@@ -10,6 +10,8 @@
  * Where there is a mapper, its frames for this switch go up to the control thread of the process
  * and that thread's orders are done, between iterations (device_control.h).
  *
+ * A switch of several cores has one for each (poll_division.h), with the ports of that part.
+ *
  * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
  * aligned 64-bit word, written by that thread alone).
  */
@@ -23,9 +25,11 @@
 #include "poll_guard.h"
 #include "port.h"
 #include "switch.h"
+#include "switch_part.h"
 #include "tx_queue.h"
 
 struct latency_extension;
+struct poll_division_control;
 
 /* The source check of a port (docs/files.md, 'Frames of a fabric'): behind it is one host, and data
  * and end-to-end control frames have it as their source. */
@@ -87,7 +91,17 @@ struct poll_switch {
 	struct arn_guard_config arn_guard;
 	weft_time before; /* time of the last iteration */
 	uint64_t blocked; /* ports that were blocked at its end */
+	/* Of a divided switch; NULL: it is a whole one. */
+	struct switch_part *part;
+	struct poll_switch *const *parts;     /* all of them, by number */
+	struct poll_division_control *orders; /* among them (poll_division_control.h) */
 };
+
+/* The loop that has the port. */
+static inline const struct poll_switch *poll_switch_owner(const struct poll_switch *ps, unsigned at)
+{
+	return ps->part == NULL ? ps : ps->parts[ps->part->division->owner[at]];
+}
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool);
@@ -130,5 +144,6 @@ void poll_switch_set_control(
 struct latency_extension *poll_switch_extension(void *ctx, const struct weft_packet *packet);
 
 /* One iteration: every port is read once, every output that can send does, due control frames
- * leave. Returns the number of frames moved: 0 means that the loop may yield. */
+ * leave. Returns the number of frames moved, also from part to part: 0 means that the loop may
+ * yield. */
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now);

@@ -22,6 +22,12 @@ void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct
 	frame->slot = capture_begin(capture, PCAPNG_IN, bytes, rte_pktmbuf_data_len(mbuf), now);
 }
 
+static bool is_foreign(const struct poll_switch *ps, unsigned output)
+{
+	return ps->part != NULL && output != SWITCH_PORT_NONE &&
+	       switch_part_is_foreign(ps->part, output);
+}
+
 void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	unsigned passed, struct poll_switch_captured *frame)
 {
@@ -39,6 +45,9 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 	}
 	if (passed == SWITCH_PORT_NONE && frame->packet->out_port != SWITCH_PORT_NONE)
 		state->voq_depth_blocks -= frame->packet->blocks;
+	/* That queue is another part's. */
+	if (is_foreign(ps, passed != SWITCH_PORT_NONE ? passed : frame->packet->out_port))
+		state->voq_depth_blocks = CAPTURE_UNKNOWN;
 	capture_end(capture, frame->slot, state);
 }
 

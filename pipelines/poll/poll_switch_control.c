@@ -3,6 +3,7 @@
 #include "poll_switch_control.h"
 
 #include "poll_control.h"
+#include "poll_division_control.h"
 
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool)
@@ -25,8 +26,8 @@ void poll_switch_control_up(struct poll_switch *ps)
 	poll_switch_free_list(first);
 }
 
-/* False: it has to wait. */
-static bool send(struct poll_switch *ps, const struct device_order *order, weft_time now)
+bool poll_switch_control_send(
+	struct poll_switch *ps, const struct device_order *order, weft_time now)
 {
 	unsigned at = order->port;
 	struct rte_mbuf *mbuf = NULL;
@@ -60,7 +61,7 @@ static uint64_t data_moved(const struct weft_switch *sw)
 	return moved;
 }
 
-static void purge(struct poll_switch *ps)
+void poll_switch_control_purge(struct poll_switch *ps)
 {
 	switch_purge(ps->sw);
 	poll_switch_free_list(switch_take_discards(ps->sw));
@@ -69,10 +70,8 @@ static void purge(struct poll_switch *ps)
 			tx_queue_purge(&ps->port[at].tx);
 }
 
-/* The old tables go back with the order, or the new ones if they cannot be used. */
-static void commit(struct poll_switch *ps, struct device_order *order)
+int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables)
 {
-	struct switch_tables *tables = order->of_switch;
 	uint8_t sl_to_vc[16];
 	const struct switch_routing routing = {.port = tables->port,
 		.alternatives = tables->alternatives,
@@ -84,7 +83,15 @@ static void commit(struct poll_switch *ps, struct device_order *order)
 
 	for (unsigned sl = 0; sl < 16; sl++)
 		sl_to_vc[sl] = (uint8_t)(sl < tables->queues ? sl : 0);
-	if (switch_set_routing(ps->sw, &routing) < 0) {
+	return switch_set_routing(ps->sw, &routing);
+}
+
+/* The old tables go back with the order, or the new ones if they cannot be used. */
+static void commit(struct poll_switch *ps, struct device_order *order)
+{
+	struct switch_tables *tables = order->of_switch;
+
+	if (poll_switch_control_use(ps, tables) < 0) {
 		order->refused = true;
 		return;
 	}
@@ -98,12 +105,12 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 
 	switch ((enum device_order_kind)order->kind) {
 	case DEVICE_SEND:
-		return send(ps, order, now);
+		return poll_switch_control_send(ps, order, now);
 	case DEVICE_PAUSE:
 		ps->mapper.paused = true;
 		break;
 	case DEVICE_PURGE:
-		purge(ps);
+		poll_switch_control_purge(ps);
 		break;
 	case DEVICE_COMMIT:
 		commit(ps, order);
@@ -115,14 +122,10 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 	return true;
 }
 
-/* No data is here, and in this iteration none was. Frames of the mapper come and go all the time.
- */
-static bool is_idle(struct poll_switch *ps)
+bool poll_switch_control_is_idle(struct poll_switch *ps)
 {
 	uint64_t before = ps->mapper.data_moved;
 
-	if (!ps->mapper.paused)
-		return false;
 	ps->mapper.data_moved = data_moved(ps->sw);
 	if (ps->mapper.data_moved != before || !switch_is_empty(ps->sw))
 		return false;
@@ -134,8 +137,13 @@ static bool is_idle(struct poll_switch *ps)
 
 void poll_switch_control_poll(struct poll_switch *ps, weft_time now)
 {
+	if (ps->part != NULL) {
+		poll_division_control(ps, now);
+		return;
+	}
 	poll_control_orders(ps->mapper.control, obey, ps, now);
-	device_control_update(ps->mapper.control, ps->sw->linked & ps->present, is_idle(ps));
+	device_control_update(ps->mapper.control, ps->sw->linked & ps->present,
+		ps->mapper.paused && poll_switch_control_is_idle(ps));
 }
 
 void poll_switch_control_end(struct poll_switch *ps)

@@ -14,11 +14,26 @@ void poll_switch_control_up(struct poll_switch *ps);
  * and queues any more. */
 void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 
+/* ---- The parts of it that are the same where several loops have a switch. */
+
+/* DEVICE_SEND through a port of this loop. False: it has to wait. */
+bool poll_switch_control_send(
+	struct poll_switch *ps, const struct device_order *order, weft_time now);
+/* DEVICE_PURGE. */
+void poll_switch_control_purge(struct poll_switch *ps);
+/* DEVICE_COMMIT: 0, or -EINVAL and the former tables stay. */
+int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables);
+/* No data is here, and since the last call none came or went. Frames of the mapper come and go all
+ * the time. */
+bool poll_switch_control_is_idle(struct poll_switch *ps);
+
 /* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);
 
 /* Sends a frame of the driver's own, behind those that wait. tx_queue_has_room() was true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);
+/* Takes what other parts have handed over; the number of entries. For a part. */
+unsigned poll_switch_accept(struct poll_switch *ps, weft_time now);
 /* Frees a list of packets of the switch. */
 void poll_switch_free_list(struct weft_packet *packet);

@@ -49,16 +49,29 @@ static uint32_t stored_blocks(const struct link_end *link)
 	return blocks;
 }
 
+/* Other parts count what they discard of an input that is not theirs. */
+static uint64_t counter(const struct poll_switch *ps, unsigned at, unsigned i)
+{
+	uint64_t value = load(&ps->sw->port[at].count[i]);
+
+	for (unsigned part = 0; ps->part != NULL && part < ps->part->division->parts; part++)
+		if (ps->parts[part] != ps)
+			value += load(&ps->parts[part]->sw->port[at].count[i]);
+	return value;
+}
+
 void switch_metrics_read(
 	const struct poll_switch *ps, unsigned at, uint64_t value[SWITCH_METRIC_COUNT])
 {
-	const struct link_end *link = &ps->sw->port[at].link;
+	const struct link_end *link;
 
+	ps = poll_switch_owner(ps, at);
+	link = &ps->sw->port[at].link;
 	memset(value, 0, SWITCH_METRIC_COUNT * sizeof(value[0]));
 	if (ps->port[at].port == NULL)
 		return;
 	for (unsigned i = 0; i < SWITCH_COUNTER_COUNT; i++)
-		value[i] = load(&ps->sw->port[at].count[i]);
+		value[i] = counter(ps, at, i);
 	for (unsigned i = FRAME_FAULT_SHORT; i < FRAME_FAULT_COUNT; i++)
 		value[SWITCH_METRIC_FAULTS + i - FRAME_FAULT_SHORT] = load(&ps->port[at].faults[i]);
 #define X(id, name, expression) value[SWITCH_METRIC_##id] = (expression);
@@ -113,11 +126,11 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 	device.class = TELEMETRY_PORT;
 	device.snapshot = snapshot_port;
 	for (unsigned at = 0; at < ps->ports && result == 0; at++) {
-		if (ps->port[at].port == NULL)
+		if (poll_switch_owner(ps, at)->port[at].port == NULL)
 			continue;
 		shown->port[at].ps = ps;
 		shown->port[at].at = at;
-		device.name = ps->port[at].port->name;
+		device.name = poll_switch_owner(ps, at)->port[at].port->name;
 		device.ctx = &shown->port[at];
 		result = telemetry_add_device(telemetry, &device, fault);
 	}

@@ -49,6 +49,7 @@ struct real_fabric_options {
 	 * security.data, so that there is room for them. */
 	const struct data_tag_key *data_key;
 	unsigned lcores;           /* poll loops; 0: 1. EAL was started with as many */
+	bool divides;              /* if they are more than switches, these are divided */
 	uint32_t snap_bytes;       /* kept of each captured frame; 0: whole frames */
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */

@@ -17,7 +17,7 @@ static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct rea
 
 	for (unsigned i = 0; at->kind == DEVICE_SWITCH && i < fabric->switch_count; i++)
 		if (fabric->switches[i].number == at->device)
-			return &fabric->switches[i].poll->port[at->port].tx;
+			return &real_switch_loop(&fabric->switches[i], at->port)->port[at->port].tx;
 	for (unsigned i = 0; at->kind == DEVICE_HOST && i < fabric->host_count; i++)
 		if (fabric->hosts[i].number == at->device)
 			return &fabric->hosts[i].poll->tx;

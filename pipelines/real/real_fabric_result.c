@@ -59,7 +59,7 @@ static uint64_t count_ordered(const struct real_switch *device)
 	uint64_t ordered = 0;
 
 	for (unsigned i = 0; i < device->poll->ports; i++)
-		ordered += device->poll->port[i].falls.ordered;
+		ordered += real_switch_loop(device, i)->port[i].falls.ordered;
 	return ordered;
 }
 
@@ -231,6 +231,7 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 		for (unsigned port = 0; port < device->sw->ports; port++) {
 			const struct topology_port at = {
 				DEVICE_SWITCH, device->number, (uint8_t)port};
+			const struct weft_switch *sw = real_switch_loop(device, port)->sw;
 			const struct topology_link *wire = topology_link_at(topology, at);
 			struct topology_port peer;
 			struct run_link *link;
@@ -240,10 +241,10 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 			link = run_result_add_link(result, topology, at, peer);
 			if (link == NULL)
 				return -ENOMEM;
-			link->utilisation = 8 * (double)carried_bytes(device->sw, port, NULL, 0) *
+			link->utilisation = 8 * (double)carried_bytes(sw, port, NULL, 0) *
 					    (double)PS_PER_S /
 					    ((double)wire->rate_bps * (double)time_ps);
-			link->stalls = device->sw->port[port].count[SWITCH_STALL_CREDIT];
+			link->stalls = sw->port[port].count[SWITCH_STALL_CREDIT];
 			link->blocked = (double)link->stalls * (double)PS_PER_S / (double)time_ps;
 		}
 	}

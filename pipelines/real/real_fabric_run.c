@@ -98,13 +98,12 @@ static void excuse_others(struct real_worker *worker, weft_time now)
 		return;
 	for (unsigned i = worker->first_host; i < worker->last_host; i++)
 		excuse_end(fabric, fabric->hosts[i].end, nic_link(fabric->hosts[i].poll->nic), now);
-	for (unsigned i = worker->first_switch; i < worker->last_switch; i++) {
-		struct real_switch *device = &fabric->switches[i];
-		struct topology_port at = {DEVICE_SWITCH, device->number, 0};
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		struct weft_switch *sw = fabric->polled[i].poll->sw;
+		struct topology_port at = {DEVICE_SWITCH, fabric->polled[i].device->number, 0};
 
-		for (; at.port < device->sw->ports; at.port++)
-			excuse_end(fabric, real_end_at(fabric, at), &device->sw->port[at.port].link,
-				now);
+		for (; at.port < sw->ports; at.port++)
+			excuse_end(fabric, real_end_at(fabric, at), &sw->port[at.port].link, now);
 	}
 }
 
@@ -147,9 +146,11 @@ static unsigned poll_devices(struct real_worker *worker)
 		moved += poll_nic_run(fabric->hosts[i].poll, clock_now(&fabric->clock));
 		worker->carried += fabric->hosts[i].poll->carried;
 	}
-	for (unsigned i = worker->first_switch; i < worker->last_switch; i++) {
-		moved += poll_switch_run(fabric->switches[i].poll, clock_now(&fabric->clock));
-		worker->carried += fabric->switches[i].poll->carried;
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		struct poll_switch *poll = fabric->polled[i].poll;
+
+		moved += poll_switch_run(poll, clock_now(&fabric->clock));
+		worker->carried += poll->carried;
 	}
 	return moved;
 }
@@ -429,8 +430,8 @@ static void share_out(struct real_fabric *fabric)
 		fabric->worker[i] = (struct real_worker){
 			.fabric = fabric,
 			.number = i,
-			.first_switch = real_share(fabric, i, fabric->switch_count),
-			.last_switch = real_share(fabric, i + 1, fabric->switch_count),
+			.first_polled = real_share(fabric, i, fabric->polled_count),
+			.last_polled = real_share(fabric, i + 1, fabric->polled_count),
 			.first_host = real_share(fabric, i, fabric->host_count),
 			.last_host = real_share(fabric, i + 1, fabric->host_count),
 			.orders_seen = atomic_load(&fabric->orders.given),

@@ -15,14 +15,17 @@ static uint64_t sum_switches(const struct real_fabric *fabric, const char **name
 	uint64_t sum = 0, worst = 0;
 
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		const struct poll_switch *poll = fabric->switches[i].poll;
+		const struct real_switch *device = &fabric->switches[i];
 
-		for (unsigned at = 0; at < poll->ports; at++) {
-			sum += poll->port[at].no_mbuf;
-			if (poll->port[at].no_mbuf <= worst)
+		for (unsigned at = 0; at < device->sw->ports; at++) {
+			const struct poll_switch_port *port =
+				&real_switch_loop(device, at)->port[at];
+
+			sum += port->no_mbuf;
+			if (port->no_mbuf <= worst)
 				continue;
-			worst = poll->port[at].no_mbuf;
-			*name = poll->port[at].port->name;
+			worst = port->no_mbuf;
+			*name = port->port->name;
 		}
 	}
 	return sum;

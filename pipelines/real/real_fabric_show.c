@@ -76,14 +76,20 @@ struct shown_end {
 	const struct poll_guard *guard;
 };
 
+static struct shown_end show_switch_end(const struct real_switch *device, unsigned port)
+{
+	const struct poll_switch *poll = real_switch_loop(device, port);
+
+	return (struct shown_end){&poll->sw->port[port].link, &poll->port[port].guard};
+}
+
 static struct shown_end show_end(const struct real_fabric *fabric, const struct topology_port *at)
 {
 	for (unsigned i = 0; at->kind == DEVICE_SWITCH && i < fabric->switch_count; i++) {
 		const struct real_switch *device = &fabric->switches[i];
 
 		if (device->number == at->device)
-			return (struct shown_end){&device->sw->port[at->port].link,
-				&device->poll->port[at->port].guard};
+			return show_switch_end(device, at->port);
 	}
 	for (unsigned i = 0; at->kind == DEVICE_HOST && i < fabric->host_count; i++) {
 		const struct real_host *host = &fabric->hosts[i];

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "congestion_setup.h"
 #include "real_fabric_control.h"
@@ -43,10 +44,10 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 		if (end == NULL)
 			continue;
 		link = &fabric->options.topology->link_at[end->link];
-		poll_switch_attach(device->poll, port, &end->port, end->timed, link->rate_bps,
-			link->delay_ps, REAL_SLACK_PS, real_end_impairment(end));
-		poll_switch_guard(
-			device->poll, port, fabric->options.fabric, real_end_key(fabric, end));
+		poll_switch_attach(real_switch_loop(device, port), port, &end->port, end->timed,
+			link->rate_bps, link->delay_ps, REAL_SLACK_PS, real_end_impairment(end));
+		poll_switch_guard(real_switch_loop(device, port), port, fabric->options.fabric,
+			real_end_key(fabric, end));
 	}
 }
 
@@ -57,7 +58,9 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 	const struct topology *topology = fabric->options.topology;
 
 	if (fabric->control != NULL) {
-		poll_switch_learn_hosts(device->poll, fabric->routes.itbs);
+		for (unsigned port = 0; port < device->sw->ports; port++)
+			poll_switch_learn_hosts(
+				real_switch_loop(device, port), fabric->routes.itbs);
 		return;
 	}
 	for (unsigned port = 0; port < device->sw->ports; port++) {
@@ -66,8 +69,8 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 
 		if (real_end_at(fabric, at) != NULL && topology_peer(topology, at, &peer) &&
 			peer.kind == DEVICE_HOST)
-			poll_switch_set_host(
-				device->poll, port, (uint16_t)peer.device, fabric->routes.itbs);
+			poll_switch_set_host(real_switch_loop(device, port), port,
+				(uint16_t)peer.device, fabric->routes.itbs);
 	}
 }
 
@@ -87,20 +90,17 @@ static int add_decisions(
 		device->sw, fabric->options.topology, device->number, run, fault);
 }
 
-static int create_switch(
-	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
+static int create_whole(struct real_fabric *fabric, struct real_switch *device,
+	const struct switch_config *config, struct fault *fault)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	const struct device_config from = real_device_config(fabric);
 	const struct arn_guard_config guard = congestion_setup_guard(from.run, from.topology);
-	struct switch_config config;
 	int result = 0;
 
-	device_config_switch(&from, device->number, &config);
-	fill_slots(fabric, device->number, &config);
-	device->sw = switch_create(&config, clock_now(&fabric->clock));
+	device->sw = switch_create(config, clock_now(&fabric->clock));
 	if (device->sw == NULL && errno == EINVAL)
-		return device_config_refuse(name, &config, fault);
+		return device_config_refuse(name, config, fault);
 	if (device->sw != NULL)
 		result = add_decisions(fabric, device, fault);
 	if (result < 0)
@@ -112,8 +112,88 @@ static int create_switch(
 	poll_switch_set_control(device->poll,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
 	poll_switch_limit_arns(device->poll, &guard);
+	return 0;
+}
+
+/* Into so many parts is a switch divided. */
+static unsigned count_parts(const struct real_fabric *fabric, unsigned ports)
+{
+	unsigned parts = fabric->options.divides ? fabric->loops / fabric->switch_count : 1;
+
+	parts = parts < SWITCH_PARTS_MAX ? parts : SWITCH_PARTS_MAX;
+	parts = parts < ports ? parts : ports;
+	return parts > 0 ? parts : 1;
+}
+
+static int create_parts(struct real_fabric *fabric, struct real_switch *device,
+	const struct switch_config *config, unsigned parts, struct fault *fault)
+{
+	const char *name = fabric->options.topology->switch_at[device->number].name;
+	int port_socket[SWITCH_PORTS_MAX], part_socket[SWITCH_PARTS_MAX];
+	uint8_t owner[SWITCH_PORTS_MAX];
+	const char *key = run_config_needs_one_lcore(fabric->options.run);
+	int result = 0;
+
+	if (key != NULL)
+		return fault_set(fault, EINVAL, "%s: %s: needs one lcore; expected no --lcores %u",
+			fabric->options.run->origin, key, fabric->loops);
+	memset(port_socket, 0xFF, sizeof(port_socket));
+	memset(part_socket, 0xFF, sizeof(part_socket));
+	poll_division_deal(owner, port_socket, config->ports, part_socket, parts);
+	device->division = poll_division_create(config, owner, parts);
+	if (device->division == NULL && errno == EINVAL)
+		return device_config_refuse(name, config, fault);
+	for (unsigned part = 0; device->division != NULL && part < parts && result == 0; part++)
+		result = poll_division_place(
+			device->division, part, fabric->control_pool, clock_now(&fabric->clock));
+	if (device->division == NULL || result < 0)
+		return fault_set(fault, ENOMEM, "%s: no memory", name);
+	poll_division_connect(device->division);
+	poll_division_set_control(device->division,
+		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
+	device->poll = device->division->part[0];
+	device->sw = device->poll->sw;
+	return 0;
+}
+
+static int create_switch(
+	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
+{
+	const struct device_config from = real_device_config(fabric);
+	struct switch_config config;
+	unsigned parts;
+	int result;
+
+	device_config_switch(&from, device->number, &config);
+	fill_slots(fabric, device->number, &config);
+	parts = count_parts(fabric, config.ports);
+	result = parts > 1 ? create_parts(fabric, device, &config, parts, fault)
+			   : create_whole(fabric, device, &config, fault);
+	if (result < 0)
+		return result;
 	attach_ports(fabric, device);
 	check_sources(fabric, device);
+	return 0;
+}
+
+/* Loops have neighbours in number, which are neighbours in the network. */
+static int list_polled(struct real_fabric *fabric, struct fault *fault)
+{
+	unsigned room = fabric->switch_count * SWITCH_PARTS_MAX, count = 0;
+
+	fabric->polled = calloc(room + 1, sizeof(*fabric->polled));
+	if (fabric->polled == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+	for (unsigned i = 0; i < fabric->switch_count; i++) {
+		struct real_switch *device = &fabric->switches[i];
+		unsigned parts = device->division == NULL ? 1 : device->division->division->parts;
+
+		for (unsigned part = 0; part < parts; part++)
+			fabric->polled[count++] = (struct real_polled){.device = device,
+				.poll = device->division == NULL ? device->poll
+								 : device->division->part[part]};
+	}
+	fabric->polled_count = count;
 	return 0;
 }
 
@@ -147,6 +227,8 @@ int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 		fabric->switches[next].number = i;
 		result = create_switch(fabric, &fabric->switches[next++], fault);
 	}
+	if (result == 0)
+		result = list_polled(fabric, fault);
 	return result == 0 ? prepare_deadlock(fabric, fault) : result;
 }
 
@@ -155,9 +237,13 @@ void real_switches_destroy(struct real_fabric *fabric)
 	if (fabric->switches == NULL)
 		return;
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
-		poll_switch_destroy(fabric->switches[i].poll);
-		switch_destroy(fabric->switches[i].sw);
+		if (fabric->switches[i].division == NULL) {
+			poll_switch_destroy(fabric->switches[i].poll);
+			switch_destroy(fabric->switches[i].sw);
+		}
+		poll_division_destroy(fabric->switches[i].division);
 	}
+	free(fabric->polled);
 	free(fabric->switches);
 	free(fabric->sw);
 }

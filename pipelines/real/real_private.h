@@ -20,8 +20,8 @@
 #include "loop_presence.h"
 #include "measure_window.h"
 #include "nic.h"
+#include "poll_division.h"
 #include "poll_nic.h"
-#include "poll_switch.h"
 #include "real_fabric.h"
 #include "real_pools.h"
 #include "run_goal.h"
@@ -46,13 +46,20 @@ struct real_end {
 
 /* A switch that lives here. */
 struct real_switch {
-	uint32_t number; /* in the topology */
-	struct weft_switch *sw;
+	uint32_t number;                /* in the topology */
+	struct poll_division *division; /* among several loops; NULL: one has all of it */
+	struct weft_switch *sw;         /* or that of its first part, as 'poll' */
 	struct poll_switch *poll;
 	struct fecn fecn;             /* if it marks */
 	struct contention contention; /* if sources measure latencies */
 	struct switch_metrics_shown shown;
 	struct congestion_metrics detector; /* if it has an adaptation */
+};
+
+/* A loop's share of the switches: a switch, or a part of one. */
+struct real_polled {
+	struct real_switch *device;
+	struct poll_switch *poll;
 };
 
 /* A host that lives here. */
@@ -91,7 +98,7 @@ struct real_rest {
 struct real_worker {
 	struct real_fabric *fabric;
 	unsigned number;
-	unsigned first_switch, last_switch, first_host, last_host; /* last: one behind */
+	unsigned first_polled, last_polled, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
 	unsigned carried; /* frames in the last iteration, but those of neighbours for their link */
 	bool leader;      /* main thread's: supervises, too */
@@ -137,6 +144,8 @@ struct real_fabric {
 	struct real_end *end; /* [2 * link + side] */
 	struct real_switch *switches;
 	unsigned switch_count;
+	struct real_polled *polled; /* what loops poll of them */
+	unsigned polled_count;
 	struct weft_switch **sw; /* by number; NULL: elsewhere */
 	struct real_host *hosts;
 	unsigned host_count;
@@ -178,6 +187,13 @@ struct real_fabric {
 static inline unsigned real_share(const struct real_fabric *fabric, unsigned loop, unsigned devices)
 {
 	return (unsigned)((uint64_t)loop * devices / fabric->loops);
+}
+
+/* The loop that has the port of a switch. */
+static inline struct poll_switch *real_switch_loop(const struct real_switch *device, unsigned port)
+{
+	return device->division == NULL ? device->poll
+					: poll_division_owner(device->division, port);
 }
 
 /* The source of its devices' configurations. */

@@ -9,6 +9,7 @@ usage: lab_test.py WEFT [CASE...]
 import fcntl
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -187,6 +188,31 @@ class Shared(LabCase):
         lab.assert_up()
         lab.must("down")
         self.assertEqual(lab.leftovers(), [])
+
+    def test_switches_of_two_lcores_are_mapped_and_lose_nothing(self):
+        # A busy machine may keep a loop away for longer than three hellos of 10 ms.
+        lab = self.lab("Q", "lcores: 2\nhello: 100ms\n")
+        lab.up()
+        self.assert_whole(lab.run())
+        # A cable of the second part of a switch: the agent is at the first one.
+        lab.must("link", "leaf0:1", "down")
+        self.wait_parts(lab, [(3, 3), (0, 1)])
+        lab.must("link", "leaf0:1", "up")
+        self.wait_parts(lab, [(3, 4)])
+        lab.wait(lambda: lab.status()["up"], "the lab is not up again")
+        self.assert_whole(lab.run("--duration", "500ms"))
+        tasks = f"/proc/{lab.pids['spine']}/task"
+        names = [pathlib.Path(tasks, task, "comm").read_text() for task in os.listdir(tasks)]
+        self.assertEqual(sum("rte-worker" in name for name in names), 1)  # beside the main one
+
+    def test_static_routes_and_two_lcores_lose_nothing(self):
+        lab = self.lab("R", "lcores: 2\nhello: 100ms\nmapper: {routes: static}\n")
+        with open(lab.file) as file:
+            text = file.read().replace("mapper: {key: fabric.key}\n", "")
+        with open(lab.file, "w") as file:
+            file.write(text)
+        lab.up()
+        self.assert_whole(lab.run())
 
     def test_grouped_devices_share_a_process(self):
         lab = self.lab("l", "groups: {fabric: [leaf0, leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")

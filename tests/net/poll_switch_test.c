@@ -5,6 +5,7 @@
  * wait in the transmitters, in the queues, and go past them, in every mixture. */
 
 #include "switch_congestion.h"
+#include "switch_metrics.h"
 #include "switch_neighbours.h"
 
 static void check_end(const struct bench *bench)
@@ -20,11 +21,12 @@ static void check_end(const struct bench *bench)
 		control_sent += host->control_sent;
 		control_seen += host->control_seen;
 		for (unsigned fault = 0; fault < FRAME_FAULT_COUNT; fault++)
-			refused += bench->ps->port[i].faults[fault];
+			refused += loop_of(bench, i)->port[i].faults[fault];
 		for (unsigned vc = 0; vc < VCS; vc++) {
 			assert_int_equal(credit_available(&host->link.tx[vc]), VC_BLOCKS);
 			assert_int_equal(
-				credit_available(&bench->sw->port[i].link.tx[vc]), VC_BLOCKS);
+				credit_available(&loop_of(bench, i)->sw->port[i].link.tx[vc]),
+				VC_BLOCKS);
 		}
 	}
 	assert_true(sent > 3000);
@@ -88,6 +90,50 @@ static void spoilt_frames_are_counted_and_their_credits_come_back(void **state)
 {
 	run_all((struct bench_config){.voq = true, .slots = 8}, 20000);
 }
+
+static void parts_keep_the_order_as_a_whole_switch_does(void **state)
+{
+	for (unsigned parts = 2; parts <= PORTS; parts++)
+		run_all((struct bench_config){.voq = true, .slots = 8, .parts = parts}, 0);
+}
+
+static void parts_with_short_and_long_rings_do_so_too(void **state)
+{
+	run_all((struct bench_config){.voq = true, .slots = 1, .parts = 2}, 0);
+	run_all((struct bench_config){.voq = true, .slots = 256, .parts = 3}, 0);
+}
+
+static void parts_with_timed_links_do_so_too(void **state)
+{
+	run_all((struct bench_config){.voq = true, .timed = true, .slots = 64, .parts = 2}, 0);
+}
+
+static void frames_spoilt_between_parts_are_counted_and_their_credits_come_back(void **state)
+{
+	run_all((struct bench_config){.voq = true, .slots = 8, .parts = 2}, 20000);
+}
+
+static void the_metrics_of_parts_are_those_of_one_switch(void **state)
+{
+	uint64_t whole[SWITCH_METRIC_COUNT], port[SWITCH_METRIC_COUNT];
+	static struct bench bench;
+
+	start(&bench, &(struct bench_config){.voq = true, .slots = 8, .parts = 2});
+	bench.lossy = true;
+	turns(&bench, 2000);
+	port_cut(&bench.port[3], true);
+	port_cut(&bench.host[3].port, true);
+	turns(&bench, 6000);
+	switch_metrics_sum(bench.division->part[1], whole);
+	assert_true(whole[SWITCH_DATA_IN] > 0 && whole[SWITCH_DISCARD_LINK_DOWN] > 0);
+	/* From input 0, of the first part, for output 3, of the second one. */
+	switch_metrics_read(bench.ps, 0, port);
+	assert_true(
+		port[SWITCH_DISCARD_LINK_DOWN] > bench.sw->port[0].count[SWITCH_DISCARD_LINK_DOWN]);
+	assert_int_equal(whole[SWITCH_METRIC_UP], PORTS - 1);
+	stop(&bench);
+}
+
 /* The switch gets a detector and a table, at stage 1. */
 static void adapt(struct bench *bench)
 {
@@ -585,6 +631,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(without_voqs_the_order_is_kept_too),
 	cmocka_unit_test(timed_links_keep_the_order_with_voqs),
 	cmocka_unit_test(timed_links_keep_the_order_without_voqs),
+	cmocka_unit_test(parts_keep_the_order_as_a_whole_switch_does),
+	cmocka_unit_test(parts_with_short_and_long_rings_do_so_too),
+	cmocka_unit_test(parts_with_timed_links_do_so_too),
+	cmocka_unit_test(frames_spoilt_between_parts_are_counted_and_their_credits_come_back),
+	cmocka_unit_test(the_metrics_of_parts_are_those_of_one_switch),
 	cmocka_unit_test(spoilt_frames_are_counted_and_their_credits_come_back),
 	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
 	cmocka_unit_test(notifications_that_no_switch_would_send_are_refused),

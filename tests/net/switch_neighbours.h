@@ -19,7 +19,7 @@
 
 #include "control.h"
 #include "eal_tests.h"
-#include "poll_switch.h"
+#include "poll_division.h"
 
 #define POOL_MBUFS 8191u
 #define PORTS      4u
@@ -49,7 +49,8 @@ struct neighbour {
 struct bench {
 	struct neighbour host[PORTS];
 	struct port port[PORTS];
-	struct weft_switch *sw;
+	struct poll_division *division; /* NULL: the switch has one part */
+	struct weft_switch *sw;         /* or that of the first part, as 'ps' */
 	struct poll_switch *ps;
 	uint8_t table[PORTS];
 	uint64_t alternatives[PORTS];
@@ -64,7 +65,29 @@ struct bench {
 struct bench_config {
 	bool voq, timed;
 	unsigned slots; /* of the links */
+	unsigned parts; /* 0: one */
 };
+
+static inline struct poll_switch *loop_of(const struct bench *bench, unsigned port)
+{
+	return bench->division == NULL ? bench->ps : poll_division_owner(bench->division, port);
+}
+
+/* Ports are dealt out to the parts. */
+static inline void divide(struct bench *bench, const struct switch_config *config, unsigned parts)
+{
+	uint8_t owner[PORTS];
+
+	for (unsigned i = 0; i < PORTS; i++)
+		owner[i] = (uint8_t)(i % parts);
+	bench->division = poll_division_create(config, owner, parts);
+	assert_non_null(bench->division);
+	for (unsigned part = 0; part < parts; part++)
+		assert_int_equal(poll_division_place(bench->division, part, pool, bench->now), 0);
+	poll_division_connect(bench->division);
+	bench->ps = bench->division->part[0];
+	bench->sw = bench->ps->sw;
+}
 
 static inline void start_host(struct bench *bench, const struct bench_config *config, uint8_t i)
 {
@@ -86,7 +109,7 @@ static inline void start_host(struct bench *bench, const struct bench_config *co
 		fail_msg("%s", fault.text);
 	link_end_init(&host->link, &link, bench->now);
 	tx_queue_init(&host->tx, &host->port, false, 0, 0, 0, NULL);
-	poll_switch_attach(bench->ps, i, &bench->port[i], config->timed,
+	poll_switch_attach(loop_of(bench, i), i, &bench->port[i], config->timed,
 		config->timed ? 10000000000u : 0, config->timed ? 3 * STEP_PS : 0, STEP_PS, NULL);
 }
 
@@ -113,10 +136,14 @@ static inline void start(struct bench *bench, const struct bench_config *config)
 		sw.sl_to_vc[sl] = (uint8_t)(sl % VCS);
 	for (unsigned i = 0; i < PORTS; i++)
 		bench->alternatives[bench->table[i] = (uint8_t)i] = BIT64(i);
-	bench->sw = switch_create(&sw, bench->now);
-	assert_non_null(bench->sw);
-	bench->ps = poll_switch_create(bench->sw, pool);
-	assert_non_null(bench->ps);
+	if (config->parts > 1) {
+		divide(bench, &sw, config->parts);
+	} else {
+		bench->sw = switch_create(&sw, bench->now);
+		assert_non_null(bench->sw);
+		bench->ps = poll_switch_create(bench->sw, pool);
+		assert_non_null(bench->ps);
+	}
 	for (uint8_t i = 0; i < PORTS; i++)
 		start_host(bench, config, i);
 	bench->sending = true;
@@ -125,8 +152,11 @@ static inline void start(struct bench *bench, const struct bench_config *config)
 static inline void stop(struct bench *bench)
 {
 	bench_clock = bench->now + PS_PER_S;
-	poll_switch_destroy(bench->ps);
-	switch_destroy(bench->sw);
+	if (bench->division == NULL) {
+		poll_switch_destroy(bench->ps);
+		switch_destroy(bench->sw);
+	}
+	poll_division_destroy(bench->division);
 	for (unsigned i = 0; i < PORTS; i++) {
 		tx_queue_drain(&bench->host[i].tx);
 		port_close(&bench->host[i].port);
@@ -319,6 +349,18 @@ static inline void host_turn(struct bench *bench, struct neighbour *host)
 		send_link_local(bench, host, FRAME_CREDIT);
 }
 
+/* Its parts run when they like. */
+static inline void switch_turn(struct bench *bench)
+{
+	if (bench->division == NULL)
+		poll_switch_run(bench->ps, bench->now);
+	for (unsigned i = 0; bench->division != NULL && i < 2 * PORTS; i++) {
+		unsigned part = (unsigned)rng_below(&bench->rng, bench->division->division->parts);
+
+		poll_switch_run(bench->division->part[part], bench->now);
+	}
+}
+
 static inline void turn(struct bench *bench)
 {
 	const char *wrong;
@@ -326,10 +368,11 @@ static inline void turn(struct bench *bench)
 	bench->now += STEP_PS;
 	for (unsigned i = 0; i < PORTS; i++)
 		host_turn(bench, &bench->host[i]);
-	poll_switch_run(bench->ps, bench->now);
+	switch_turn(bench);
 	for (unsigned i = 0; i < PORTS; i++)
-		assert_true(bench->ps->port[i].tx.waiting <= 2 * PORT_BURST);
-	wrong = switch_check(bench->sw);
+		assert_true(loop_of(bench, i)->port[i].tx.waiting <= 2 * PORT_BURST);
+	wrong = bench->division == NULL ? switch_check(bench->sw)
+					: switch_division_check(bench->division->division);
 	if (wrong != NULL)
 		fail_msg("%s", wrong);
 }
@@ -339,7 +382,7 @@ static inline uint64_t sum_count(const struct bench *bench, enum switch_counter 
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < PORTS; i++)
-		sum += bench->sw->port[i].count[counter];
+		sum += loop_of(bench, i)->sw->port[i].count[counter];
 	return sum;
 }
 

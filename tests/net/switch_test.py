@@ -279,6 +279,62 @@ class Switch(unittest.TestCase):
         self.assertGreater(counters["credit_frames_received"], 10)
         self.assertEqual(sum(v for k, v in counters.items() if k.startswith(("bad", "disc"))), 0)
 
+    def test_several_lcores_forward_as_one_does(self):
+        """All ports at once, so that frames of different inputs meet at each output."""
+        sent = [[data_frame(d, number=1000 * port + n, sl=n % 2)
+                 for n, d in enumerate([0, 1, 2, 3, 3, 1] * 30)] for port in range(4)]
+        for lcores in (2, 4):
+            switch = self.forward(sent, "--table", "modulo:4", "--vcs", "2", "--lcores", str(lcores),
+                                  "--watchdog", "60s")
+            self.assertEqual(switch["counters"]["data_out"], 720)
+            for port in range(4):
+                got = [(f[18:20], f[28:32]) for f in self.out(port)]
+                for source in range(4):
+                    numbers = [n for _, n in got if struct.unpack("!I", n)[0] // 1000 == source]
+                    self.assertEqual(numbers, [f[28:32] for f in sent[source] if f[19] == port])
+
+    def test_seeded_rings_go_round_on_two_lcores_and_lose_nothing(self):
+        done = self.run_switch([f"net_ring{i}" for i in range(3)], "--table", "modulo:9",
+                               "--seed-frames", "60", "--frame-bytes", "700", "--json", "--lcores", "2",
+                               "--duration", "500ms", "--vcs", "2", "--watchdog", "60s", "--hello", "1s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["switches"][0]["check"], result["wall"]["lcores"]), ("ok", 2))
+        counters = result["switches"][0]["counters"]
+        self.assertGreater(counters["data_out"], 10000)
+        self.assertEqual(sum(v for k, v in counters.items() if k.startswith(("bad", "disc"))), 0)
+
+    def test_telemetry_captures_and_frames_work_with_several_lcores(self):
+        process = self.start(self.pcap_ports([[data_frame(1), data_frame(9)] * 5, []]), "--peer", "open",
+                             "--table", "modulo:2", "--name", "edge", "--lcores", "2",
+                             "--pcap", f"all={self.dir}/c.pcapng")
+        self.assertEqual(ask(self.prefix, "/weft/port/list"), ["edge:0", "edge:1"])
+        self.wait_for(lambda: ask(self.prefix, "/weft/port/stats,edge:1")["data_out"] == 5)
+        self.wait_for(lambda: ask(self.prefix, "/weft/switch/stats,edge")["discard_no_route"] == 5)
+        process.terminate()
+        process.communicate(timeout=10)
+        captured = (self.dir / "c.pcapng").read_bytes()
+        for text in (b"edge:0", b"edge:1", b"discard_no_route"):
+            self.assertIn(text, captured)
+        self.assertNotIn(b"voq 4294", captured)
+        self.assertEqual(self.out(1), [data_frame(1)] * 5)
+
+    def test_lcores_may_be_a_list_of_cpus(self):
+        cpu = sorted(os.sched_getaffinity(0))[-1]
+        rings = [f"net_ring{i}" for i in range(2)]
+        pinned = self.run_switch(rings, "--lcores", f"{cpu}-{cpu}", "--duration", "10ms", "--json")
+        self.assertEqual((pinned.returncode, json.loads(pinned.stdout)["wall"]["lcores"]), (0, 1))
+        argv = self.argv(rings, "--lcores", f"{cpu},{cpu + 1}")
+        for option, text in (("-l", "name CPUs, too"), ("--lcores", "EAL's options give 1")):
+            eal = [argv[0], option, str(cpu), *argv[1:]]
+            eal[-1] = f"{cpu},{cpu + 1}" if option == "-l" else "2"
+            done = subprocess.run(eal, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(text, done.stderr)
+        ended = self.run_switch(rings, "--lcores", "2", "--frames", "10", "--seed-frames", "1",
+                                "--table", "modulo:2", "--hello", "1s")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_two_switches_pass_frames_on_over_memif_under_credits(self):
         frames = [data_frame(0, number=n) for n in range(300)]
         memif = f"socket={self.dir}/memif,socket-abstract=no"
@@ -359,6 +415,16 @@ class Switch(unittest.TestCase):
             (ring, ["--duration", "3"], 2, "--duration '3': expected a time with its unit"),
             (ring, ["--peer", "open:64"], 2, "--peer 'open:64'"),
             (ring, ["--yield", "often"], 2, "--yield 'often'"),
+            (ring, ["--lcores", "0"], 2, "--lcores '0': expected 1 to 16"),
+            (ring, ["--lcores", "17"], 2, "--lcores '17': expected 1 to 16"),
+            (ring, ["--lcores", "0,"], 2, "--lcores '0,': expected 1 to 16, or a list"),
+            (ring, ["--lcores", "3-2"], 2, "--lcores '3-2': expected 1 to 16, or a list"),
+            (ring, ["--lcores", "0-99999"], 2, "--lcores '0-99999': expected 1 to 16, or a list"),
+            (ring, ["--lcores", "2"], 2, "--lcores 2: the switch has 1 ports"),
+            (ring, ["--lcores", "2", "--no-voq"], 2, "--no-voq: needs one lcore"),
+            (ring, ["--lcores", "2", "--adaptive", "arn", "--table", "modulo:4"], 2,
+             "--adaptive arn: needs one lcore"),
+            (["net_ring0", "net_ring1"], ["--lcores", "1000,1001"], 2, "lcore 1000"),
             (ring, ["extra"], 2, "'extra': nothing but options expected"),
             (ring, ["--seed-frames", "3"], 2, "--seed-frames: needs a --table"),
             (ring, ["--table", "/nonexistent"], 2, "/nonexistent: No such file"),

@@ -29,6 +29,7 @@ static const char full[] = HEAD "name: mine\n"
 				"groups: {edge: [s0, s1], core: [s4, s5]}\n"
 				"eal: [--no-telemetry, \"--log-level=7\"]\n"
 				"cores: 2\n"
+				"lcores: 3\n"
 				"seed: 5\n"
 				"switch: {buffer: 64KiB}\n"
 				"nic: {window: 32}\n"
@@ -53,6 +54,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->eal.count, 2);
 	assert_string_equal(config->eal.at[1], "--log-level=7");
 	assert_int_equal(config->cores, 2);
+	assert_int_equal(config->lcores, 3);
 	assert_int_equal(config->run.clock, RUN_CLOCK_REAL);
 	assert_int_equal(config->run.seed, 5);
 	assert_int_equal(config->run.sw.buffer_bytes, 65536);
@@ -188,7 +190,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
-			"name, topology, links, processes, groups, machines, eal, security, faults, cores, seed, link, switch, "
+			"name, topology, links, processes, groups, machines, eal, security, faults, cores, lcores, seed, link, switch, "
 			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
 		{HEAD "links: mem\n",
 			"some/l.yaml:3:8: 'links: mem': expected one of shared, memif, veth, dpdk; nearest is 'memif'"},
@@ -262,6 +264,30 @@ static void tags_of_data_need_a_link_key(void **state)
 	lab_config_destroy(config);
 }
 
+static void expect_one_lcore(const char *text, const char *said)
+{
+	struct lab_config *config = parse(text);
+	struct fault fault = {""};
+
+	assert_int_equal(lab_config_supported(config, &fault), -EINVAL);
+	assert_string_equal(fault.text, said);
+	config->lcores = 1;
+	assert_int_equal(lab_config_supported(config, &fault), 0);
+	lab_config_destroy(config);
+}
+
+static void what_needs_one_lcore_is_refused_with_more(void **state)
+{
+	(void)state;
+	expect_one_lcore(HEAD "lcores: 2\nswitch: {voq: false}\n",
+		"some/l.yaml: switch.voq: false: needs one lcore; expected no 'lcores: 2'");
+	expect_one_lcore(HEAD "lcores: 4\nswitch: {fecn: 3}\n",
+		"some/l.yaml: switch.fecn: needs one lcore; expected no 'lcores: 4'");
+	expect_one_lcore(HEAD "lcores: 2\nprocesses: one\n",
+		"some/l.yaml: lcores: with 'processes: one' there is a loop for each CPU, and no "
+		"switch is divided; expected 'cores', which restricts the CPUs");
+}
+
 static void schedules_are_refused_because_their_replay_is_one_process(void **state)
 {
 	struct lab_config *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
@@ -287,6 +313,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(routes_that_may_deadlock_are_refused),
 	cmocka_unit_test(a_route_file_is_verified_in_any_case),
 	cmocka_unit_test(tags_of_data_need_a_link_key),
+	cmocka_unit_test(what_needs_one_lcore_is_refused_with_more),
 	cmocka_unit_test(schedules_are_refused_because_their_replay_is_one_process),
 };
 

@@ -97,6 +97,7 @@ static void groups_and_other_links_are_several_processes(void **state)
 	assert_int_equal(processes_of(HEAD "groups: [[s0, s1]]\n", true), 16);
 	assert_int_equal(processes_of(HEAD "links: veth\n", true), 17);
 	assert_int_equal(processes_of(HEAD "links: memif\n", true), 17);
+	assert_int_equal(processes_of(HEAD "lcores: 2\n", true), 17);
 }
 
 /* A command may run on other CPUs than the one that started the lab. */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The parts of a switch run at the same time, each in its thread. cmocka's assertions fail in the
+ * main thread alone, so that a wrong packet ends the program. */
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "part_bench.h"
+
+#define PACKETS 4000 /* that each part sends at least */
+
+struct worker {
+	struct part_bench *bench;
+	unsigned part;
+	unsigned *unfinished; /* workers, atomic */
+};
+
+static uint64_t sent_by(const struct part_bench *bench, unsigned part)
+{
+	uint64_t sent = 0;
+
+	for (unsigned port = part; port < bench->ports; port += bench->parts)
+		sent += bench->neighbour[port].sent;
+	return sent;
+}
+
+/* Goes on until all have sent enough, as each needs the others. */
+static void *work(void *ctx)
+{
+	struct worker *worker = ctx;
+	bool finished = false;
+
+	while (__atomic_load_n(worker->unfinished, __ATOMIC_ACQUIRE) != 0) {
+		uint64_t before = sent_by(worker->bench, worker->part);
+		uint64_t sent;
+
+		pb_turn(worker->bench, worker->part);
+		sent = sent_by(worker->bench, worker->part);
+		if (sent == before)
+			sched_yield();
+		if (!finished && sent >= PACKETS) {
+			finished = true;
+			__atomic_sub_fetch(worker->unfinished, 1, __ATOMIC_RELEASE);
+		}
+	}
+	return NULL;
+}
+
+static void run_threads(unsigned ports, unsigned vcs, unsigned parts)
+{
+	struct part_bench *bench = pb_create(ports, vcs, parts, parts, WEFT_TIME_NEVER);
+	struct worker worker[SWITCH_PARTS_MAX];
+	pthread_t thread[SWITCH_PARTS_MAX];
+	unsigned unfinished = parts;
+
+	bench->lossless = true;
+	for (unsigned part = 0; part < parts; part++) {
+		worker[part] = (struct worker){bench, part, &unfinished};
+		assert_int_equal(pthread_create(&thread[part], NULL, work, &worker[part]), 0);
+	}
+	for (unsigned part = 0; part < parts; part++)
+		pthread_join(thread[part], NULL);
+	pb_check(bench);
+	pb_finish(bench);
+	assert_int_equal(pb_sum(bench, false), pb_sum(bench, true));
+	pb_expect_all_credits(bench);
+	pb_destroy(bench);
+}
+
+static void two_parts_at_once_are_one_switch(void **state)
+{
+	(void)state;
+	run_threads(4, 2, 2);
+}
+
+static void five_parts_at_once_are_one_switch(void **state)
+{
+	(void)state;
+	run_threads(11, 3, 5);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(two_parts_at_once_are_one_switch),
+	cmocka_unit_test(five_parts_at_once_are_one_switch),
+};
+
+UNIT_MAIN(tests)
