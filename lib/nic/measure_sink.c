@@ -139,14 +139,16 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-/* The time by the clock of a source on another machine, from the local one. False: unknown. */
+/* The time by the clock of a source on another machine, from the local one. False: unknown, or so
+ * little known that latencies could wrap. */
 static __attribute__((noinline)) bool convert_time(
 	struct measure_sink *sink, const struct measure_source *source, uint64_t *ns)
 {
 	uint64_t bound_ns;
 	int64_t offset_ns;
 
-	if (!clock_line_at(&source->clock->line, (int64_t)*ns, &offset_ns, &bound_ns)) {
+	if (!clock_line_at(&source->clock->line, (int64_t)*ns, &offset_ns, &bound_ns) ||
+		bound_ns > SKEW_NS) {
 		sink->clocks.untimed++;
 		return false;
 	}

@@ -216,6 +216,15 @@ static void close_parts(struct virtual_capture *capture)
 		capture->fabric->parts->each_round = NULL;
 }
 
+/* Credit frames that such a link carries at one time come in no order that parts could keep. */
+static bool has_instant_link(const struct topology *topology)
+{
+	for (uint32_t i = 0; i < topology->links; i++)
+		if (topology->link_at[i].delay_ps == 0)
+			return true;
+	return false;
+}
+
 struct virtual_capture *virtual_capture_create(
 	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault)
 {
@@ -226,6 +235,15 @@ struct virtual_capture *virtual_capture_create(
 	if (virtual_has_ranks(fabric)) {
 		fault_set(fault, EINVAL,
 			"%s: captures (--pcap): only one process can run this, with --workers",
+			virtual_parts_text(fabric, text));
+		free(capture);
+		errno = EINVAL;
+		return NULL;
+	}
+	if (fabric->parts != NULL && has_instant_link(fabric->topology)) {
+		fault_set(fault, EINVAL,
+			"%s: captures (--pcap) of links without delay: only one worker can run "
+			"this",
 			virtual_parts_text(fabric, text));
 		free(capture);
 		errno = EINVAL;
@@ -342,8 +360,12 @@ static void write_counts(struct virtual_capture *capture)
 
 int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
 {
+	struct virtual_parts *parts = capture->fabric->parts;
 	int result = 0;
 
+	/* What has happened after the last round. */
+	if (parts != NULL)
+		write_round(capture, parts->worker[0].side);
 	write_counts(capture);
 	for (struct capture_file *file = capture->files; file != NULL; file = file->next) {
 		int failed = file->pcapng.failed;

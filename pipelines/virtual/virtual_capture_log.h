@@ -18,7 +18,7 @@ struct captured_port;
 
 struct capture_entry {
 	weft_time at;
-	uint32_t order;   /* of the event; 0: it happened between rounds */
+	uint32_t order;   /* of the event; 0: between rounds, or a credit at the first port */
 	uint64_t between; /* their number, of such */
 	struct captured_port *port;
 	uint32_t frame_bytes, captured_bytes, comment_bytes;

@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * A schedule that the hosts of a virtual fabric replay. The run ends with its last message: that is
- * the time at which measuring ends. Parts learn of it after a round (virtual_parts.h), when they
- * have gone on for less than the longest delay of a link. So every run goes on for so long, and
- * what arrives in that time counts.
+ * A schedule that the hosts of a virtual fabric replay. Parts learn of its end after a round
+ * (virtual_parts.h), when they have gone on for less than the longest delay of a link. So every run
+ * with a schedule goes on for so long after its last message, and measuring ends then.
  */
 
 #include "virtual_private.h"
@@ -14,6 +13,13 @@
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);
 void virtual_goal_close(struct virtual_fabric *fabric);
+/* When the run ends because of its schedule; WEFT_TIME_NEVER: not known yet. */
+static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)
+{
+	return fabric->goal_ended == WEFT_TIME_NEVER ? WEFT_TIME_NEVER
+						     : fabric->goal_ended + fabric->goal_rest_ps;
+}
+
 /* By the state of all parts together. */
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);

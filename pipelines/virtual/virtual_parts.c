@@ -363,8 +363,7 @@ static int assign(struct virtual_fabric *fabric, struct virtual_parts *parts, st
 }
 
 /* The least time in which one part can change another. Notifications of congestion and news of
- * discarded packets, which pass no links, take the delay of the link of the host that they are for,
- * or longer. */
+ * discarded packets, which pass no links, take the delay of a host's link, or longer. */
 static weft_time lookahead_of(
 	const struct virtual_fabric *fabric, const struct virtual_parts *parts)
 {
@@ -389,6 +388,11 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 		return result;
 	number_parts(parts, (size_t)fabric->switches + fabric->hosts);
 	parts->lookahead_ps = lookahead_of(fabric, parts);
+	if (parts->lookahead_ps == 0 && topology_cut_delay(fabric->topology, parts->of_device) != 0)
+		return fault_set(fault, EINVAL,
+			"%s: a host's link has no delay, after which workers hear of congestion and "
+			"discarded frames: expected 'delay' above 0ps",
+			virtual_parts_text(fabric, text));
 	if (parts->lookahead_ps == 0)
 		return fault_set(fault, EINVAL,
 			"%s: a link without delay would be cut, and workers need a delay between "

@@ -5,6 +5,7 @@
 
 #include "virtual_cn.h"
 #include "virtual_dispatch.h"
+#include "virtual_goal.h"
 #include "virtual_host.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
@@ -31,6 +32,11 @@ struct run_loop {
 	uint32_t steps_left;   /* until the next check */
 	uint32_t checks;
 };
+
+static weft_time earlier(weft_time a, weft_time b)
+{
+	return a < b ? a : b;
+}
 
 static uint64_t count_hops(const struct virtual_fabric *fabric)
 {
@@ -91,7 +97,7 @@ static bool is_over(const struct run_loop *loop)
 	const struct virtual_fabric *fabric = loop->fabric;
 
 	return loop->stopped || loop->failed || fabric->deadlock ||
-	       fabric->goal_ended != WEFT_TIME_NEVER;
+	       fabric->now >= virtual_goal_end(fabric);
 }
 
 /* Keeps a circle of heads that have waited for so long, if there is one. */
@@ -166,6 +172,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
 
+	limit = earlier(limit, virtual_goal_end(fabric));
 	fabric->limit = limit;
 	while (take_events(loop, limit)) {
 		loop->steps_left = CHECK_EACH;
@@ -179,7 +186,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 			 virtual_hosts_failed(fabric);
 	agree(loop);
 	if (fabric->goal_ended != WEFT_TIME_NEVER) {
-		set_time(fabric, fabric->goal_ended);
+		set_time(fabric, earlier(limit, virtual_goal_end(fabric)));
 		return;
 	}
 	set_time(fabric, fabric->now);
@@ -209,11 +216,6 @@ static void watch(struct virtual_fabric *fabric)
 		for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
 			virtual_switch_try(part, at, port, fabric->now);
 	}
-}
-
-static weft_time earlier(weft_time a, weft_time b)
-{
-	return a < b ? a : b;
 }
 
 /* Sources of a host, which is ours. */

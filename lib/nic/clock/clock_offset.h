@@ -3,7 +3,9 @@
 #pragma once
 
 /*
- * The offset of another machine's clock against this one's, with a bound that is never exceeded.
+ * The offset of another machine's clock against this one's, with a bound that is never exceeded
+ * while neither clock is set: a step that is smaller than what the ways vary by is noticed only
+ * once an exchange contradicts the interval before it.
  *
  * An exchange has four time stamps: a question leaves here (sent) and arrives there (heard), the
  * answer leaves there (answered) and arrives here (arrived). No frame arrives before it was sent,
