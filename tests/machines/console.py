@@ -3,10 +3,13 @@
 """A console and three guests that it reaches over ssh, as docs/bench.md has them: each guest is a switch and a
 host, and three cables between their PCI NICs make a ring. The console is this machine; its keys, its
 configuration of ssh and its runtime folder are in the folder of the guests."""
+import glob
 import json
 import os
 import signal
+import stat
 import subprocess
+import tempfile
 
 import bench
 import cables
@@ -32,7 +35,7 @@ TOPOLOGY = """  weft: topology/1
 # All that a lab may leave, a line for each.
 REMAINS = r"""
 ps -eo comm= | grep '^weft' | sed 's/^/process /'
-find /run/weft /run/dpdk /run/netns /dev/shm /dev/hugepages /tmp/weft* ! -type d -newer /run/weft-login/config 2>/dev/null
+find /run/weft /run/dpdk /run/netns /dev/shm /dev/hugepages ! -type d 2>/dev/null
 ls /run/netns /sys/class/net
 ls -d /run/weft/* /run/dpdk/* /dev/shm/* 2>/dev/null
 grep HugePages_Free /proc/meminfo
@@ -55,20 +58,31 @@ def lab_text(weft, addresses, mtu, load, eal):
 class Guests(bench.Guests):
     def __init__(self, driver, weft):
         super().__init__(driver, weft, {name: 2 for name in NAMES}, login=True)
+        # A short name: commands share a connection only if the path of its socket is short enough, and a login takes a
+        # guest half a minute while programs poll there.
+        self.login_folder = tempfile.TemporaryDirectory(prefix="wm-")
+        self.opened = None
 
     def console(self, options):
         ends = [self.plugs[name] for name in NAMES]
         for i, near in enumerate(ends): # port 1 of each leads to port 2 of the next
             cables.Cable(near[0], ends[(i + 1) % len(ends)][1])
-        return Console(self, self.wait_boot(), options)
+        self.opened = Console(self, self.wait_boot(), options)
+        return self.opened
+
+    def __exit__(self, *words):
+        if self.opened is not None:
+            self.opened.end_logins()
+        super().__exit__(*words)
+        self.login_folder.cleanup()
 
 
 class Console:
     def __init__(self, guests, addresses, options):
         self.guests, self.weft, self.mtu = guests, options.weft, (options.mtu or ["1KiB"])[0]
         self.frames, self.before = options.frames, {}
-        self.folder = os.path.join(guests.folder.name, "console")
-        os.makedirs(self.path("run"), 0o700)
+        self.folder = guests.login_folder.name
+        os.mkdir(self.path("run"), 0o700)
         for key in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(key)], check=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -104,9 +118,10 @@ class Console:
         self.write("known", "".join(f"{name} {key}\n" for name in NAMES))
         hosts = "".join(f"Host {name}\n  Port {self.guests.guests[name].login_port()}\n  HostKeyAlias {name}\n"
                         for name in NAMES)
-        self.write("ssh_config", f"{hosts}Host *\n  HostName 127.0.0.1\n  User root\n  IdentityFile {self.path('user')}\n"
-                   f"  IdentitiesOnly yes\n  UserKnownHostsFile {self.path('known')}\n  GlobalKnownHostsFile /dev/null\n"
-                   "  StrictHostKeyChecking yes\n  UpdateHostKeys no\n")
+        self.write("ssh_config", f"{hosts}Host *\n  HostName 127.0.0.1\n  User root\n"
+                   f"  IdentityFile {self.path('user')}\n  IdentitiesOnly yes\n"
+                   f"  UserKnownHostsFile {self.path('known')}\n  GlobalKnownHostsFile /dev/null\n"
+                   "  StrictHostKeyChecking yes\n  UpdateHostKeys no\n  KexAlgorithms curve25519-sha256\n")
 
     def open_login(self, name):
         """What a server does when it boots: its network, and sshd."""
@@ -133,6 +148,14 @@ class Console:
         if done.returncode != 0:
             raise Wrong(f"ssh {name}: exit {done.returncode}: {done.stderr.strip()}")
         return done.stdout
+
+    def end_logins(self):
+        """Connections that commands share outlive them for a minute."""
+        folder = self.path("run/weft/bench.console")
+        for socket in glob.glob(f"{folder}/*"):
+            if stat.S_ISSOCK(os.stat(socket).st_mode):
+                subprocess.run(["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "any"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def remains(self, name):
         return set(self.on(name, REMAINS).splitlines())

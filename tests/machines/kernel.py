@@ -16,7 +16,8 @@ MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console", "tun
            "vfio_iommu_type1", "uio_pci_generic"]
 # For guests with a login: the driver of its NIC, which others do without, so that no NIC of a lab has an interface.
 LOGIN_MODULES = ["virtio_net"]
-FOLDERS = re.compile(r"/kernel/(drivers/(virtio|vfio|uio)/|drivers/char/virtio_console|drivers/net/(tun|veth|virtio_net|net_failover)\."
+FOLDERS = re.compile(r"/kernel/(drivers/(virtio|vfio|uio)/|drivers/char/virtio_console"
+                     r"|drivers/net/(tun|veth|virtio_net|net_failover)\."
                      r"|net/9p/|net/core/failover|fs/(9p|netfs|fscache|overlayfs)/|virt/lib/|lib/)")
 
 
