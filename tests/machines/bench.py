@@ -52,15 +52,15 @@ class Bench:
 class Guests:
     """Some guests that boot at the same time; all of them end with the 'with' block."""
 
-    def __init__(self, driver, weft, counts):
-        self.driver, self.weft, self.counts = driver, weft, counts
+    def __init__(self, driver, weft, counts, login=False):
+        self.driver, self.weft, self.counts, self.login = driver, weft, counts, login
         self.folder = self.guests = self.plugs = None
 
     def __enter__(self):
         kernel_folder = kernel.files()
         self.folder = tempfile.TemporaryDirectory(prefix="weft-machines-")
         initrd = os.path.join(self.folder.name, "initrd")
-        initramfs.write(initrd, os.path.join(HERE, "guest_agent.py"))
+        initramfs.write(initrd, os.path.join(HERE, "guest_agent.py"), kernel.LOGIN_MODULES if self.login else ())
         self.plugs = {name: [cables.Plug(self.folder.name, name, nic) for nic in range(count)]
                       for name, count in self.counts.items()}
         self.guests = {}
@@ -69,7 +69,7 @@ class Guests:
                 self.guests[name] = guest.Guest(
                     name, self.folder.name, kernel_folder, initrd,
                     [(self.driver.device, plug.netdev()) for plug in plugs], iommu=self.driver.iommu,
-                    hugepages=self.driver.hugepages)
+                    hugepages=self.driver.hugepages, login=self.login)
                 for plug in plugs:
                     plug.guest = self.guests[name]
         except BaseException:
@@ -86,9 +86,12 @@ class Guests:
         """Returns the PCI addresses of each guest's NICs, which are bound."""
         for each in self.guests.values():
             each.wait_boot()
-        addresses = {name: each.nic_addresses(self.counts[name]) for name, each in self.guests.items()}
-        for name, each in self.guests.items():
-            self.driver.bind(each, self.weft, addresses[name])
+        return {name: self.bind(name) for name in self.guests}
+
+    def bind(self, name):
+        """Returns the PCI addresses of the guest's NICs, which are bound until it is reset."""
+        addresses = self.guests[name].nic_addresses(self.counts[name])
+        self.driver.bind(self.guests[name], self.weft, addresses)
         return addresses
 
 

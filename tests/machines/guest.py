@@ -4,6 +4,7 @@
 import base64
 import json
 import os
+import re
 import socket
 import subprocess
 import tempfile
@@ -18,6 +19,9 @@ CPU = "max,la57=off"
 CONNECT_SECONDS = 90
 BOOT_SECONDS = 180
 FIRST_SLOT = 4
+LOGIN_SLOT = 3
+# QEMU's user network forwards a port of 127.0.0.1 that is free to it.
+LOGIN_ADDRESS, LOGIN_PORT = "10.0.2.15", 22
 
 
 def log_path(path):
@@ -107,9 +111,10 @@ class Order(machine.Running):
 
 class Guest(machine.Machine):
     """Starts to boot when it is made; wait_boot() says when it obeys. 'nics' are pairs of -device's text and
-    of -netdev's, each without its id."""
+    of -netdev's, each without its id. 'login': a further NIC, by which this machine and nobody else reaches it."""
 
-    def __init__(self, name, folder, kernel_folder, initrd, nics, memory_mib=2048, iommu=True, hugepages=0):
+    def __init__(self, name, folder, kernel_folder, initrd, nics, memory_mib=2048, iommu=True, hugepages=0,
+                 login=False):
         super().__init__(name)
         self.folder = tempfile.mkdtemp(prefix=f"{name}-", dir=folder)
         self.boot = Order(self, 0, "boot", BOOT_SECONDS)
@@ -117,7 +122,8 @@ class Guest(machine.Machine):
         # setpriv: no guest outlives the test, however that ends.
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--"] +
-            self.arguments(kernel_folder, initrd, nics, memory_mib, iommu, hugepages), stdin=subprocess.DEVNULL,
+            self.arguments(kernel_folder, initrd, nics, memory_mib, iommu, hugepages) +
+            (self.login_arguments() if login else []), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=open(self.path("qemu.log"), "w"), start_new_session=True)
         self.monitor = self.channel = None
 
@@ -157,12 +163,39 @@ class Guest(machine.Machine):
                           "-device", f"{device},id=nic{i},netdev=net{i},{place},romfile="]
         return arguments
 
+    @staticmethod
+    def login_arguments():
+        return ["-netdev", f"user,id=login,restrict=on,hostfwd=tcp:127.0.0.1:0-{LOGIN_ADDRESS}:{LOGIN_PORT}",
+                "-device", f"virtio-net-pci,netdev=login,bus=pcie.0,addr={LOGIN_SLOT:#x},romfile="]
+
+    def login_port(self):
+        """The port of 127.0.0.1 that leads to it."""
+        shown = self.monitor.ask("human-monitor-command", **{"command-line": "info usernet"})
+        found = re.search(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)", shown)
+        if found is None:
+            raise machine.Broken(f"{self.name}: QEMU forwards no port: {shown}")
+        return int(found[1])
+
     def wait_boot(self):
         self.monitor = Monitor(self.path("qmp"), self.process)
         self.channel = connect(self.path("agent"), CONNECT_SECONDS, self.process)
         threading.Thread(target=self.read_answers, daemon=True).start()
         self.boot.wait()
         return self
+
+    def reset(self):
+        """As its button does it. Whatever ran in it has no answer. wait_back() says when it obeys again."""
+        self.boot = Order(self, 0, "boot after a reset", BOOT_SECONDS)
+        with self.lock:
+            left, self.orders = self.orders, {0: self.boot}
+        self.monitor.ask("set-action", reboot="reset")
+        self.monitor.ask("system_reset")
+        for order in left.values():
+            order.answer(None)
+
+    def wait_back(self):
+        self.boot.wait()
+        self.monitor.ask("set-action", reboot="shutdown")
 
     def read_answers(self):
         for line in self.channel.makefile("rb"):

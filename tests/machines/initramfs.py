@@ -38,10 +38,10 @@ def entry(name, mode, data, number):
     return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
 
 
-def write(path, agent):
+def write(path, agent, more_modules=()):
     """The file for QEMU's -initrd. 'agent' is the program of the guests, by its path on this machine."""
     folder = kernel.files()
-    modules = kernel.module_order(folder)
+    modules = kernel.module_order(folder, [*kernel.MODULES, *more_modules])
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
                    "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
     init = INIT.format(modules=" ".join(os.path.basename(name) for name in modules),

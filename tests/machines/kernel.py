@@ -14,8 +14,11 @@ import tempfile
 # All that a guest may load, with what it depends on; the folders are those of the kernel's tree.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console", "tun", "veth", "vfio-pci",
            "vfio_iommu_type1", "uio_pci_generic"]
-FOLDERS = re.compile(r"/kernel/(drivers/(virtio|vfio|uio)/|drivers/char/virtio_console|drivers/net/(tun|veth)\."
-                     r"|net/9p/|fs/(9p|netfs|fscache|overlayfs)/|virt/lib/|lib/)")
+# For guests with a login: the driver of its NIC, which others do without, so that no NIC of a lab has an interface.
+LOGIN_MODULES = ["virtio_net"]
+FOLDERS = re.compile(r"/kernel/(drivers/(virtio|vfio|uio)/|drivers/char/virtio_console"
+                     r"|drivers/net/(tun|veth|virtio_net|net_failover)\."
+                     r"|net/9p/|net/core/failover|fs/(9p|netfs|fscache|overlayfs)/|virt/lib/|lib/)")
 
 
 class Missing(Exception):
@@ -25,7 +28,7 @@ class Missing(Exception):
 def cache_folder():
     """One for each list of modules."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    wanted = hashlib.sha256(repr((MODULES, FOLDERS.pattern)).encode()).hexdigest()[:12]
+    wanted = hashlib.sha256(repr((MODULES, LOGIN_MODULES, FOLDERS.pattern)).encode()).hexdigest()[:12]
     return os.path.join(base, "weft", f"machines-{wanted}")
 
 
@@ -92,8 +95,8 @@ def files():
     return folder
 
 
-def module_order(folder):
-    """File names of MODULES and of all that they depend on, in an order in which they can be loaded."""
+def module_order(folder, names):
+    """File names of the modules named and of all that they depend on, in an order in which they can be loaded."""
     present = {os.path.basename(path)[:-3].replace("-", "_"): path
                for path in glob.glob(os.path.join(folder, "*.ko"))}
     order = []
@@ -111,6 +114,6 @@ def module_order(folder):
                 add(other)
         order.append(path)
 
-    for name in MODULES:
+    for name in names:
         add(name)
     return order

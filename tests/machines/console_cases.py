@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Claims about a lab on three guests that one console reaches over ssh: the life of a lab, in its order. A
+function for each claim, which returns its figures in a line, or raises Wrong."""
+import re
+import time
+
+import cases
+from console import LAB, NAMES
+from lab import Wrong
+from traffic import CHECKS
+
+RUN_SECONDS = 3
+RUN_SECONDS_MAX = 300
+CAPTURE_SECONDS = 120
+AWAY = "m2" # the guest that is reset: h2, on it, may be the mapper
+WAIT_SECONDS = 180
+
+
+def expect(holds, what):
+    if not holds:
+        raise Wrong(what)
+
+
+def wait_up(console):
+    """The status of a lab that is up."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not (status := console.status())["up"]:
+        expect(time.monotonic() < deadline, f"the lab is not up after {WAIT_SECONDS} s: {status['mapping']['why']} "
+               + ", ".join(f"{link['port']} {link['state']}" for link in status["links"] if link["state"] != "up"))
+    return status
+
+
+def states(status, machine):
+    return {process["state"] for process in status["processes"] if process["machine"] == machine}
+
+
+def process_ids(status):
+    """Of the guests that are not reset."""
+    return {process["name"]: process["pid"] for process in status["processes"] if process["machine"] != AWAY}
+
+
+def up_brings_the_lab_up_on_three_guests(console):
+    began = time.monotonic()
+    said = console.up().splitlines()
+    expect(re.fullmatch(r"lab bench is up on 3 of 3 machines after \d+ ms: 6 processes, 3 switches, 3 hosts, 6 links",
+                        said[0]), said[0])
+    return f"{said[0]}; {time.monotonic() - began:.1f} s"
+
+
+def status_has_the_processes_and_links_of_all_guests(console):
+    status = console.status()
+    found = {(p["name"], p["machine"], p["state"]) for p in status["processes"]}
+    expect(found == {(f"{kind}{i}", name, "running") for i, name in enumerate(NAMES) for kind in "sh"}, str(found))
+    expect(len(status["links"]) == 12 and status["elsewhere"] == [], str(status["links"]))
+    return (f"{len(found)} processes run, {len(status['links'])} ends of links, "
+            f"the mapper is {status['mapping']['mapper']}")
+
+
+def judge(result):
+    """Messages that have arrived, all of them once and in their order."""
+    for check in CHECKS:
+        expect(result["checks"][check] == 0, f"{result['checks'][check]} {check.replace('_', ' ')}")
+    expect(result["messages"]["delivered"] > 0, "nothing has arrived")
+    return result["messages"]["delivered"]
+
+
+def one_run(console, seconds):
+    result = console.run(seconds)
+    delivered, injected = judge(result), result["messages"]["injected"]
+    expect(delivered == injected, f"{injected} messages were sent and {delivered} have arrived")
+    return delivered
+
+
+def frames_arrive_once_and_in_order(console):
+    delivered = runs = sent_seconds = 0
+    seconds, began = RUN_SECONDS, time.monotonic()
+    while delivered < console.frames:
+        delivered += one_run(console, seconds)
+        runs, sent_seconds = runs + 1, sent_seconds + seconds
+        rest = 1.1 * (console.frames - delivered) * sent_seconds / delivered
+        seconds = min(max(RUN_SECONDS, round(rest)), RUN_SECONDS_MAX)
+    return (f"{delivered} frames of {console.mtu} in {runs} runs; 0 lost, 0 duplicated, 0 out of order; "
+            f"{time.monotonic() - began:.0f} s")
+
+
+def a_capture_joins_ports_of_two_guests(console):
+    ports = ("s0:1", "s1:2")
+    began = time.monotonic()
+    capture = console.start("capture", LAB, *ports, "-o", console.path("ports.pcapng"))
+    while not all(port.encode() in console.read("ports.pcapng") for port in ports):
+        expect(capture.poll() is None and time.monotonic() < began + CAPTURE_SECONDS, "the capture does not begin")
+        time.sleep(0.1)
+    console.run(RUN_SECONDS)
+    code, _, err = console.interrupt(capture)
+    expect(code == 0, f"capture: exit {code}: {err}")
+    counts = {port: re.search(rf"{port}: (\d+) frames captured, (\d+) dropped", err) for port in ports}
+    expect(all(counts.values()) and all(int(found[1]) > 0 for found in counts.values()), err)
+    figures = ", ".join(f"{port} {found[1]} frames, {found[2]} dropped" for port, found in counts.items())
+    if cases.has_tshark():
+        read = cases.read_capture(console.read("ports.pcapng"), ports)
+        expect(min(read.get(("1", way), 0) for way in "12") > 0, f"tshark finds frames by (kind, direction): {read}")
+        figures += f"; tshark reads {sum(read.values())}"
+    return figures
+
+
+def link_cuts_and_joins_a_cable_between_guests(console):
+    expect(console.must("link", LAB, "s0:1", "down") == "s0:1 - s1:2 is cut\n", "s0:1 is not cut")
+    found = {link["port"]: link["state"] for link in console.status()["links"]}
+    expect((found["s0:1"], found["s1:2"], found["s2:1"]) == ("cut", "cut", "up"), str(found))
+    delivered = one_run(console, RUN_SECONDS)
+    expect(console.must("link", LAB, "s0:1", "up") == "s0:1 - s1:2 is joined\n", "s0:1 is not joined")
+    wait_up(console)
+    return f"{delivered} frames arrived the other way round; joined, the lab is up"
+
+
+def a_reset_guest_comes_back_and_the_others_go_on(console):
+    before = process_ids(wait_up(console))
+    began = time.monotonic()
+    console.guests.guests[AWAY].reset()
+    without = judge(console.run(RUN_SECONDS))
+    console.boot_again(AWAY)
+    back = time.monotonic() - began
+    status = console.status()
+    expect(states(status, AWAY) == {"gone"}, f"{AWAY} has lost its processes, but {states(status, AWAY)}")
+    expect(process_ids(status) == before, f"{before} before the reset, {process_ids(status)} after it")
+    said = console.up().splitlines()[0]
+    expect("is up on 3 of 3 machines" in said, said)
+    expect(process_ids(wait_up(console)) == before, "up has started more than what was missing")
+    return (f"{without} frames arrived between the others; the guest obeyed after {back:.0f} s, the lab is whole "
+            f"after {time.monotonic() - began:.0f} s")
+
+
+def frames_arrive_after_the_reset(console):
+    delivered = one_run(console, RUN_SECONDS)
+    return f"{delivered} frames; 0 lost, 0 duplicated, 0 out of order"
+
+
+def down_leaves_nothing(console):
+    said = console.must("down", LAB)
+    expect(said == "bench down on 3 of 3 machines\n", said)
+    for name in NAMES:
+        left = console.remains(name) ^ console.before[name]
+        expect(not left, f"{name}: {'; '.join(sorted(left))}")
+    expect(not console.remains_here(), f"the console: {console.remains_here()}")
+    return "no process, file, namespace, interface or hugepage on any guest, no file on the console"
+
+
+ALL = (up_brings_the_lab_up_on_three_guests, status_has_the_processes_and_links_of_all_guests,
+       frames_arrive_once_and_in_order, a_capture_joins_ports_of_two_guests,
+       link_cuts_and_joins_a_cable_between_guests, a_reset_guest_comes_back_and_the_others_go_on,
+       frames_arrive_after_the_reset, down_leaves_nothing)
+
+
+def run(report, label, console):
+    """In their order; after one that failed, only the last one, for whatever that one has left."""
+    for number, case in enumerate(ALL):
+        if not report.case(f"{label}_{case.__name__}", lambda case=case: case(console)):
+            left = ALL[number + 1:]
+            for other in left[:-1]:
+                report.fail(f"{label}_{other.__name__}", "not tried")
+            if left:
+                report.case(f"{label}_{left[-1].__name__}", lambda: left[-1](console))
+            return
