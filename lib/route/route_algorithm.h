@@ -33,7 +33,7 @@ enum route_granularity {
 
 #define ROUTE_RADIUS_MAX 4
 
-/* What leads from one step of a path to the next: an element of the route, which switches pass over
+/* The way from one step of a path to the next: an element of the route, which switches pass over
  * and VC classes follow, or a host of the switch, which absorbs and re-injects (an in-transit
  * buffer). */
 enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };

@@ -363,7 +363,7 @@ int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
 	struct virtual_parts *parts = capture->fabric->parts;
 	int result = 0;
 
-	/* What has happened after the last round. */
+	/* Frames after the last round, such as those of a watchdog. */
 	if (parts != NULL)
 		write_round(capture, parts->worker[0].side);
 	write_counts(capture);

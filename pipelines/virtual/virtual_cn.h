@@ -12,7 +12,7 @@
 
 /* 0 or -ENOMEM. */
 int virtual_cn_open(struct virtual_fabric *fabric);
-/* What each part has of its own. 0 or -ENOMEM. */
+/* Memory that each part has of its own. 0 or -ENOMEM. */
 int virtual_cn_open_own(struct virtual_fabric *fabric);
 void virtual_cn_close_own(struct virtual_fabric *fabric);
 /* The switch's packets are the part's. */

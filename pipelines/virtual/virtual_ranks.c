@@ -88,7 +88,7 @@ static uint8_t *put_packet(const struct virtual_fabric *fabric, uint8_t *out,
 	return out + sizeof(sent) + extension_bytes(fabric);
 }
 
-/* What follows a control frame. */
+/* The bytes behind a control frame. */
 static const void *rest_of(const struct virtual_crossing_control *crossing, size_t *bytes)
 {
 	*bytes = 0;
@@ -124,7 +124,7 @@ static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
 	return out + sizeof(sent) + bytes;
 }
 
-/* What there is for part 'to', which is in another rank, in the boxes of all parts. */
+/* The contents for part 'to', which is in another rank, in the boxes of all parts. */
 static struct section section_for(struct virtual_parts *parts, unsigned side, unsigned to)
 {
 	struct section section = {0};
