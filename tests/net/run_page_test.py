@@ -243,9 +243,10 @@ class RunPage(unittest.TestCase):
 
     def test_a_hangup_that_is_ignored_ends_nothing(self):
         run = self.start(ENDLESS["virtual"], start=["nohup"])
+        self.open(run)
+        self.browser.wait("return weft.run.series.length >= 1") # before that a signal would end run and page
         run.process.send_signal(signal.SIGHUP)
         run.process.send_signal(signal.SIGINT) # comes after it, and leaves the page with the result
-        self.open(run)
         self.browser.wait("return weft.run.known === 'result'")
         self.assertEqual(self.leave(run), 0)
 
