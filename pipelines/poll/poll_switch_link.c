@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The control frames that end at the next device: credits, hellos and notifications of a switch. */
+
+#include "poll_switch_link.h"
+
+#include <arpa/inet.h>
+
+#include "control.h"
+#include "poll_switch_control.h"
+#include "poll_switch_source.h"
+
+/* A notification that packets sent by this port run into congestion. */
+static bool receive_arn(
+	struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes, weft_time now)
+{
+	const struct link_end *link = &ps->sw->port[at].link;
+	struct control_arn arn;
+
+	if (ps->sw->congestion == NULL || !control_arn_decode(&arn, payload, bytes))
+		return false;
+	if (link->config.open || arn.destination >= ps->sw->congestion->hosts_max ||
+		!arn_guard_admits(&ps->port[at].arn_guard, &ps->arn_guard, link, &arn, now)) {
+		ps->port[at].arns_refused++;
+		return true;
+	}
+	ps->port[at].arns_in++;
+	congestion_control_on_arn(ps->sw->congestion, at, &arn, now);
+	return true;
+}
+
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard)
+{
+	ps->arn_guard = *guard;
+}
+
+void poll_switch_receive_link(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const struct frame_header *header = frame_header_const(frame);
+	const uint8_t *payload = frame + frame_payload_offset(header);
+	unsigned bytes = ntohs(header->payload_bytes_be);
+	struct control_credit credit;
+	struct control_hello hello;
+
+	if (!frame_payload_ok(frame)) {
+		ps->port[at].faults[FRAME_FAULT_PAYLOAD_CRC]++;
+	} else if (!poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf)) {
+		return;
+	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
+		   credit.vcs == ps->sw->vcs) {
+		switch_on_credit(ps->sw, at, &credit, now);
+	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
+		switch_on_hello(ps->sw, at, &hello, now);
+		poll_switch_learn_host(ps, at);
+	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, now)) {
+		ps->port[at].control_bad++;
+	}
+}
+
+/* Returns the place for the payload of a link-local frame; NULL: no buffer. */
+static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbuf)
+{
+	*mbuf = rte_pktmbuf_alloc(ps->pool);
+	if (*mbuf != NULL)
+		return rte_pktmbuf_mtod(*mbuf, uint8_t *) + FRAME_HEADER_BYTES;
+	ps->port[at].no_mbuf++;
+	return NULL;
+}
+
+static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf,
+	enum frame_kind kind, unsigned payload_bytes, weft_time now)
+{
+	struct poll_guard *guard = &ps->port[at].guard;
+	struct frame_fields fields = {.kind = kind,
+		.fabric = guard->fabric,
+		.source = FRAME_HOST_NONE,
+		.destination = FRAME_HOST_NONE,
+		.payload_bytes = (uint16_t)payload_bytes};
+
+	rte_pktmbuf_data_len(mbuf) =
+		(uint16_t)frame_build(rte_pktmbuf_mtod(mbuf, uint8_t *), &fields);
+	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
+	if (!poll_guard_close(guard, &ps->sw->port[at].link, mbuf)) {
+		ps->port[at].no_mbuf++;
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	poll_switch_send_own(ps, at, mbuf, now);
+}
+
+/* The data sent before has left the transmitter, so the totals count exactly the data before this
+ * frame. */
+static void send_credit(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct control_credit credit;
+	struct rte_mbuf *mbuf;
+	uint8_t *payload = begin_link_local(ps, at, &mbuf);
+
+	if (payload == NULL)
+		return;
+	link_end_fill_credit(&ps->sw->port[at].link, &credit, now);
+	end_link_local(ps, at, mbuf, FRAME_CREDIT, control_credit_encode(&credit, payload), now);
+}
+
+static void send_hello(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct control_hello hello;
+	struct rte_mbuf *mbuf;
+	uint8_t *payload = begin_link_local(ps, at, &mbuf);
+
+	if (payload == NULL)
+		return;
+	link_end_fill_hello(&ps->sw->port[at].link, &hello, now);
+	end_link_local(ps, at, mbuf, FRAME_HELLO, control_hello_encode(&hello, payload), now);
+}
+
+static void send_arn(
+	struct poll_switch *ps, const struct congestion_control_arn *arn, weft_time now)
+{
+	struct poll_switch_port *port = &ps->port[arn->port];
+	struct rte_mbuf *mbuf;
+	uint8_t *payload;
+
+	/* Lost, as on a link: it is sent again while the root stands. */
+	if (!tx_queue_has_room(&port->tx))
+		return;
+	payload = begin_link_local(ps, arn->port, &mbuf);
+	if (payload == NULL)
+		return;
+	port->arns_out++;
+	end_link_local(ps, arn->port, mbuf, FRAME_ARN, control_arn_encode(&arn->arn, payload), now);
+}
+
+void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now)
+{
+	struct congestion_control *congestion = ps->sw->congestion;
+	struct congestion_control_arn arn;
+
+	congestion_control_poll(congestion, now);
+	while (congestion_control_take_arn(congestion, &arn))
+		send_arn(ps, &arn, now);
+}
+
+void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
+{
+	struct link_end *link = &ps->sw->port[at].link;
+	bool dark = port_is_cut_by(ps->port[at].port, PORT_CUT_CARRIER);
+	unsigned due;
+
+	if (__builtin_expect(dark != link->dark, 0))
+		link_end_set_dark(link, dark, now);
+	due = switch_poll_link(ps->sw, at, now);
+
+	/* A port without a reader may never take what waits for it. */
+	if (due & LINK_WENT_DOWN) {
+		poll_switch_free_list(switch_take_discards(ps->sw));
+		tx_queue_drain(&ps->port[at].tx);
+		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);
+	}
+	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
+		!tx_queue_has_room(&ps->port[at].tx))
+		return;
+	if (due & LINK_SEND_HELLO)
+		send_hello(ps, at, now);
+	if (due & LINK_SEND_CREDIT)
+		send_credit(ps, at, now);
+}
