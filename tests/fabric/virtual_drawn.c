@@ -77,8 +77,25 @@ static void draw_tree(struct rng *rng, struct drawn *drawn)
 	add(drawn, "detector.arn-ttl=20us");
 }
 
+/* Control at the source in a grid, where steps of paths end at switches or at hosts. */
+static void draw_grid_control(struct rng *rng, struct drawn *drawn)
+{
+	add(drawn, PICK(rng, "topology=torus:dims=4x4,hosts=1", "topology=mesh:dims=4x3,hosts=2"));
+	add(drawn, PICK(rng, "nic.control=drb", "nic.control=pr-drb", "nic.control=drb-cc"));
+	add(drawn, "switch.fecn=4");
+	add(drawn, "routing.mode=source");
+	add(drawn, "routing.algorithm=msp");
+	add(drawn, PICK(rng, "routing.steps=next", "routing.steps=itb"));
+	add(drawn, PICK(rng, "nic.itb.pool=4KiB", "nic.itb.pool=90KiB"));
+	add(drawn, "switch.vcs=4");
+}
+
 static void draw_direct(struct rng *rng, struct drawn *drawn)
 {
+	if (rng_below(rng, 4) == 0) {
+		draw_grid_control(rng, drawn);
+		return;
+	}
 	add(drawn, PICK(rng, "topology=torus:dims=4x4,hosts=2", "topology=hypercube:dims=4,hosts=2",
 			   "topology=irregular:switches=16,degree=4,hosts=3,seed=7",
 			   "topology=ring:switches=9,hosts=2"));

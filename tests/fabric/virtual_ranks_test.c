@@ -151,7 +151,26 @@ static void any_number_of_ranks_gives_the_same_bytes(void **state)
 /* A fabric whose switches of different ranks notify each other. */
 static void notifications_cross_between_ranks(void **state)
 {
-	run_case(57);
+	struct drawn drawn = {
+		.set = {"topology=rlft:ports=6,stages=3", "routing.adaptive=arn",
+			"routing.afi=true", "switch.voq=true", "switch.vcs=2", "detector.crt=5us",
+			"detector.arn-refresh=2us", "detector.arn-ttl=20us", "switch.buffer=128KiB",
+			"traffic[0].load=70%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
+			"traffic[1].to=[h3]", "traffic[1].load=40%", "traffic[1].message=2KiB",
+			"measure.duration=200us"},
+		.sets = 16,
+		.workers = 3};
+	struct fault fault = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault), *many;
+
+	many = result_of(&drawn, 3, 1, 0, &fault);
+	assert_non_null(one);
+	assert_non_null(many);
+	assert_null(strstr(one, "\"arn_sent\": 0"));
+	assert_null(strstr(one, "\"arn_entries_created\": 0"));
+	drawn_expect_same(one, many, 0, &drawn);
+	free(one);
+	free(many);
 }
 
 static void expect_refused(
