@@ -92,7 +92,7 @@ struct lab_config {
 	struct lab_config_machine_list machines; /* none: the file does not say */
 	struct lab_config_words eal;             /* further arguments of every process's EAL */
 	uint32_t cores;  /* processes use only the first so many CPUs; 0: all */
-	uint32_t lcores; /* loops of a process of switches, which divide their ports; 0: 1 */
+	uint32_t lcores; /* loops of a process: they share its devices, and divide switches; 0: 1 */
 };
 
 /* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in

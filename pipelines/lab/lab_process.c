@@ -214,12 +214,22 @@ static uint32_t choose_session(void)
 	return session;
 }
 
+/* The file's lcores; a host is never divided, so its loops are no more than its process has hosts.
+ */
+static unsigned count_lcores(const struct lab_process *process)
+{
+	unsigned hosts = process->lab.plan->process[process->number].devices;
+	unsigned lcores = process->lab.config->lcores;
+
+	return process->options->role == LAB_ROLE_HOSTS && lcores > hosts ? hosts : lcores;
+}
+
 static unsigned count_loops(const struct lab_process *process)
 {
 	unsigned loops = process->options->lcores;
 
-	if (loops == 0 && process->options->role == LAB_ROLE_SWITCHES)
-		loops = process->lab.config->lcores;
+	if (loops == 0 && process->options->role != LAB_ROLE_WHOLE)
+		loops = count_lcores(process);
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);

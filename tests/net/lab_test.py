@@ -189,6 +189,13 @@ class Shared(LabCase):
         lab.must("down")
         self.assertEqual(lab.leftovers(), [])
 
+    @staticmethod
+    def workers(lab, device):
+        """Loops of the process of that device beside the main one."""
+        tasks = f"/proc/{lab.pids[device]}/task"
+        names = [pathlib.Path(tasks, task, "comm").read_text() for task in os.listdir(tasks)]
+        return sum("rte-worker" in name for name in names)
+
     def test_switches_of_two_lcores_are_mapped_and_lose_nothing(self):
         # A busy machine may keep a loop away for longer than three hellos of 10 ms.
         lab = self.lab("Q", "lcores: 2\nhello: 100ms\n")
@@ -201,9 +208,13 @@ class Shared(LabCase):
         self.wait_parts(lab, [(3, 4)])
         lab.wait(lambda: lab.status()["up"], "the lab is not up again")
         self.assert_whole(lab.run("--duration", "500ms"))
-        tasks = f"/proc/{lab.pids['spine']}/task"
-        names = [pathlib.Path(tasks, task, "comm").read_text() for task in os.listdir(tasks)]
-        self.assertEqual(sum("rte-worker" in name for name in names), 1)  # beside the main one
+        self.assertEqual(self.workers(lab, "spine"), 1)
+
+    def test_loops_of_a_process_share_out_its_hosts(self):
+        lab = self.lab("U", "lcores: 3\nhello: 100ms\ngroups: {left: [h0, h1], right: [h2], other: [h3]}\n")
+        lab.up()
+        self.assertEqual([self.workers(lab, host) for host in ("h0", "h2")], [1, 0])
+        self.assert_whole(lab.run())
 
     def test_static_routes_and_two_lcores_lose_nothing(self):
         lab = self.lab("R", "lcores: 2\nhello: 100ms\nmapper: {routes: static}\n")
