@@ -9,9 +9,11 @@
  * asks who receives nothing: the first questions of a peer follow each other fast, because the
  * drift is not known yet, the others slowly.
  *
- * An answer repeats the number of its question, a keyed hash of 64 bits, so that only somebody who
- * has read the question can answer it; one question to a peer is open at a time. Each answer names
- * the clock that its stamps are of: another one means that the machine has begun anew.
+ * An answer repeats the number of its question, a keyed hash of 60 bits, so that only somebody who
+ * has read the question can answer it. Several questions to a peer are open at a time, because an
+ * answer may take longer than the time to the next question; the other 4 bits say which one it is,
+ * and the hash follows from the time at which that one left. Each answer names the clock that its
+ * stamps are of: another one means that the machine has begun anew.
  *
  * A plain state machine without a clock; no allocation after its creation. One thread; others may
  * call clock_offset_read().
@@ -25,17 +27,21 @@
 #define PEER_CLOCKS_FIRST_PS (10 * PS_PER_MS)  /* between the first questions */
 #define PEER_CLOCKS_LATER_PS (100 * PS_PER_MS) /* between the others */
 #define PEER_CLOCKS_QUIET_PS PS_PER_MS         /* between answers to one peer */
+#define PEER_CLOCKS_OPEN     16                /* questions to a peer, the last ones */
+/* As long as these take at the slow pace. The bound on the drift while a question was open is that
+ * of the last exchanges: an answer that somebody has kept for minutes is not taken. */
+#define PEER_CLOCKS_OPEN_PS (PEER_CLOCKS_OPEN * PEER_CLOCKS_LATER_PS)
 
 struct peer_clock {
 	struct clock_offset offset;
-	uint64_t number;       /* of the open question; 0: none */
-	int64_t sent_ns;       /* when it left */
-	weft_time next;        /* question, not before this time */
-	uint64_t heard_number; /* of the question to be answered */
+	int64_t sent_ns[PEER_CLOCKS_OPEN]; /* when each question left; 0: answered, or none */
+	weft_time next;                    /* question, not before this time */
+	uint64_t heard_number;             /* of the question to be answered */
 	int64_t heard_ns;
 	weft_time quiet_until; /* no other question is heard */
 	uint32_t clock;        /* of the last answer; 0: none yet */
 	uint8_t asked;         /* up to PEER_CLOCKS_FIRST */
+	uint8_t turn;          /* the place of the next question */
 	bool other;            /* it is on another machine */
 };
 
@@ -48,7 +54,6 @@ struct peer_clocks_config {
 
 struct peer_clocks {
 	struct peer_clocks_config config;
-	uint64_t asked; /* questions */
 	struct peer_clock peer[];
 };
 
