@@ -3,7 +3,6 @@
 #include "peer_clocks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <sodium/crypto_shorthash.h>
 
@@ -119,9 +118,11 @@ static int64_t close_question(
 	return sent_ns;
 }
 
-static void close_all(struct peer_clock *at)
+static void close_before(struct peer_clock *at, int64_t ns)
 {
-	memset(at->sent_ns, 0, sizeof(at->sent_ns));
+	for (unsigned i = 0; i < PEER_CLOCKS_OPEN; i++)
+		if (at->sent_ns[i] < ns)
+			at->sent_ns[i] = 0;
 }
 
 /* Answers to earlier questions may be of the clock that was. */
@@ -131,7 +132,8 @@ static void change_clock(struct peer_clock *at, uint32_t clock)
 		return;
 	at->clock = clock;
 	at->asked = 0;
-	close_all(at);
+	at->answered = false;
+	close_before(at, INT64_MAX);
 	clock_offset_forget(&at->offset);
 }
 
@@ -147,6 +149,7 @@ static enum peer_clocks_verdict hear_answer(
 	if (sample.sent_ns == 0)
 		return PEER_CLOCKS_REFUSED;
 	change_clock(at, clock->clock);
+	at->answered |= at->offered != 0 && sample.sent_ns >= at->offered_ns;
 	switch (clock_offset_take(&at->offset, &sample)) {
 	case CLOCK_AGREES:
 		return PEER_CLOCKS_TAKEN;
@@ -165,12 +168,36 @@ enum peer_clocks_verdict peer_clocks_hear(
 						: hear_answer(clocks, peer, clock, now);
 }
 
-void peer_clocks_doubt(struct peer_clocks *clocks, uint16_t peer)
+void peer_clocks_offer(struct peer_clocks *clocks, uint16_t peer, uint64_t name, weft_time now)
 {
 	struct peer_clock *at = &clocks->peer[peer];
 
+	if (at->offered == name)
+		return;
+	at->offered = name;
+	at->offered_ns = stamp_leaving(now);
+	at->answered = false;
+}
+
+/* Only its present life can answer the next question. */
+static void doubt(struct peer_clock *at)
+{
 	at->next = 0;
 	at->asked = 0;
-	close_all(at); /* only its present life can answer the next one */
+	close_before(at, INT64_MAX);
 	clock_offset_doubt(&at->offset);
+}
+
+void peer_clocks_begin(struct peer_clocks *clocks, uint16_t peer, bool last)
+{
+	struct peer_clock *at = &clocks->peer[peer];
+
+	if (!at->other)
+		return;
+	if (last && at->answered)
+		close_before(at, at->offered_ns);
+	else
+		doubt(at);
+	at->offered = 0;
+	at->answered = false;
 }

@@ -15,6 +15,11 @@
  * and the hash follows from the time at which that one left. Each answer names the clock that its
  * stamps are of: another one means that the machine has begun anew.
  *
+ * A sender that has restarted may have another clock, which is known only by its next answer. Until
+ * it begins a flow, anybody may be the one that asks for it, so nothing is doubted; data of the
+ * flow comes from one that has read the offer. Then the estimate counts only if it has an answer to
+ * a question that left after that offer.
+ *
  * A plain state machine without a clock; no allocation after its creation. One thread; others may
  * call clock_offset_read().
  */
@@ -39,6 +44,9 @@ struct peer_clock {
 	uint64_t heard_number;             /* of the question to be answered */
 	int64_t heard_ns;
 	weft_time quiet_until; /* no other question is heard */
+	uint64_t offered;      /* names the asker that was offered a flow last; 0: none */
+	int64_t offered_ns;    /* when, at first */
+	bool answered;         /* by this one or its next life: a question has left since */
 	uint32_t clock;        /* of the last answer; 0: none yet */
 	uint8_t asked;         /* up to PEER_CLOCKS_FIRST */
 	uint8_t turn;          /* the place of the next question */
@@ -85,6 +93,9 @@ enum peer_clocks_verdict {
 enum peer_clocks_verdict peer_clocks_hear(struct peer_clocks *clocks, uint16_t peer,
 	const struct control_clock *clock, weft_time now);
 
-/* The peer has begun anew, maybe with another clock: its estimate is not used before its next
- * answer, and the question is due. */
-void peer_clocks_doubt(struct peer_clocks *clocks, uint16_t peer);
+/* A flow is offered to somebody who may be the peer; 'name', not 0, of the asker. */
+void peer_clocks_offer(struct peer_clocks *clocks, uint16_t peer, uint64_t name, weft_time now);
+
+/* The peer has begun a flow, by the last offer or an earlier one. If another life of it may have
+ * answered last, the estimate is not used before its next answer, and the question is due. */
+void peer_clocks_begin(struct peer_clocks *clocks, uint16_t peer, bool last);

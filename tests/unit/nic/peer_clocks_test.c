@@ -238,12 +238,121 @@ static void no_two_open_questions_have_the_same_number(void **state)
 	}
 }
 
+/* Exchanges until the clock is known, a second ago. */
+static void get_to_know(struct world *world)
+{
+	world->way[0] = world->way[1] = 2 * STEP;
+	run(world, PS_PER_S);
+	while (world->flying > 0) {
+		world->now += STEP;
+		arrive_all(world);
+	}
+	assert_true(is_known(world));
+}
+
+/* Asks host 1, whatever the time, and leaves the question on its way. */
+static void ask_now(struct world *world)
+{
+	leave(world, 0, peer_clocks_question(world->clocks[0], 1, world->now));
+}
+
+static void take_answer(struct world *world)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		world->now += STEP;
+		arrive_all(world);
+	}
+	assert_int_equal(world->flying, 0);
+}
+
+static void an_answer_to_a_question_behind_the_offer_vouches_for_the_flow(void **state)
+{
+	struct world *world = *state;
+
+	get_to_know(world);
+	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
+	ask_now(world);
+	take_answer(world);
+	peer_clocks_begin(world->clocks[0], 1, true);
+	assert_true(is_known(world));
+}
+
+/* Its former life may have answered. */
+static void an_answer_to_a_question_before_the_offer_does_not(void **state)
+{
+	struct world *world = *state;
+
+	get_to_know(world);
+	ask_now(world);
+	world->now += STEP;
+	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
+	take_answer(world);
+	peer_clocks_begin(world->clocks[0], 1, true);
+	assert_false(is_known(world));
+	assert_true(peer_clocks_wants(world->clocks[0], 1, world->now));
+}
+
+/* The offers before the last are not remembered, so another life may have been offered that one. */
+static void an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer(void **state)
+{
+	struct world *world = *state;
+
+	get_to_know(world);
+	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
+	peer_clocks_offer(world->clocks[0], 1, 78, world->now);
+	ask_now(world);
+	take_answer(world);
+	peer_clocks_begin(world->clocks[0], 1, false);
+	assert_false(is_known(world));
+}
+
+static void the_offer_that_is_repeated_is_the_first_of_its_kind(void **state)
+{
+	struct world *world = *state;
+
+	get_to_know(world);
+	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
+	ask_now(world);
+	world->now += STEP;
+	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
+	take_answer(world);
+	peer_clocks_begin(world->clocks[0], 1, true);
+	assert_true(is_known(world));
+	/* And vouches for one flow. */
+	peer_clocks_begin(world->clocks[0], 1, true);
+	assert_false(is_known(world));
+}
+
+/* It is late, and of the clock that was. */
+static void a_question_before_the_offer_is_closed_when_the_flow_begins(void **state)
+{
+	struct world *world = *state;
+	struct control_clock early;
+
+	get_to_know(world);
+	early = peer_clocks_question(world->clocks[0], 1, world->now);
+	world->now += STEP;
+	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
+	ask_now(world);
+	take_answer(world);
+	peer_clocks_begin(world->clocks[0], 1, true);
+	leave(world, 0, early);
+	take_answer(world);
+	assert_int_equal(world->refused, 1);
+	assert_true(is_known(world));
+}
+
 static const struct CMUnitTest tests[] = {
 	WORLD_TEST(a_clock_is_known_after_a_round_trip_and_from_then_on),
 	WORLD_TEST(a_clock_is_known_though_the_first_questions_are_lost),
 	WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused),
 	WORLD_TEST(an_answer_that_comes_much_later_is_refused),
 	WORLD_TEST(no_two_open_questions_have_the_same_number),
+	WORLD_TEST(an_answer_to_a_question_behind_the_offer_vouches_for_the_flow),
+	WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not),
+	WORLD_TEST(an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer),
+	WORLD_TEST(the_offer_that_is_repeated_is_the_first_of_its_kind),
+	WORLD_TEST(a_question_before_the_offer_is_closed_when_the_flow_begins),
 };
 
 UNIT_MAIN(tests)
