@@ -33,13 +33,19 @@ void peer_clocks_destroy(struct peer_clocks *clocks)
 	free(clocks);
 }
 
+/* Between questions behind the first ones. */
+static weft_time later(const struct peer_clock *at)
+{
+	return PEER_CLOCKS_LATER_PS << (at->steps > 1 ? at->steps - 1 : 0);
+}
+
 void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 {
 	struct peer_clock *at = &clocks->peer[peer];
 	bool first = at->asked < PEER_CLOCKS_FIRST;
 
 	at->asked += first;
-	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : PEER_CLOCKS_LATER_PS);
+	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : later(at));
 }
 
 /* The number of the question that left then and has this place. It is computed again when its
@@ -131,10 +137,28 @@ static void change_clock(struct peer_clock *at, uint32_t clock)
 	if (clock == at->clock)
 		return;
 	at->clock = clock;
-	at->asked = 0;
+	at->asked = at->steps = at->agreed = 0;
 	at->answered = false;
 	close_before(at, INT64_MAX);
 	clock_offset_forget(&at->offset);
+}
+
+static void count_step(struct peer_clock *at)
+{
+	if (at->steps == 0)
+		at->next = at->asked = 0;
+	else
+		at->asked = PEER_CLOCKS_FIRST;
+	at->steps += at->steps < PEER_CLOCKS_STEPS;
+	at->agreed = 0;
+}
+
+static void count_agreement(struct peer_clock *at)
+{
+	if (++at->agreed < PEER_CLOCKS_CALM)
+		return;
+	at->agreed = 0;
+	at->steps -= at->steps > 0;
 }
 
 static enum peer_clocks_verdict hear_answer(
@@ -152,9 +176,10 @@ static enum peer_clocks_verdict hear_answer(
 	at->answered |= at->offered != 0 && sample.sent_ns >= at->offered_ns;
 	switch (clock_offset_take(&at->offset, &sample)) {
 	case CLOCK_AGREES:
+		count_agreement(at);
 		return PEER_CLOCKS_TAKEN;
 	case CLOCK_STEPPED:
-		at->asked = 0;
+		count_step(at);
 		return PEER_CLOCKS_STEPPED;
 	default:
 		return PEER_CLOCKS_REFUSED;

@@ -15,6 +15,11 @@
  * and the hash follows from the time at which that one left. Each answer names the clock that its
  * stamps are of: another one means that the machine has begun anew.
  *
+ * A clock that was set is asked as fast as at first, so that it is known again soon. If its answers
+ * go on to contradict each other, it runs too fast or too slow and is never known: each
+ * contradiction doubles the time to the next question, and PEER_CLOCKS_CALM answers that agree
+ * halve it.
+ *
  * A sender that has restarted may have another clock, which is known only by its next answer. Until
  * it begins a flow, anybody may be the one that asks for it, so nothing is doubted; data of the
  * flow comes from one that has read the offer. Then the estimate counts only if it has an answer to
@@ -31,8 +36,10 @@
 #define PEER_CLOCKS_FIRST    8
 #define PEER_CLOCKS_FIRST_PS (10 * PS_PER_MS)  /* between the first questions */
 #define PEER_CLOCKS_LATER_PS (100 * PS_PER_MS) /* between the others */
-#define PEER_CLOCKS_QUIET_PS PS_PER_MS         /* between answers to one peer */
-#define PEER_CLOCKS_OPEN     16                /* questions to a peer, the last ones */
+#define PEER_CLOCKS_STEPS    4 /* contradictions that count: 800 ms between questions at most */
+#define PEER_CLOCKS_CALM     16
+#define PEER_CLOCKS_QUIET_PS PS_PER_MS /* between answers to one peer */
+#define PEER_CLOCKS_OPEN     16        /* questions to a peer, the last ones */
 /* As long as these take at the slow pace. The bound on the drift while a question was open is that
  * of the last exchanges: an answer that somebody has kept for minutes is not taken. */
 #define PEER_CLOCKS_OPEN_PS (PEER_CLOCKS_OPEN * PEER_CLOCKS_LATER_PS)
@@ -49,6 +56,8 @@ struct peer_clock {
 	bool answered;         /* by this one or its next life: a question has left since */
 	uint32_t clock;        /* of the last answer; 0: none yet */
 	uint8_t asked;         /* up to PEER_CLOCKS_FIRST */
+	uint8_t steps;         /* answers that contradict the others; up to PEER_CLOCKS_STEPS */
+	uint8_t agreed;        /* answers since the last step, modulo PEER_CLOCKS_CALM */
 	uint8_t turn;          /* the place of the next question */
 	bool other;            /* it is on another machine */
 };
