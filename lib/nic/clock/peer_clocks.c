@@ -91,12 +91,16 @@ struct control_clock peer_clocks_question(struct peer_clocks *clocks, uint16_t p
 struct control_clock peer_clocks_answer(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 {
 	const struct peer_clock *at = &clocks->peer[peer];
+	int64_t left_ns = stamp_leaving(now);
 
+	/* In the nanosecond in which the question came: its stamp is the end of it. */
+	if (left_ns < at->heard_ns)
+		left_ns = at->heard_ns;
 	return (struct control_clock){.step = CONTROL_CLOCK_ANSWER,
 		.clock = clocks->config.clock,
 		.number = at->heard_number,
 		.heard_ns = (uint64_t)at->heard_ns,
-		.left_ns = (uint64_t)stamp_leaving(now)};
+		.left_ns = (uint64_t)left_ns};
 }
 
 static enum peer_clocks_verdict hear_question(

@@ -90,6 +90,10 @@ static void turn(struct world *world, int64_t ppm)
 
 static void leave(struct world *world, uint16_t from, struct control_clock clock)
 {
+	uint8_t bytes[CONTROL_CLOCK_BYTES];
+
+	control_clock_encode(&clock, bytes);
+	assert_true(control_clock_decode(&clock, bytes, sizeof(bytes)));
 	assert_true(world->flying < FLYING);
 	world->flight[world->flying++] = (struct flight){
 		.clock = clock, .arrives = world->now + world->way[from], .to = 1 - from};
@@ -226,6 +230,18 @@ static void an_answer_that_comes_much_later_is_refused(void **state)
 	assert_int_equal(world->flying, 0);
 	assert_int_equal(world->refused, 1);
 	assert_int_equal(world->taken, 0);
+}
+
+/* Its way and the stay there took no time that a clock shows. */
+static void an_answer_in_the_nanosecond_of_its_question_is_taken(void **state)
+{
+	struct world *world = *state;
+
+	world->now += PS_PER_NS / 2;
+	ask(world);
+	arrive_all(world);
+	assert_int_equal(world->taken, 1);
+	assert_true(is_known(world));
 }
 
 static void no_two_open_questions_have_the_same_number(void **state)
@@ -401,6 +417,7 @@ static const struct CMUnitTest tests[] = {
 	WORLD_TEST(a_clock_is_known_though_the_first_questions_are_lost),
 	WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused),
 	WORLD_TEST(an_answer_that_comes_much_later_is_refused),
+	WORLD_TEST(an_answer_in_the_nanosecond_of_its_question_is_taken),
 	WORLD_TEST(no_two_open_questions_have_the_same_number),
 	WORLD_TEST(an_answer_to_a_question_behind_the_offer_vouches_for_the_flow),
 	WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not),
