@@ -100,6 +100,11 @@ struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer)
 		.session = nic->config.link.session};
 }
 
+bool flow_begin_offers(const struct nic *nic, uint16_t peer, uint16_t flow)
+{
+	return name(nic, peer) == flow;
+}
+
 bool flow_begin_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence,
 	struct flow_start *start)
 {

@@ -48,6 +48,9 @@ void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t s
 /* The frame that answers the last one. */
 struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer);
 
+/* That frame offers this flow. */
+bool flow_begin_offers(const struct nic *nic, uint16_t peer, uint16_t flow);
+
 /* Where a flow begins. */
 struct flow_start {
 	uint32_t first;  /* sequence number of its first frame */

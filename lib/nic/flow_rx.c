@@ -219,6 +219,8 @@ static void take_up(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t firs
 {
 	struct flow_rx *rx = &nic->rx[peer];
 
+	if (nic->clocks != NULL)
+		peer_clocks_begin(nic->clocks, peer, flow_begin_offers(nic, peer, flow));
 	clear_window(nic, peer, NIC_DISCARD_FLOW_END);
 	deadline_queue_cancel(&nic->gap, peer);
 	rx->known = true;

@@ -84,15 +84,23 @@ static void plan_ack(struct nic *nic, uint16_t peer, weft_time now)
 	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
 }
 
+/* Asked for its time together with the offer, the peer has answered when its data comes. */
+static void offer_clock(struct nic *nic, uint16_t peer, weft_time now)
+{
+	const struct control_flow *flow = &nic->plan.flow;
+
+	peer_clocks_offer(nic->clocks, peer,
+		UINT64_C(1) << 63 | (uint64_t)flow->flow << 32 | flow->sequence, now);
+	ask_clock(nic, peer, now);
+}
+
 static void plan_flow(struct nic *nic, uint16_t peer, enum flow_due kind, weft_time now)
 {
 	if (kind == FLOW_DUE_OFFER) {
 		nic->plan.flow = flow_begin_offer(nic, peer);
 		nic->count[NIC_OFFERS_SENT]++;
-		if (nic->clocks != NULL) {
-			peer_clocks_doubt(nic->clocks, peer);
-			ask_clock(nic, peer, now);
-		}
+		if (nic->clocks != NULL)
+			offer_clock(nic, peer, now);
 		return;
 	}
 	nic->plan.flow = flow_begin_ask(nic, peer);

@@ -184,6 +184,35 @@ static int reply_clocks(struct telemetry *telemetry, const char *command, const 
 	return 0;
 }
 
+/* 'bound_ns': the greatest; at, of: whose. */
+static int reply_clocks_total(struct telemetry *telemetry, const char *command,
+	const char *parameters, struct rte_tel_data *reply)
+{
+	struct telemetry_clock clock = {.at = ""}, worst = {.at = "", .of = ""};
+	uint64_t pairs = 0, known = 0, steps = 0;
+
+	(void)command;
+	(void)parameters;
+	for (uint64_t at = 0;
+		telemetry->clock != NULL && telemetry->clock(telemetry->clock_ctx, &at, &clock);
+		at++) {
+		pairs++;
+		known += clock.known;
+		steps += clock.steps;
+		if (clock.known && clock.bound_ns >= worst.bound_ns)
+			worst = clock;
+		clock = (struct telemetry_clock){.at = ""};
+	}
+	rte_tel_data_start_dict(reply);
+	rte_tel_data_add_dict_u64(reply, "pairs", pairs);
+	rte_tel_data_add_dict_u64(reply, "known", known);
+	rte_tel_data_add_dict_u64(reply, "steps", steps);
+	rte_tel_data_add_dict_u64(reply, "bound_ns", worst.bound_ns);
+	rte_tel_data_add_dict_string(reply, "at", worst.at);
+	rte_tel_data_add_dict_string(reply, "of", worst.of);
+	return 0;
+}
+
 static int reply_result(
 	struct rte_tel_data *reply, int result, const struct fault *fault, const char *text)
 {
@@ -291,6 +320,7 @@ static const struct command commands[] = {
 		{"/weft/links", reply_links, "A page of links. Parameter: number of the first one"},
 	{"/weft/clocks", reply_clocks,
 		"A page of other clocks. Parameter: number of the first one"},
+	{"/weft/clocks/total", reply_clocks_total, "All other clocks together. No parameters"},
 	{"/weft/capture/start", reply_capture_start,
 		"Captures a port. Parameters: port or all, absolute path"},
 	{"/weft/capture/stop", reply_capture_stop, "Ends a capture. Parameter: port or all"},

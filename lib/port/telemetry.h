@@ -9,12 +9,13 @@
  *     /weft/switch/stats,NAME                          both also with nic, port and congestion
  *     /weft/links[,FROM]                               a page of links from number FROM on
  *     /weft/clocks[,FROM]                              a page of what is known of other clocks
+ *     /weft/clocks/total                               of all of them, and the one known least well
  *     /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
  *     /weft/control,TEXT                               a command for the program's own loop
  *
  * stats is an object of counters; list an array of names; links an object of numbered links, empty
- * past the last one; clocks the same, whose numbers have gaps; commands answer "ok …" or "error:
- * …".
+ * past the last one; clocks the same, whose numbers have gaps (their total is one object); commands
+ * answer "ok …" or "error: …".
  *
  * Callbacks run in threads of DPDK, one per connected client. The data plane writes the values
  * concurrently: snapshots use relaxed atomic loads where needed and are not consistent in time.

@@ -393,6 +393,16 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
+int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock)
+{
+	int result = pn->clock != NULL ? nic_set_clocks(pn->nic, same, clock) : -EINVAL;
+
+	for (uint32_t from = 0; result == 0 && from < nic_config(pn->nic)->hosts; from++)
+		measure_sink_set_clock(
+			pn->sink, (uint16_t)from, nic_clock_of(pn->nic, (uint16_t)from));
+	return result;
+}
+
 void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now)
 {
 	for (unsigned i = 0; i < pn->sources; i++)

@@ -44,7 +44,7 @@ struct poll_nic_config {
 	uint64_t rate_bps;
 	weft_time delay_ps, slack_ps;
 	struct impairment *impairment; /* NULL: none */
-	/* Read for frames that compare clocks, the caller's; NULL: they have the loop's time. */
+	/* Read for frames that compare clocks, the caller's; NULL: poll_nic_set_clocks() fails. */
 	const struct clock *clock;
 };
 
@@ -117,6 +117,10 @@ void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct 
  * hosts' addresses, as in edge.h. 0, or -errno and fault. */
 int poll_nic_attach_tap(
 	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault);
+
+/* As nic_set_clocks(), and latencies are computed with what is found out. -EINVAL without a clock
+ * to read: the loop's time is older than the frames that it has received. */
+int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock);
 
 /* Takes routes from the host's agent in the control thread. A host created without routes sends
  * nothing, and does not poll its sources, schedule and TAP, until the first ones come. The caller

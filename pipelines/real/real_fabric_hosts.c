@@ -180,18 +180,6 @@ static uint32_t name_clock(const struct clock *clock)
 	return name != 0 ? name : 1;
 }
 
-static int set_clocks_of_host(
-	const struct real_fabric *fabric, struct real_host *host, const bool *host_has_ours)
-{
-	struct poll_nic *poll = host->poll;
-	int result = nic_set_clocks(poll->nic, host_has_ours, name_clock(&fabric->clock));
-
-	for (uint32_t from = 0; result == 0 && from < fabric->options.topology->hosts; from++)
-		measure_sink_set_clock(
-			poll->sink, (uint16_t)from, nic_clock_of(poll->nic, (uint16_t)from));
-	return result;
-}
-
 int real_fabric_set_clocks(
 	struct real_fabric *fabric, const bool *host_has_ours, struct fault *fault)
 {
@@ -201,7 +189,8 @@ int real_fabric_set_clocks(
 	for (uint32_t i = 0; i < hosts; i++)
 		ours += host_has_ours[i];
 	for (unsigned i = 0; i < fabric->host_count && ours < hosts && result == 0; i++)
-		result = set_clocks_of_host(fabric, &fabric->hosts[i], host_has_ours);
+		result = poll_nic_set_clocks(
+			fabric->hosts[i].poll, host_has_ours, name_clock(&fabric->clock));
 	return result == 0 ? 0 : fault_set(fault, -result, "no memory for clocks");
 }
 

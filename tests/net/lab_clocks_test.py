@@ -128,6 +128,15 @@ class Clocks(unittest.TestCase):
         hz, origin = self.lab.scale(side_of(of))
         return (tsc - origin) * 10**9 / hz
 
+    def check_status(self):
+        """While traffic runs."""
+        status = self.lab.status_of("left")
+        total = status["clocks_total"]
+        self.assertIn((total["at"], total["of"]), [(clock["at"], clock["of"]) for clock in status["clocks"]])
+        said = " ".join(self.lab.on("left", "status")[1].split())
+        self.assertRegex(said, r" clocks of other machines: known within \d+\.\d us by [1-4] pairs of hosts, "
+                         r"least well that of h[23] by h[01] ")
+
     def test_the_offset_is_within_its_bound_of_the_truth(self):
         seconds = 3 + SAMPLES // 20
         runs, paths = self.run_both("--duration", f"{seconds}s")
@@ -146,6 +155,7 @@ class Clocks(unittest.TestCase):
                 worst = max(worst, error / clock["bound_ns"])
                 bounds.append(clock["bound_ns"])
                 seen.add(name)
+        self.check_status()
         self.finish(runs, paths)
         for one in telemetry:
             one.socket.close()
@@ -169,6 +179,8 @@ class Clocks(unittest.TestCase):
         status = self.lab.status_of("left")
         self.assertEqual({clock["of"] for clock in status["clocks"]}, {"h2", "h3"})
         self.assertGreater(status["nics"]["h0"]["clock_answers_taken"], 0)
+        total = status["clocks_total"]
+        self.assertEqual((total["pairs"], total["cut"]), (len(status["clocks"]), False))
 
 
 class FarApart(unittest.TestCase):

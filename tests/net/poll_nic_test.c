@@ -340,6 +340,32 @@ static void what_cannot_be_built_is_refused_with_a_reason(void **state)
 	stop(&bench);
 }
 
+/* The loop's time is older than what has arrived: the bound would be wrong. */
+static void without_a_clock_to_read_no_clocks_are_compared(void **state)
+{
+	const bool same[] = {true, false};
+	struct poll_nic_config config;
+	struct clock clock;
+	struct fault fault = {""};
+	struct poll_nic *pn;
+	struct bench bench;
+
+	start(&bench);
+	assert_int_equal(poll_nic_set_clocks(bench.side[0].pn, same, 7), -EINVAL);
+	assert_null(nic_clock_of(bench.side[0].pn->nic, 1));
+	config = side_config(&bench.side[0], 0);
+	clock_start(&clock);
+	config.clock = &clock;
+	pn = poll_nic_create(&config, bench.now, &fault);
+	assert_non_null(pn);
+	assert_int_equal(poll_nic_set_clocks(pn, same, 7), 0);
+	assert_non_null(nic_clock_of(pn->nic, 1));
+	assert_ptr_equal(pn->sink->source[1].clock, nic_clock_of(pn->nic, 1));
+	assert_null(pn->sink->source[0].clock);
+	poll_nic_destroy(pn);
+	stop(&bench);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(traffic_crosses_both_ways_without_loss),
 	cmocka_unit_test(a_full_link_carries_what_it_can_and_not_more),
@@ -354,6 +380,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(packets_and_synthetic_messages_share_a_host),
 	cmocka_unit_test(bad_frames_are_counted_by_reason),
 	cmocka_unit_test(what_cannot_be_built_is_refused_with_a_reason),
+	cmocka_unit_test(without_a_clock_to_read_no_clocks_are_compared),
 };
 
 int main(void)

@@ -16,6 +16,7 @@
 
 #define TIMEOUT_MS 5000
 #define LINKS      60u
+#define CLOCKS     1000u
 
 static const char *const counter_names[] = {"rx_frames", "drop_vc"};
 
@@ -47,6 +48,22 @@ static bool link_at(const void *ctx, unsigned index, struct telemetry_link *link
 	return true;
 }
 
+/* Clock i has number 3 * i, and is known if i is odd. */
+static bool clock_at(const void *ctx, uint64_t *at, struct telemetry_clock *clock)
+{
+	uint64_t i = (*at + 2) / 3;
+
+	(void)ctx;
+	if (i >= CLOCKS)
+		return false;
+	*at = 3 * i;
+	*clock = (struct telemetry_clock){
+		.at = i == 7 ? "h7" : "h0", .of = "far", .known = i % 2 == 1, .steps = 2};
+	if (clock->known)
+		clock->bound_ns = i == 7 ? 5000 : i;
+	return true;
+}
+
 static int setup(void **state)
 {
 	static const uint64_t first = 11, second = 22;
@@ -71,6 +88,7 @@ static int setup(void **state)
 	device.ctx = &second;
 	assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), 0);
 	telemetry_set_links(bench->telemetry, link_at, NULL);
+	telemetry_set_clocks(bench->telemetry, clock_at, NULL);
 	bench->client = telemetry_client_open(eal_prefix(), TIMEOUT_MS, NULL);
 	return bench->client < 0;
 }
@@ -161,6 +179,24 @@ static void links_come_in_pages_until_one_is_empty(void **state)
 	assert_string_equal(ask(*state, "/weft/links,60"), "{\"/weft/links\":{}}");
 	assert_non_null(strstr(ask(*state, "/weft/links"),
 		"\"0\":{\"port\":\"s0:0\",\"peer\":\"s1:0\",\"state\":\"up\",\"rx_frames\":0"));
+}
+
+static void clocks_come_in_pages_until_one_is_empty(void **state)
+{
+	char command[64];
+
+	assert_non_null(strstr(ask(*state, "/weft/clocks"), "\"117\":{\"at\":\"h0\""));
+	assert_null(strstr(ask(*state, "/weft/clocks"), "\"120\""));
+	snprintf(command, sizeof(command), "/weft/clocks,%u", 3 * (CLOCKS - 1));
+	assert_non_null(strstr(ask(*state, command), "\"2997\":{"));
+	assert_string_equal(ask(*state, "/weft/clocks,2998"), "{\"/weft/clocks\":{}}");
+}
+
+static void the_total_of_clocks_names_the_one_known_least_well(void **state)
+{
+	assert_string_equal(ask(*state, "/weft/clocks/total"),
+		"{\"/weft/clocks/total\":{\"pairs\":1000,\"known\":500,\"steps\":2000,"
+		"\"bound_ns\":5000,\"at\":\"h7\",\"of\":\"far\"}}");
 }
 
 static void capture_is_started_and_stopped_from_outside(void **state)
@@ -267,6 +303,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(lists_come_in_pages),
 	TEST(unknown_device_has_no_stats),
 	TEST(links_come_in_pages_until_one_is_empty),
+	TEST(clocks_come_in_pages_until_one_is_empty),
+	TEST(the_total_of_clocks_names_the_one_known_least_well),
 	TEST(capture_is_started_and_stopped_from_outside),
 	TEST(wrong_capture_is_told_why),
 	TEST(command_waits_for_the_loop_and_is_taken_once),

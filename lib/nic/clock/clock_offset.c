@@ -71,8 +71,9 @@ void clock_offset_doubt(struct clock_offset *offset)
 }
 
 /* The interval of one exchange when its answer arrived. The question left and the answer arrived at
- * most a round trip before that, in which the offset drifted. False: a clock was set in between, or
- * the stamps are not what they should be. */
+ * most a round trip before that, in which the offset drifted. An answer may have left almost a
+ * nanosecond before its stamp, at the beginning of the one in which the question came. False: a
+ * clock was set in between, or the stamps are not what they should be. */
 static bool interval_of(const struct clock_offset *offset, const struct clock_sample *sample,
 	struct clock_interval *interval)
 {
@@ -82,7 +83,7 @@ static bool interval_of(const struct clock_offset *offset, const struct clock_sa
 		sample->answered_ns >= CLOCK_STAMP_MAX)
 		return false;
 	interval->at_ns = sample->arrived_ns;
-	interval->low_ns = sample->answered_ns - sample->arrived_ns +
+	interval->low_ns = sample->answered_ns - 1 - sample->arrived_ns +
 			   drift_down(trip, least(offset->rate_low, 0));
 	interval->high_ns =
 		sample->heard_ns - sample->sent_ns + drift_up(trip, most(offset->rate_high, 0));

@@ -24,8 +24,9 @@
  * intersection proves that a clock was set or violates that: it counts as a step, and the estimate
  * begins anew. It is not used again before CLOCK_TRUST exchanges have agreed.
  *
- * For the bound to hold, a stamp of leaving must not be later than the frame, and a stamp of
- * arriving not earlier: the driver reads its clock before it sends and after it has received.
+ * For the bound to hold, a stamp of leaving must not be later than the frame (than the end of its
+ * nanosecond, for an answer), and a stamp of arriving not earlier: the driver reads its clock
+ * before it sends and after it has received.
  *
  * Integers only, nanoseconds; no clock, no allocation. One thread updates; clock_offset_read() is
  * for any other.

@@ -8,6 +8,8 @@
 
 #include "big_endian.h"
 
+_Static_assert((PEER_CLOCKS_OPEN & (PEER_CLOCKS_OPEN - 1)) == 0, "places are bits of the number");
+
 struct peer_clocks *peer_clocks_create(const struct peer_clocks_config *config)
 {
 	struct peer_clocks *clocks =
@@ -18,7 +20,9 @@ struct peer_clocks *peer_clocks_create(const struct peer_clocks_config *config)
 	clocks->config = *config;
 	for (unsigned i = 0; i < config->hosts; i++) {
 		clocks->peer[i].other = !config->same[i];
-		clock_offset_forget(&clocks->peer[i].offset);
+		/* The others are never used, and their memory is not touched. */
+		if (clocks->peer[i].other)
+			clock_offset_forget(&clocks->peer[i].offset);
 	}
 	clocks->config.same = NULL;
 	return clocks;
@@ -29,25 +33,34 @@ void peer_clocks_destroy(struct peer_clocks *clocks)
 	free(clocks);
 }
 
+/* Between questions behind the first ones. */
+static weft_time later(const struct peer_clock *at)
+{
+	return PEER_CLOCKS_LATER_PS << (at->steps > 1 ? at->steps - 1 : 0);
+}
+
 void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 {
 	struct peer_clock *at = &clocks->peer[peer];
 	bool first = at->asked < PEER_CLOCKS_FIRST;
 
 	at->asked += first;
-	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : PEER_CLOCKS_LATER_PS);
+	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : later(at));
 }
 
-/* The hashes of flow_begin.c have shorter inputs, so these numbers tell nothing of theirs. */
-static uint64_t draw_number(struct peer_clocks *clocks, uint16_t peer)
+/* The number of the question that left then and has this place. It is computed again when its
+ * answer comes. The hashes of flow_begin.c have shorter inputs, so these tell nothing of theirs. */
+static uint64_t number_of(
+	const struct peer_clocks *clocks, uint16_t peer, unsigned place, int64_t sent_ns)
 {
 	uint8_t in[13], out[crypto_shorthash_BYTES];
 	uint64_t number;
 
-	*put64(put32(in, (uint32_t)clocks->config.host << 16 | peer), ++clocks->asked) = 0;
+	*put64(put32(in, (uint32_t)clocks->config.host << 16 | peer), (uint64_t)sent_ns) =
+		(uint8_t)place;
 	crypto_shorthash(out, in, sizeof(in), clocks->config.secret);
-	number = get64(out);
-	return number != 0 ? number : 1;
+	number = (get64(out) & ~(uint64_t)(PEER_CLOCKS_OPEN - 1)) | place;
+	return number != 0 ? number : PEER_CLOCKS_OPEN;
 }
 
 /* Not later than now, as leaving has to be stamped. */
@@ -65,24 +78,29 @@ static int64_t stamp_arrival(weft_time now)
 struct control_clock peer_clocks_question(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 {
 	struct peer_clock *at = &clocks->peer[peer];
+	int64_t sent_ns = stamp_leaving(now);
+	unsigned place = at->turn++ % PEER_CLOCKS_OPEN;
 
-	at->number = draw_number(clocks, peer);
-	at->sent_ns = stamp_leaving(now);
+	at->sent_ns[place] = sent_ns;
 	return (struct control_clock){.step = CONTROL_CLOCK_ASK,
 		.clock = clocks->config.clock,
-		.number = at->number,
-		.left_ns = (uint64_t)at->sent_ns};
+		.number = number_of(clocks, peer, place, sent_ns),
+		.left_ns = (uint64_t)sent_ns};
 }
 
 struct control_clock peer_clocks_answer(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 {
 	const struct peer_clock *at = &clocks->peer[peer];
+	int64_t left_ns = stamp_leaving(now);
 
+	/* In the nanosecond in which the question came: its stamp is the end of it. */
+	if (left_ns < at->heard_ns)
+		left_ns = at->heard_ns;
 	return (struct control_clock){.step = CONTROL_CLOCK_ANSWER,
 		.clock = clocks->config.clock,
 		.number = at->heard_number,
 		.heard_ns = (uint64_t)at->heard_ns,
-		.left_ns = (uint64_t)stamp_leaving(now)};
+		.left_ns = (uint64_t)left_ns};
 }
 
 static enum peer_clocks_verdict hear_question(
@@ -96,25 +114,76 @@ static enum peer_clocks_verdict hear_question(
 	return PEER_CLOCKS_DUE;
 }
 
-static enum peer_clocks_verdict hear_answer(
-	struct peer_clock *at, const struct control_clock *clock, weft_time now)
+/* Closes the question of this number; the time at which it left. 0: none such is open. */
+static int64_t close_question(
+	struct peer_clocks *clocks, uint16_t peer, uint64_t number, int64_t arrived_ns)
 {
-	const struct clock_sample sample = {.sent_ns = at->sent_ns,
-		.arrived_ns = stamp_arrival(now),
+	unsigned place = number % PEER_CLOCKS_OPEN;
+	int64_t *open = &clocks->peer[peer].sent_ns[place], sent_ns = *open;
+
+	if (sent_ns == 0 || arrived_ns - sent_ns > (int64_t)(PEER_CLOCKS_OPEN_PS / PS_PER_NS) ||
+		number != number_of(clocks, peer, place, sent_ns))
+		return 0;
+	*open = 0;
+	return sent_ns;
+}
+
+static void close_before(struct peer_clock *at, int64_t ns)
+{
+	for (unsigned i = 0; i < PEER_CLOCKS_OPEN; i++)
+		if (at->sent_ns[i] < ns)
+			at->sent_ns[i] = 0;
+}
+
+/* Answers to earlier questions may be of the clock that was. */
+static void change_clock(struct peer_clock *at, uint32_t clock)
+{
+	if (clock == at->clock)
+		return;
+	at->clock = clock;
+	at->asked = at->steps = at->agreed = 0;
+	at->answered = false;
+	close_before(at, INT64_MAX);
+	clock_offset_forget(&at->offset);
+}
+
+static void count_step(struct peer_clock *at)
+{
+	if (at->steps == 0)
+		at->next = at->asked = 0;
+	else
+		at->asked = PEER_CLOCKS_FIRST;
+	at->steps += at->steps < PEER_CLOCKS_STEPS;
+	at->agreed = 0;
+}
+
+static void count_agreement(struct peer_clock *at)
+{
+	if (++at->agreed < PEER_CLOCKS_CALM)
+		return;
+	at->agreed = 0;
+	at->steps -= at->steps > 0;
+}
+
+static enum peer_clocks_verdict hear_answer(
+	struct peer_clocks *clocks, uint16_t peer, const struct control_clock *clock, weft_time now)
+{
+	struct peer_clock *at = &clocks->peer[peer];
+	struct clock_sample sample = {.arrived_ns = stamp_arrival(now),
 		.heard_ns = (int64_t)clock->heard_ns,
 		.answered_ns = (int64_t)clock->left_ns};
 
-	if (at->number == 0 || clock->number != at->number)
+	sample.sent_ns = close_question(clocks, peer, clock->number, sample.arrived_ns);
+	if (sample.sent_ns == 0)
 		return PEER_CLOCKS_REFUSED;
-	at->number = 0;
-	if (clock->clock != at->clock)
-		clock_offset_forget(&at->offset);
-	at->clock = clock->clock;
+	change_clock(at, clock->clock);
+	at->answered |= at->offered != 0 && sample.sent_ns >= at->offered_ns;
 	switch (clock_offset_take(&at->offset, &sample)) {
 	case CLOCK_AGREES:
+		count_agreement(at);
 		return PEER_CLOCKS_TAKEN;
 	case CLOCK_STEPPED:
-		at->asked = 0;
+		count_step(at);
 		return PEER_CLOCKS_STEPPED;
 	default:
 		return PEER_CLOCKS_REFUSED;
@@ -124,18 +193,40 @@ static enum peer_clocks_verdict hear_answer(
 enum peer_clocks_verdict peer_clocks_hear(
 	struct peer_clocks *clocks, uint16_t peer, const struct control_clock *clock, weft_time now)
 {
-	struct peer_clock *at = &clocks->peer[peer];
-
-	return clock->step == CONTROL_CLOCK_ASK ? hear_question(at, clock, now)
-						: hear_answer(at, clock, now);
+	return clock->step == CONTROL_CLOCK_ASK ? hear_question(&clocks->peer[peer], clock, now)
+						: hear_answer(clocks, peer, clock, now);
 }
 
-void peer_clocks_doubt(struct peer_clocks *clocks, uint16_t peer)
+void peer_clocks_offer(struct peer_clocks *clocks, uint16_t peer, uint64_t name, weft_time now)
 {
 	struct peer_clock *at = &clocks->peer[peer];
 
+	if (at->offered == name)
+		return;
+	at->offered = name;
+	at->offered_ns = stamp_leaving(now);
+	at->answered = false;
+}
+
+/* Only its present life can answer the next question. */
+static void doubt(struct peer_clock *at)
+{
 	at->next = 0;
 	at->asked = 0;
-	at->number = 0; /* only its present life can answer the next one */
+	close_before(at, INT64_MAX);
 	clock_offset_doubt(&at->offset);
+}
+
+void peer_clocks_begin(struct peer_clocks *clocks, uint16_t peer, bool last)
+{
+	struct peer_clock *at = &clocks->peer[peer];
+
+	if (!at->other)
+		return;
+	if (last && at->answered)
+		close_before(at, at->offered_ns);
+	else
+		doubt(at);
+	at->offered = 0;
+	at->answered = false;
 }

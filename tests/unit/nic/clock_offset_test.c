@@ -257,6 +257,19 @@ static void in_doubt_it_is_not_used_before_the_next_exchange(void **state)
 	check(&world, world.now_ns);
 }
 
+/* Both machines are at one place and answer at once; the remote clock shows 999.5 ns at 100 ns. */
+static void a_stamp_that_was_rounded_up_is_within_the_interval(void **state)
+{
+	const struct clock_sample sample = {
+		.sent_ns = 100, .heard_ns = 1000, .answered_ns = 1000, .arrived_ns = 100};
+	struct clock_offset offset = {.known = false};
+
+	clock_offset_forget(&offset);
+	assert_int_equal(clock_offset_take(&offset, &sample), CLOCK_AGREES);
+	assert_true(offset.now.low_ns <= 899);
+	assert_true(offset.now.high_ns >= 900);
+}
+
 /* The answer left before the question came, or the whole took less time here than there. */
 static void an_exchange_that_contradicts_itself_changes_nothing(void **state)
 {
@@ -330,6 +343,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(clocks_that_run_too_far_apart_are_never_known),
 	cmocka_unit_test(an_old_estimate_is_not_used),
 	cmocka_unit_test(in_doubt_it_is_not_used_before_the_next_exchange),
+	cmocka_unit_test(a_stamp_that_was_rounded_up_is_within_the_interval),
 	cmocka_unit_test(an_exchange_that_contradicts_itself_changes_nothing),
 	cmocka_unit_test(any_stamps_are_taken_or_refused),
 	cmocka_unit_test(another_thread_reads_the_same_line),

@@ -242,7 +242,34 @@ static void another_clock_begins_anew_and_is_no_step(void **state)
 	assert_true(is_known(&ends[1], 0));
 }
 
-/* It may have another clock in its next life. */
+/* Host 0 has another life, with another clock, and begins a flow to host 1: its first frame is in
+ * 'box'. */
+static void restart(struct end *ends, struct box *box)
+{
+	end_stop(&ends[0]);
+	end_start(&ends[0], 0, 99);
+	assert_int_equal(nic_set_clocks(ends[0].nic, same_as_0, 12), 0);
+	assert_int_equal(end_send(&ends[0], 1, 0, PAIR_MTU), 0);
+	pair_begin(&ends[0], &ends[1]);
+	assert_true(end_take(&ends[0], box));
+	assert_int_equal(box->packet.kind, FRAME_DATA);
+}
+
+/* The question is due, although the last one was a moment ago. Carries it, and the answer. */
+static void ask_at_once(struct end *ends)
+{
+	struct box box;
+
+	end_wait(&ends[1], PS_PER_MS);
+	assert_true(end_take(&ends[1], &box));
+	assert_int_equal(box.packet.kind, FRAME_ACK);
+	assert_true(end_take(&ends[1], &box));
+	assert_int_equal(box_clock(&box).step, CONTROL_CLOCK_ASK);
+	assert_true(end_give(&ends[0], &box));
+	assert_true(end_take(&ends[0], &box));
+	assert_true(end_give(&ends[1], &box));
+}
+
 static void a_sender_that_begins_anew_is_asked_before_its_clock_is_used(void **state)
 {
 	struct end *ends = *state;
@@ -250,22 +277,68 @@ static void a_sender_that_begins_anew_is_asked_before_its_clock_is_used(void **s
 
 	ask(ends, &box);
 	assert_true(end_give(&ends[1], &box));
+	restart(ends, &box);
 	assert_true(is_known(&ends[1], 0));
+	assert_true(end_give(&ends[1], &box));
+	assert_false(is_known(&ends[1], 0));
+	ask_at_once(ends);
+	assert_true(is_known(&ends[1], 0));
+}
+
+/* The question leaves with the offer, and the answer is here before the first frame. */
+static void a_new_sender_is_timed_from_its_first_frame(void **state)
+{
+	struct end *ends = *state;
+	struct box box, data;
+
 	end_stop(&ends[0]);
 	end_start(&ends[0], 0, 99);
 	assert_int_equal(nic_set_clocks(ends[0].nic, same_as_0, 12), 0);
 	assert_int_equal(end_send(&ends[0], 1, 0, PAIR_MTU), 0);
 	pair_begin(&ends[0], &ends[1]);
-	assert_false(is_known(&ends[1], 0));
-	/* At once, although the last question was a moment ago. */
 	assert_true(end_take(&ends[1], &box));
 	assert_int_equal(box_clock(&box).step, CONTROL_CLOCK_ASK);
 	assert_true(end_give(&ends[0], &box));
-	do
-		assert_true(end_take(&ends[0], &box));
-	while (box.packet.kind != FRAME_CLOCK);
+	assert_true(end_take(&ends[0], &box));
 	assert_true(end_give(&ends[1], &box));
+	assert_true(end_take(&ends[0], &data));
+	assert_true(end_give(&ends[1], &data));
 	assert_true(is_known(&ends[1], 0));
+}
+
+/* In the name of host 0. */
+static void put_blind_ask(struct box *box, uint32_t sequence)
+{
+	const struct control_flow flow = {
+		.step = CONTROL_FLOW_ASK, .flow = (uint16_t)(sequence + 9), .sequence = sequence};
+	struct frame_fields fields = {.kind = FRAME_FLOW,
+		.source = 0,
+		.destination = 1,
+		.payload_bytes = CONTROL_FLOW_BYTES};
+
+	memset(box->frame, 0, FRAME_BYTES_MIN);
+	control_flow_encode(&flow, box->frame + FRAME_HEADER_BYTES);
+	box->packet.bytes = (uint16_t)frame_build(box->frame, &fields);
+}
+
+static void blind_asks_stop_no_timing_and_hurry_no_questions(void **state)
+{
+	struct end *ends = *state;
+	struct box box;
+
+	ask(ends, &box);
+	assert_true(end_give(&ends[1], &box));
+	ends[1].nic->clocks->peer[0].asked = PEER_CLOCKS_FIRST;
+	for (uint32_t i = 0; i < 1000; i++) {
+		end_wait(&ends[1], PS_PER_MS);
+		put_blind_ask(&box, 100 * i);
+		assert_true(end_give(&ends[1], &box));
+		while (end_take(&ends[1], &box))
+			;
+		assert_true(is_known(&ends[1], 0));
+	}
+	assert_int_equal(end_count(&ends[1], NIC_OFFERS_SENT), 1000);
+	assert_in_range(end_count(&ends[1], NIC_CLOCK_ASKS_SENT), 10, 12);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -279,6 +352,8 @@ static const struct CMUnitTest tests[] = {
 	CLOCKS_TEST(a_set_clock_is_counted),
 	CLOCKS_TEST(another_clock_begins_anew_and_is_no_step),
 	CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used),
+	CLOCKS_TEST(a_new_sender_is_timed_from_its_first_frame),
+	CLOCKS_TEST(blind_asks_stop_no_timing_and_hurry_no_questions),
 };
 
 UNIT_MAIN(tests)

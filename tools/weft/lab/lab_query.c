@@ -104,8 +104,7 @@ static json_t *value_of(const struct lab_connection *connection, const char *com
 	return value;
 }
 
-/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
-static json_t *ask(struct lab_connection *connection, const char *command, struct fault *fault)
+json_t *lab_ask(struct lab_connection *connection, const char *command, struct fault *fault)
 {
 	static char reply[TELEMETRY_REPLY_MAX];
 
@@ -135,7 +134,7 @@ static int judge_order(const struct lab_connection *connection, json_t *value, c
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
 	struct fault *fault)
 {
-	return judge_order(connection, ask(connection, command, fault), answer, size, fault);
+	return judge_order(connection, lab_ask(connection, command, fault), answer, size, fault);
 }
 
 /* Names in a page of a list, unless it is the last (lib/port/telemetry.h). */
@@ -148,11 +147,11 @@ static json_t *ask_names(struct lab_connection *connection, const char *class, s
 	char command[160];
 
 	snprintf(command, sizeof(command), "/weft/%s/list", class);
-	names = ask(connection, command, fault);
+	names = lab_ask(connection, command, fault);
 	for (size_t all = LIST_PAGE; names != NULL && json_array_size(names) == all;
 		all += LIST_PAGE) {
 		snprintf(command, sizeof(command), "/weft/%s/list,%zu", class, all);
-		page = ask(connection, command, fault);
+		page = lab_ask(connection, command, fault);
 		if (page == NULL) {
 			json_decref(names);
 			return NULL;
@@ -178,7 +177,7 @@ int lab_ask_class(
 
 		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
 			json_string_value(name));
-		stats = ask(connection, command, fault);
+		stats = lab_ask(connection, command, fault);
 		if (stats == NULL) {
 			json_decref(names);
 			return -EPROTO;
@@ -196,8 +195,7 @@ const char *lab_text(const json_t *object, const char *name)
 	return value != NULL ? value : "";
 }
 
-/* DPDK 22.11 writes an array of objects as {"0": {…}, "1": {…}}. */
-static size_t append_all(json_t *into, json_t *page)
+size_t lab_append_page(json_t *into, json_t *page)
 {
 	size_t before = json_array_size(into);
 	const char *key;
@@ -216,52 +214,15 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 
 	do {
 		snprintf(command, sizeof(command), "/weft/links,%zu", json_array_size(links));
-		page = ask(connection, command, fault);
+		page = lab_ask(connection, command, fault);
 		if (page == NULL) {
 			json_decref(links);
 			return NULL;
 		}
-		count = append_all(links, page);
+		count = lab_append_page(links, page);
 		json_decref(page);
 	} while (count > 0);
 	return links;
-}
-
-/* The number behind the last one of the page. */
-static unsigned long long behind_page(const json_t *page)
-{
-	unsigned long long next = 0;
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)page, key, value)
-	{
-		unsigned long long number = strtoull(key, NULL, 10);
-
-		next = number >= next ? number + 1 : next;
-	}
-	return next;
-}
-
-json_t *lab_ask_clocks(struct lab_connection *connection, struct fault *fault)
-{
-	json_t *clocks = json_array(), *page;
-	unsigned long long next = 0;
-	char command[64];
-	size_t count;
-
-	do {
-		snprintf(command, sizeof(command), "/weft/clocks,%llu", next);
-		page = ask(connection, command, fault);
-		if (page == NULL) {
-			json_decref(clocks);
-			return NULL;
-		}
-		next = behind_page(page);
-		count = append_all(clocks, page);
-		json_decref(page);
-	} while (count > 0);
-	return clocks;
 }
 
 #define STEP_MS       5

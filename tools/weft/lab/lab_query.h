@@ -20,6 +20,12 @@ int lab_connect(
 	struct lab_connection *connection, const struct lab_record *record, struct fault *fault);
 void lab_disconnect(struct lab_connection *connection);
 
+/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
+json_t *lab_ask(struct lab_connection *connection, const char *command, struct fault *fault);
+/* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}. How
+ * many. */
+size_t lab_append_page(json_t *into, json_t *page);
+
 /* A command that answers "ok …" or "error: …". 0 and what follows "ok " in 'answer' (may be NULL),
  * or -EINVAL and fault. */
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
@@ -35,8 +41,6 @@ const char *lab_text(const json_t *object, const char *name);
 
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
-/* All pages of /weft/clocks. */
-json_t *lab_ask_clocks(struct lab_connection *connection, struct fault *fault);
 
 /* Commands to the loop of a process of a lab (real_fabric_serve()), and its answers in files. */
 

@@ -138,7 +138,7 @@ static json_t *do_alive(struct part *part, const json_t *request)
 	return answer;
 }
 
-/* The document of 'weft lab status --json' here. */
+/* The document of 'weft lab status --json' here; "clocks": with the pairs. */
 static json_t *do_collect(struct part *part, const json_t *request)
 {
 	char path[sizeof(part->dir) + sizeof(LAB_KEPT_FILE) + 1];
@@ -147,7 +147,6 @@ static json_t *do_collect(struct part *part, const json_t *request)
 	json_t *answer;
 	int result;
 
-	(void)request;
 	load(part);
 	if (!part->up)
 		return json_pack("{s:b}", "down", 1);
@@ -155,7 +154,7 @@ static json_t *do_collect(struct part *part, const json_t *request)
 	result = lab_open(&lab, path, part->dir, &fault);
 	if (result < 0)
 		return failed(result, &fault);
-	answer = lab_collect(&lab, &part->state);
+	answer = lab_collect(&lab, &part->state, json_is_true(json_object_get(request, "clocks")));
 	lab_close(&lab);
 	return answer;
 }

@@ -122,7 +122,7 @@ static void look(struct console *console)
 {
 	lab_remotes_refresh(&console->state);
 	json_decref(console->all);
-	console->all = lab_collect(console->lab, &console->state);
+	console->all = lab_collect(console->lab, &console->state, false);
 }
 
 static bool is_up(const struct console *console)

@@ -23,7 +23,7 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 			puts("{\"up\": false}");
 		return result;
 	}
-	all = lab_collect(&lab, &state);
+	all = lab_collect(&lab, &state, arguments->json);
 	up = json_is_true(json_object_get(all, "up"));
 	if (arguments->json)
 		command_print_json(json_incref(all), 0);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
+#include "lab_clocks.h"
 #include "lab_ending.h"
 #include "lab_mapping.h"
 
@@ -26,17 +27,6 @@ static int add_links(struct lab_connection *connection, json_t *into, struct fau
 		return -EPROTO;
 	json_array_extend(into, links);
 	json_decref(links);
-	return 0;
-}
-
-static int add_clocks(struct lab_connection *connection, json_t *into, struct fault *fault)
-{
-	json_t *clocks = lab_ask_clocks(connection, fault);
-
-	if (clocks == NULL)
-		return -EPROTO;
-	json_array_extend(into, clocks);
-	json_decref(clocks);
 	return 0;
 }
 
@@ -75,7 +65,7 @@ static int add_process(
 	if (result == 0)
 		result = add_links(&connection, json_object_get(into, "links"), fault);
 	if (result == 0)
-		result = add_clocks(&connection, json_object_get(into, "clocks"), fault);
+		result = lab_clocks_add(into, &connection, fault);
 	if (result == 0)
 		result = add_loops(&connection, record, json_object_get(into, "loops"), fault);
 	lab_disconnect(&connection);
@@ -84,12 +74,15 @@ static int add_process(
 	return result;
 }
 
-static json_t *begin(const struct lab *lab, const struct lab_state *state)
+static json_t *begin(const struct lab *lab, const struct lab_state *state, bool pairs)
 {
-	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:[],s:o}", "lab",
+	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:o,s:o}", "lab",
 		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
-		"ports", "congestion", "loops", "links", "clocks", "elsewhere",
-		lab_elsewhere(lab->plan, state));
+		"ports", "congestion", "loops", "links", "clocks_total", lab_clocks_create(),
+		"elsewhere", lab_elsewhere(lab->plan, state));
+
+	if (pairs)
+		json_object_set_new(all, "clocks", json_array());
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_MAPPER)
 		json_object_set_new(all, "mapping", lab_mapping_create());
@@ -177,7 +170,7 @@ static void merge(json_t *all, const json_t *part)
 		json_object_update(
 			json_object_get(all, objects[i]), json_object_get(part, objects[i]));
 	json_array_extend(json_object_get(all, "links"), json_object_get(part, "links"));
-	json_array_extend(json_object_get(all, "clocks"), json_object_get(part, "clocks"));
+	lab_clocks_merge(all, part);
 	theirs = json_object_get(part, "mapping");
 	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_array_extend(
@@ -191,8 +184,10 @@ static void collect_there(json_t *all, const struct lab_state *state)
 
 	for (unsigned i = 0; i < state->remotes; i++)
 		if (!lab_remote_is_broken(&state->remote[i]))
-			lab_remote_send(
-				&state->remote[i], json_pack("{s:s}", "op", "collect"), &ignored);
+			lab_remote_send(&state->remote[i],
+				json_pack("{s:s,s:b}", "op", "collect", "clocks",
+					json_object_get(all, "clocks") != NULL),
+				&ignored);
 	for (unsigned i = 0; i < state->remotes; i++) {
 		struct lab_remote *remote = &state->remote[i];
 		json_t *part =
@@ -276,9 +271,9 @@ unsigned lab_count_not(const json_t *list, const char *wanted)
 	return count;
 }
 
-json_t *lab_collect(const struct lab *lab, const struct lab_state *state)
+json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs)
 {
-	json_t *all = begin(lab, state);
+	json_t *all = begin(lab, state, pairs);
 	bool up;
 
 	if (state->remotes > 0)

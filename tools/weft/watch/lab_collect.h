@@ -13,9 +13,10 @@
 #include "lab.h"
 #include "lab_state.h"
 
-/* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links", "clocks",
- * "elsewhere", "mapping", "starved" (lab_starved())}; the caller's reference. */
-json_t *lab_collect(const struct lab *lab, const struct lab_state *state);
+/* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
+ * "clocks_total", "elsewhere", "mapping", "starved" (lab_starved())}; the caller's reference.
+ * 'pairs': also "clocks" (lab_clocks.h), which takes more requests. */
+json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs);
 
 /* Entries of the list whose "state" is another one. */
 unsigned lab_count_not(const json_t *list, const char *wanted);

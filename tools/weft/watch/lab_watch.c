@@ -47,7 +47,7 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 	*result = 0;
 	if (watch->state.remotes > 0) {
 		lab_remotes_refresh(&watch->state);
-		return lab_collect(&watch->lab, &watch->state);
+		return lab_collect(&watch->lab, &watch->state, false);
 	}
 	*result = lab_watch_is_up(watch) ? lab_state_load(&state, watch->lab.plan->run_dir, fault)
 					 : -ENOENT;
@@ -57,7 +57,7 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 		return NULL;
 	lab_state_free(&watch->state);
 	watch->state = state;
-	return lab_collect(&watch->lab, &watch->state);
+	return lab_collect(&watch->lab, &watch->state, false);
 }
 
 bool lab_watch_is_up(const struct lab_watch *watch)

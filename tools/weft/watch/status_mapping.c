@@ -129,23 +129,16 @@ void status_print_mapping(json_t *mapping, FILE *out)
 		fprintf(out, "  not done: %s\n", lab_text(mapping, "why"));
 }
 
-void status_print_clocks(const json_t *clocks, FILE *out)
+void status_print_clocks(const json_t *total, FILE *out)
 {
-	uint64_t bound_ns = 0, steps = 0;
-	size_t index, known = 0;
-	json_t *clock;
+	uint64_t known = json_count_of(total, "known"), steps = json_count_of(total, "steps");
 
-	json_array_foreach(clocks, index, clock)
-	{
-		known += json_count_of(clock, "known") != 0;
-		steps += json_count_of(clock, "steps");
-		if (json_count_of(clock, "bound_ns") > bound_ns)
-			bound_ns = json_count_of(clock, "bound_ns");
-	}
 	if (known > 0)
 		fprintf(out,
-			"clocks of other machines: known within %.1f us by %zu pairs of hosts\n",
-			(double)bound_ns / 1e3, known);
+			"clocks of other machines: known within %.1f us by %" PRIu64
+			" pairs of hosts, least well that of %s by %s\n",
+			(double)json_count_of(total, "bound_ns") / 1e3, known,
+			lab_text(total, "of"), lab_text(total, "at"));
 	if (steps > 0)
 		fprintf(out,
 			"clocks of other machines: contradicted %" PRIu64

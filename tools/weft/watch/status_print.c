@@ -179,7 +179,7 @@ void status_print(json_t *all)
 	print_switches(json_object_get(all, "switches"), out);
 	print_hosts(json_object_get(all, "nics"), out);
 	print_congestion(json_object_get(all, "congestion"), out);
-	status_print_clocks(json_object_get(all, "clocks"), out);
+	status_print_clocks(json_object_get(all, "clocks_total"), out);
 	status_print_elsewhere(json_object_get(all, "elsewhere"), out);
 	fclose(out);
 	fold_print(text, FOLD_COLUMNS, stdout);

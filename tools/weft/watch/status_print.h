@@ -19,6 +19,6 @@ void status_print_mapping(json_t *mapping, FILE *out);
 /* Ports that are cabled to another fabric. */
 void status_print_strangers(json_t *links, FILE *out);
 /* How well the clocks of other machines are known, if any is asked for. */
-void status_print_clocks(const json_t *clocks, FILE *out);
+void status_print_clocks(const json_t *total, FILE *out);
 /* Devices on other machines, if there are any. */
 void status_print_elsewhere(const json_t *elsewhere, FILE *out);

@@ -75,6 +75,6 @@ void status_print_wide(json_t *all)
 		lab_text(all, "lab"), lab_count_not(json_object_get(all, "processes"), "running"),
 		lab_count_not(json_object_get(all, "links"), "up"));
 	status_print_strangers(json_object_get(all, "links"), stdout);
-	status_print_clocks(json_object_get(all, "clocks"), stdout);
+	status_print_clocks(json_object_get(all, "clocks_total"), stdout);
 	status_print_elsewhere(json_object_get(all, "elsewhere"), stdout);
 }
