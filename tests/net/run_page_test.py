@@ -250,23 +250,41 @@ class RunPage(unittest.TestCase):
         self.browser.wait("return weft.run.known === 'result'")
         self.assertEqual(self.leave(run), 0)
 
-    def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
+    def start_on_terminal(self, text):
+        """The run, the terminal and the path of the result. A terminal that nobody else has open."""
         with open(f"{self.folder}/run.yaml", "w") as file:
-            file.write(SHORT)
+            file.write(text)
         result = f"{self.folder}/result.json"
         master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
         modes = termios.tcgetattr(slave)
         modes[3] |= termios.TOSTOP
         termios.tcsetattr(slave, termios.TCSANOW, modes)
         process = subprocess.Popen(["setsid", "--ctty", WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml",
                                     "--json", result], stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
+        self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        return process, master, result
+
+    def read_until(self, master, wanted):
         said = b""
-        while b"the page has the result" not in said:
+        while wanted not in said:
             self.assertTrue(select.select([master], [], [], 60)[0], said)
             said += os.read(master, 65536)
+        return said
+
+    def test_a_terminal_that_hangs_up_ends_run_and_page(self):
+        process, master, result = self.start_on_terminal(ENDLESS["virtual"])
+        self.read_until(master, b"http://")
+        os.close(master)
+        self.assertEqual(process.wait(timeout=60), 130)
+        with open(result) as file:
+            self.assertTrue(json.load(file)["incomplete"])
+
+    def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
+        process, master, result = self.start_on_terminal(SHORT)
+        self.addCleanup(os.close, master)
+        said = self.read_until(master, b"the page has the result")
         self.assertTrue(os.path.exists(result))
         self.assertRegex(said, rb"\r\033\[Khttp://127\.0\.0\.1:\d+/\r\n")
         os.write(master, b"\x03")
