@@ -7,6 +7,7 @@ usage: run_page_test.py WEFT [CASE...]"""
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -227,6 +228,25 @@ class RunPage(unittest.TestCase):
         said = self.browser.run("return (await import('/run.js')).time(arguments[0])", span["from"])
         self.assertIn(f"measured{said} to ", self.figures())
         self.assertEqual(self.leave(run), 0)
+
+    def test_a_page_without_a_result_file_leaves_none_behind_even_if_it_is_killed(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(ENDLESS["virtual"])
+        process = subprocess.Popen([WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml", "--quiet"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.browser.open(process.stdout.readline().strip())
+        self.browser.wait("return window.weft && weft.run.series.length >= 1")
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            child = file.read().strip()
+        with open(f"/proc/{child}/cmdline") as file:
+            path = re.search("--json=([^\0]*)", file.read()).group(1)
+        path = path.replace("/proc/self/", f"/proc/{child}/")
+        self.assertEqual(os.stat(path).st_nlink, 0)
+        process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result'")
+        self.browser.open("about:blank") # a page complains if its server goes away
 
     def test_a_second_kind_of_signal_ends_run_and_page(self):
         run = self.start(ENDLESS["virtual"])
