@@ -4,10 +4,12 @@
 /* weft-fabric: a whole fabric in one process. EAL's options stand before '--', ours after it. */
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "eal.h"
 #include "lab_process.h"
@@ -190,7 +192,15 @@ static int run_real(const struct options *options, const struct run_config *conf
 	return result;
 }
 
-/* Output may have failed: a full disk, a closed pipe. */
+/* The other end of a pipe was closed, or a terminal hung up. */
+static bool reader_is_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* Output may have failed: a full disk, for example. */
 static int check_output(int result)
 {
 	bool bad = ferror(stdout) != 0;
@@ -198,7 +208,7 @@ static int check_output(int result)
 	if (result == EXIT_INTERRUPTED)
 		return result;
 	errno = 0;
-	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE) /* a reader has seen enough */
+	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE || reader_is_gone())
 		return result;
 	fprintf(stderr, "weft-fabric: standard output: cannot be written%s%s\n",
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");

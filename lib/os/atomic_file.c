@@ -16,8 +16,8 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
-/* True if a file can be replaced or created. A file that is not writable, has several names, or is
- * not regular is opened in place. */
+/* True if a file can be replaced or created. A file that is not writable, has several names or
+ * none, or is not regular is opened in place. */
 static bool find_target(struct atomic_file *file, mode_t *mode)
 {
 	struct stat status;
@@ -27,7 +27,7 @@ static bool find_target(struct atomic_file *file, mode_t *mode)
 		snprintf(file->target, sizeof(file->target), "%s", file->path);
 		return true;
 	}
-	if (stat(file->path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
+	if (stat(file->path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
 		return false;
 	*mode = status.st_mode & 07777;
 	return access(file->path, W_OK) == 0 && realpath(file->path, file->target) != NULL;

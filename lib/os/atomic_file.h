@@ -4,8 +4,8 @@
 
 /*
  * A file that keeps its contents until the new ones are complete: they are written beside it and
- * replace it when it is closed. Devices, pipes, files with several names, and files in a folder
- * that accepts no other file are written in place and never removed.
+ * replace it when it is closed. Devices, pipes, files with several names or none, and files in a
+ * folder that accepts no other file are written in place and never removed.
  */
 
 #include <limits.h>

@@ -334,6 +334,15 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	return sum / PS_PER_NS;
 }
 
+static uint64_t count_cut(const struct real_fabric *fabric)
+{
+	uint64_t cut = 0;
+
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		cut += fabric->end[i].open && port_is_cut_by(&fabric->end[i].port, PORT_CUT_ORDER);
+	return cut;
+}
+
 /* Programs send through TAPs while the result is made: a window to each destination. */
 static uint64_t in_flight_most(const struct real_fabric *fabric)
 {
@@ -348,6 +357,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 {
 	result->wall.away_ns = longest_away_ns(fabric);
 	result->wall.absent_ns = absent_ns(fabric);
+	result->wall.cut_ends = count_cut(fabric);
 	for (unsigned i = 0; i < fabric->loops; i++)
 		histogram_merge(&result->wall.spent_ns, &fabric->worker[i].presence.spent);
 	if (fabric->incomplete)

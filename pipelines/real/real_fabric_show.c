@@ -74,13 +74,15 @@ static void read_host(const void *ctx, uint64_t *value)
 struct shown_end {
 	const struct link_end *link;
 	const struct poll_guard *guard;
+	const struct link_falls *falls;
 };
 
 static struct shown_end show_switch_end(const struct real_switch *device, unsigned port)
 {
 	const struct poll_switch *poll = real_switch_loop(device, port);
 
-	return (struct shown_end){&poll->sw->port[port].link, &poll->port[port].guard};
+	return (struct shown_end){
+		&poll->sw->port[port].link, &poll->port[port].guard, &poll->port[port].falls};
 }
 
 static struct shown_end show_end(const struct real_fabric *fabric, const struct topology_port *at)
@@ -95,9 +97,10 @@ static struct shown_end show_end(const struct real_fabric *fabric, const struct 
 		const struct real_host *host = &fabric->hosts[i];
 
 		if (host->number == at->device)
-			return (struct shown_end){nic_link(host->poll->nic), &host->poll->guard};
+			return (struct shown_end){
+				nic_link(host->poll->nic), &host->poll->guard, &host->poll->falls};
 	}
-	return (struct shown_end){NULL, NULL};
+	return (struct shown_end){NULL, NULL, NULL};
 }
 
 /* The index-th end that lives here. */
@@ -121,6 +124,7 @@ static uint64_t neighbour_fabric(const struct poll_guard *guard)
 	X(blocks_healed, protocol->blocks_healed)                                         \
 	X(sessions_seen, protocol->sessions_seen)                                         \
 	X(link_downs, protocol->downs)                                                    \
+	X(link_downs_ordered, shown->falls->ordered)                                      \
 	X(bad_tag, guard->seal.count.bad_tag)                                             \
 	X(replayed, guard->seal.count.replayed)                                           \
 	X(unproven, guard->seal.count.unproven)                                           \
@@ -184,7 +188,7 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 {
 	const struct real_fabric *fabric = ctx;
 	const struct real_end *end = nth_end(fabric, index);
-	struct shown_end shown = {NULL, NULL};
+	struct shown_end shown = {NULL, NULL, NULL};
 	struct port_ethdev_link device = {.up = false};
 	struct topology_port peer;
 

@@ -48,7 +48,7 @@ void run_fidelity_add(json_t *wall, const struct run_result *result)
 	json_object_set_new(wall, "away_p99_ns", json_integer((json_int_t)p99(result)));
 }
 
-uint64_t run_fidelity_ordered(const struct run_result *result)
+static uint64_t count_ordered(const struct run_result *result)
 {
 	return run_result_counter(result, "host_link_downs_ordered") +
 	       run_result_counter(result, "link_downs_ordered");
@@ -59,13 +59,13 @@ static uint64_t count_downs(const struct run_result *result)
 {
 	return run_result_minus(run_result_counter(result, "host_link_downs") +
 					run_result_counter(result, "link_downs"),
-		run_fidelity_ordered(result));
+		count_ordered(result));
 }
 
 /* A cable that is cut may be the cause of messages that are refused. */
 static bool suffers(const struct run_result *result)
 {
-	bool cut = result->wall.cut || run_fidelity_ordered(result) > 0;
+	bool cut = result->wall.cut_ends > 0 || count_ordered(result) > 0;
 
 	return count_downs(result) > 0 || (!cut && run_result_refused(result) > 0);
 }

@@ -20,9 +20,6 @@ uint64_t run_fidelity_step(uint64_t ns);
 /* "away_ns" and "away_p99_ns", into the object 'wall'. */
 void run_fidelity_add(json_t *wall, const struct run_result *result);
 
-/* Ends of links that went down because their cable was cut by order. */
-uint64_t run_fidelity_ordered(const struct run_result *result);
-
 /* "s0's loop was away 410 ms", if a loop was away for long enough to bring links down, and links
  * have gone down that nobody has cut, or messages were refused although none was cut. False: the
  * machine is not the cause. */

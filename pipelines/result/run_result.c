@@ -483,15 +483,38 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 struct dump {
 	const struct run_result *result;
 	FILE *out;
+	size_t used;
+	char text[16384];
 };
 
-static int dump_piece(const char *text, size_t bytes, void *ctx)
+static int flush(struct dump *dump)
 {
-	const struct dump *dump = ctx;
+	size_t used = dump->used;
 
+	dump->used = 0;
 	if (run_result_is_stopped(dump->result))
 		return -1;
-	return fwrite(text, 1, bytes, dump->out) == bytes ? 0 : -1;
+	return fwrite(dump->text, 1, used, dump->out) == used ? 0 : -1;
+}
+
+/* A document comes in pieces of a few bytes, each of which would take the lock of the stream. */
+static int dump_piece(const char *text, size_t bytes, void *ctx)
+{
+	struct dump *dump = ctx;
+
+	while (bytes > sizeof(dump->text) - dump->used) {
+		size_t part = sizeof(dump->text) - dump->used;
+
+		memcpy(dump->text + dump->used, text, part);
+		dump->used += part;
+		text += part;
+		bytes -= part;
+		if (flush(dump) < 0)
+			return -1;
+	}
+	memcpy(dump->text + dump->used, text, bytes);
+	dump->used += bytes;
+	return 0;
 }
 
 int run_result_dump(const struct run_result *result, const json_t *document, FILE *out)
@@ -499,7 +522,7 @@ int run_result_dump(const struct run_result *result, const json_t *document, FIL
 	struct dump dump = {.result = result, .out = out};
 
 	if (json_dump_callback(document, dump_piece, &dump, JSON_INDENT(2)) == 0 &&
-		fputc('\n', out) != EOF)
+		flush(&dump) == 0 && fputc('\n', out) != EOF)
 		return 0;
 	return run_result_is_stopped(result) ? -EINTR : -EIO;
 }

@@ -196,7 +196,7 @@ struct run_result {
 		struct histogram spent_ns;
 		/* The process whose loop was away the longest; "": there is one process. */
 		char away_who[64];
-		bool cut; /* in a lab: links have gone down by order, also before the run */
+		uint64_t cut_ends; /* in a lab: ends of cables cut by order, now and at the begin */
 	} wall;
 };
 
@@ -261,6 +261,11 @@ void run_result_write_csv(const struct run_result *result, FILE *out);
  * under way 'before' it (NULL: none were) may arrive in it. The sinks' own count of frames sees
  * repetitions within a flow only, this one also what a flow that was begun anew delivers twice. */
 uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before);
+
+/* Takes off what the processes of a lab had counted 'before' the run. Their sources restart with
+ * each run; messages of programs, through TAP edges, do not. A cable that was cut then concerns the
+ * run, however soon it was joined. */
+void run_result_take_off(struct run_result *result, const struct run_result *before);
 
 /* A table for people. 'run' is what was run. */
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);

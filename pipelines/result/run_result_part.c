@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/4"
+#define FORMAT "weft-result-part/5"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -27,6 +27,7 @@
 	X("out_of_order", out_of_order)                     \
 	X("behind", behind)                                 \
 	X("absent_ns", wall.absent_ns)                      \
+	X("cut_ends", wall.cut_ends)                        \
 	X("clock_timed", clocks.timed)                      \
 	X("clock_bounds_ns", clocks.bounds_ns)              \
 	X("clock_untimed", clocks.untimed)                  \

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_drawn.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,14 @@ static void draw_traffic(struct rng *rng, struct drawn *drawn)
 	add(drawn, PICK(rng, "traffic[1].stop=30us", "traffic[1].stop=45us"));
 }
 
+/* Shorter than those between switches, longer or the same: what passes no links takes it. */
+static weft_time draw_host_delay(struct rng *rng)
+{
+	static const weft_time delays[] = {0, PS_PER_NS, 7 * PS_PER_NS, 150 * PS_PER_NS, PS_PER_US};
+
+	return delays[rng_below(rng, sizeof(delays) / sizeof(delays[0]))];
+}
+
 void drawn_draw(unsigned seed, struct drawn *drawn)
 {
 	struct rng generator, *rng = &generator;
@@ -152,6 +161,14 @@ void drawn_draw(unsigned seed, struct drawn *drawn)
 	else
 		draw_direct(rng, drawn);
 	draw_traffic(rng, drawn);
+	drawn->host_delay_ps = draw_host_delay(rng);
+}
+
+static void set_host_delay(struct topology *topology, weft_time delay_ps)
+{
+	for (uint32_t i = 0; i < topology->hosts && delay_ps > 0; i++)
+		if (topology->host_link[i] >= 0)
+			topology->link_at[topology->host_link[i]].delay_ps = delay_ps;
 }
 
 char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
@@ -166,8 +183,10 @@ char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ra
 	char *text = NULL;
 
 	if (config != NULL && run_config_supported(config, fault) == 0 &&
-		(topology = run_config_open_topology(config, fault)) != NULL)
+		(topology = run_config_open_topology(config, fault)) != NULL) {
+		set_host_delay(topology, drawn->host_delay_ps);
 		fabric = virtual_fabric_create(topology, config, fault);
+	}
 	if (fabric != NULL && virtual_fabric_set_ranks(fabric, ranks, workers, fault) == 0 &&
 		virtual_fabric_run(fabric, NULL, NULL, NULL, fault) == 0 &&
 		(ranks == NULL || ranks->own == 0)) {
@@ -197,6 +216,8 @@ void drawn_expect_same(const char *one, const char *many, unsigned seed, const s
 		at = at > 60 ? at - 60 : 0;
 		for (unsigned i = 0; i < drawn->sets; i++)
 			print_message("--set '%s'\n", drawn->set[i]);
+		print_message(
+			"host links: %" PRIu64 " ps (0: as the others)\n", drawn->host_delay_ps);
 		fail_msg("case %u, %u workers: '%.120s' and '%.120s'", seed, drawn->workers,
 			one + at, many + at);
 	}

@@ -7,6 +7,7 @@
 
 #include "ranks.h"
 #include "rng.h"
+#include "weft_time.h"
 
 #define DRAWN_WORKERS_MAX 8
 #define DRAWN_SETS_MAX    40
@@ -16,6 +17,7 @@ struct drawn {
 	char text[DRAWN_SETS_MAX][DRAWN_SET_BYTES];
 	const char *set[DRAWN_SETS_MAX];
 	unsigned sets, workers;
+	weft_time host_delay_ps; /* of the links of hosts; 0: that of the others */
 };
 
 /* The run file that the sets change. */

@@ -6,6 +6,7 @@
 usage: lab_web_page_test.py WEFT [CASE...]"""
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import browser
@@ -13,6 +14,13 @@ import labs
 import web_labs
 
 WEFT = None
+RUN = """weft: run/1
+topology: "full:switches=2,hosts=2"
+clock: virtual
+seed: 1
+traffic: [{pattern: uniform, from: all, load: 10%, message: 1KiB}]
+measure: {duration: 100us, sample: 10us, links: true}
+"""
 # The drawing and the sample that it shows, at one moment.
 DRAWN = "weft.drawing.draw(weft.view, weft.selected); return [weft.drawing.drawn, weft.fabric.sample]"
 # How far the colour of the canvas at a share of a way is from one of the page.
@@ -123,6 +131,24 @@ class Page(unittest.TestCase):
         self.assertEqual(seen, [0, 1, 2, 3, 4, 5])
         self.browser.press("\ue00c") # Escape
         self.assertEqual(self.browser.run("return weft.selected"), -1)
+
+    def test_a_page_shows_the_run_that_has_its_address_now(self):
+        web = web_labs.Web(WEFT, self.lab)
+        self.addCleanup(web.end)
+        self.open(web.url)
+        web.end()
+        self.browser.wait("return document.getElementById('state').textContent === 'no connection'")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/run.yaml", "w") as file:
+                file.write(RUN)
+            subprocess.run([WEFT, "run", f"{folder}/run.yaml", "--quiet", "--json", f"{folder}/run.json"], check=True)
+            shown = subprocess.Popen([WEFT, "web", f"{folder}/run.json", "--listen", f"127.0.0.1:{web.port}"],
+                                     stdout=subprocess.PIPE, text=True)
+            self.addCleanup(shown.communicate)
+            self.addCleanup(shown.kill)
+            self.browser.wait("return document.getElementById('lab').textContent === 'run.json'")
+        self.browser.open("about:blank") # a page complains if its server goes away
+        self.browser.complaints()
 
     def test_a_narrow_page_need_not_be_moved_sideways(self):
         self.browser.narrow(400, 800)

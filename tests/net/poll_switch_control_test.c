@@ -4,91 +4,13 @@
 /* A switch's poll loop under the orders of the control thread, which is played here between turns
  * (docs/mapper.md, 'In a process'). */
 
-#include "device_control.h"
-#include "switch_neighbours.h"
-
-#define FRAMES 8 /* that wait, each way */
-
-static const uint8_t to_two[] = {ROUTE_PORT_BIT | 2, ROUTE_TYPE_AGENT};
-
-static struct bench bench;
-static struct device_control *control;
-
-static void begin(bool voq, unsigned slots)
-{
-	control = device_control_create(1600, FRAMES);
-	assert_non_null(control);
-	start(&bench, &(struct bench_config){.voq = voq, .slots = slots});
-	poll_switch_set_control(bench.ps, control, pool);
-	bench.sending = false;
-}
-
-/* All links are up and have their credits. */
-static void begin_up(bool voq, unsigned slots)
-{
-	begin(voq, slots);
-	turns(&bench, 2000);
-}
-
-static void end(void)
-{
-	stop(&bench);
-	device_control_destroy(control);
-}
-
-static unsigned build(uint8_t *frame, enum frame_kind kind, uint8_t number)
-{
-	const struct frame_fields fields = {.kind = kind,
-		.source = FRAME_HOST_NONE,
-		.destination = FRAME_HOST_NONE,
-		.route = to_two,
-		.route_length = sizeof(to_two),
-		.payload_bytes = 40};
-
-	memset(frame + FRAME_HEADER_BYTES + sizeof(to_two), number, 40);
-	return frame_build(frame, &fields);
-}
-
-/* From host 0; 'at': the cursor. */
-static void send_mapper(enum frame_kind kind, uint8_t number, uint8_t at)
-{
-	uint8_t *frame;
-	struct rte_mbuf *mbuf = make_frame(&frame);
-	unsigned bytes = build(frame, kind, number);
-
-	frame_update_mutable(frame, frame_mutable_word(0, 0, at, 0));
-	rte_pktmbuf_data_len(mbuf) = (uint16_t)bytes;
-	rte_pktmbuf_pkt_len(mbuf) = bytes;
-	mbuf_packet(mbuf)->arrived_ps = bench.now;
-	tx_queue_send(&bench.host[0].tx, &mbuf, 1, bench.now);
-}
-
-static bool order_send(unsigned port, uint8_t number)
-{
-	uint8_t frame[256];
-	unsigned bytes = build(frame, FRAME_MAPPER, number);
-
-	return device_control_send(control, port, frame, bytes);
-}
+#include "switch_orders.h"
 
 static unsigned order(enum device_order_kind kind)
 {
 	assert_true(device_control_order(control, kind));
 	turn(&bench);
 	return device_control_collect(control);
-}
-
-/* Every host behind its own port, but for 'host', which is behind 'port'. */
-static struct switch_tables *make_tables(unsigned host, uint8_t port)
-{
-	struct switch_tables *tables = switch_tables_create(PORTS);
-
-	assert_non_null(tables);
-	for (unsigned i = 0; i < PORTS; i++) {
-		tables->port[i] = (uint8_t)(i == host ? port : i);
-		tables->alternatives[i] = BIT64(tables->port[i]);
-	}
-	return tables;
 }
 
 static void commit(struct switch_tables *tables)
@@ -98,18 +20,13 @@ static void commit(struct switch_tables *tables)
 	assert_int_equal(device_control_collect(control), 1);
 }
 
-static uint64_t left_by(unsigned port)
-{
-	return bench.sw->port[port].count[SWITCH_DATA_OUT];
-}
-
 static void a_frame_of_the_mapper_goes_on_by_its_port(void **state)
 {
 	unsigned port, bytes;
 
 	(void)state;
-	begin_up(true, 64);
-	send_mapper(FRAME_SCOUT, 9, 0);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
+	send_mapper(0, FRAME_SCOUT, 9, 0);
 	turns(&bench, 5);
 	assert_int_equal(bench.host[2].mapper_seen, 1); /* whose frame_check() was good */
 	assert_int_equal(bench.host[2].mapper_payload, 9);
@@ -120,24 +37,14 @@ static void a_frame_of_the_mapper_goes_on_by_its_port(void **state)
 
 static void one_that_has_arrived_goes_up_as_it_came(void **state)
 {
-	uint8_t expected[256];
-	const uint8_t *frame;
-	unsigned port, bytes;
-
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	for (uint8_t i = 0; i < 3; i++) {
 		enum frame_kind kind = i % 2 == 0 ? FRAME_MAPPER : FRAME_SCOUT;
 
-		send_mapper(kind, i, 1);
+		send_mapper(0, kind, i, 1);
 		turns(&bench, 5);
-		frame = device_control_take(control, &port, &bytes);
-		assert_non_null(frame);
-		assert_int_equal(port, 0);
-		assert_int_equal(bytes, build(expected, kind, i));
-		frame_update_mutable(expected, frame_mutable_word(0, 0, 1, 0));
-		assert_memory_equal(frame, expected, bytes);
-		device_control_taken(control);
+		expect_taken(0, kind, i);
 	}
 	assert_int_equal(bench.sw->port[0].count[SWITCH_CONTROL_AGENT], 3);
 	end();
@@ -146,9 +53,9 @@ static void one_that_has_arrived_goes_up_as_it_came(void **state)
 static void what_has_no_room_above_is_lost_and_counted(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	for (uint8_t i = 0; i < 200; i++) {
-		send_mapper(FRAME_MAPPER, i, 1);
+		send_mapper(0, FRAME_MAPPER, i, 1);
 		turn(&bench);
 	}
 	turns(&bench, 5);
@@ -160,9 +67,9 @@ static void what_has_no_room_above_is_lost_and_counted(void **state)
 static void without_a_control_thread_it_is_a_routing_error(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	poll_switch_set_control(bench.ps, NULL, NULL);
-	send_mapper(FRAME_MAPPER, 1, 1);
+	send_mapper(0, FRAME_MAPPER, 1, 1);
 	turns(&bench, 5);
 	assert_int_equal(bench.sw->port[0].count[SWITCH_CONTROL_DISCARD_ROUTE], 1);
 	end();
@@ -171,23 +78,15 @@ static void without_a_control_thread_it_is_a_routing_error(void **state)
 static void frames_of_the_agent_leave_by_the_ports_that_it_says(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
-	for (uint8_t i = 0; i < PORTS; i++)
-		assert_true(order_send(i, (uint8_t)(i + 20)));
-	turns(&bench, 100);
-	assert_int_equal(device_control_collect(control), PORTS);
-	for (unsigned i = 0; i < PORTS; i++) {
-		assert_int_equal(bench.ps->port[i].agent_sent, 1);
-		assert_int_equal(bench.host[i].mapper_seen, 1);
-		assert_int_equal(bench.host[i].mapper_payload, i + 20);
-	}
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
+	expect_frames_of_the_agent_leave();
 	end();
 }
 
 static void frames_for_ports_that_are_not_up_are_lost_and_hold_nothing_up(void **state)
 {
 	(void)state;
-	begin(true, 64);
+	begin(&(struct bench_config){.voq = true, .slots = 64});
 	bench.host[1].silent = true; /* has not said hello */
 	assert_true(order_send(1, 1));
 	assert_true(order_send(PORTS, 1));
@@ -205,7 +104,7 @@ static void a_port_without_room_keeps_orders_in_their_order(void **state)
 	unsigned kept = 0;
 
 	(void)state;
-	begin_up(true, 1);
+	begin_up(&(struct bench_config){.voq = true, .slots = 1});
 	bench.host[1].silent = true;
 	while (device_control_collect(control) == 1 || kept == 0) {
 		assert_true(order_send(1, (uint8_t)kept++));
@@ -228,7 +127,7 @@ static void a_port_without_room_keeps_orders_in_their_order(void **state)
 static void links_that_are_up_are_told(void **state)
 {
 	(void)state;
-	begin(true, 64);
+	begin(&(struct bench_config){.voq = true, .slots = 64});
 	bench.host[3].silent = true;
 	turn(&bench);
 	turns(&bench, 100);
@@ -242,7 +141,7 @@ static void links_that_are_up_are_told(void **state)
 static void a_switch_is_idle_only_while_it_pauses(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	assert_false(device_control_idle(control));
 	order(DEVICE_PAUSE);
 	turn(&bench);
@@ -256,7 +155,7 @@ static void a_switch_is_idle_only_while_it_pauses(void **state)
 static void a_turn_in_which_data_passes_is_not_idle(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	order(DEVICE_PAUSE);
 	turn(&bench);
 	assert_true(device_control_idle(control));
@@ -272,11 +171,9 @@ static void a_turn_in_which_data_passes_is_not_idle(void **state)
 static void a_switch_that_stores_data_is_not_idle(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	order(DEVICE_PAUSE);
-	for (unsigned vc = 0; vc < VCS; vc++) /* host 2 grants nothing */
-		bench.sw->port[2].link.tx[vc].limit = bench.sw->port[2].link.tx[vc].sent;
-	bench.host[2].silent = true;
+	withhold_credits(2);
 	send_data(&bench, 0, 2);
 	for (unsigned i = 0; i < 20; i++) {
 		turn(&bench);
@@ -292,7 +189,7 @@ static void a_switch_that_stores_data_is_not_idle(void **state)
 static void data_that_waits_for_its_port_is_not_idle(void **state)
 {
 	(void)state;
-	begin_up(true, 1);
+	begin_up(&(struct bench_config){.voq = true, .slots = 1});
 	bench.host[2].silent = true;
 	order(DEVICE_PAUSE);
 	for (unsigned i = 0; i < 3 && !tx_queue_holds_data(&bench.ps->port[2].tx); i++) {
@@ -306,16 +203,6 @@ static void data_that_waits_for_its_port_is_not_idle(void **state)
 	turns(&bench, 1000);
 	assert_true(device_control_idle(control));
 	end();
-}
-
-static void expect_whole_credits(void)
-{
-	for (unsigned i = 0; i < PORTS; i++)
-		for (unsigned vc = 0; vc < VCS; vc++) {
-			assert_int_equal(credit_available(&bench.host[i].link.tx[vc]), VC_BLOCKS);
-			assert_int_equal(
-				credit_available(&bench.sw->port[i].link.tx[vc]), VC_BLOCKS);
-		}
 }
 
 /* Host 2 reads nothing, and its port has no room: what is sent to it waits. How much was sent. */
@@ -336,7 +223,7 @@ static unsigned fill_port_two(void)
 /* The switch is paused. How many frames were sent. */
 static unsigned begin_with_port_two_full(void)
 {
-	begin_up(true, 1);
+	begin_up(&(struct bench_config){.voq = true, .slots = 1});
 	order(DEVICE_PAUSE);
 	return fill_port_two();
 }
@@ -396,11 +283,11 @@ static void a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_fram
 static void frames_of_the_mapper_do_not_keep_a_switch_from_being_idle(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	order(DEVICE_PAUSE);
 	turn(&bench);
 	for (uint8_t i = 0; i < 20; i++) {
-		send_mapper(FRAME_MAPPER, i, 0);
+		send_mapper(0, FRAME_MAPPER, i, 0);
 		turn(&bench);
 		assert_true(device_control_idle(control));
 	}
@@ -410,7 +297,7 @@ static void frames_of_the_mapper_do_not_keep_a_switch_from_being_idle(void **sta
 static void a_commit_counts_for_what_comes_after_it(void **state)
 {
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	bench.astray = bench.lossy = true;
 	commit(make_tables(2, 3));
 	send_data(&bench, 0, 2);
@@ -429,7 +316,7 @@ static void service_levels_go_into_the_queues_that_a_commit_names(void **state)
 	struct switch_tables *tables = make_tables(2, 2);
 
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	tables->queues = 1;
 	commit(tables);
 	assert_int_equal(bench.sw->sl_to_vc[0], 0);
@@ -449,7 +336,7 @@ static void tables_that_the_switch_cannot_use_go_back(void **state)
 	struct switch_tables *good = make_tables(2, 3), *bad = make_tables(2, 1);
 
 	(void)state;
-	begin_up(true, 64);
+	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	bench.astray = true;
 	commit(good);
 	bad->queues = VCS + 1;
@@ -462,35 +349,16 @@ static void tables_that_the_switch_cannot_use_go_back(void **state)
 	end();
 }
 
-static void expect_all_accounted_for(void)
+static void purge(void)
 {
-	uint64_t sent = 0, gone = 0;
-
-	for (unsigned i = 0; i < PORTS; i++) {
-		sent += bench.host[i].data_sent;
-		gone += bench.host[i].data_seen + bench.ps->port[i].tx.lost;
-	}
-	gone += sum_count(&bench, SWITCH_DISCARD_PURGED) +
-		sum_count(&bench, SWITCH_DISCARD_LINK_DOWN);
-	assert_true(sent > 3000);
-	assert_int_equal(sent, gone);
+	order(DEVICE_PURGE);
 }
 
 static void a_purge_under_load_loses_what_is_stored_and_no_credit(bool voq)
 {
-	begin_up(voq, 8);
-	bench.lossy = true;
-	bench.sending = true;
-	for (unsigned i = 0; i < 8000; i++) {
-		if (i % 100 == 0)
-			order(DEVICE_PURGE);
-		turn(&bench);
-	}
-	bench.sending = false;
-	turns(&bench, 2000);
+	begin_up(&(struct bench_config){.voq = voq, .slots = 8});
+	purge_under_load(purge);
 	assert_true(sum_count(&bench, SWITCH_DISCARD_PURGED) > 100);
-	expect_all_accounted_for();
-	expect_whole_credits();
 	end();
 }
 
@@ -506,7 +374,7 @@ static void neighbours_come_and_go(bool voq)
 {
 	uint64_t lost = 0;
 
-	begin_up(voq, 1);
+	begin_up(&(struct bench_config){.voq = voq, .slots = 1});
 	bench.lossy = bench.sending = true;
 	for (unsigned i = 0; i < PORTS; i++) {
 		bench.host[i].silent = true;
@@ -516,13 +384,10 @@ static void neighbours_come_and_go(bool voq)
 		bench.host[i].silent = false;
 		turns(&bench, 1000);
 	}
-	bench.sending = false;
-	turns(&bench, 2000);
+	come_to_rest();
 	for (unsigned i = 0; i < PORTS; i++)
 		lost += bench.ps->port[i].tx.lost;
 	assert_true(lost > PORTS);
-	expect_all_accounted_for();
-	expect_whole_credits();
 	end();
 }
 
@@ -533,65 +398,18 @@ static void what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_
 	neighbours_come_and_go(false);
 }
 
-/* Everything that a control thread may do at any time while data is under way. */
-static void act(void)
+static void send_drawn(void)
 {
-	unsigned port, bytes;
-
-	switch (rng_below(&bench.rng, 12)) {
-	case 0:
-		if (device_control_ready(control))
-			assert_true(device_control_commit(control, make_tables(PORTS, 0), NULL));
-		break;
-	case 1:
-	case 2:
-		if (device_control_ready(control))
-			order_send((unsigned)rng_below(&bench.rng, PORTS + 1), 1);
-		break;
-	case 3:
-		if (device_control_ready(control))
-			device_control_order(
-				control, rng_below(&bench.rng, 2) ? DEVICE_PAUSE : DEVICE_RESUME);
-		break;
-	case 4:
-		if (tx_queue_has_room(&bench.host[0].tx))
-			send_mapper(FRAME_MAPPER, 1, (uint8_t)rng_below(&bench.rng, 3));
-		break;
-	case 5:
-		if (device_control_take(control, &port, &bytes) != NULL)
-			device_control_taken(control);
-		break;
-	case 6:
-		device_control_collect(control);
-		break;
-	default:
-		break;
-	}
-}
-
-static void exchange_under_load(bool voq, unsigned slots)
-{
-	begin_up(voq, slots);
-	bench.sending = true;
-	for (unsigned i = 0; i < 12000; i++) {
-		act();
-		turn(&bench);
-	}
-	bench.sending = false;
-	turns(&bench, 2000);
-	device_control_collect(control);
-	assert_int_equal(device_control_refusals(control), 0);
-	expect_all_accounted_for(); /* and in order: switch_neighbours.h */
-	expect_whole_credits();
-	end();
+	if (tx_queue_has_room(&bench.host[0].tx))
+		send_mapper(0, FRAME_MAPPER, 1, (uint8_t)rng_below(&bench.rng, 3));
 }
 
 static void tables_change_and_not_a_frame_is_lost_or_overtaken(void **state)
 {
 	(void)state;
-	exchange_under_load(true, 8);
-	exchange_under_load(true, 1);
-	exchange_under_load(false, 8);
+	exchange_under_load(&(struct bench_config){.voq = true, .slots = 8}, send_drawn);
+	exchange_under_load(&(struct bench_config){.voq = true, .slots = 1}, send_drawn);
+	exchange_under_load(&(struct bench_config){.voq = false, .slots = 8}, send_drawn);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -7,6 +7,7 @@ usage: run_page_test.py WEFT [CASE...]"""
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -228,6 +229,25 @@ class RunPage(unittest.TestCase):
         self.assertIn(f"measured{said} to ", self.figures())
         self.assertEqual(self.leave(run), 0)
 
+    def test_a_page_without_a_result_file_leaves_none_behind_even_if_it_is_killed(self):
+        with open(f"{self.folder}/run.yaml", "w") as file:
+            file.write(ENDLESS["virtual"])
+        process = subprocess.Popen([WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml", "--quiet"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.browser.open(process.stdout.readline().strip())
+        self.browser.wait("return window.weft && weft.run.series.length >= 1")
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            child = file.read().strip()
+        with open(f"/proc/{child}/cmdline") as file:
+            path = re.search("--json=([^\0]*)", file.read()).group(1)
+        path = path.replace("/proc/self/", f"/proc/{child}/")
+        self.assertEqual(os.stat(path).st_nlink, 0)
+        process.send_signal(signal.SIGINT)
+        self.browser.wait("return weft.run.known === 'result'")
+        self.browser.open("about:blank") # a page complains if its server goes away
+
     def test_a_second_kind_of_signal_ends_run_and_page(self):
         run = self.start(ENDLESS["virtual"])
         run.process.send_signal(signal.SIGTERM)
@@ -250,23 +270,41 @@ class RunPage(unittest.TestCase):
         self.browser.wait("return weft.run.known === 'result'")
         self.assertEqual(self.leave(run), 0)
 
-    def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
+    def start_on_terminal(self, text):
+        """The run, the terminal and the path of the result. A terminal that nobody else has open."""
         with open(f"{self.folder}/run.yaml", "w") as file:
-            file.write(SHORT)
+            file.write(text)
         result = f"{self.folder}/result.json"
         master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
         modes = termios.tcgetattr(slave)
         modes[3] |= termios.TOSTOP
         termios.tcsetattr(slave, termios.TCSANOW, modes)
         process = subprocess.Popen(["setsid", "--ctty", WEFT, "run", "--web=127.0.0.1:0", f"{self.folder}/run.yaml",
                                     "--json", result], stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
+        self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        return process, master, result
+
+    def read_until(self, master, wanted):
         said = b""
-        while b"the page has the result" not in said:
+        while wanted not in said:
             self.assertTrue(select.select([master], [], [], 60)[0], said)
             said += os.read(master, 65536)
+        return said
+
+    def test_a_terminal_that_hangs_up_ends_run_and_page(self):
+        process, master, result = self.start_on_terminal(ENDLESS["virtual"])
+        self.read_until(master, b"http://")
+        os.close(master)
+        self.assertEqual(process.wait(timeout=60), 130)
+        with open(result) as file:
+            self.assertTrue(json.load(file)["incomplete"])
+
+    def test_a_terminal_that_stops_other_groups_does_not_stop_the_run(self):
+        process, master, result = self.start_on_terminal(SHORT)
+        self.addCleanup(os.close, master)
+        said = self.read_until(master, b"the page has the result")
         self.assertTrue(os.path.exists(result))
         self.assertRegex(said, rb"\r\033\[Khttp://127\.0\.0\.1:\d+/\r\n")
         os.write(master, b"\x03")

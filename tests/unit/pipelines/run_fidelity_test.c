@@ -128,8 +128,39 @@ static void messages_that_are_refused_after_a_cut_do_not_count(void **state)
 
 	fill(result, 410 * MS);
 	result->messages.dropped = 1;
-	result->wall.cut = true;
+	result->wall.cut_ends = 1;
 	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
+}
+
+/* Of a run with refused messages and a loop that was away, before which a cable had been cut. */
+static bool is_starved_after_a_cut(struct run_result *result, uint64_t cut_ends)
+{
+	struct run_result *before = calloc(1, sizeof(*before));
+	char text[160];
+	bool starved;
+
+	before->wall.cut_ends = cut_ends;
+	run_result_count(before, "link_downs", 2);
+	run_result_count(before, "link_downs_ordered", 2);
+	fill(result, 410 * MS);
+	result->messages.dropped = 1;
+	run_result_count(result, "link_downs", 2);
+	run_result_count(result, "link_downs_ordered", 2);
+	run_result_take_off(result, before);
+	starved = run_fidelity_starved(result, HELLO_PS, text, sizeof(text));
+	run_result_free(before);
+	free(before);
+	return starved;
+}
+
+static void a_cable_that_was_joined_before_the_run_is_no_excuse(void **state)
+{
+	assert_true(is_starved_after_a_cut(*state, 0));
+}
+
+static void a_cable_that_was_still_cut_when_the_run_began_is_one(void **state)
+{
+	assert_false(is_starved_after_a_cut(*state, 2));
 }
 
 static void loops_that_were_never_away_for_long_are_not_the_cause(void **state)
@@ -148,11 +179,13 @@ static void parts_of_a_lab_come_together(void **state)
 	json_t *part;
 
 	fill(result, 9 * MS);
+	result->wall.cut_ends = 2;
 	part = run_result_part_json(result);
 	assert_int_equal(run_result_add_part(sum, part), 0);
 	assert_int_equal(run_result_add_part(sum, part), 0);
 	assert_int_equal(sum->wall.spent_ns.count, 2 * result->wall.spent_ns.count);
 	assert_int_equal(sum->wall.spent_ns.max, 9 * MS);
+	assert_int_equal(sum->wall.cut_ends, 4);
 	json_decref(part);
 	run_result_free(sum);
 	free(sum);
@@ -169,6 +202,8 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(a_starved_machine_is_named_if_messages_were_refused),
 	CLAIM(links_that_somebody_has_cut_do_not_count),
 	CLAIM(messages_that_are_refused_after_a_cut_do_not_count),
+	CLAIM(a_cable_that_was_joined_before_the_run_is_no_excuse),
+	CLAIM(a_cable_that_was_still_cut_when_the_run_began_is_one),
 	CLAIM(loops_that_were_never_away_for_long_are_not_the_cause),
 	CLAIM(parts_of_a_lab_come_together),
 };

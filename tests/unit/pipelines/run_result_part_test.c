@@ -398,6 +398,30 @@ static void a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended(void **
 	free_result(run);
 }
 
+static void a_long_document_is_written_whole(void **state)
+{
+	struct run_result *run = new_result();
+	char *text = malloc(50001);
+	json_t *json, *read;
+	FILE *out = tmpfile();
+
+	(void)state;
+	assert_non_null(out);
+	assert_non_null(text);
+	memset(text, 'x', 50000);
+	text[50000] = '\0';
+	json = json_pack("{s:s,s:[i,i],s:s}", "one", text, "two", 1, 2, "three", text);
+	assert_int_equal(run_result_dump(run, json, out), 0);
+	rewind(out);
+	read = json_loadf(out, 0, NULL);
+	assert_true(json_equal(json, read));
+	json_decref(read);
+	json_decref(json);
+	free(text);
+	fclose(out);
+	free_result(run);
+}
+
 static void something_else_is_refused(void **state)
 {
 	struct run_result *all = new_result();
@@ -440,6 +464,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_document_has_the_reasons),
 	cmocka_unit_test(samples_keep_their_values_while_their_room_grows),
 	cmocka_unit_test(a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended),
+	cmocka_unit_test(a_long_document_is_written_whole),
 	cmocka_unit_test(something_else_is_refused),
 	cmocka_unit_test(a_bucket_out_of_range_is_refused),
 };

@@ -6,8 +6,13 @@
 #include "lab_ssh.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "unit.h"
 
@@ -71,17 +76,65 @@ static void connections_are_shared_where_a_socket_fits(void **state)
 {
 	struct lab_ssh_target target = far;
 	struct lab_ssh_command command;
-	char folder[120];
+	struct fault fault;
 
-	target.control_dir = "/run/weft/x.console";
+	assert_int_equal(lab_ssh_control("/run/weft/x.console", target.control, &fault), 0);
 	lab_ssh_command(&target, SELF, &command);
 	assert_true(has(&command, "ControlPath=/run/weft/x.console/%C"));
-	memset(folder, 'x', sizeof(folder));
-	folder[0] = '/';
-	folder[sizeof(folder) - 1] = '\0';
-	target.control_dir = folder;
+	target.control[0] = '\0';
 	lab_ssh_command(&target, SELF, &command);
 	assert_false(has(&command, "ControlMaster=auto"));
+}
+
+/* Where the sockets of a folder of this name are. */
+static void find_control(const char *name, char control[LAB_SSH_CONTROL_MAX])
+{
+	char above[] = "/tmp/weft-ssh-XXXXXX", dir[sizeof(above) + 120];
+	struct fault fault;
+
+	assert_non_null(mkdtemp(above));
+	snprintf(dir, sizeof(dir), "%s/%s", above, name);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	assert_int_equal(lab_ssh_control(dir, control, &fault), 0);
+	rmdir(dir);
+	rmdir(above);
+}
+
+static void a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere(void **state)
+{
+	static const char *const names[] = {
+		"0123456789012345678901234567890123456789", "100%C", "a b"};
+	char control[LAB_SSH_CONTROL_MAX], elsewhere[32];
+
+	snprintf(elsewhere, sizeof(elsewhere), "/tmp/weft-%u/", (unsigned)geteuid());
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		find_control(names[i], control);
+		assert_int_equal(strncmp(control, elsewhere, strlen(elsewhere)), 0);
+		/* %C, and what ssh appends. */
+		assert_true(strlen(control) + 40 + 17 < sizeof((struct sockaddr_un){0}.sun_path));
+	}
+}
+
+static void two_labs_never_share_a_connection(void **state)
+{
+	char long_name[101] = "", one[LAB_SSH_CONTROL_MAX], other[LAB_SSH_CONTROL_MAX];
+	char dir[2][128], above[] = "/tmp/weft-ssh-XXXXXX";
+	struct fault fault;
+
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	assert_non_null(mkdtemp(above));
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(dir[i], sizeof(dir[i]), "%s/%s%u", above, long_name, i);
+		assert_int_equal(mkdir(dir[i], 0700), 0);
+	}
+	assert_int_equal(lab_ssh_control(dir[0], one, &fault), 0);
+	assert_int_equal(lab_ssh_control(dir[1], other, &fault), 0);
+	assert_string_not_equal(one, other);
+	assert_int_equal(lab_ssh_control(dir[0], other, &fault), 0);
+	assert_string_equal(one, other);
+	rmdir(dir[0]);
+	rmdir(dir[1]);
+	rmdir(above);
 }
 
 static void the_environment_names_a_configuration(void **state)
@@ -126,6 +179,8 @@ int main(void)
 		cmocka_unit_test(a_machine_can_have_its_weft_elsewhere),
 		cmocka_unit_test(a_machine_without_an_address_is_this_one),
 		cmocka_unit_test(connections_are_shared_where_a_socket_fits),
+		cmocka_unit_test(a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere),
+		cmocka_unit_test(two_labs_never_share_a_connection),
 		cmocka_unit_test(the_environment_names_a_configuration),
 		cmocka_unit_test(what_went_wrong_has_what_to_do_beside_it),
 	};

@@ -10,22 +10,27 @@
 #include "lab_machines.h"
 #include "lab_query.h"
 
-void lab_remotes_control_dir(const struct lab *lab, char dir[300])
+void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX])
 {
-	snprintf(dir, 300, "%s", lab->plan->run_dir);
-	if (access(dir, W_OK) != 0)
-		dir[0] = '\0';
+	struct fault fault;
+
+	control[0] = '\0';
+	if (access(lab->plan->run_dir, W_OK) != 0)
+		return;
+	if (lab_ssh_control(lab->plan->run_dir, control, &fault) < 0)
+		fprintf(stderr, "weft lab: each command logs in anew on all machines: %s\n",
+			fault.text);
 }
 
 struct lab_ssh_target lab_remotes_target(
-	const struct lab *lab, unsigned machine, const char *control_dir)
+	const struct lab *lab, unsigned machine, const char *control)
 {
 	const struct lab_config_machine *at = &lab->config->machines.at[machine];
 
-	return (struct lab_ssh_target){.name = at->name,
-		.ssh = at->ssh,
-		.weft = at->weft,
-		.control_dir = control_dir[0] != '\0' ? control_dir : NULL};
+	struct lab_ssh_target target = {.name = at->name, .ssh = at->ssh, .weft = at->weft};
+
+	snprintf(target.control, sizeof(target.control), "%s", control);
+	return target;
 }
 
 /* --- records --- */
@@ -83,7 +88,7 @@ static int add_records(const struct lab *lab, struct lab_state *state, struct fa
 int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct fault *fault)
 {
 	unsigned count = lab->config->machines.count;
-	char control_dir[300];
+	char control[LAB_SSH_CONTROL_MAX];
 	int result;
 
 	*state = (struct lab_state){.processes = 0};
@@ -93,9 +98,9 @@ int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct faul
 	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
 	if (state->remote == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
-	lab_remotes_control_dir(lab, control_dir);
+	lab_remotes_control(lab, control);
 	for (unsigned i = 0; i < count; i++) {
-		struct lab_ssh_target target = lab_remotes_target(lab, i, control_dir);
+		struct lab_ssh_target target = lab_remotes_target(lab, i, control);
 
 		lab_remote_start(&state->remote[state->remotes++], &target, lab->plan->lab);
 	}

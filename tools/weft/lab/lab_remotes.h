@@ -28,8 +28,10 @@ unsigned lab_remotes_up(const struct lab_state *state);
  * fault. */
 int lab_remotes_lock(struct lab_state *state, struct fault *fault);
 
-/* The target of a machine of the lab; 'control_dir' may be "". */
+/* The target of a machine of the lab; 'control' may be "". */
 struct lab_ssh_target lab_remotes_target(
-	const struct lab *lab, unsigned machine, const char *control_dir);
-/* The folder for the sockets of shared connections, in the console's; "" without that. */
-void lab_remotes_control_dir(const struct lab *lab, char dir[300]);
+	const struct lab *lab, unsigned machine, const char *control);
+/* The beginning of the sockets' paths of shared connections, in the console's folder
+ * (lab_ssh_control());
+ * "" without that. */
+void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX]);

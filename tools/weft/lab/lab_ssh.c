@@ -2,14 +2,46 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_ssh.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "private_dir.h"
 
 #define SOCKET_NAME_MAX 64 /* "/%C" and what ssh appends to it while it makes the socket */
 #define SOCKET_PATH_MAX 104
+
+/* ssh takes '%', '$', '~', blanks and quotes in a path for something else. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
+
+/* Every command must find the same place, and labs must not share one: 'down' of one of them would
+ * end the connections of the other. So the name is made of what the folder is to the kernel. */
+int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct fault *fault)
+{
+	size_t length = strlen(dir);
+	struct stat status;
+	char folder[32];
+	int result;
+
+	if (length + SOCKET_NAME_MAX <= SOCKET_PATH_MAX && strspn(dir, PLAIN) == length) {
+		snprintf(control, LAB_SSH_CONTROL_MAX, "%s/", dir);
+		return 0;
+	}
+	control[0] = '\0';
+	snprintf(folder, sizeof(folder), "/tmp/weft-%u", (unsigned)geteuid());
+	if (stat(dir, &status) < 0)
+		return fault_set(fault, errno, "%s: %s", dir, strerror(errno));
+	result = private_dir_make(folder, fault);
+	if (result == 0)
+		snprintf(control, LAB_SSH_CONTROL_MAX, "%s/%jx-%jx-", folder,
+			(uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+	return result;
+}
 
 static void add(struct lab_ssh_command *command, const char *word)
 {
@@ -29,10 +61,9 @@ static void add_sharing(const struct lab_ssh_target *target, struct lab_ssh_comm
 {
 	char *path = command->text[command->texts];
 
-	if (target->control_dir == NULL ||
-		strlen(target->control_dir) + SOCKET_NAME_MAX > SOCKET_PATH_MAX)
+	if (target->control[0] == '\0')
 		return;
-	snprintf(path, sizeof(command->text[0]), "ControlPath=%s/%%C", target->control_dir);
+	snprintf(path, sizeof(command->text[0]), "ControlPath=%s%%C", target->control);
 	command->texts++;
 	add_option(command, "ControlMaster=auto");
 	add_option(command, path);

@@ -10,14 +10,18 @@
 
 #include <stddef.h>
 
-#define LAB_SSH_WORDS_MAX 40
-#define LAB_SSH_WHY_MAX   400
+#include "fault.h"
+
+#define LAB_SSH_WORDS_MAX   40
+#define LAB_SSH_WHY_MAX     400
+#define LAB_SSH_CONTROL_MAX 64
 
 struct lab_ssh_target {
-	const char *name;        /* of the machine */
-	const char *ssh;         /* its address; "": this machine */
-	const char *weft;        /* the program there; "": weft */
-	const char *control_dir; /* for the sockets of shared connections; NULL: none are shared */
+	const char *name; /* of the machine */
+	const char *ssh;  /* its address; "": this machine */
+	const char *weft; /* the program there; "": weft */
+	/* Of lab_ssh_control(); "": no connections are shared. */
+	char control[LAB_SSH_CONTROL_MAX];
 };
 
 struct lab_ssh_command {
@@ -26,6 +30,12 @@ struct lab_ssh_command {
 	char text[8][512]; /* of words that are made here */
 	unsigned texts;
 };
+
+/* Finds the beginning of the sockets' paths of shared connections for a console's folder 'dir':
+ * the folder itself if ssh can have sockets there, as the path is short and has only plain
+ * characters, else "/tmp/weft-UID/NUMBERS-", whose folder is made. 0, or -errno, 'control' "" and
+ * fault: 'dir' is gone, or somebody else has that folder. */
+int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct fault *fault);
 
 /* 'self' is the path of this program. The environment's WEFT_SSH_CONFIG names a configuration file
  * for ssh. */

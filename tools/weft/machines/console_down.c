@@ -23,7 +23,7 @@ static void end_sharing(const struct lab_ssh_target *target)
 	struct lab_ssh_command command;
 	pid_t pid;
 
-	if (target->ssh[0] == '\0' || target->control_dir == NULL)
+	if (target->ssh[0] == '\0' || target->control[0] == '\0')
 		return;
 	lab_ssh_end_command(target, &command);
 	pid = fork();
@@ -43,11 +43,11 @@ void console_forget(const struct lab *lab)
 {
 	/* The names of sockets are hashes. */
 	static const char *const names[] = {LAB_KEPT_FILE, "[0-9a-f]*", NULL};
-	char control_dir[300];
+	char control[LAB_SSH_CONTROL_MAX];
 
-	lab_remotes_control_dir(lab, control_dir);
+	lab_remotes_control(lab, control);
 	for (unsigned i = 0; i < lab->config->machines.count; i++) {
-		struct lab_ssh_target target = lab_remotes_target(lab, i, control_dir);
+		struct lab_ssh_target target = lab_remotes_target(lab, i, control);
 
 		end_sharing(&target);
 	}

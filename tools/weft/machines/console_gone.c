@@ -26,8 +26,8 @@ static bool has_machine(const struct lab *lab, const struct lab_config_machine *
 }
 
 /* Sessions with the machines of 'old' that are gone from 'lab'. */
-static int open_gone(const struct lab *old, const struct lab *lab, struct lab_state *state,
-	const char *control_dir)
+static int open_gone(
+	const struct lab *old, const struct lab *lab, struct lab_state *state, const char *control)
 {
 	unsigned count = old->config->machines.count;
 
@@ -35,7 +35,7 @@ static int open_gone(const struct lab *old, const struct lab *lab, struct lab_st
 	if (state->remote == NULL)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
-		struct lab_ssh_target target = lab_remotes_target(old, i, control_dir);
+		struct lab_ssh_target target = lab_remotes_target(old, i, control);
 
 		if (!has_machine(lab, &old->config->machines.at[i]))
 			lab_remote_start(&state->remote[state->remotes++], &target, lab->plan->lab);
@@ -81,10 +81,10 @@ static void end_there(const struct lab *old, const struct lab *lab, const char *
 		.state = &state,
 		.spare = spare,
 		.code = calloc((size_t)count + 1, sizeof(*orders.code))};
-	char control_dir[300];
+	char control[LAB_SSH_CONTROL_MAX];
 
-	lab_remotes_control_dir(lab, control_dir);
-	if (spare == NULL || orders.code == NULL || open_gone(old, lab, &state, control_dir) < 0) {
+	lab_remotes_control(lab, control);
+	if (spare == NULL || orders.code == NULL || open_gone(old, lab, &state, control) < 0) {
 		command_fail(command, EXIT_NOT_ABLE, "no memory");
 	} else {
 		greet(&state, spare);

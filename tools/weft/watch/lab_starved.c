@@ -19,8 +19,8 @@ static uint64_t sum_refused(const json_t *all)
 	return refused;
 }
 
-/* Links went down, or messages were refused. While a cable is cut, the cut may be the cause of its
- * link's fall and of the messages. */
+/* Links went down by themselves, or messages were refused. If a cable was ever cut, the cut may be
+ * the cause of the messages. */
 static bool suffers(const json_t *all)
 {
 	bool cut = false;
@@ -29,10 +29,11 @@ static bool suffers(const json_t *all)
 
 	json_array_foreach(json_object_get(all, "links"), index, link)
 	{
-		if (strcmp(lab_text(link, "state"), "cut") == 0)
-			cut = true;
-		else if (json_count_of(link, "link_downs") > 0)
+		uint64_t ordered = json_count_of(link, "link_downs_ordered");
+
+		if (json_count_of(link, "link_downs") > ordered)
 			return true;
+		cut = cut || ordered > 0 || strcmp(lab_text(link, "state"), "cut") == 0;
 	}
 	return !cut && sum_refused(all) > 0;
 }

@@ -6,11 +6,13 @@
 
 #include "cmd_lab.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "config_files.h"
 #include "lab_cable.h"
 #include "lab_watch.h"
 #include "web_listen.h"
@@ -30,6 +32,7 @@ struct web {
 	struct web_guard guard;
 	struct web_setup setup;
 	char *topology;
+	char id[17]; /* of the topology, for pages that were left open */
 	uint64_t interval_ms;
 	json_t *before; /* the last document; NULL: none */
 	uint64_t before_ns;
@@ -47,6 +50,7 @@ static int look(struct web *web, struct fault *fault)
 	if (now == NULL)
 		return result;
 	sample = web_sample(&web->watch.lab, web->before != NULL ? web->before : now, now, seconds);
+	json_object_set_new(sample, "id", json_string(web->id));
 	web_events_publish(
 		web->setup.events, json_dumps(sample, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)));
 	json_decref(sample);
@@ -130,22 +134,34 @@ static enum weft_exit serve(struct web *web, int fd, const char *name)
 		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", fault.text);
 }
 
+/* Makes the document of the fabric. A page knows by its id whether what it hears is still of it. */
+static void make_topology(struct web *web)
+{
+	json_t *topology = web_topology(web->watch.lab.topology, web->watch.lab.plan->lab,
+		run_config_vcs(&web->watch.lab.config->run));
+	char *text = json_dumps(topology, JSON_COMPACT);
+
+	if (text != NULL)
+		snprintf(web->id, sizeof(web->id), "%016" PRIx64,
+			content_hash(CONTENT_HASH_START, text, strlen(text)));
+	free(text);
+	json_object_set_new(topology, "id", json_string(web->id));
+	web->topology = json_dumps(topology, JSON_COMPACT);
+	json_decref(topology);
+}
+
 static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments *arguments)
 {
 	const char *address = arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN;
 	bool v6 = strchr(address, ':') != strrchr(address, ':');
 	struct fault fault = {""};
 	uint16_t port;
-	json_t *topology;
 	int fd = web_listen("--listen", address, &port, &fault), result;
 
 	if (fd < 0)
 		return command_fail(COMMAND, fault_exit_code(fd), "%s", fault.text);
 	result = web_guard_make(&web->guard, port, &fault);
-	topology = web_topology(web->watch.lab.topology, web->watch.lab.plan->lab,
-		run_config_vcs(&web->watch.lab.config->run));
-	web->topology = json_dumps(topology, JSON_COMPACT);
-	json_decref(topology);
+	make_topology(web);
 	web->setup = (struct web_setup){.guard = &web->guard,
 		.events = web_events_create(),
 		.orders = web_orders_create(),

@@ -16,15 +16,15 @@
 
 #define COMMAND     "run"
 #define MORE_WORDS  5 /* --json=, --live=, --set and its value, NULL */
-#define OWN_RESULT  "/tmp/weft-run-XXXXXX"
 #define LINK_SERIES "measure.link-series=true"
 
 struct shown_run {
 	struct web_show show;
 	struct web_run *run;
-	const char *json;             /* where the result will be */
-	char own[sizeof(OWN_RESULT)]; /* the same, if it is ours to delete; or "" */
-	int samples;                  /* the stream (run_stream.h); -1: none */
+	const char *json; /* where the result will be */
+	FILE *own;        /* it, without a name that could be left behind; NULL: the user's file */
+	char own_path[32];
+	int samples; /* the stream (run_stream.h); -1: none */
 	bool add_links;
 	pid_t pid;
 	int status;   /* of waitpid() */
@@ -64,7 +64,7 @@ static int start(struct shown_run *shown, int argc, char **argv)
 {
 	static char name[] = "weft-fabric", set[] = "--set", series[] = LINK_SERIES;
 	char **words = calloc((size_t)argc + MORE_WORDS, sizeof(*words));
-	char json[sizeof(OWN_RESULT) + 8], live[32];
+	char json[sizeof(shown->own_path) + 8], live[32];
 	pid_t parent = getpid();
 	int count = argc;
 
@@ -72,10 +72,10 @@ static int start(struct shown_run *shown, int argc, char **argv)
 		return -ENOMEM;
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	words[0] = name;
-	snprintf(json, sizeof(json), "--json=%s", shown->own);
+	snprintf(json, sizeof(json), "--json=%s", shown->own_path);
 	snprintf(live, sizeof(live), "--live=%d", shown->samples);
 	words[count++] = live;
-	if (shown->own[0] != '\0')
+	if (shown->own != NULL)
 		words[count++] = json;
 	if (shown->add_links) {
 		words[count++] = set;
@@ -184,22 +184,17 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 /* The files of the run. 0 or -errno. */
 static int open_files(struct shown_run *shown, const char *json)
 {
-	int fd;
-
 	shown->samples = memfd_create("weft-samples", 0);
 	if (shown->samples < 0)
 		return -errno;
 	shown->json = json;
 	if (json != NULL)
 		return 0;
-	strcpy(shown->own, OWN_RESULT);
-	fd = mkstemp(shown->own);
-	if (fd < 0) {
-		shown->own[0] = '\0';
+	shown->own = tmpfile(); /* weft-fabric inherits it */
+	if (shown->own == NULL)
 		return -errno;
-	}
-	close(fd);
-	shown->json = shown->own;
+	snprintf(shown->own_path, sizeof(shown->own_path), "/proc/self/fd/%d", fileno(shown->own));
+	shown->json = shown->own_path;
 	return 0;
 }
 
@@ -229,8 +224,8 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 	web_run_destroy(shown.run);
 	if (shown.samples >= 0)
 		close(shown.samples);
-	if (shown.own[0] != '\0')
-		unlink(shown.own);
+	if (shown.own != NULL)
+		fclose(shown.own);
 	topology_destroy(topology);
 	return code;
 }

@@ -23,7 +23,7 @@ class Page {
 		this.settling = 0;
 		this.events = 0;
 		this.fabric = new Fabric(topology);
-		this.id = topology.run?.id;
+		this.id = topology.run?.id ?? topology.id;
 		this.places = place(this.fabric);
 		this.drawing = new Drawing(at("map"), this.fabric, this.places);
 		this.panel = new Panel(this.fabric, {choose: (link) => this.choose(link), order: () => this.order()});
@@ -92,8 +92,8 @@ class Page {
 
 	// An event: of a lab it is a sample.
 	hear(event) {
-		if (this.run && event.id !== this.id)
-			location.reload(); // another run has this address now
+		if (event.id !== this.id)
+			location.reload(); // another run or lab has this address now
 		else if (this.run) {
 			this.panel.showHeader(); // there is a connection, again
 			this.run.hear(event);
