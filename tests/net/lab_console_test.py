@@ -46,6 +46,7 @@ processes: one
 topology: "full:switches=2,hosts=1"
 machines: [{name: a, ssh: a, weft: MACHINE, devices: [s0, s1, h0, h1]}]
 mapper: {routes: ROUTES, mode: never}
+hello: 100ms
 traffic: [{pattern: uniform, load: 2%}]
 measure: {duration: 20ms}
 """

@@ -18,6 +18,7 @@ LAB = """weft: lab/1
 name: {name}
 topology: {topology}
 mapper: {{routes: static}}
+hello: 200ms
 traffic: [{{pattern: uniform, load: {load}}}]
 measure: {{duration: 20ms}}
 """
@@ -141,7 +142,8 @@ class Names(unittest.TestCase):
 
     def test_a_generator_is_still_a_lab(self):
         self.must("up", "full:switches=2,hosts=1")
-        self.must("status", "full:switches=2,hosts=1")
+        # Its links have the default hello: a busy machine may take one down, which is not the claim.
+        self.assertIn("processes 3 of 3", self.weft("status", "full:switches=2,hosts=1").stdout)
         self.must("down", "full:switches=2,hosts=1")
         self.assertEqual(self.labs(), {})
 

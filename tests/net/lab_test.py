@@ -363,7 +363,8 @@ class Machines(LabCase):
         self.addCleanup(subprocess.run, ["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
 
     def test_a_lab_spans_machines_by_the_ports_of_its_file(self):
-        lab = self.lab("t", "groups: {far: [leaf1, spine], left: [h0, h1], right: [h2, h3]}\n")
+        # A busy machine may keep a loop away for longer than three hellos of 10 ms.
+        lab = self.lab("t", "groups: {far: [leaf1, spine], left: [h0, h1], right: [h2, h3]}\nhello: 100ms\n")
         left, right = f"{lab.name}-left", f"{lab.name}-right"
         self.machine(left)
         self.machine(right)
