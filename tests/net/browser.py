@@ -30,13 +30,7 @@ def main(usage):
 class Browser:
     def __init__(self, size=(1280, 800), dark=False):
         self.folder = tempfile.mkdtemp(prefix="weft-browser-")
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True)
-        for line in self.driver.stdout:
-            found = re.search(r"successfully on port (\d+)", line)
-            if found:
-                break
-        self.address = f"http://127.0.0.1:{found[1]}/session"
+        self.address = f"http://127.0.0.1:{self.start_driver()}/session"
         arguments = ["--headless=new", f"--window-size={size[0]},{size[1]}", "--disable-gpu", "--hide-scrollbars",
                      "--disable-background-networking", "--no-first-run", f"--user-data-dir={self.folder}"]
         if os.geteuid() == 0:
@@ -51,6 +45,26 @@ class Browser:
             self.stop()
             raise
         self.address += "/" + made["sessionId"]
+
+    def start_driver(self, tries=5):
+        """The port on which a new driver listens. On a busy machine one sometimes ends before (it may lose the
+        port that it has chosen to somebody else): then another is started."""
+        said = os.path.join(self.folder, "driver.log")
+        for _ in range(tries):
+            with open(said, "a") as log:
+                self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=log,
+                                               text=True)
+            lines = []
+            for line in self.driver.stdout:
+                lines.append(line)
+                if found := re.search(r"successfully on port (\d+)", line):
+                    return int(found[1])
+            self.driver.wait()
+            self.driver.stdout.close()
+        with open(said) as log:
+            why = "".join(lines) + log.read()
+        shutil.rmtree(self.folder, True)
+        raise AssertionError(f"chromedriver ended {tries} times before it listened: {why}")
 
     def ask(self, path, body=None, method=None):
         data = None if body is None else json.dumps(body).encode()
