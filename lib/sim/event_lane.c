@@ -60,3 +60,20 @@ bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most)
 	}
 	return true;
 }
+
+/* From the last place on: most of them belong near it. */
+void event_lane_merge(struct event_lane *lane, const uint64_t *number, uint32_t count)
+{
+	uint32_t own = event_lane_count(lane), place = lane->end + count;
+
+	lane->end = place & lane->mask;
+	while (count > 0) {
+		uint64_t last = lane->number[(lane->first + own - 1) & lane->mask];
+		bool is_own = own > 0 && (int64_t)(last - number[count - 1]) > 0;
+
+		lane->number[--place & lane->mask] = is_own ? last : number[count - 1];
+		own -= is_own;
+		count -= !is_own;
+	}
+	lane->last = lane->number[(lane->end - 1) & lane->mask];
+}

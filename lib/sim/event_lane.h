@@ -35,6 +35,9 @@ int event_lane_grow(struct event_lane *lane);
  * 'most' forward. There is room. */
 bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most);
 
+/* Adds 'count' numbers in ascending order, wherever they belong. There is room. */
+void event_lane_merge(struct event_lane *lane, const uint64_t *number, uint32_t count);
+
 static inline bool event_lane_is_empty(const struct event_lane *lane)
 {
 	return lane->first == lane->end;

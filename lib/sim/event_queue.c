@@ -132,6 +132,7 @@ void event_queue_destroy(struct event_queue *queue)
 	free(queue->filled);
 	free(queue->spill);
 	free(queue->heap.event);
+	free(queue->gathered.key);
 	free(queue);
 }
 
@@ -254,6 +255,56 @@ void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struc
 	if (event.at >= queue->lanes_end ||
 		!event_lane_insert(lane, event_number(queue, event), FORWARD_MAX))
 		event_queue_push(queue, event);
+	event_queue_update_head(queue, which);
+	event_queue_update_others(queue);
+}
+
+/* A lane cannot represent what is too far ahead. */
+void event_queue_gather(struct event_queue *queue, struct sim_event event)
+{
+	if (event.at >= queue->lanes_end)
+		event_queue_push(queue, event);
+	else
+		spill(queue, &queue->gathered,
+			event_number(queue, event) - (queue->base << queue->tail_bits));
+}
+
+/* Insertion sort as long as keys move few places. */
+static void sort_gathered(struct event_spill *gathered)
+{
+	uint64_t *key = gathered->key;
+
+	for (uint32_t i = 1; i < gathered->count; i++) {
+		uint64_t this_key = key[i];
+		uint32_t at = i;
+
+		for (; at > 0 && this_key < key[at - 1]; at--)
+			key[at] = key[at - 1];
+		key[at] = this_key;
+		if (i - at > FORWARD_MAX) {
+			event_sort_many(key, gathered->count);
+			return;
+		}
+	}
+}
+
+void event_queue_merge_lane(struct event_queue *queue, unsigned which)
+{
+	struct event_spill *gathered = &queue->gathered;
+	struct event_lane *lane = &queue->lane[which];
+	uint32_t count = gathered->count;
+
+	if (count == 0)
+		return;
+	sort_gathered(gathered);
+	for (uint32_t i = 0; i < count; i++)
+		gathered->key[i] += queue->base << queue->tail_bits;
+	gathered->count = 0;
+	while (lane->mask - event_lane_count(lane) < count && !queue->failed)
+		queue->failed = event_lane_grow(lane) < 0;
+	if (queue->failed)
+		return;
+	event_lane_merge(lane, gathered->key, count);
 	event_queue_update_head(queue, which);
 	event_queue_update_others(queue);
 }

@@ -16,6 +16,7 @@
  *     lane 0..2:  ring of events, almost in order, from base on
  *
  *     event_queue_push(), event_queue_push_lane()    add an event
+ *     event_queue_gather(), event_queue_merge_lane() add many to a lane, wherever they belong
  *     event_queue_take(), event_queue_pop()          remove the first one before a limit
  *
  * Events are taken in the order (time, order, item), whatever the order in which they were added;
@@ -93,6 +94,7 @@ struct event_queue {
 	uint8_t *filled; /* by bucket: events in it, without its spill */
 	struct event_spill *spill;
 	struct event_heap heap;
+	struct event_spill gathered; /* for event_queue_merge_lane() */
 };
 
 /* 'width_ps' is rounded up to a power of two, and limited to 2^30 and to the remaining bits; best
@@ -166,6 +168,13 @@ static inline void event_queue_push_lane(
 	}
 	event_lane_append(lane, number);
 }
+
+/* Sets an event aside for event_queue_merge_lane(); until then it is not in the queue. */
+void event_queue_gather(struct event_queue *queue, struct sim_event event);
+/* Adds the events that were set aside to a lane. For many that come among those that the lane has:
+ * each costs as much as an event of the lane that it comes before, and no sorting if they were set
+ * aside almost in order. */
+void event_queue_merge_lane(struct event_queue *queue, unsigned which);
 
 /* The rare path of a pop: another limit, or the next bucket with events. False if no event is due
  * before 'limit': then nothing has changed, and events before 'limit' may still be added. */

@@ -167,8 +167,16 @@ void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
 	crossing->answer = *answer;
 }
 
-/* Arrivals of other parts come among those that this part has in its lanes, too far from the last
- * one: they are the calendar's. */
+/* Arrivals at switches go to the lane of this part's own, among which they come: then they are
+ * prefetched, too. */
+static void take_data(struct virtual_fabric *fabric, struct sim_event event)
+{
+	if (virtual_is_host(fabric, event.order))
+		event_queue_push(fabric->events, event);
+	else
+		event_queue_gather(fabric->events, event);
+}
+
 void virtual_cross_take_packet(struct virtual_fabric *fabric,
 	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension)
 {
@@ -182,8 +190,8 @@ void virtual_cross_take_packet(struct virtual_fabric *fabric,
 		fabric->extension[virtual_item_of(fabric, packet)] = *extension;
 	switch (crossing->kind) {
 	case VIRTUAL_CROSSING_DATA:
-		event_queue_push(fabric->events, (struct sim_event){crossing->at, crossing->order,
-							 virtual_item_of(fabric, packet)});
+		take_data(fabric, (struct sim_event){crossing->at, crossing->order,
+					  virtual_item_of(fabric, packet)});
 		return;
 	case VIRTUAL_CROSSING_REPORT:
 		virtual_recovery_take(fabric, packet, crossing->at);
@@ -192,6 +200,11 @@ void virtual_cross_take_packet(struct virtual_fabric *fabric,
 		virtual_host_lose_at(fabric, packet, crossing->at);
 		return;
 	}
+}
+
+void virtual_cross_end_packets(struct virtual_fabric *fabric)
+{
+	event_queue_merge_lane(fabric->events, VIRTUAL_LANE_SWITCH);
 }
 
 void virtual_cross_take_control(
@@ -218,6 +231,7 @@ void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box)
 	for (uint32_t i = 0; i < box->packets; i++)
 		virtual_cross_take_packet(fabric, &box->packet[i],
 			fabric->extension != NULL ? &box->extension[i] : NULL);
+	virtual_cross_end_packets(fabric);
 	for (uint32_t i = 0; i < box->controls; i++)
 		virtual_cross_take_control(fabric, &box->control[i]);
 	virtual_box_clear(box);

@@ -74,9 +74,11 @@ void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packe
 
 /* Empties a box: all that is in it becomes events of this part. */
 void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box);
-/* The same for one of them, which has come in another way. */
+/* The same for one of them, which has come in another way. Packets become events with
+ * virtual_cross_end_packets(), which is called after the last one of a sender. */
 void virtual_cross_take_packet(struct virtual_fabric *fabric,
 	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension);
+void virtual_cross_end_packets(struct virtual_fabric *fabric);
 void virtual_cross_take_control(
 	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing);
 

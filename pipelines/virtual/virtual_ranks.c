@@ -325,6 +325,7 @@ static bool take_section(
 	for (uint32_t i = 0; i < section->packets; i++)
 		if (!take_packet(fabric, reader))
 			return false;
+	virtual_cross_end_packets(fabric);
 	for (uint32_t i = 0; i < section->controls; i++)
 		if (!take_control(fabric, reader))
 			return false;

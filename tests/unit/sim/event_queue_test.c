@@ -118,12 +118,16 @@ static weft_time some_distance(struct rng *rng, unsigned width)
 /* Into the calendar or a lane, suited for it or not. */
 static void push_somewhere(struct event_queue *queue, struct rng *rng, struct sim_event event)
 {
-	unsigned which = (unsigned)rng_below(rng, EVENT_LANES + 1);
+	unsigned which = (unsigned)rng_below(rng, EVENT_LANES + 2);
 
-	if (which == EVENT_CALENDAR)
+	if (which == EVENT_CALENDAR) {
 		event_queue_push(queue, event);
-	else
+	} else if (which > EVENT_CALENDAR) {
+		event_queue_gather(queue, event);
+		event_queue_merge_lane(queue, event.item % EVENT_LANES);
+	} else {
 		event_queue_push_lane(queue, which, event);
+	}
 }
 
 static void any_load_comes_out_sorted(void **state)
@@ -231,6 +235,71 @@ static void lanes_and_calendar_take_turns(void **state)
 		assert_int_equal(event.item, taken);
 		assert_int_equal(event.at, taken / 10 * 300);
 	}
+	event_queue_destroy(queue);
+}
+
+/* Adds events of one round to lane 1: some by pushes in order, then as many together, which come
+ * among them, either almost in order or in none. */
+static unsigned fill_lane(struct event_queue *queue, struct rng *rng, weft_time from, uint32_t item)
+{
+	unsigned each = (unsigned)rng_below(rng, 100);
+
+	for (unsigned i = 0; i < each; i++)
+		event_queue_push_lane(
+			queue, 1, (struct sim_event){from + i * 1000 / 100, 0, item + i});
+	for (unsigned i = 0; i < each; i++) {
+		weft_time at = from + i * 1000 / each + rng_below(rng, 20);
+
+		if (each % 2 == 0)
+			at = from + rng_below(rng, 1000);
+		event_queue_gather(queue, (struct sim_event){at, 1, item + each + i});
+	}
+	event_queue_merge_lane(queue, 1);
+	return 2 * each;
+}
+
+static void events_that_are_merged_into_a_lane_come_from_it_in_order(void **state)
+{
+	struct event_queue *queue = event_queue_create(300, ORDER_BITS, ITEM_BITS);
+	unsigned put = 0, taken = 0, merged = 0;
+	struct sim_event event, last = {0};
+	struct rng rng;
+
+	rng_init(&rng, 12, 0, 0);
+	for (weft_time round = 0; round < 200 * 1000; round += 1000) {
+		put += fill_lane(queue, &rng, round + 1000, put);
+		while (event_queue_next(queue) < round + 1000) {
+			unsigned from = event_queue_take(queue, round + 1000, &event);
+
+			if (from == EVENT_NONE)
+				break;
+			assert_int_equal(from, 1);
+			assert_true(compare(&last, &event) < 0 || taken == 0);
+			merged += event.order;
+			last = event;
+			taken++;
+		}
+	}
+	assert_true(merged > 1000 && taken > 2 * merged - 200);
+	while (event_queue_pop(queue, WEFT_TIME_NEVER, &event))
+		taken++;
+	assert_int_equal(taken, put);
+	event_queue_destroy(queue);
+}
+
+static void events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar(void **state)
+{
+	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	const weft_time far = (weft_time)1 << (63 - ORDER_BITS - ITEM_BITS);
+	struct sim_event event;
+
+	event_queue_gather(queue, (struct sim_event){far + 5, 0, 1});
+	event_queue_gather(queue, (struct sim_event){7, 0, 2});
+	event_queue_merge_lane(queue, 0);
+	assert_int_equal(event_queue_take(queue, WEFT_TIME_NEVER, &event), 0);
+	assert_int_equal(event.item, 2);
+	assert_int_equal(event_queue_take(queue, WEFT_TIME_NEVER, &event), EVENT_CALENDAR);
+	assert_int_equal(event.at, far + 5);
 	event_queue_destroy(queue);
 }
 
@@ -349,6 +418,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_crowded_bucket_comes_out_sorted),
 	cmocka_unit_test(a_short_calendar_gives_the_same_order),
 	cmocka_unit_test(lanes_and_calendar_take_turns),
+	cmocka_unit_test(events_that_are_merged_into_a_lane_come_from_it_in_order),
+	cmocka_unit_test(events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar),
 	cmocka_unit_test(what_is_much_too_early_for_its_lane_goes_to_the_calendar),
 	cmocka_unit_test(a_lane_does_not_confuse_the_far_future_with_the_past),
 	cmocka_unit_test(what_comes_next_in_a_lane_can_be_looked_at),
