@@ -24,7 +24,8 @@
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
-#define DRAIN_WAIT_PS  (2 * PS_PER_S)
+#define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* since the last message has arrived */
+#define DRAIN_MOST_PS  (30 * PS_PER_S)
 #define HURRY_WAIT_PS  (500 * PS_PER_MS) /* the same after a signal */
 #define DRAIN_LOOK_PS  (1 * PS_PER_MS)
 #define WATCH_EACH     16 /* iterations of the leader between two readings of the clock */
@@ -229,6 +230,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	real_entries_read(fabric, false);
 	measure_window_end(&fabric->work->window, &totals);
 	fabric->ended_at = now;
+	fabric->arrived_at = now;
 	fabric->phase = REAL_DRAINING;
 	fabric->look_due = now + DRAIN_LOOK_PS;
 	give_order(fabric, REAL_ORDER_STOP);
@@ -254,10 +256,31 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 	return true;
 }
 
-/* A run without an end of its own ends with a signal as any other does. */
-static weft_time drain_wait(const struct real_fabric *fabric)
+static uint64_t count_arrived(const struct real_fabric *fabric)
 {
-	return fabric->incomplete ? HURRY_WAIT_PS : DRAIN_WAIT_PS;
+	uint64_t arrived = 0;
+
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		arrived += fabric->hosts[i].poll->sink->messages;
+	return arrived;
+}
+
+/* All that is under way has arrived, or nothing arrives any more. (A run without an end of its own
+ * ends with a signal as any other does.) */
+static bool is_drained(struct real_fabric *fabric, weft_time now)
+{
+	uint64_t arrived = count_arrived(fabric);
+
+	/* Programs behind TAPs never stop. */
+	if (arrived != fabric->arrived && fabric->options.run->edges.count == 0) {
+		fabric->arrived = arrived;
+		fabric->arrived_at = now;
+	}
+	if (all_delivered(fabric, now))
+		return true;
+	if (fabric->incomplete)
+		return now - fabric->ended_at >= HURRY_WAIT_PS;
+	return now - fabric->arrived_at >= DRAIN_WAIT_PS || now - fabric->ended_at >= DRAIN_MOST_PS;
 }
 
 /* Advances the phases of a run, in the leader. True when the run is over. */
@@ -288,7 +311,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 		if (now < fabric->look_due)
 			return false;
 		fabric->look_due = now + DRAIN_LOOK_PS;
-		if (!all_delivered(fabric, now) && now - fabric->ended_at < drain_wait(fabric))
+		if (!is_drained(fabric, now))
 			return false;
 		fabric->phase = REAL_IDLE;
 		return true;

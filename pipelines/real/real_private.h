@@ -169,6 +169,8 @@ struct real_fabric {
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
+	uint64_t arrived; /* messages, when it was looked at last while draining */
+	weft_time arrived_at;
 	bool incomplete;
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */

@@ -39,6 +39,7 @@ traffic:
 RUN = "weft: run/1\nclock: real\nmeasure: {duration: 160ms, sample: 40ms}\n" + NETWORK
 SWITCHES_ACT = ("--set", "detector.readings.down-roots=stage",
                 "--set", "detector.readings.hosts-act=false")
+PLAIN = ("--set", "routing.adaptive=none", "--set", "routing.afi=false")
 FIELDS = ["frame.interface_name", "frame.p2p_dir", "frame.time_epoch", "weft.kind", "weft.dst",
           "weft.adapted", "weft.vc", "weft.vc_original", "weft.arn.id", "weft.arn.destination",
           "weft.arn.vc", "weft.arn.root_info", "weft.state.reason", "weft.fecn"]
@@ -165,7 +166,7 @@ class Capture(Folder):
         self.assertEqual(result["counters"]["host_frames_adapted"], 0)
 
     def test_without_a_detector_nothing_is_told_and_nothing_adapted(self):
-        _, frames = self.capture("--set", "routing.adaptive=none", "--set", "routing.afi=false")
+        _, frames = self.capture(*PLAIN)
         self.assertEqual([f for f in frames if f.kind == ARN or f.adapted], [])
         self.assertEqual({f.vc for f in frames if f.kind == DATA}, {"0"})
 
@@ -180,6 +181,20 @@ class Capture(Folder):
         self.assertEqual([f for f in frames if f.leaves("s1:2") and f.kind == DATA][0].marked,
                          False)
         self.assertGreater(result["counters"]["packets_marked"], 0)
+
+
+class Draining(Folder):
+    def test_what_arrives_for_longer_than_two_seconds_after_the_traffic_is_waited_for(self):
+        """Six hosts fill the buffers in front of a slow link, which takes more than 3 s to empty them."""
+        slow = ("link.rate=2Mbps", "switch.buffer=512KiB", "nic.retry=9s", "nic.give-up=60s", "traffic[0].load=100%",
+                "measure.duration=700ms")
+        done = subprocess.run([WEFT, "run", self.write("run.yaml", RUN), "--json", "-", "--quiet", *PLAIN,
+                               *(word for change in slow for word in ("--set", change))],
+                              capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
+        self.assertGreater(result["messages"]["delivered"], 350)
 
 
 class Live(Folder):

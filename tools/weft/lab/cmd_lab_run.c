@@ -24,11 +24,12 @@
 
 #define COMMAND "lab run"
 
-#define STEP_MS  20
-#define DRAIN_MS 4000  /* for what is under way when traffic ends */
-#define HURRY_MS 600   /* the same after a signal */
-#define LOOK_MS  200   /* between two looks whether any process is left */
-#define MAP_MS   10000 /* for a mapper that is at work when traffic is to begin */
+#define STEP_MS       20
+#define DRAIN_MS      4000 /* for what is under way when traffic ends, since the last arrival */
+#define DRAIN_MOST_MS 30000
+#define HURRY_MS      600   /* the same after a signal */
+#define LOOK_MS       200   /* between two looks whether any process is left */
+#define MAP_MS        10000 /* for a mapper that is at work when traffic is to begin */
 
 struct asked {
 	struct lab_connection connection; /* fd -1: it is asked no more */
@@ -239,14 +240,20 @@ static uint64_t surplus(struct lab_run *run)
  * other, so a program's message may already be counted as received but not yet as sent. */
 static int collect_drained(struct lab_run *run, struct fault *fault)
 {
-	int result = collect_fresh(run, fault);
+	bool endless = run->lab.config->run.edges.count > 0; /* programs behind TAPs */
+	int result = collect_fresh(run, fault), quiet = 0;
 
 	for (int waited = 0;
 		result == 0 && (run_result_under_way(run->result) > 0 || surplus(run) > 0) &&
-		waited < (lab_interrupted() ? HURRY_MS : DRAIN_MS);
+		quiet < DRAIN_MS && waited < (lab_interrupted() ? HURRY_MS : DRAIN_MOST_MS);
 		waited += 10 * STEP_MS) {
+		uint64_t before = run->result->messages.delivered;
+
 		lab_sleep_ms(10 * STEP_MS);
 		result = collect_fresh(run, fault);
+		quiet += 10 * STEP_MS;
+		if (!endless && run->result->messages.delivered != before)
+			quiet = 0;
 	}
 	if (result == 0)
 		run->result->duplicated += surplus(run);
