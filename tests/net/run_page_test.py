@@ -250,6 +250,9 @@ class RunPage(unittest.TestCase):
 
     def test_a_second_kind_of_signal_ends_run_and_page(self):
         run = self.start(ENDLESS["virtual"])
+        self.open(run)
+        self.browser.wait("return weft.run.series.length >= 1") # before that there is nothing for a result
+        self.browser.open("about:blank") # a page complains if its server goes away
         run.process.send_signal(signal.SIGTERM)
         self.assertEqual(run.process.wait(timeout=60), 130)
         self.assertTrue(run.result()["incomplete"])
