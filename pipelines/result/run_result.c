@@ -385,10 +385,11 @@ static json_t *workers_json(const struct run_result *result)
 		const struct run_worker *worker = &result->wall.worker[i];
 		double seconds = result->wall.seconds;
 
-		json_array_append_new(
-			workers, json_pack("{s:I,s:I,s:f}", "events", (json_int_t)worker->events,
-					 "rounds", (json_int_t)worker->rounds, "waiting",
-					 seconds > 0 ? worker->waiting / seconds : 0));
+		json_array_append_new(workers,
+			json_pack("{s:I,s:I,s:I,s:f}", "events", (json_int_t)worker->events,
+				"rounds", (json_int_t)worker->rounds, "crossed",
+				(json_int_t)worker->crossed, "waiting",
+				seconds > 0 ? worker->waiting / seconds : 0));
 	}
 	return workers;
 }
@@ -402,8 +403,11 @@ static json_t *wall_json(const struct run_result *result)
 
 	if (wall != NULL && !result->fingerprinted)
 		run_fidelity_add(wall, result);
-	if (wall != NULL && result->wall.workers > 0)
+	if (wall != NULL && result->wall.workers > 0) {
 		json_object_set_new(wall, "workers", workers_json(result));
+		json_object_set_new(wall, "critical_events",
+			json_integer((json_int_t)result->wall.critical_events));
+	}
 	if (wall != NULL)
 		provenance_add(wall);
 	return wall;

@@ -75,7 +75,8 @@ struct run_link {
 /* Work of one of several threads of a run. */
 struct run_worker {
 	uint64_t events, rounds;
-	double waiting; /* seconds, for the others */
+	uint64_t crossed; /* packets and control frames that it sent to others */
+	double waiting;   /* seconds, for the others */
 };
 
 /* A channel by its sending port. */
@@ -185,6 +186,7 @@ struct run_result {
 	struct {
 		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
 		unsigned workers;
+		uint64_t critical_events; /* of the busiest worker in each round, the sum */
 		double seconds, packet_hops_per_second;
 		uint64_t packet_hops, peak_rss_bytes;
 		uint64_t away_ns; /* real clock: the longest time that a loop was away */

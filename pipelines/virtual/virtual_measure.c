@@ -328,6 +328,7 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 				? fabric->parts->worker[i].use
 				: fabric->parts->use_elsewhere[i - fabric->parts->own];
 	result->wall.workers = workers;
+	result->wall.critical_events = fabric->parts->critical_events;
 	return 0;
 }
 

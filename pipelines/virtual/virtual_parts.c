@@ -33,6 +33,17 @@ static uint64_t count_out(const struct virtual_worker *worker)
 	return out;
 }
 
+/* Packets and control frames that the worker has sent to others in the round. */
+static uint64_t count_crossed(const struct virtual_worker *worker)
+{
+	uint64_t crossed = 0;
+
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		crossed += worker->box[worker->side][i].packets +
+			   worker->box[worker->side][i].controls;
+	return crossed;
+}
+
 uint64_t virtual_packets_out(const struct virtual_fabric *fabric)
 {
 	uint64_t out = 0;
@@ -53,8 +64,11 @@ static void tell(struct virtual_worker *worker)
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	*told = (struct virtual_told){.next = event_queue_next(fabric->events),
 		.out = count_out(worker),
+		.events = worker->use.events - worker->events_told,
 		.pause = worker->pause || fabric->failed,
 		.goal = fabric->goal_state};
+	worker->events_told = worker->use.events;
+	worker->use.crossed += count_crossed(worker);
 	for (unsigned i = 0; i < worker->parts->count; i++)
 		told->next = box[i].first < told->next ? box[i].first : told->next;
 }
@@ -116,6 +130,7 @@ static struct virtual_told hear(const struct virtual_parts *parts, unsigned side
 
 		all.next = told->next < all.next ? told->next : all.next;
 		all.out += told->out;
+		all.events = told->events > all.events ? told->events : all.events;
 		all.pause = all.pause || told->pause;
 		add_goal(&all.goal, &told->goal);
 	}
@@ -172,6 +187,8 @@ static void run_rounds(struct virtual_worker *worker)
 		if (worker->fabric->part == 0 && parts->each_round != NULL)
 			parts->each_round(parts->round_ctx, worker->side);
 		all = hear(parts, worker->side);
+		if (worker->fabric->part == 0)
+			parts->critical_events += all.events;
 		worker->side ^= 1;
 		end = end_of(worker, &all.goal);
 		if (all.pause || all.next >= end) {

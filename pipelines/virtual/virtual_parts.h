@@ -32,9 +32,10 @@
 
 /* Said by a part at the end of a round. */
 struct virtual_told {
-	weft_time next; /* nothing happens in it before, by all that it has and has sent */
-	uint64_t out;   /* packets that it has or has sent */
-	bool pause;     /* all are to stop after this round */
+	weft_time next;  /* nothing happens in it before, by all that it has and has sent */
+	uint64_t out;    /* packets that it has or has sent */
+	uint64_t events; /* of the round; of several parts: the most */
+	bool pause;      /* all are to stop after this round */
 	struct virtual_goal_state goal;
 } __attribute__((aligned(64)));
 
@@ -48,6 +49,7 @@ struct virtual_worker {
 	bool pause;
 	pthread_t thread;
 	struct run_worker use;
+	uint64_t events_told; /* of use.events */
 } __attribute__((aligned(64)));
 
 /* Worker 0, after each round: what all parts have put into this side of something is complete. The
@@ -62,6 +64,7 @@ struct virtual_parts {
 	atomic_bool garbled;              /* a message of theirs is none */
 	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
 	struct run_worker *use_elsewhere; /* [count - own], likewise */
+	uint64_t critical_events;         /* of the busiest part in each round, the sum */
 	uint16_t *of_device;              /* [switches + hosts]: its part */
 	weft_time lookahead_ps;
 	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */

@@ -11,7 +11,7 @@
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
  * all parts of the sender have for it. */
 struct head {
-	uint64_t next, out; /* as struct virtual_told, of all parts of the sender */
+	uint64_t next, out, events; /* as struct virtual_told, of all parts of the sender */
 	uint64_t pause;
 };
 
@@ -206,6 +206,7 @@ static struct head head_of(const struct virtual_parts *parts, unsigned side)
 
 		head.next = told->next < head.next ? told->next : head.next;
 		head.out += told->out;
+		head.events = told->events > head.events ? told->events : head.events;
 		head.pause |= told->pause;
 	}
 	return head;
@@ -224,6 +225,7 @@ static void hear(struct virtual_parts *parts, unsigned rank)
 	memcpy(&head, message->bytes, sizeof(head));
 	others->next = head.next < others->next ? head.next : others->next;
 	others->out += head.out;
+	others->events = head.events > others->events ? head.events : others->events;
 	others->pause = others->pause || head.pause != 0;
 }
 
