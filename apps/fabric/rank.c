@@ -59,10 +59,10 @@ static int compare_topology(
 	return result;
 }
 
-#define FILE_MOST ((size_t)1 << 26)
+#define FILE_MOST ((size_t)1 << 30)
 
-/* A permutation: the same name may be another file on another machine. Pipes are read once, by the
- * run. */
+/* A permutation or a schedule: the same name may be another file on another machine. Pipes are read
+ * once, by the run. */
 static int compare_file(struct ranks *ranks, const char *path, struct fault *fault)
 {
 	struct stat status;
@@ -84,9 +84,14 @@ static int compare_files(struct ranks *ranks, const struct run_config *config, s
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++)
-		if (config->traffic.at[i].file != NULL)
-			result = compare_file(ranks, config->traffic.at[i].file, fault);
+	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++) {
+		const struct run_config_traffic *traffic = &config->traffic.at[i];
+
+		if (traffic->file != NULL)
+			result = compare_file(ranks, traffic->file, fault);
+		if (traffic->ranks != NULL && result == 0)
+			result = compare_file(ranks, traffic->ranks, fault);
+	}
 	return result;
 }
 

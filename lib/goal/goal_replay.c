@@ -184,18 +184,38 @@ static struct goal_replay_channel *find_channel(
 	return NULL;
 }
 
+/* False: more than its rank sends. */
+static bool put_in_flight(struct goal_replay *replay, uint32_t op)
+{
+	struct goal_replay_channel *channel =
+		find_channel(replay, replay->source[op], replay->goal->op[op].peer);
+	uint32_t sent;
+
+	if (channel == NULL)
+		return false;
+	sent = atomic_load_explicit(&channel->sent, memory_order_relaxed);
+	if (sent == channel->sends)
+		return false;
+	replay->slot[channel->first + sent] = op;
+	atomic_store_explicit(&channel->sent, sent + 1, memory_order_release);
+	return true;
+}
+
 void goal_replay_accept(struct goal_replay *replay, uint32_t rank, weft_time now)
 {
 	struct goal_replay_rank *at = &replay->rank[rank];
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
 	uint32_t op = op_list_pop(&at->due, replay->next);
-	struct goal_replay_channel *channel = find_channel(replay, rank, replay->goal->op[op].peer);
-	uint32_t sent = atomic_load_explicit(&channel->sent, memory_order_relaxed);
 
-	replay->slot[channel->first + sent] = op;
-	atomic_store_explicit(&channel->sent, sent + 1, memory_order_release);
+	put_in_flight(replay, op);
 	end(replay, at, op, now, &ready);
 	goal_replay_begin(replay, at, now, &ready);
+}
+
+bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op)
+{
+	return op < replay->goal->ops && replay->goal->op[op].kind == GOAL_SEND &&
+	       put_in_flight(replay, op);
 }
 
 bool goal_replay_deliver(struct goal_replay *replay, uint32_t rank, uint32_t from, weft_time now)
@@ -265,4 +285,31 @@ uint64_t goal_replay_count(const struct goal_replay *replay)
 	for (uint32_t rank = 0; rank < replay->goal->ranks; rank++)
 		count += atomic_load_explicit(&replay->rank[rank].ended, memory_order_acquire);
 	return count;
+}
+
+struct goal_replay_end goal_replay_end(const struct goal_replay *replay, uint32_t rank)
+{
+	const struct goal_replay_rank *at = &replay->rank[rank];
+
+	return (struct goal_replay_end){.ended_ps = at->ended_ps,
+		.ended = atomic_load_explicit(&at->ended, memory_order_acquire),
+		.posted = at->posted.head,
+		.unexpected = at->unexpected.head};
+}
+
+void goal_replay_set_end(
+	struct goal_replay *replay, uint32_t rank, const struct goal_replay_end *end)
+{
+	struct goal_replay_rank *at = &replay->rank[rank];
+
+	at->ended_ps = end->ended_ps;
+	at->posted.head = end->posted;
+	at->unexpected.head = end->unexpected;
+	atomic_store_explicit(&at->ended, end->ended, memory_order_release);
+}
+
+uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *count)
+{
+	*count = replay->goal->rank[rank].count;
+	return &replay->state[replay->goal->rank[rank].first];
 }

@@ -27,6 +27,11 @@
  *
  * Nothing is allocated after goal_replay_create(). The calls for one rank come from one thread;
  * ranks may have different threads.
+ *
+ * A schedule can be replayed by several processes, each of which has a replay of the whole of it
+ * and calls these functions for its own ranks: goal_replay_accept_elsewhere() where a message goes,
+ * and at the end goal_replay_end() and goal_replay_set_end(), after which a replay can be asked
+ * about ranks of others.
  */
 
 #include <stdbool.h>
@@ -54,6 +59,9 @@ bool goal_replay_poll(
 	struct goal_replay *replay, uint32_t rank, weft_time now, struct goal_message *message);
 /* The interface has taken the message; call before it can be delivered. */
 void goal_replay_accept(struct goal_replay *replay, uint32_t rank, weft_time now);
+/* The same for a message that was accepted in another process, which replays its sender: then it is
+ * in flight here, too. False: 'op' is no send, or too many were in flight. */
+bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op);
 /* The oldest message in flight from 'from' to 'rank' has arrived. False: none is in flight. */
 bool goal_replay_deliver(struct goal_replay *replay, uint32_t rank, uint32_t from, weft_time now);
 
@@ -68,6 +76,17 @@ bool goal_replay_done(const struct goal_replay *replay);
 weft_time goal_replay_ended(const struct goal_replay *replay);
 /* Operations that have ended. */
 uint64_t goal_replay_count(const struct goal_replay *replay);
+
+/* What a rank is like at the end, for a copy of the replay in another process. */
+struct goal_replay_end {
+	weft_time ended_ps;
+	uint32_t ended, posted, unexpected;
+};
+struct goal_replay_end goal_replay_end(const struct goal_replay *replay, uint32_t rank);
+void goal_replay_set_end(
+	struct goal_replay *replay, uint32_t rank, const struct goal_replay_end *end);
+/* Beside it the states of the rank's operations, a byte each, which are the replay's. */
+uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *count);
 
 /* At the end: 0 if everything is done and no message is left; else -EINVAL with the first recv
  * without a message, the first waiting operation, or the first message without a recv, with rank,

@@ -28,10 +28,12 @@ static void make_channels(struct goal_replay *replay, uint32_t number, uint32_t 
 	}
 	if (sends > 0)
 		qsort(scratch, sends, sizeof(*scratch), compare_numbers);
-	for (uint32_t i = 0; i < sends; i++, (*slots)++)
+	for (uint32_t i = 0; i < sends; i++, (*slots)++) {
 		if (i == 0 || scratch[i] != scratch[i - 1])
 			replay->channel[(*channels)++] =
 				(struct goal_replay_channel){.to = scratch[i], .first = *slots};
+		replay->channel[*channels - 1].sends++;
+	}
 	rank->channels = *channels - rank->first_channel;
 }
 

@@ -29,7 +29,8 @@ struct goal_replay_cpu {
  * writes the slot and 'sent', the receiver 'taken'. */
 struct goal_replay_channel {
 	uint32_t to;
-	uint32_t first; /* first of its slots */
+	uint32_t first; /* of its slots */
+	uint32_t sends; /* slots */
 	_Atomic uint32_t sent;
 	uint32_t taken;
 };

@@ -6,6 +6,7 @@
 
 #include "virtual_cn.h"
 #include "virtual_control.h"
+#include "virtual_goal.h"
 #include "virtual_host.h"
 #include "virtual_parts.h"
 #include "virtual_recovery.h"
@@ -167,6 +168,17 @@ void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
 	crossing->answer = *answer;
 }
 
+void virtual_cross_accept(struct virtual_fabric *fabric, uint32_t host, uint32_t op)
+{
+	struct virtual_crossing_control *crossing = cross_control(
+		fabric, NULL, virtual_host_order(fabric, host, VIRTUAL_WAKE), WEFT_TIME_NEVER);
+
+	if (crossing == NULL)
+		return;
+	crossing->kind = VIRTUAL_CROSSING_ACCEPT;
+	crossing->op = op;
+}
+
 /* Arrivals at switches go to the lane of this part's own, among which they come: then they are
  * prefetched, too. */
 static void take_data(struct virtual_fabric *fabric, struct sim_event event)
@@ -222,6 +234,9 @@ void virtual_cross_take_control(
 	case VIRTUAL_CROSSING_ANSWER:
 		virtual_cn_push(fabric, virtual_host_of(fabric, crossing->order), &crossing->answer,
 			crossing->at);
+		return;
+	case VIRTUAL_CROSSING_ACCEPT:
+		virtual_goal_note(fabric, crossing->op);
 		return;
 	}
 }

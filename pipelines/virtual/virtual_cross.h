@@ -26,19 +26,21 @@ struct virtual_crossing_packet {
 enum virtual_crossing_control_kind {
 	VIRTUAL_CROSSING_CREDIT,
 	VIRTUAL_CROSSING_ARN,
-	VIRTUAL_CROSSING_ANSWER
+	VIRTUAL_CROSSING_ANSWER,
+	VIRTUAL_CROSSING_ACCEPT /* of a schedule's message; no event */
 };
 
 struct virtual_crossing_control {
 	weft_time at;
 	uint32_t order;
 	enum virtual_crossing_control_kind kind;
-	/* That sent it; only its address counts. NULL: a notification of congestion. */
+	/* That sent it; only its address counts. NULL: it passes no link. */
 	const struct virtual_tx *channel;
 	union {
 		struct control_credit credit;
 		struct control_arn arn;
 		struct virtual_answer answer;
+		uint32_t op; /* of the schedule */
 	};
 };
 
@@ -69,6 +71,9 @@ void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *c
 void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
 	const struct virtual_answer *answer, weft_time at);
 void virtual_cross_report(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
+/* A message of a schedule has been accepted for a host in another process, which has a replay of
+ * its own: it knows before any of the message's frames can arrive. */
+void virtual_cross_accept(struct virtual_fabric *fabric, uint32_t host, uint32_t op);
 /* A packet that will never arrive, of which the destination will know at 'due'. */
 void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
 

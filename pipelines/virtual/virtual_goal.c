@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "virtual_host.h"
+#include "virtual_parts.h"
 #include "virtual_wire_cost.h"
 
 /* The rank may have done all that it has. */
@@ -20,6 +21,14 @@ static void look_at(struct virtual_fabric *fabric, uint32_t rank, weft_time now)
 	fabric->goal_rank_done[rank] = true;
 	fabric->goal_state.ranks_done++;
 	fabric->goal_state.changed = now;
+}
+
+void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_state *of)
+{
+	all->sent += of->sent;
+	all->delivered += of->delivered;
+	all->ranks_done += of->ranks_done;
+	all->changed = of->changed > all->changed ? of->changed : all->changed;
 }
 
 bool virtual_goal_is_over(
@@ -62,6 +71,8 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 			return WEFT_TIME_NEVER; /* until something has left */
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
+		if (!virtual_is_ours(fabric, fabric->switches + message.destination))
+			virtual_cross_accept(fabric, message.destination, due.op);
 		fabric->goal_messages++;
 		fabric->goal_state.sent++;
 		fabric->window.entry[message.entry].flow[number].generated++;
@@ -72,6 +83,14 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 	look_for_end(fabric);
 	next = goal_replay_next(fabric->replay, rank);
 	return next == WEFT_TIME_NEVER ? next : from + next;
+}
+
+void virtual_goal_note(struct virtual_fabric *fabric, uint32_t op)
+{
+	if (fabric->replay == NULL || !goal_replay_accept_elsewhere(fabric->replay, op)) {
+		fabric->parts->garbled = true;
+		fabric->failed = true;
+	}
 }
 
 void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,

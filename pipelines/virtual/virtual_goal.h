@@ -20,12 +20,16 @@ static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)
 						     : fabric->goal_ended + fabric->goal_rest_ps;
 }
 
+/* Adds the state of other parts. */
+void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_state *of);
 /* By the state of all parts together. */
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);
 /* The others only in a fabric with a schedule. */
 /* Sends what is due. Returns when to call it again if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* A message has been accepted in another process. */
+void virtual_goal_note(struct virtual_fabric *fabric, uint32_t op);
 /* A frame has arrived, with which a message may be whole. */
 void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
 	const struct weft_packet *packet, weft_time now);

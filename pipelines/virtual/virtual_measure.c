@@ -29,7 +29,7 @@ static void add_delivered(const struct virtual_fabric *part, struct measure_tota
 	}
 }
 
-/* Those of other ranks, which have no schedules. */
+/* Those of other ranks. */
 static void add_ranks(const struct virtual_fabric *fabric, struct measure_totals *totals)
 {
 	uint64_t *const each[] = {&totals->messages, &totals->bytes, &totals->wire_bytes,

@@ -146,19 +146,43 @@ static void pass_host(struct mirror *mirror, const struct virtual_fabric *fabric
 	PASS(mirror, nic->order->held_ps);
 }
 
+static bool is_of_rank(const struct virtual_fabric *fabric, uint32_t device, unsigned rank)
+{
+	const struct virtual_parts *parts = fabric->parts;
+
+	return parts->of_device[device] - virtual_ranks_first(parts, rank) < parts->own;
+}
+
 /* Those of the rank, in their order. */
 static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
-	const struct virtual_parts *parts = fabric->parts;
-	unsigned first = virtual_ranks_first(parts, rank);
-
 	for (uint32_t i = 0; i < fabric->switches + fabric->hosts && !mirror->bad; i++) {
-		if (parts->of_device[i] - first >= parts->own)
+		if (!is_of_rank(fabric, i, rank))
 			continue;
 		if (i < fabric->switches)
 			pass_switch(mirror, fabric, i);
 		else
 			pass_host(mirror, fabric, i - fabric->switches);
+	}
+}
+
+/* --- schedule --- */
+
+/* The ends of the schedule's ranks whose hosts are this rank's. */
+static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
+{
+	for (uint32_t i = 0; i < fabric->goal->goal->ranks && !mirror->bad; i++) {
+		struct goal_replay_end end = goal_replay_end(fabric->replay, i);
+		uint8_t *states;
+		size_t count;
+
+		if (!is_of_rank(fabric, fabric->switches + fabric->goal->host_of[i], rank))
+			continue;
+		PASS(mirror, end);
+		states = goal_replay_states(fabric->replay, i, &count);
+		pass(mirror, states, count);
+		if (mirror->out == NULL)
+			goal_replay_set_end(fabric->replay, i, &end);
 	}
 }
 
@@ -228,6 +252,8 @@ static void read_rank(struct virtual_fabric *fabric, struct ranks *ranks, unsign
 	struct mirror mirror = {.in = {ranks->in[rank].bytes, ranks->in[rank].used}};
 
 	pass_devices(&mirror, fabric, rank);
+	if (fabric->goal != NULL)
+		pass_goal(&mirror, fabric, rank);
 	pass_sums(&mirror, fabric, rank);
 	if (mirror.bad || mirror.in.left > 0)
 		ranks_fail(ranks, "the part of another rank in the result makes no sense");
@@ -240,6 +266,8 @@ int virtual_mirror(struct virtual_fabric *fabric, struct fault *fault)
 
 	if (ranks->own != 0) {
 		pass_devices(&mirror, fabric, ranks->own);
+		if (fabric->goal != NULL)
+			pass_goal(&mirror, fabric, ranks->own);
 		pass_sums(&mirror, fabric, ranks->own);
 	}
 	if (mirror.bad)

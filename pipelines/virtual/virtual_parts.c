@@ -101,14 +101,6 @@ static void take_boxes(struct virtual_worker *worker)
 		virtual_ranks_take(worker);
 }
 
-static void add_goal(struct virtual_goal_state *all, const struct virtual_goal_state *of)
-{
-	all->sent += of->sent;
-	all->delivered += of->delivered;
-	all->ranks_done += of->ranks_done;
-	all->changed = of->changed > all->changed ? of->changed : all->changed;
-}
-
 /* When the rounds end. */
 static weft_time end_of(const struct virtual_worker *worker, const struct virtual_goal_state *goal)
 {
@@ -132,7 +124,7 @@ static struct virtual_told hear(const struct virtual_parts *parts, unsigned side
 		all.out += told->out;
 		all.events = told->events > all.events ? told->events : all.events;
 		all.pause = all.pause || told->pause;
-		add_goal(&all.goal, &told->goal);
+		virtual_goal_add(&all.goal, &told->goal);
 	}
 	all.pause = all.pause || all.out > parts->out_max;
 	return all;
@@ -330,12 +322,6 @@ static int check(const struct virtual_fabric *fabric, struct fault *fault)
 	char text[VIRTUAL_PARTS_TEXT];
 
 	virtual_parts_text(fabric, text);
-	/* A host that gets a message looks into its sender's state for what it is. */
-	if (fabric->goal != NULL && fabric->parts->ranks != NULL)
-		return fault_set(fault, EINVAL,
-			"%s: a schedule (traffic pattern goal): only one process can run this, "
-			"with --workers",
-			text);
 	if (fabric->parts->count > fabric->switches || fabric->parts->count > VIRTUAL_WORKERS_MAX)
 		return fault_set(fault, EINVAL,
 			"%s: expected 1 to %u%s, of a fabric with %u switches", text,

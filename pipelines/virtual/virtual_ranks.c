@@ -7,12 +7,14 @@
 
 #include "rng.h"
 #include "virtual_cross.h"
+#include "virtual_goal.h"
 
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
  * all parts of the sender have for it. */
 struct head {
 	uint64_t next, out, events; /* as struct virtual_told, of all parts of the sender */
 	uint64_t pause;
+	struct virtual_goal_state goal;
 };
 
 struct section {
@@ -31,9 +33,9 @@ struct sent_packet {
 	uint8_t kind;  /* enum virtual_crossing */
 };
 
-/* A credit frame or a notification. Of a credit frame the limits of its VCs follow: what the sender
- * has sent the receiver knows, for nothing is lost (virtual_open_credit()). Of a notification of
- * congestion its struct virtual_answer follows. */
+/* A credit frame, a notification, or a schedule's message that was accepted. Of a credit frame the
+ * limits of its VCs follow: what the sender has sent the receiver knows, for nothing is lost
+ * (virtual_open_credit()). Of a notification of congestion its struct virtual_answer follows. */
 struct sent_control {
 	weft_time at;
 	uint32_t order;
@@ -45,6 +47,7 @@ struct sent_control {
 			uint32_t session, peer_session;
 		} credit;
 		struct control_arn arn;
+		uint32_t op;
 	};
 };
 
@@ -114,6 +117,8 @@ static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
 		sent.channel = (uint32_t)(crossing->channel - fabric->channel);
 	if (crossing->kind == VIRTUAL_CROSSING_ARN)
 		sent.arn = crossing->arn;
+	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
+		sent.op = crossing->op;
 	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
 		sent.vcs = crossing->credit.vcs;
 		sent.credit.session = crossing->credit.session;
@@ -208,6 +213,7 @@ static struct head head_of(const struct virtual_parts *parts, unsigned side)
 		head.out += told->out;
 		head.events = told->events > head.events ? told->events : head.events;
 		head.pause |= told->pause;
+		virtual_goal_add(&head.goal, &told->goal);
 	}
 	return head;
 }
@@ -227,6 +233,7 @@ static void hear(struct virtual_parts *parts, unsigned rank)
 	others->out += head.out;
 	others->events = head.events > others->events ? head.events : others->events;
 	others->pause = others->pause || head.pause != 0;
+	virtual_goal_add(&others->goal, &head.goal);
 }
 
 void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
@@ -286,6 +293,8 @@ static bool take_rest(struct virtual_crossing_control *crossing, const struct se
 
 	if (crossing->kind == VIRTUAL_CROSSING_ARN)
 		crossing->arn = sent->arn;
+	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
+		crossing->op = sent->op;
 	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
 		crossing->credit.session = sent->credit.session;
 		crossing->credit.peer_session = sent->credit.peer_session;

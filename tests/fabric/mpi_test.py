@@ -21,7 +21,7 @@ import unittest
 WEFT, FABRIC, FABRICS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 TOPO = pathlib.Path(__file__).resolve().parents[2] / "topo"
 CASES = os.environ.get("WEFT_MPI_CASES", "3")
-MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"]
+MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
 if os.geteuid() == 0:
     MPIRUN.append("--allow-run-as-root")
 # Hours, if nothing ends it.
@@ -112,6 +112,28 @@ class Mpi(unittest.TestCase):
             one = self.result(*short, file=TOPO / name)[1]
             self.assertEqual(self.result(*short, "--mpi", "2", file=TOPO / name)[1], one, name)
 
+    def schedule(self, path, size):
+        call(WEFT, "goal", "gen", "alltoall", "--ranks", "16", "--bytes", size, "--rounds", "2", "-o", str(path))
+        return "--set", f"traffic=[{{pattern: goal, file: {path}}}]", "--set", "measure.duration=5ms"
+
+    def test_schedules_give_the_bytes_of_one(self):
+        words = self.schedule(self.dir / "s.goal", "3000B")
+        one = self.result(*words)[1]
+        self.assertGreater(json.loads(one)["counters"]["goal_completion_ns"], 0)
+        for more in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
+            self.assertEqual(self.result(*words, *more)[1], one, more)
+
+    def test_a_schedule_with_other_contents_is_refused(self):
+        words = []
+        for size in ("1000B", "2000B"):
+            here = self.dir / size
+            here.mkdir()
+            self.schedule(here / "s.goal", size)
+            words += [":", "-n", "1", "--wdir", str(here), FABRIC, str(self.file), "--set",
+                      "traffic=[{pattern: goal, file: /proc/self/cwd/s.goal}]"]
+        self.refused(2, "weft-fabric: rank 1: another /proc/self/cwd/s.goal than rank 0's, expected the same in all "
+                     "ranks\n", *MPIRUN, *words[1:])
+
     def test_a_deadlock_across_processes_is_found_and_told_as_in_one(self):
         one, three = (call(WEFT, "run", str(TOPO / "ring-deadlock.yaml"), "-q", *words)
                       for words in ((), ("--mpi", "3")))
@@ -185,10 +207,6 @@ class Mpi(unittest.TestCase):
                          "--mpi", "2", "--set", "measure.link-series=true")
         self.refused(2, "weft run: --web: a run by --mpi is not shown while it goes on; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
-        schedule = self.dir / "s.goal"
-        schedule.write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
-        self.run_refused("--mpi 2: a schedule (traffic pattern goal): only one process can run this, with --workers",
-                         "--mpi", "2", "--set", f"traffic=[{{pattern: goal, file: {schedule}}}]")
         self.run_refused("--mpi 2: a link without delay would be cut, and workers need a delay between them: "
                          "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")
 

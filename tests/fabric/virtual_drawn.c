@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "goal_generate.h"
 #include "run_config_json.h"
 #include "virtual_lab.h"
 #include "virtual_private.h"
@@ -171,6 +172,24 @@ static void set_host_delay(struct topology *topology, weft_time delay_ps)
 			topology->link_at[topology->host_link[i]].delay_ps = delay_ps;
 }
 
+void drawn_schedule(const char *path, const char *kind)
+{
+	const struct goal_generate_config config = {kind, 12, 3000, 3, 700};
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	assert_int_equal(goal_generate(&config, out, NULL), 0);
+	fclose(out);
+}
+
+static void add_schedule(json_t *document, const struct virtual_fabric *fabric)
+{
+	struct fault unfinished = {""};
+
+	virtual_fabric_check_complete(fabric, &unfinished);
+	json_object_set_new(document, "unfinished", json_string(unfinished.text));
+}
+
 char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
 	unsigned workers, struct fault *fault)
 {
@@ -196,6 +215,7 @@ char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ra
 				virtual_fabric_check(fabric));
 		document = run_result_json(&result, run_config_json(config));
 		json_object_del(document, "wall");
+		add_schedule(document, fabric);
 		text = json_dumps(document, JSON_INDENT(1));
 		json_decref(document);
 	}

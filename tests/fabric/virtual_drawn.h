@@ -25,6 +25,9 @@ extern const char drawn_plain[];
 
 void drawn_draw(unsigned seed, struct drawn *drawn);
 
+/* A schedule of 12 ranks. */
+void drawn_schedule(const char *path, const char *kind);
+
 /* Everything that a user gets, but for what may differ; NULL: it cannot be run, and the fault says
  * why, or this is not rank 0. */
 char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,

@@ -182,18 +182,35 @@ static void expect_refused(
 	assert_string_equal(fault.text, why);
 }
 
-static void features_that_need_one_process_are_refused_by_all_ranks(void **state)
+/* Whole, and cut off by the end of the run: then what has not ended is named. */
+static void schedules_end_as_with_one_rank(void **state)
 {
+	static const char *const kinds[] = {"alltoall", "ring", "multigrid"};
 	char path[] = "/tmp/weft-ranks-XXXXXX", file[64];
-	struct drawn drawn = {.set = {file}, .sets = 1};
-	int out = mkstemp(path);
 
-	snprintf(file, sizeof(file), "traffic=[{pattern: goal, file: %s}]", path);
-	assert_true(write(out, "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n", 34) == 34);
-	close(out);
-	expect_refused(&drawn, 2, 1,
-		"--mpi 2: a schedule (traffic pattern goal): only one process can run this, with "
-		"--workers");
+	close(mkstemp(path));
+	snprintf(file, sizeof(file), "traffic[1].file=%s", path);
+	for (unsigned i = 0; i < 6; i++) {
+		struct drawn drawn = {
+			.set = {"traffic[1].pattern=goal", file, "switch.voq=true",
+				"traffic[0].from=[h12, h13, h14, h15]", "measure.warmup=1us",
+				"measure.sample=1us",
+				i < 3 ? "measure.duration=10ms" : "measure.duration=3us"},
+			.sets = 7};
+		struct fault fault = {""};
+		char *one, *many;
+
+		drawn_schedule(path, kinds[i % 3]);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		assert_non_null(one);
+		assert_non_null(strstr(one, "goal_completion_ns"));
+		assert_true((strstr(one, "\"unfinished\": \"\"") != NULL) == (i < 3));
+		many = result_of(&drawn, 2 + i % 2, 1 + i / 3, 0, &fault);
+		assert_non_null(many);
+		drawn_expect_same(one, many, i, &drawn);
+		free(one);
+		free(many);
+	}
 	unlink(path);
 }
 
@@ -291,7 +308,7 @@ static void a_signal_to_any_rank_ends_the_run(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(any_number_of_ranks_gives_the_same_bytes),
 	cmocka_unit_test(notifications_cross_between_ranks),
-	cmocka_unit_test(features_that_need_one_process_are_refused_by_all_ranks),
+	cmocka_unit_test(schedules_end_as_with_one_rank),
 	cmocka_unit_test(more_workers_in_all_than_switches_are_refused),
 	cmocka_unit_test(links_without_delay_are_refused),
 	cmocka_unit_test(a_failure_in_the_run_of_one_rank_ends_all),

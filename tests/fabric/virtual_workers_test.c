@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "goal_generate.h"
 #include "virtual_capture.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
@@ -157,16 +156,6 @@ static void captures_have_the_bytes_of_one_worker(void **state)
 	unlink(path);
 }
 
-static void write_schedule(const char *path, const char *kind)
-{
-	const struct goal_generate_config config = {kind, 12, 3000, 3, 700};
-	FILE *out = fopen(path, "w");
-
-	assert_non_null(out);
-	assert_int_equal(goal_generate(&config, out, NULL), 0);
-	fclose(out);
-}
-
 /* Beside other traffic, which goes on while parts learn that the schedule is over. */
 static void schedules_end_as_with_one_worker(void **state)
 {
@@ -185,7 +174,7 @@ static void schedules_end_as_with_one_worker(void **state)
 		struct fault fault = {""};
 		char *one, *many;
 
-		write_schedule(path, kinds[i % 3]);
+		drawn_schedule(path, kinds[i % 3]);
 		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
 		assert_non_null(one);
 		assert_non_null(strstr(one, "goal_completion_ns"));

@@ -310,7 +310,85 @@ static void random_programs_end_with_their_order_kept(void **state)
 	}
 }
 
+/* Rank 0 sends twice to rank 1, which answers once. */
+static struct goal_replay *replay_exchange(struct goal **goal)
+{
+	return replay(goal, "a: send 8b to 1 tag 1\nb: send 8b to 1 tag 2\nr: recv 8b from 1 tag 3",
+		"a: recv 8b from 0 tag 1\nb: recv 8b from 0 tag 2\ns: send 8b to 0 tag 3\n"
+		"s requires b");
+}
+
+static void copies_in_two_processes_tell_each_other_what_was_accepted(void **state)
+{
+	struct goal *goal[2];
+	struct goal_replay *made[2] = {replay_exchange(&goal[0]), replay_exchange(&goal[1])};
+	struct goal_message message;
+
+	assert_int_equal(send_all(made[0], 0, 0), 2);
+	assert_false(goal_replay_deliver(made[1], 1, 0, 5 * NS)); /* it does not know of them */
+	assert_true(goal_replay_accept_elsewhere(made[1], 0));
+	assert_true(goal_replay_accept_elsewhere(made[1], 1));
+	assert_true(goal_replay_deliver(made[1], 1, 0, 5 * NS));
+	assert_true(goal_replay_deliver(made[1], 1, 0, 6 * NS));
+	assert_true(goal_replay_poll(made[1], 1, 6 * NS, &message));
+	goal_replay_accept(made[1], 1, 6 * NS);
+	assert_true(goal_replay_accept_elsewhere(made[0], message.op));
+	assert_true(goal_replay_deliver(made[0], 0, 1, 9 * NS));
+	assert_true(goal_replay_rank_done(made[0], 0));
+	assert_true(goal_replay_rank_done(made[1], 1));
+	for (unsigned i = 0; i < 2; i++)
+		finish(made[i], goal[i]);
+}
+
+/* The end of a rank of 'from' becomes that of the copy. */
+static void copy_end(struct goal_replay *from, struct goal_replay *to, uint32_t rank)
+{
+	struct goal_replay_end end = goal_replay_end(from, rank);
+	size_t count, same;
+	const uint8_t *states = goal_replay_states(from, rank, &count);
+
+	memcpy(goal_replay_states(to, rank, &same), states, count);
+	assert_int_equal(count, same);
+	goal_replay_set_end(to, rank, &end);
+}
+
+static void a_copy_names_what_another_process_has_left(void **state)
+{
+	struct goal *goal[2];
+	struct goal_replay *made[2] = {replay_exchange(&goal[0]), replay_exchange(&goal[1])};
+	struct fault fault = {""};
+
+	send_all(made[0], 0, 3 * NS);
+	goal_replay_accept_elsewhere(made[1], 0);
+	goal_replay_deliver(made[1], 1, 0, 5 * NS);
+	copy_end(made[1], made[0], 1);
+	assert_int_equal(goal_replay_count(made[0]), 3);
+	assert_int_equal(goal_replay_ended(made[0]), 5 * NS);
+	assert_true(goal_replay_diagnose(made[0], &fault) < 0);
+	assert_string_equal(fault.text,
+		"rank 0: recv 'r' (line 5) from 1 tag 3 got no message; 3 operations have not "
+		"ended");
+	for (unsigned i = 0; i < 2; i++)
+		finish(made[i], goal[i]);
+}
+
+static void nothing_is_accepted_elsewhere_that_a_rank_does_not_send(void **state)
+{
+	struct goal *goal;
+	struct goal_replay *made = replay_exchange(&goal);
+
+	assert_false(goal_replay_accept_elsewhere(made, goal->ops));
+	assert_false(goal_replay_accept_elsewhere(made, 2)); /* a recv */
+	assert_true(goal_replay_accept_elsewhere(made, 0));
+	assert_true(goal_replay_accept_elsewhere(made, 0));
+	assert_false(goal_replay_accept_elsewhere(made, 0)); /* rank 0 sends two */
+	finish(made, goal);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(copies_in_two_processes_tell_each_other_what_was_accepted),
+	cmocka_unit_test(a_copy_names_what_another_process_has_left),
+	cmocka_unit_test(nothing_is_accepted_elsewhere_that_a_rank_does_not_send),
 	cmocka_unit_test(a_send_is_due_when_the_calc_before_it_has_ended),
 	cmocka_unit_test(a_cpu_computes_one_thing_at_a_time_and_several_do_at_once),
 	cmocka_unit_test(irequires_waits_for_the_beginning_only),
