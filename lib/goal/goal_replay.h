@@ -77,7 +77,7 @@ weft_time goal_replay_ended(const struct goal_replay *replay);
 /* Operations that have ended. */
 uint64_t goal_replay_count(const struct goal_replay *replay);
 
-/* What a rank is like at the end, for a copy of the replay in another process. */
+/* The end of a rank, for a copy of the replay in another process. */
 struct goal_replay_end {
 	weft_time ended_ps;
 	uint32_t ended, posted, unexpected;
