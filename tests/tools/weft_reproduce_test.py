@@ -545,6 +545,15 @@ class Reproduce(unittest.TestCase):
         document = json.loads(self.run_it("--json", code=1).stdout)
         self.assertEqual((document["means"], document["near"], document["claims"], document["held"]), (3, 2, 0, 0))
 
+    def test_a_bound_of_ours_is_not_said_to_be_published(self):
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean,words\nvalue,,small,UD,,0.1,,,-\n")
+        text = self.run_it("--markdown").stdout
+        self.assertIn("| published | our reading | ours |", text)
+        self.assertRegex(text, r"\| small \| UD \| - \| at least 0\.1\d* \| 0\.\d.* holds \|")
+        row = json.loads(self.run_it("--json").stdout)["rows"][0]
+        self.assertEqual(row["published"], {"min": None, "max": None, "mean": None, "words": None})
+        self.assertEqual(row["reading"], {"min": 0.1, "max": None, "mean": None})
+
     def test_a_bound_and_words_stand_in_a_plain_table(self):
         self.write_networks(("small", "large", "huge"), "factor,,small,DFS,UD,,,1.5\nfactor,,large,DFS,UD,,,1.5\n"
                             "factor,,small,UD,DFS,,,0.67\nfactor,,huge,UD,DFS,,1,\nfactor,,large,UD,DFS,,,1,alike\n"
