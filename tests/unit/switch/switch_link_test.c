@@ -376,8 +376,8 @@ static void a_switch_that_grants_each_packet_owes_a_credit_frame_for_one(void **
 		bench_send(bench, 0, 0, OUT);
 		bench_told(bench, 0);
 		assert_true(bench_leave(bench, OUT) >= 0);
-		assert_int_equal(switch_poll_link(bench->sw, 0, bench->now),
-			each ? LINK_SEND_CREDIT : 0);
+		assert_int_equal(
+			switch_poll_link(bench->sw, 0, bench->now), each ? LINK_SEND_CREDIT : 0);
 		bench_destroy(bench);
 	}
 }

@@ -64,7 +64,8 @@ struct published_row {
 	unsigned case_at, network, algorithm, over;
 	bool has_over;
 	double min, max, mean;       /* NAN: not printed */
-	char words[PUBLISHED_WORDS]; /* of the paper; "": the numbers are its own; "-": no paper's */
+	char words[PUBLISHED_WORDS]; /* of the paper; "": the numbers are its own; "-": no paper's
+				      */
 };
 
 /* Of an efficiency over time. */
