@@ -104,6 +104,18 @@ class Sweep(unittest.TestCase):
         document = json.loads((self.out / "sweep.json").read_text())
         self.assertEqual([row["traffic.0.load_share"] for row in document["means"]], [1.0, 0.05, 0.2])
 
+    def test_entries_of_traffic_have_columns_of_their_own(self):
+        self.write("entries", "traffic.0.load=20%")
+        self.sweep("--vary", "traffic[0].load=20%,30%", "--seeds", "1:2")
+        rows, means = self.rows(), self.rows("sweep-mean.csv")
+        self.assertEqual([(row["traffic.0_accepted"], row["traffic.1_accepted"], row["traffic.1_total_ns_p999"])
+                          for row in rows], [("0.1", "0.0666666667", "1800")] * 2 + [("", "", "")] * 2)
+        self.assertEqual((means[0]["traffic.1_total_ns_mean"], means[0]["traffic.1_total_ns_mean_ci95"]), ("600", "0"))
+        self.assertEqual(means[1]["traffic.1_total_ns_mean"], "")
+        self.assertEqual(list(rows[0])[-1], "traffic.0.load_share")
+        self.sweep("--vary", "traffic[0].load=30%,40%", out=self.dir / "plain")
+        self.assertNotIn("traffic.0_accepted", (self.dir / "plain/sweep.csv").read_text())
+
     def test_points_have_speaking_names(self):
         self.sweep(*LOADS, "--seeds", "3:4")
         self.assertEqual(self.files()[:3], ["0_load=10%_seed=3.json", "1_load=10%_seed=4.json",
