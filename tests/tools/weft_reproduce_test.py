@@ -430,6 +430,7 @@ class Reproduce(unittest.TestCase):
                            (("table-6", "--list"), "not both"), (("table-6", "--jobs", "0"), "--jobs 0"),
                            (("a", "b"), "one NAME")):
             self.assertIn(text, self.weft(*(args or ("--quick",)), code=2).stderr)
+        self.assertNotIn("both", self.weft("--quick", code=2).stderr)
         self.write("e.yaml", EXPERIMENT.replace("routing.algorithm=dfs", "routing.algorithm=dfz"))
         self.assertIn("dfz", self.run_it(code=2).stderr)
 
