@@ -168,7 +168,7 @@ static json_t *column_value(const struct column *column, const json_t *from)
 	return value != NULL ? json_deep_copy(value) : json_null();
 }
 
-/* What column 'at' describes: the result or one of its entries. */
+/* The source of column 'at': the result or one of its entries. */
 static const json_t *column_from(unsigned at, const json_t *result)
 {
 	return at < COLUMNS ? result
