@@ -13,6 +13,7 @@ struct run_config standalone_run_config(const struct switch_options *options)
 	run_config_default(&run);
 	if (options->adaptive != NULL)
 		run.routing.adaptive = options->adaptive;
+	run.sw.credits = run_credits_of_mode(run.routing.adaptive);
 	run.routing.afi = run_config_is_adaptive(&run) && options->vcs > 1;
 	run.sw.vcs = options->vcs - run.routing.afi;
 	run.sw.voq = options->voq;

@@ -40,9 +40,12 @@ void link_end_renew_open(struct link_end *end)
 
 static bool grants_due(const struct link_end *end)
 {
-	for (unsigned vc = 0; vc < end->config.vcs; vc++)
-		if (credit_grant_due(&end->rx[vc]))
+	for (unsigned vc = 0; vc < end->config.vcs; vc++) {
+		const struct credit_rx *rx = &end->rx[vc];
+
+		if (end->config.each ? credit_ungranted(rx) > 0 : credit_grant_due(rx))
 			return true;
+	}
 	return false;
 }
 

@@ -50,6 +50,7 @@ struct link_end_config {
 	uint8_t vcs;          /* 1..FRAME_VCS_MAX */
 	bool open;            /* peer without credits */
 	bool proving;         /* see above */
+	bool each;            /* grant what is free at each poll, however little it is */
 	uint32_t vc_blocks;   /* buffer of each VC, blocks */
 	uint32_t session;     /* nonzero, different in each run of the device */
 	weft_time hello_ps;   /* hello interval; down after LINK_HELLOS_MISSED of them */
@@ -98,7 +99,8 @@ enum link_hello link_end_judge_hello(const struct link_end *end, const struct co
 void link_end_init(struct link_end *end, const struct link_end_config *config, weft_time now);
 
 /* Call once per loop. Grants are sent when they reach a quarter of a VC's buffer, an eighth if the
- * sender has less than that left, and at each refresh. */
+ * sender has less than that left, and at each refresh; with 'each' also when a single block is
+ * free. */
 unsigned link_end_poll(struct link_end *end, weft_time now);
 
 /* The device has lost or regained its carrier. Without carrier a link goes down at its next poll; a

@@ -38,6 +38,7 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 			.device_kind = 0,
 			.vcs = sw->vcs,
 			.open = (config->open_ports & BIT64(port)) != 0,
+			.each = config->credits_each,
 			.vc_blocks = port_blocks(config, port) / sw->vcs,
 			.session = config->session,
 			.hello_ps = config->hello_ps,

@@ -78,6 +78,7 @@ struct switch_config {
 	uint8_t sl_to_vc[16];  /* queuing scheme */
 	weft_time hello_ps;    /* 10 ms in the papers; 3 missed: down */
 	weft_time credit_refresh_ps;
+	bool credits_each;        /* link_end_config.each */
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
 	uint16_t control_reserve; /* control frames that may wait at an output */
 	/* Destination table: by host, the primary port (SWITCH_PORT_NONE: no route) and the set of

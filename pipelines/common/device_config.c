@@ -81,6 +81,7 @@ void device_config_switch(
 		.buffer_blocks = buffer_blocks(run),
 		.hello_ps = hello_of(from),
 		.credit_refresh_ps = refresh_of(from),
+		.credits_each = run->sw.credits == RUN_CREDITS_EACH,
 		.watchdog_ps = run->watchdog_ps,
 		.control_reserve = from->links_are_up ? 1 : CONTROL_RESERVE,
 	};
@@ -111,6 +112,7 @@ static struct link_end_config host_link(
 	return (struct link_end_config){
 		.device = (1ull << 32) + host,
 		.device_kind = 1,
+		.each = from->run->sw.credits == RUN_CREDITS_EACH,
 		.vcs = (uint8_t)vcs,
 		.vc_blocks = blocks / vcs,
 		.session = from->session,

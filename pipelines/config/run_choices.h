@@ -71,7 +71,7 @@
 enum run_clock { RUN_CLOCKS(X) };
 enum run_switching { RUN_SWITCHINGS(X) };
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
-enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* clock and adaptive mode */ };
+enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* adaptive mode */ };
 enum run_routing_start { RUN_ROUTING_STARTS(X) };
 enum run_contending { RUN_CONTENDINGS(X) };
 enum run_recording { RUN_RECORDINGS(X) };

@@ -303,12 +303,9 @@ static int check_nic(
 	return check_itb(config, root, fault);
 }
 
-/* Modes that compare ports need credits that are exact to the packet. */
-static enum run_credits find_credits(const struct run_config *config)
+enum run_credits run_credits_of_mode(const struct adaptive_mode *mode)
 {
-	bool compares = config->clock == RUN_CLOCK_VIRTUAL && config->routing.adaptive->compares;
-
-	return compares ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED;
+	return mode->compares ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED;
 }
 
 bool run_routing_has_steps(const struct run_config_routing *routing)
@@ -326,9 +323,8 @@ void run_config_complete(struct run_config *config)
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
-	config->sw.credits_by_default = config->sw.credits == RUN_CREDITS_UNSET;
-	if (config->sw.credits_by_default)
-		config->sw.credits = find_credits(config);
+	if (config->sw.credits == RUN_CREDITS_UNSET)
+		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =
 			run_config_is_adaptive(config) ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
@@ -546,8 +542,6 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 	for (unsigned i = RUN_CLOCK_VIRTUAL; i <= RUN_CLOCK_REAL; i++)
 		if (strcmp(name, run_clock_name((enum run_clock)i)) == 0) {
 			config->clock = (enum run_clock)i;
-			if (config->sw.credits_by_default)
-				config->sw.credits = find_credits(config);
 			return 0;
 		}
 	return fault_set(fault, EINVAL, "--clock %s: expected virtual or real", name);

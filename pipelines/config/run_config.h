@@ -55,7 +55,6 @@ struct run_config_switch {
 	enum run_switching switching;
 	enum run_flow_control flow_control;
 	enum run_credits credits;      /* when a credit frame is sent (lib/link/credit.h) */
-	bool credits_by_default;       /* the file has none: they depend on clock and mode */
 	uint64_t buffer_bytes;         /* per input port, split equally among the VCs */
 	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above, GO below this level */
 	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
@@ -349,6 +348,9 @@ struct run_words {
 	const struct word_list *list;
 };
 extern const struct run_words run_words[];
+
+/* The default of switch.credits: modes that compare ports need credits exact to the packet. */
+enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
 
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);

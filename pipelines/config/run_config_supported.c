@@ -91,8 +91,6 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
 			"measure.messages: numbers of messages go with 'switching: wormhole' "
 			"alone; use measure.duration"},
-		{config->sw.credits != RUN_CREDITS_COALESCED && real,
-			"'switch.credits: each' on the real clock is not built yet; use coalesced"},
 		{config->sw.routing_delay_ps != 0 && real,
 			"a switch.routing-delay on the real clock is not built yet; use 0ns"},
 	};

@@ -28,6 +28,28 @@ echo "7 of 8 published means within 10 %; 1 of 8 rows not measured; 1 of 2 order
 COUNTS = ("\n7 of 8 published means within 10 %; 1 of 8 rows not measured; 1 of 2 orders not as published; "
           "0 of 5 measurements failed.\n\n")
 TOTAL = "\n14 of 16 published means within 10 %; 2 of 4 orders not as published; 0 of 10 measurements failed.\n\n"
+LONG = """
+| | back, ms | end |
+|---|---|---|
+| seed 1, H10 | 8.5 | 0.899 |
+| seed 2, H10 | never | 0.1 |
+
+| factor | | published | ours | ratio | |
+|---|---|---|---|---|---|
+| H10 | drb / none | - | -0.42 (-2.05..6.80) ± 6.24 | - |  |
+
+"""
+CELLS = """cells
+| | seed 1 | drb |
+|---|---|---|
+| H10 | {long: seed 1, H10: back, ms} | {long: H10, drb / none: ours: 0} % |
+"""
+FILLED = """
+| | seed 1 | drb |
+|---|---|---|
+| H10 | 8.5 | 0 ± 6 % |
+
+"""
 
 
 def block(heading, content="old\n"):
@@ -140,6 +162,30 @@ class Pages(unittest.TestCase):
         self.page(block("total one two"), block("weft reproduce one", table("one")),
                   block("weft reproduce two", "\n"))
         self.assertIn("no table of two with counts", self.pages("one", code=3).stderr)
+
+    def test_cells_of_other_tables_are_written_with_the_decimals_asked_for(self):
+        self.page(block(CELLS), block("weft reproduce long", LONG), block("weft reproduce long --quick", LONG.replace("8.5", "9")),
+                  block("weft reproduce one", table("one")))
+        self.pages("--update", "one")
+        self.assertIn(block(CELLS, FILLED), self.text())
+
+    def test_cells_are_compared_though_their_tables_are_not_run(self):
+        self.page(block(CELLS, FILLED.replace("8.5", "9.5")), block("weft reproduce long", LONG),
+                  block("weft reproduce one --quick", table("one")))
+        self.assertIn("cells: STALE", self.pages("--quick", code=1).stdout)
+        self.page(block(CELLS, FILLED), block("weft reproduce long", LONG), block("weft reproduce one --quick", table("one")))
+        self.pages("--quick")
+        self.calls.unlink()
+        self.pages("--cells")
+        self.assertFalse(self.calls.exists())
+
+    def test_a_cell_that_is_nowhere_or_is_in_two_tables_that_differ_is_an_error(self):
+        one = block("weft reproduce one", table("one"))
+        self.page(block(CELLS, FILLED), block("weft reproduce long", LONG.replace("H10", "H25")), one)
+        self.assertIn("0 cells of long: seed 1, H10: back, ms", self.pages("one", code=3).stderr)
+        self.page(block(CELLS, FILLED), block("weft reproduce long", LONG), one,
+                  block("weft reproduce long --only H10", LONG.replace("8.5", "9")))
+        self.assertIn("2 cells of long: seed 1, H10: back, ms", self.pages("one", code=3).stderr)
 
 
 if __name__ == "__main__":

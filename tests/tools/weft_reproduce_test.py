@@ -430,6 +430,7 @@ class Reproduce(unittest.TestCase):
                            (("table-6", "--list"), "not both"), (("table-6", "--jobs", "0"), "--jobs 0"),
                            (("a", "b"), "one NAME")):
             self.assertIn(text, self.weft(*(args or ("--quick",)), code=2).stderr)
+        self.assertNotIn("both", self.weft("--quick", code=2).stderr)
         self.write("e.yaml", EXPERIMENT.replace("routing.algorithm=dfs", "routing.algorithm=dfz"))
         self.assertIn("dfz", self.run_it(code=2).stderr)
 
@@ -544,6 +545,15 @@ class Reproduce(unittest.TestCase):
         self.assertIn("\n2 of 3 published means within 10 %; 1 of 4 rows not measured", text)
         document = json.loads(self.run_it("--json", code=1).stdout)
         self.assertEqual((document["means"], document["near"], document["claims"], document["held"]), (3, 2, 0, 0))
+
+    def test_a_bound_of_ours_is_not_said_to_be_published(self):
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean,words\nvalue,,small,UD,,0.1,,,-\n")
+        text = self.run_it("--markdown").stdout
+        self.assertIn("| published | our reading | ours |", text)
+        self.assertRegex(text, r"\| small \| UD \| - \| at least 0\.1\d* \| 0\.\d.* holds \|")
+        row = json.loads(self.run_it("--json").stdout)["rows"][0]
+        self.assertEqual(row["published"], {"min": None, "max": None, "mean": None, "words": None})
+        self.assertEqual(row["reading"], {"min": 0.1, "max": None, "mean": None})
 
     def test_a_bound_and_words_stand_in_a_plain_table(self):
         self.write_networks(("small", "large", "huge"), "factor,,small,DFS,UD,,,1.5\nfactor,,large,DFS,UD,,,1.5\n"

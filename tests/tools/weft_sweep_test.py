@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -102,6 +103,18 @@ class Sweep(unittest.TestCase):
                              for row in self.rows("sweep-mean.csv")), 0.05)
         document = json.loads((self.out / "sweep.json").read_text())
         self.assertEqual([row["traffic.0.load_share"] for row in document["means"]], [1.0, 0.05, 0.2])
+
+    def test_entries_of_traffic_have_columns_of_their_own(self):
+        self.write("entries", "traffic.0.load=20%")
+        self.sweep("--vary", "traffic[0].load=20%,30%", "--seeds", "1:2")
+        rows, means = self.rows(), self.rows("sweep-mean.csv")
+        self.assertEqual([(row["traffic.0_accepted"], row["traffic.1_accepted"], row["traffic.1_total_ns_p999"])
+                          for row in rows], [("0.1", "0.0666666667", "1800")] * 2 + [("", "", "")] * 2)
+        self.assertEqual((means[0]["traffic.1_total_ns_mean"], means[0]["traffic.1_total_ns_mean_ci95"]), ("600", "0"))
+        self.assertEqual(means[1]["traffic.1_total_ns_mean"], "")
+        self.assertEqual(list(rows[0])[-1], "traffic.0.load_share")
+        self.sweep("--vary", "traffic[0].load=30%,40%", out=self.dir / "plain")
+        self.assertNotIn("traffic.0_accepted", (self.dir / "plain/sweep.csv").read_text())
 
     def test_points_have_speaking_names(self):
         self.sweep(*LOADS, "--seeds", "3:4")
@@ -522,6 +535,23 @@ class Sweep(unittest.TestCase):
         self.write("fail", "traffic.0.load=10%")
         self.assertIn("load=10%, seed=1: no whole result: weft-fabric: no memory", self.sweep(
             *LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run", code=3).stderr)
+
+    def estimated(self, start, run):
+        """CPU seconds that a dry run finds for two points of 1 ms."""
+        self.write("start", str(start))
+        self.write("run", str(run))
+        done = self.sweep("--seeds", "1:2", "--set", "clock=virtual", "--set", "measure.duration=1ms", "--set", "measure.sample=1ms",
+                          "--set", "measure.warmup=0s", "--dry-run")
+        found = re.match(r"2 points, about ([\d.]+) (s|min|h) of CPU time", done.stdout)
+        return float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2]]
+
+    def test_what_a_run_needs_before_it_begins_is_not_taken_to_grow_with_it(self):
+        self.assertLess(self.estimated(0.15, 0), 10)
+
+    def test_a_run_that_grows_with_its_time_is_estimated(self):
+        seconds = self.estimated(0, 20)
+        self.assertGreater(seconds, 20)
+        self.assertLess(seconds, 80)
 
     def test_dry_run_on_the_real_clock_runs_nothing(self):
         done = self.sweep(*LOADS, "--set", "measure.duration=59s", "--dry-run")

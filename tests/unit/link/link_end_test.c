@@ -701,6 +701,25 @@ static void a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer(void **st
 	assert_true((link_end_poll(end, now) & LINK_SEND_CREDIT) != 0);
 }
 
+static void an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_block(void **state)
+{
+	struct bench *bench = *state;
+	struct link_end *end = &bench->side[0].end;
+	struct control_credit credit;
+	weft_time now;
+
+	settle(bench);
+	now = bench->now;
+	link_end_fill_credit(end, &credit, now);
+	credit_arrive(&end->rx[1], 10);
+	end->config.each = true;
+	assert_int_equal(link_end_poll(end, now) & LINK_SEND_CREDIT, 0);
+	credit_release(&end->rx[1], 1);
+	assert_true((link_end_poll(end, now) & LINK_SEND_CREDIT) != 0);
+	end->config.each = false;
+	assert_int_equal(link_end_poll(end, now) & LINK_SEND_CREDIT, 0);
+}
+
 static void an_open_end_is_up_at_once_and_sends_no_control_frames(void **state)
 {
 	const struct link_end_config config = {.vcs = 2,
@@ -771,6 +790,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_cut_link_comes_back_with_all_its_credits),
 	TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh),
 	TEST(a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer),
+	TEST(an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_block),
 	TEST(an_open_end_is_up_at_once_and_sends_no_control_frames),
 	TEST(an_open_end_is_bounded_by_its_buffer_between_two_renewals),
 };

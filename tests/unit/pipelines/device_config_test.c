@@ -41,6 +41,23 @@ static void credit_frames_come_four_times_a_hello_wherever_a_device_lives(void *
 	topology_destroy(bench.topology);
 }
 
+static void credits_for_each_packet_are_granted_by_switches_and_hosts(void **state)
+{
+	for (unsigned each = 0; each < 2; each++) {
+		struct switch_config sw;
+		struct nic_config nic;
+		struct bench bench;
+
+		setup(&bench, PS_PER_MS);
+		bench.run.sw.credits = each ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED;
+		device_config_switch(&bench.lab, 1, &sw);
+		device_config_nic(&bench.lab, 1, NULL, 0, &nic);
+		assert_int_equal(sw.credits_each, each);
+		assert_int_equal(nic.link.each, each);
+		topology_destroy(bench.topology);
+	}
+}
+
 static void rare_hellos_leave_a_credit_frame_each_millisecond(void **state)
 {
 	assert_int_equal(device_credit_refresh(10 * PS_PER_MS), PS_PER_MS);
@@ -84,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(credit_frames_come_four_times_a_hello_wherever_a_device_lives),
+		cmocka_unit_test(credits_for_each_packet_are_granted_by_switches_and_hosts),
 		cmocka_unit_test(rare_hellos_leave_a_credit_frame_each_millisecond),
 		cmocka_unit_test(links_that_are_up_from_the_start_have_no_timers),
 		cmocka_unit_test(a_receive_ring_smaller_than_the_buffer_bounds_what_a_host_grants),

@@ -516,9 +516,6 @@ static void what_is_not_built_is_refused_by_name(void **state)
 			"r.yaml: measure.messages: numbers of messages go with 'switching: "
 			"wormhole' "
 			"alone; use measure.duration"},
-		{"switch.credits=each",
-			"r.yaml: 'switch.credits: each' on the real clock is not built "
-			"yet; use coalesced"},
 		{"switch.routing-start=header",
 			"r.yaml: switch.routing-start: header goes with 'switching: wormhole' "
 			"alone"},
@@ -754,7 +751,7 @@ static void what_selectors_are_told_has_three_digits_after_the_point(void **stat
 		assert_null(parse_set(HEAD, bad[i], &fault));
 }
 
-/* Modes that compare ports by credits need them exact; the real clock has no such credits. */
+/* Modes that compare ports by credits need them exact, on both clocks. */
 static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
 {
 	static const struct {
@@ -766,7 +763,10 @@ static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
 		{"virtual", "arn", RUN_CREDITS_COALESCED},
 		{"virtual", "adaptive", RUN_CREDITS_EACH},
 		{"virtual", "adaptive-th", RUN_CREDITS_EACH},
-		{"real", "adaptive", RUN_CREDITS_COALESCED},
+		{"real", "arn", RUN_CREDITS_COALESCED},
+		{"real", "adaptive", RUN_CREDITS_EACH},
+		{"real", "adaptive-th", RUN_CREDITS_EACH},
+		{"real", "adaptive, credits: coalesced", RUN_CREDITS_COALESCED},
 		{"virtual", "adaptive, credits: coalesced", RUN_CREDITS_COALESCED},
 	};
 
@@ -789,19 +789,21 @@ static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
 	}
 }
 
-static void another_clock_has_its_own_default_of_credits(void **state)
+static void a_credit_frame_for_each_packet_is_supported_on_both_clocks(void **state)
 {
-	struct fault fault;
-	struct run_config *config = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\n"
-					  "clock: real\n"
-					  "routing: {algorithm: dmodk, adaptive: adaptive}\n"
-					  "traffic: [{pattern: uniform}]\n");
+	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
+	struct fault fault = {""};
 
-	assert_int_equal(run_config_set_clock(config, "virtual", &fault), 0);
-	assert_int_equal(config->sw.credits, RUN_CREDITS_EACH);
-	assert_int_equal(run_config_set_clock(config, "real", &fault), 0);
-	assert_int_equal(config->sw.credits, RUN_CREDITS_COALESCED);
-	run_config_destroy(config);
+	for (unsigned i = 0; i < 2; i++) {
+		struct run_config *config = parse_set(text, "switch.credits=each", &fault);
+
+		assert_non_null(config);
+		assert_int_equal(
+			run_config_set_clock(config, i == 0 ? "real" : "virtual", &fault), 0);
+		assert_int_equal(config->sw.credits, RUN_CREDITS_EACH);
+		assert_int_equal(run_config_supported(config, &fault), 0);
+		run_config_destroy(config);
+	}
 }
 
 static void the_defaults_are_supported(void **state)
@@ -921,7 +923,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_override_is_checked_like_the_file),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(credits_are_by_default_as_exact_as_the_mode_needs),
-	cmocka_unit_test(another_clock_has_its_own_default_of_credits),
+	cmocka_unit_test(a_credit_frame_for_each_packet_is_supported_on_both_clocks),
 	cmocka_unit_test(the_defaults_are_supported),
 	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
 	cmocka_unit_test(hosts_say_who_may_be_the_mapper),

@@ -362,6 +362,26 @@ static void hellos_and_credits_fall_due_at_their_intervals(void **state)
 		LINK_SEND_CREDIT | LINK_SEND_HELLO);
 }
 
+static void a_switch_that_grants_each_packet_owes_a_credit_frame_for_one(void **state)
+{
+	for (unsigned each = 0; each < 2; each++) {
+		struct switch_config config = bench_config(PORTS, VCS);
+		struct bench *bench;
+		struct control_hello hello;
+
+		config.credits_each = each;
+		bench = bench_create(&config);
+		bench_grant_all(bench);
+		link_end_fill_hello(&bench->sw->port[0].link, &hello, bench->now);
+		bench_send(bench, 0, 0, OUT);
+		bench_told(bench, 0);
+		assert_true(bench_leave(bench, OUT) >= 0);
+		assert_int_equal(
+			switch_poll_link(bench->sw, 0, bench->now), each ? LINK_SEND_CREDIT : 0);
+		bench_destroy(bench);
+	}
+}
+
 static void a_port_without_a_cable_says_nothing_and_never_goes_down(void **state)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
@@ -494,6 +514,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(credits_for_another_number_of_vcs_change_nothing),
 	TEST(a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame),
 	TEST(hellos_and_credits_fall_due_at_their_intervals),
+	cmocka_unit_test(a_switch_that_grants_each_packet_owes_a_credit_frame_for_one),
 	cmocka_unit_test(a_port_without_a_cable_says_nothing_and_never_goes_down),
 	cmocka_unit_test(an_open_port_sends_without_a_neighbour_that_grants),
 	cmocka_unit_test(an_open_port_sends_what_one_buffer_holds_between_two_looks),

@@ -172,7 +172,8 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	while (result == 0 && (option = getopt_long(argc, argv, "-o:", options, NULL)) != -1)
 		result = take_option(request, option, optarg, fault);
 	if (result == 0 && request->list == (request->name != NULL))
-		result = fault_set(fault, EINVAL, "expected --list or a NAME, not both");
+		result = fault_set(fault, EINVAL, "expected --list or a NAME%s",
+			request->list ? ", not both" : "");
 	if (result == 0 && request->markdown && (request->json || request->list))
 		result = fault_set(
 			fault, EINVAL, "--markdown is for tables of a NAME, without --json");

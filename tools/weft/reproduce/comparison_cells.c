@@ -112,7 +112,8 @@ void comparison_cells(const struct comparison_row *row, const struct experiment 
 		cells->theirs);
 	if (published_is_reading(published)) {
 		strcpy(cells->reading, cells->theirs);
-		snprintf(cells->theirs, sizeof(cells->theirs), "'%s'", published->words);
+		snprintf(cells->theirs, sizeof(cells->theirs),
+			published_is_own(published) ? "%s" : "'%s'", published->words);
 	}
 	numbers(published->quantity, row->instances > 1 ? row->min : NAN,
 		row->instances > 1 ? row->max : NAN, row->mean, cells->ours);

@@ -55,7 +55,12 @@ static const char *over_name(
 		       : algorithm_name(experiment, published->over);
 }
 
-/* The numbers: the paper's, or our reading of its words. */
+static json_t *words_json(const struct published_row *published)
+{
+	return published_is_own(published) ? json_null() : json_string(published->words);
+}
+
+/* The numbers: the paper's, our reading of its words, or our own. */
 static void add_reference(json_t *json, const struct published_row *published)
 {
 	json_t *numbers = json_pack("{s:o,s:o,s:o}", "min", number(published->min), "max",
@@ -63,8 +68,8 @@ static void add_reference(json_t *json, const struct published_row *published)
 	bool reading = published_is_reading(published);
 
 	json_object_set_new(json, "published",
-		reading ? json_pack("{s:n,s:n,s:n,s:s}", "min", "max", "mean", "words",
-				  published->words)
+		reading ? json_pack("{s:n,s:n,s:n,s:o}", "min", "max", "mean", "words",
+				  words_json(published))
 			: numbers);
 	json_object_set_new(json, "reading", reading ? numbers : json_null());
 }

@@ -20,10 +20,12 @@
  * end, in per cent of the mean, of the value and of the accepted traffic. What is empty was not
  * printed; ours is shown all the same. Rows with a least or greatest value and no mean are bounds:
  * ours has to lie between the two. With 'words', what the paper says without a number, the numbers
- * are not the paper's but our reading of them. '#' begins a comment line.
+ * are not the paper's but our reading of them; with '-' as words no paper says anything, and the
+ * numbers are bounds of ours. '#' begins a comment line.
  */
 
 #include <math.h>
+#include <string.h>
 
 #include "experiment.h"
 
@@ -62,7 +64,8 @@ struct published_row {
 	unsigned case_at, network, algorithm, over;
 	bool has_over;
 	double min, max, mean;       /* NAN: not printed */
-	char words[PUBLISHED_WORDS]; /* of the paper; "": the numbers are its own */
+	char words[PUBLISHED_WORDS]; /* of the paper; "": the numbers are its own; "-": no paper's
+				      */
 };
 
 /* Of an efficiency over time. */
@@ -87,10 +90,16 @@ static inline bool published_is_relative(const struct published_row *row)
 	return row->quantity <= PUBLISHED_PERCENT || (published_is_transient(row) && row->has_over);
 }
 
-/* Whether the numbers are our reading of the paper's words. */
+/* Whether the numbers are not the paper's: our reading of its words, or bounds of ours. */
 static inline bool published_is_reading(const struct published_row *row)
 {
 	return row->words[0] != '\0';
+}
+
+/* Bounds of ours for what no paper shows. */
+static inline bool published_is_own(const struct published_row *row)
+{
+	return strcmp(row->words, "-") == 0;
 }
 
 /* A bound, without a number of its own. */

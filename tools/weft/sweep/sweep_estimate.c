@@ -16,7 +16,8 @@
 #define TRIALS_MAX  6u
 #define LEAST_SHARE (1.0 / 4096)
 #define GROWTH      4
-#define ENOUGH_S    0.1 /* of CPU, for a trial */
+#define ENOUGH_S    0.1 /* of CPU, beyond the shortest run of a trial */
+#define ENOUGH_PART 4   /* and the fraction of that run, whose time varies */
 #define ENOUGH_PS   1e6 /* the shortest run: 1 us */
 #define REAL_START  1.0 /* seconds that a run on the real clock needs besides */
 
@@ -114,22 +115,24 @@ static int run_share(struct trial_run *trial, double share, double *cpu_s, bool 
 	return result;
 }
 
-/* The CPU time of the whole point, from runs of a growing share of it. */
+/* The CPU time of the whole point, from runs of a growing share of it. The shortest one is hardly
+ * more than what a run needs before it begins, which does not grow. */
 static int run_trial(struct trial_run *trial, double *cpu_s, bool *at_most, struct fault *fault)
 {
-	double share = LEAST_SHARE, before = 0, at_before = 0, cpu = 0;
+	double share = LEAST_SHARE, start = 0, cpu = 0, grown = 0;
 	bool ended = false, schedule = false;
-	int result;
+	int result = run_share(trial, share, &start, &ended, &schedule, fault);
 
-	for (;; share = fmin(1, share * GROWTH)) {
+	for (cpu = start;
+		result == 0 && !ended && share < 1 && grown < fmax(ENOUGH_S, start / ENOUGH_PART);
+		grown = cpu - start) {
+		share = fmin(1, share * GROWTH);
 		result = run_share(trial, share, &cpu, &ended, &schedule, fault);
-		if (result < 0 || ended || share >= 1 || cpu >= ENOUGH_S)
-			break;
-		before = cpu;
-		at_before = share;
 	}
 	*at_most = *at_most || (schedule && !ended);
-	*cpu_s = ended ? cpu : cpu + fmax(cpu - before, 0) / (share - at_before) * (1 - share);
+	*cpu_s = cpu;
+	if (!ended && share > LEAST_SHARE)
+		*cpu_s += fmax(grown, 0) / (share - LEAST_SHARE) * (1 - share);
 	return result;
 }
 

@@ -55,8 +55,50 @@ static const struct column columns[] = {
 	{SATURATED, {NULL}, COUNT},
 	{COMPLETION, {"counters", COMPLETION}, MEASURE},
 };
-#define COLUMNS         (sizeof(columns) / sizeof(columns[0]))
+#define COLUMNS         ((unsigned)(sizeof(columns) / sizeof(columns[0])))
 #define COLUMN_NAME_MAX 64
+
+/* Of each entry of 'traffic', where a run has several: traffic.0_accepted and so on. */
+static const struct column entry_columns[] = {
+	{"offered", {"throughput", "offered"}, MEASURE},
+	{"accepted", {"throughput", "accepted"}, MEASURE},
+	LATENCY("total", "total"),
+};
+#define ENTRY_COLUMNS ((unsigned)(sizeof(entry_columns) / sizeof(entry_columns[0])))
+
+/* Column 'at' of a table; 'name' is room for the name of an entry's. */
+static struct column column_at(unsigned at, char name[COLUMN_NAME_MAX])
+{
+	struct column column;
+
+	if (at < COLUMNS)
+		return columns[at];
+	column = entry_columns[(at - COLUMNS) % ENTRY_COLUMNS];
+	snprintf(name, COLUMN_NAME_MAX, "traffic.%u_%s", (at - COLUMNS) / ENTRY_COLUMNS,
+		column.name);
+	column.name = name;
+	return column;
+}
+
+/* Those of a result. */
+static unsigned count_columns(const json_t *result)
+{
+	size_t entries = json_array_size(json_object_get(result, "traffic"));
+
+	return (unsigned)(COLUMNS + (entries > 1 ? entries * ENTRY_COLUMNS : 0));
+}
+
+/* Those that some row has. */
+static unsigned count_table_columns(const struct sweep_plan *plan, json_t *const *rows)
+{
+	unsigned count = COLUMNS;
+	char name[COLUMN_NAME_MAX];
+
+	for (unsigned point = 0; point < plan->points; point++)
+		while (json_object_get(rows[point], column_at(count, name).name) != NULL)
+			count++;
+	return count;
+}
 #define NUMBER_NAME_MAX 512 /* of a key as a column of numbers */
 
 json_t *sweep_result_load(const char *path, bool cut_short)
@@ -110,20 +152,28 @@ static bool lacks_completion(const struct column *column, const json_t *result)
 		       json_object_get(json_object_get(result, "counters"), "goal_unfinished")) > 0;
 }
 
-/* Booleans as 0 or 1, missing values as null. */
-static json_t *column_value(const struct column *column, const json_t *result)
+/* Booleans as 0 or 1, missing values as null. 'from': the result, or its entry of traffic. */
+static json_t *column_value(const struct column *column, const json_t *from)
 {
-	const json_t *value = result;
+	const json_t *value = from;
 
 	if (strcmp(column->name, SATURATED) == 0)
-		return saturated(result);
-	if (lacks_latency(column, result) || lacks_completion(column, result))
+		return saturated(from);
+	if (lacks_latency(column, from) || lacks_completion(column, from))
 		return json_null();
 	for (unsigned i = 0; i < 3 && column->path[i] != NULL; i++)
 		value = json_object_get(value, column->path[i]);
 	if (json_is_boolean(value))
 		return json_integer(json_is_true(value));
 	return value != NULL ? json_deep_copy(value) : json_null();
+}
+
+/* The source of column 'at': the result or one of its entries. */
+static const json_t *column_from(unsigned at, const json_t *result)
+{
+	return at < COLUMNS ? result
+			    : json_array_get(json_object_get(result, "traffic"),
+				      (at - COLUMNS) / ENTRY_COLUMNS);
 }
 
 /* The numbers that the texts of the varied keys mean, at the end of a row. */
@@ -167,8 +217,13 @@ json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *r
 		json_object_set_new(
 			row, plan->vary[i].key, json_string(sweep_plan_value(plan, point, i)));
 	json_object_set(row, "seed", json_object_get(result, "seed"));
-	for (unsigned i = 0; i < COLUMNS; i++)
-		json_object_set_new(row, columns[i].name, column_value(&columns[i], result));
+	for (unsigned i = 0; i < count_columns(result); i++) {
+		char name[COLUMN_NAME_MAX];
+		struct column column = column_at(i, name);
+
+		json_object_set_new(
+			row, column.name, column_value(&column, column_from(i, result)));
+	}
 	set_numbers(row, plan, point);
 	return row;
 }
@@ -214,53 +269,65 @@ static void write_values(const struct sweep_plan *plan, unsigned point, FILE *ou
 	}
 }
 
-void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out)
+static void write_row(
+	const struct sweep_plan *plan, const json_t *row, unsigned point, unsigned count, FILE *out)
 {
-	write_keys(plan, out);
-	fputs("seed", out);
-	for (unsigned i = 0; i < COLUMNS; i++)
-		fprintf(out, ",%s", columns[i].name);
-	write_number_names(plan, out);
-	fputc('\n', out);
-	for (unsigned point = 0; point < plan->points; point++) {
-		if (rows[point] == NULL)
-			continue;
-		write_values(plan, point, out);
-		write_cell(json_object_get(rows[point], "seed"), out);
-		for (unsigned i = 0; i < COLUMNS; i++) {
-			fputc(',', out);
-			write_cell(json_object_get(rows[point], columns[i].name), out);
-		}
-		write_numbers(plan, rows[point], out);
-		fputc('\n', out);
+	write_values(plan, point, out);
+	write_cell(json_object_get(row, "seed"), out);
+	for (unsigned i = 0; i < count; i++) {
+		char name[COLUMN_NAME_MAX];
+
+		fputc(',', out);
+		write_cell(json_object_get(row, column_at(i, name).name), out);
 	}
+	write_numbers(plan, row, out);
+	fputc('\n', out);
 }
 
-static void write_means_heading(const struct sweep_plan *plan, FILE *out)
+void sweep_table_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out)
+{
+	unsigned count = count_table_columns(plan, rows);
+	char name[COLUMN_NAME_MAX];
+
+	write_keys(plan, out);
+	fputs("seed", out);
+	for (unsigned i = 0; i < count; i++)
+		fprintf(out, ",%s", column_at(i, name).name);
+	write_number_names(plan, out);
+	fputc('\n', out);
+	for (unsigned point = 0; point < plan->points; point++)
+		if (rows[point] != NULL)
+			write_row(plan, rows[point], point, count, out);
+}
+
+static void write_means_heading(const struct sweep_plan *plan, unsigned count, FILE *out)
 {
 	write_keys(plan, out);
 	fputs("seeds", out);
-	for (unsigned i = 0; i < COLUMNS; i++) {
-		if (columns[i].kind == TEXT)
+	for (unsigned i = 0; i < count; i++) {
+		char name[COLUMN_NAME_MAX];
+		struct column column = column_at(i, name);
+
+		if (column.kind == TEXT)
 			continue;
-		fprintf(out, ",%s", columns[i].name);
-		if (columns[i].kind == MEASURE)
-			fprintf(out, ",%s_ci95", columns[i].name);
+		fprintf(out, ",%s", column.name);
+		if (column.kind == MEASURE)
+			fprintf(out, ",%s_ci95", column.name);
 	}
 	write_number_names(plan, out);
 	fputc('\n', out);
 }
 
-static void name_interval(const struct column *column, char name[COLUMN_NAME_MAX])
+static void name_interval(const struct column *column, char name[COLUMN_NAME_MAX + 8])
 {
-	snprintf(name, COLUMN_NAME_MAX, "%s_ci95", column->name);
+	snprintf(name, COLUMN_NAME_MAX + 8, "%s_ci95", column->name);
 }
 
 /* One column of 'count' points. */
 static void set_mean(json_t *mean, const struct column *column, json_t *const *rows, unsigned count)
 {
 	double value[SWEEP_VALUES_MAX];
-	char interval[COLUMN_NAME_MAX];
+	char interval[COLUMN_NAME_MAX + 8];
 	struct confidence confidence;
 	json_int_t sum = 0;
 	unsigned values = 0;
@@ -289,7 +356,8 @@ static void set_mean(json_t *mean, const struct column *column, json_t *const *r
 }
 
 /* The mean of the points from 'first' on that differ in their seeds; NULL: there are no results. */
-static json_t *mean_of(const struct sweep_plan *plan, json_t *const *rows, unsigned first)
+static json_t *mean_of(
+	const struct sweep_plan *plan, json_t *const *rows, unsigned first, unsigned count)
 {
 	unsigned repeats = sweep_plan_repeats(plan), seeds = 0;
 	json_t *mean;
@@ -303,20 +371,24 @@ static json_t *mean_of(const struct sweep_plan *plan, json_t *const *rows, unsig
 		json_object_set_new(
 			mean, plan->vary[i].key, json_string(sweep_plan_value(plan, first, i)));
 	json_object_set_new(mean, "seeds", json_integer(seeds));
-	for (unsigned i = 0; i < COLUMNS; i++)
-		if (columns[i].kind != TEXT)
-			set_mean(mean, &columns[i], rows + first, repeats);
+	for (unsigned i = 0; i < count; i++) {
+		char name[COLUMN_NAME_MAX];
+		struct column column = column_at(i, name);
+
+		if (column.kind != TEXT)
+			set_mean(mean, &column, rows + first, repeats);
+	}
 	set_numbers(mean, plan, first);
 	return mean;
 }
 
 json_t *sweep_means(const struct sweep_plan *plan, json_t *const *rows)
 {
-	unsigned repeats = sweep_plan_repeats(plan);
+	unsigned repeats = sweep_plan_repeats(plan), count = count_table_columns(plan, rows);
 	json_t *means = json_array();
 
 	for (unsigned first = 0; first < plan->points; first += repeats) {
-		json_t *mean = mean_of(plan, rows, first);
+		json_t *mean = mean_of(plan, rows, first, count);
 
 		if (mean != NULL)
 			json_array_append_new(means, mean);
@@ -324,24 +396,26 @@ json_t *sweep_means(const struct sweep_plan *plan, json_t *const *rows)
 	return means;
 }
 
-static void write_mean(const struct sweep_plan *plan, const json_t *mean, FILE *out)
+static void write_mean(const struct sweep_plan *plan, const json_t *mean, unsigned count, FILE *out)
 {
-	char interval[COLUMN_NAME_MAX];
+	char interval[COLUMN_NAME_MAX + 8], name[COLUMN_NAME_MAX];
 
 	for (unsigned i = 0; i < plan->varies; i++) {
 		write_cell(json_object_get(mean, plan->vary[i].key), out);
 		fputc(',', out);
 	}
 	write_cell(json_object_get(mean, "seeds"), out);
-	for (unsigned i = 0; i < COLUMNS; i++) {
-		if (columns[i].kind == TEXT)
+	for (unsigned i = 0; i < count; i++) {
+		struct column column = column_at(i, name);
+
+		if (column.kind == TEXT)
 			continue;
 		fputc(',', out);
-		write_cell(json_object_get(mean, columns[i].name), out);
-		if (columns[i].kind != MEASURE)
+		write_cell(json_object_get(mean, column.name), out);
+		if (column.kind != MEASURE)
 			continue;
 		fputc(',', out);
-		name_interval(&columns[i], interval);
+		name_interval(&column, interval);
 		write_cell(json_object_get(mean, interval), out);
 	}
 	write_numbers(plan, mean, out);
@@ -350,11 +424,12 @@ static void write_mean(const struct sweep_plan *plan, const json_t *mean, FILE *
 
 void sweep_means_write(const struct sweep_plan *plan, json_t *const *rows, FILE *out)
 {
+	unsigned count = count_table_columns(plan, rows);
 	json_t *means = sweep_means(plan, rows);
 	const json_t *mean;
 	size_t index;
 
-	write_means_heading(plan, out);
-	json_array_foreach(means, index, mean) write_mean(plan, mean, out);
+	write_means_heading(plan, count, out);
+	json_array_foreach(means, index, mean) write_mean(plan, mean, count, out);
 	json_decref(means);
 }
