@@ -168,7 +168,7 @@ static void pool_is_whole(void)
 static void make_veth(void)
 {
 	need_root();
-	if (system("ip link add wefta type veth peer name weftb 2>/dev/null && "
+	if (system("ip link add wefta mtu 2048 type veth peer name weftb mtu 2048 2>/dev/null && "
 		   "sysctl -qw net.ipv6.conf.wefta.disable_ipv6=1 net.ipv6.conf.weftb.disable_ipv6=1 && "
 		   "ip link set wefta up && ip link set weftb up") != 0)
 		skip_because("no veth pair can be made here");
@@ -443,7 +443,7 @@ static void af_packet_port_hears_nothing_of_other_interfaces(void **state)
 	struct port port;
 
 	make_veth();
-	assert_int_equal(system("ip link add weftc type veth peer name weftd && "
+	assert_int_equal(system("ip link add weftc mtu 2048 type veth peer name weftd mtu 2048 && "
 				"ip link set weftc up && ip link set weftd up"),
 		0);
 	talker.socket = socket(AF_PACKET, SOCK_RAW, 0);
@@ -504,7 +504,8 @@ static void tap_device_carries_frames_to_the_kernel(void **state)
 
 	need_root();
 	open_port(&tap, "net_tap0,iface=wefttap");
-	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap up") != 0)
+	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap mtu 2048 up") !=
+		0)
 		skip_because("the interface of net_tap cannot be set up here");
 	open_port(&socket, "net_af_packet0,iface=wefttap");
 	frames_pass(&tap, &socket, 32);
