@@ -170,6 +170,8 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 		ctx->driver, config->frame_bytes, ctx->info.min_mtu, ctx->info.min_rx_bufsize);
 	needs->frame_bytes_max = ethdev_mtu_max(ctx) + RTE_ETHER_HDR_LEN;
 	needs->device = ctx->dpdk;
+	needs->socket =
+		ctx->driver->is_virtual ? SOCKET_ID_ANY : rte_eth_dev_socket_id(port->ethdev);
 	needs->interface[0] = '\0';
 	if (ctx->driver->overhears)
 		packet_socket_name(ctx->info.if_index, needs->interface);
@@ -186,6 +188,7 @@ void port_ethdev_needs_most(
 	needs->room_bytes = ethdev_driver_room(driver, config->frame_bytes, 0, 0);
 	needs->frame_bytes_max = UINT32_MAX;
 	needs->device = dpdk;
+	needs->socket = SOCKET_ID_ANY;
 	needs->interface[0] = '\0';
 }
 

@@ -43,6 +43,7 @@ struct port_ethdev_needs {
 				segment */
 	uint32_t frame_bytes_max;    /* longest frame that the device can be configured for */
 	const char *device;          /* its name, for messages; lives as long as the port */
+	int socket;                  /* NUMA node of a NIC; -1: a virtual device, or unknown */
 	char interface[IF_NAMESIZE]; /* the kernel's, whose MTU that is; "": none */
 };
 
@@ -58,7 +59,7 @@ bool port_ethdev_is_nic(const char *dpdk);
 void port_ethdev_needs(const struct port *port, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);
 /* Fills the needs of a virtual device called 'dpdk', or the maximum needs of a NIC; EAL need not
- * run. frame_bytes_max is UINT32_MAX. */
+ * run. frame_bytes_max is UINT32_MAX, socket -1. */
 void port_ethdev_needs_most(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs);
 
