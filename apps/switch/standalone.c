@@ -86,11 +86,12 @@ static int make_pools(struct standalone *standalone, struct fault *fault)
 		real_pool_add(&request, &needs);
 	}
 	real_pool_sizes(&request, &sizes);
-	standalone->pool = port_pool_create("frames", sizes.data_mbufs, sizes.data_bytes, fault);
+	standalone->pool =
+		port_pool_create("frames", sizes.data_mbufs, sizes.data_bytes, sizes.socket, fault);
 	if (standalone->pool == NULL)
 		return -ENOMEM;
-	standalone->control_pool =
-		port_pool_create("control", sizes.control_mbufs, sizes.control_bytes, fault);
+	standalone->control_pool = port_pool_create(
+		"control", sizes.control_mbufs, sizes.control_bytes, sizes.socket, fault);
 	return standalone->control_pool != NULL ? 0 : -ENOMEM;
 }
 

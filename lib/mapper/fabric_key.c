@@ -106,12 +106,12 @@ void fabric_key_derive(
 		key->bytes, sizeof(key->bytes));
 }
 
-uint16_t fabric_number(const char *name, const struct fabric_key *key)
+uint16_t fabric_number(const char *identity, const struct fabric_key *key)
 {
 	uint8_t hash[crypto_generichash_BYTES_MIN];
 	uint16_t number;
 
-	crypto_generichash(hash, sizeof(hash), (const uint8_t *)name, strlen(name),
+	crypto_generichash(hash, sizeof(hash), (const uint8_t *)identity, strlen(identity),
 		key != NULL ? key->bytes : NULL, key != NULL ? sizeof(key->bytes) : 0);
 	number = (uint16_t)(hash[0] << 8 | hash[1]);
 	return number != 0 ? number : 1;

@@ -39,11 +39,10 @@ bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsig
 void fabric_key_derive(
 	const struct fabric_key *key, const char *purpose, uint8_t out[FABRIC_KEY_BYTES]);
 
-/* Number of the fabric of this name, not 0: the same for all who have the name and the key. 'key'
- * may be NULL: then the name alone decides. Two names share a number with a probability of 1 in
- * 65,535.
- */
-uint16_t fabric_number(const char *name, const struct fabric_key *key);
+/* Number of the fabric of this identity, not 0: the same for all who have the text and the key.
+ * 'key' may be NULL: then the text alone decides. Two texts share a number with a probability of 1
+ * in 65,535. */
+uint16_t fabric_number(const char *identity, const struct fabric_key *key);
 
 /* Erases the key from memory. */
 void fabric_key_wipe(struct fabric_key *key);

@@ -35,13 +35,26 @@ static bool is_safe_above(const struct stat *status)
 	       (status->st_mode & S_ISVTX) != 0;
 }
 
+/* Root may, but not the processes that give this privilege back. */
+static int check_entry(
+	const char *path, const struct stat *status, mode_t wanted, struct fault *fault)
+{
+	if (!S_ISDIR(status->st_mode) || status->st_uid != geteuid() ||
+		(status->st_mode & wanted) == wanted)
+		return 0;
+	return fault_set(fault, EPERM,
+		"%s cannot be used by its own user (mode %03o): 'chmod u+rwx %s'", path,
+		(unsigned)status->st_mode & 07777, path);
+}
+
 static int check_step(const char *path, struct fault *fault)
 {
 	struct stat status;
 
 	if (lstat(path, &status) < 0)
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	return is_safe_above(&status) ? 0 : refuse(fault, path, &status);
+	return is_safe_above(&status) ? check_entry(path, &status, S_IXUSR, fault)
+				      : refuse(fault, path, &status);
 }
 
 /* Each folder and link above the last name of 'path', from the top. */
@@ -110,6 +123,8 @@ int private_dir_open(const char *path, struct fault *fault)
 	else if ((status.st_mode & OTHERS_WRITE) != 0)
 		result = refuse(fault, path, &status);
 	else
+		result = check_entry(path, &status, S_IRWXU, fault);
+	if (result == 0)
 		result = private_dir_check_way(path, fault);
 	if (result == 0)
 		return fd;

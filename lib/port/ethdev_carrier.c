@@ -15,9 +15,20 @@
 #include <rte_alarm.h>
 
 #include "ethdev_private.h"
+#include "packet_socket.h"
 
 #define LOOK_US   10000
 #define LOSSES_US 1000000
+
+/* A kernel interface tells the truth from the beginning; DPDK's driver always says that it is up.
+ */
+static void note_interface(struct ethdev_ctx *ctx)
+{
+	int carrier = packet_socket_carrier(ctx->info.if_index);
+
+	if (carrier >= 0)
+		port_set_cut(ctx->port, PORT_CUT_CARRIER, carrier == 0);
+}
 
 static void note_carrier(struct ethdev_ctx *ctx)
 {
@@ -51,6 +62,11 @@ static void look(void *arg)
 {
 	struct ethdev_ctx *ctx = arg;
 
+	if (ctx->driver->overhears) {
+		note_interface(ctx);
+		rte_eal_alarm_set(LOOK_US, look, ctx);
+		return;
+	}
 	note_carrier(ctx);
 	if (ctx->looks++ % (LOSSES_US / LOOK_US) == 0)
 		note_losses(ctx);
@@ -61,7 +77,8 @@ void port_watch_ethdev(struct port *port)
 {
 	struct ethdev_ctx *ctx = port->ctx;
 
-	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->driver->is_virtual || ctx->watched)
+	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->watched ||
+		(ctx->driver->is_virtual && !ctx->driver->overhears))
 		return;
 	ctx->watched = rte_eal_alarm_set(1, look, ctx) == 0;
 }

@@ -25,12 +25,22 @@ static uint32_t frame_overhead(const struct rte_eth_dev_info *info)
 	return RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 }
 
+/* The kernel drops longer frames of a packet socket, and nobody counts them. */
+static uint32_t interface_mtu(const struct ethdev_ctx *ctx)
+{
+	int mtu = packet_socket_mtu(ctx->info.if_index);
+
+	return mtu < 0 ? UINT16_MAX : RTE_MIN((uint32_t)mtu, (uint32_t)UINT16_MAX);
+}
+
 uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx)
 {
 	const struct rte_eth_dev_info *info = &ctx->info;
 	uint32_t by_length =
 		info->max_rx_pktlen - RTE_MIN(frame_overhead(info), info->max_rx_pktlen);
 
+	if (ctx->driver->overhears)
+		return interface_mtu(ctx);
 	if (ctx->driver->is_virtual)
 		return UINT16_MAX;
 	return info->max_mtu != 0 ? RTE_MIN(info->max_mtu, by_length) : by_length;
@@ -48,7 +58,7 @@ static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 	if (wanted < ctx->info.min_mtu && !ctx->driver->is_virtual)
 		return ctx->info.min_mtu;
 	if (wanted <= RTE_ETHER_MTU)
-		return most < RTE_ETHER_MTU ? wanted : 0;
+		return most < RTE_ETHER_MTU && !ctx->driver->is_virtual ? wanted : 0;
 	return wanted <= reported ? wanted : 0;
 }
 

@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define WHOLE_FRAME 0x40000
 
@@ -55,4 +58,47 @@ int packet_socket_ignore_outgoing(unsigned interface)
 	}
 	closedir(dir);
 	return result < 0 ? result : count;
+}
+
+/* 'request' gets the interface's name and the answer. */
+static int ask_interface(unsigned interface, unsigned long question, struct ifreq *request)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), result = 0;
+
+	*request = (struct ifreq){.ifr_ifindex = (int)interface};
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCGIFNAME, request) != 0 ||
+		(question != SIOCGIFNAME && ioctl(fd, question, request) != 0))
+		result = -errno;
+	close(fd);
+	return result;
+}
+
+int packet_socket_mtu(unsigned interface)
+{
+	struct ifreq request;
+	int result = ask_interface(interface, SIOCGIFMTU, &request);
+
+	return result < 0 ? result : request.ifr_mtu;
+}
+
+int packet_socket_carrier(unsigned interface)
+{
+	struct ifreq request;
+	int result = ask_interface(interface, SIOCGIFFLAGS, &request);
+
+	if (result < 0)
+		return result;
+	return (request.ifr_flags & IFF_UP) != 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+}
+
+void packet_socket_name(unsigned interface, char name[IF_NAMESIZE])
+{
+	struct ifreq request;
+
+	name[0] = '\0';
+	if (ask_interface(interface, SIOCGIFNAME, &request) == 0)
+		memcpy(name, request.ifr_name, IF_NAMESIZE);
+	name[IF_NAMESIZE - 1] = '\0';
 }

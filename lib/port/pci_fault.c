@@ -76,7 +76,8 @@ static int fault_other(const struct pci_failure *failure, const char *driver, st
 	const char *cause;
 	int length = log_lines_cause(failure->log, &cause);
 
-	if (length == 0)
+	/* EAL's own words where no driver has said anything. */
+	if (length == 0 || strncmp(cause, "Driver cannot attach", 20) == 0)
 		return fault_set(fault, ENODEV,
 			"%s: PCI device %s (%s) is not usable: DPDK has no driver for it, or it "
 			"was not given with '-a %s' before '--'",
@@ -132,7 +133,8 @@ int pci_fault(const struct pci_failure *failure, struct fault *fault)
 	struct pci_device device;
 
 	if (pci_device_read(failure->root, failure->address, &device) < 0)
-		return fault_set(fault, ENODEV, "%s: no PCI device %s in this machine",
+		return fault_set(fault, ENODEV,
+			"%s: no PCI device %s in this machine ('weft port list' shows them)",
 			failure->port, failure->address);
 	if (device.class >= 0 && !pci_device_is_network(&device))
 		return fault_set(fault, ENODEV,

@@ -10,7 +10,7 @@
 #define POOL_CACHE 256u
 
 struct rte_mempool *port_pool_create(
-	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault)
+	const char *name, unsigned count, unsigned frame_bytes, int socket, struct fault *fault)
 {
 	/* An lcore's cache must not hold all of a small pool. */
 	unsigned cache = RTE_MIN(POOL_CACHE, count / 4);
@@ -23,7 +23,10 @@ struct rte_mempool *port_pool_create(
 		return NULL;
 	}
 	pool = rte_pktmbuf_pool_create(
-		name, count, cache, sizeof(struct weft_packet), (uint16_t)room, SOCKET_ID_ANY);
+		name, count, cache, sizeof(struct weft_packet), (uint16_t)room, socket);
+	if (pool == NULL && socket != SOCKET_ID_ANY)
+		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
+			(uint16_t)room, SOCKET_ID_ANY);
 	if (pool == NULL)
 		fault_set(fault, rte_errno, "%s: no memory for %u buffers of %u bytes (%u MiB): %s",
 			name, count, room, (unsigned)(((uint64_t)count * (room + 256)) >> 20),

@@ -71,9 +71,10 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 	return (struct rte_mbuf *)((char *)packet - sizeof(struct rte_mbuf));
 }
 
-/* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes'. NULL and fault. */
+/* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes', in the memory of this
+ * socket if there is enough, else, and with -1, where there is. NULL and fault. */
 struct rte_mempool *port_pool_create(
-	const char *name, unsigned count, unsigned frame_bytes, struct fault *fault);
+	const char *name, unsigned count, unsigned frame_bytes, int socket, struct fault *fault);
 
 /* Opens both ends of an in-memory link: frames sent into one come out of the other, not before
  * their arrived_ps. 'slots' frames each way (a power of two). */

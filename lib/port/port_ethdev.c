@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ethdev_private.h"
+#include "packet_socket.h"
 
 /* Interval of reclaiming sent mbufs, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
@@ -169,6 +170,11 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 		ctx->driver, config->frame_bytes, ctx->info.min_mtu, ctx->info.min_rx_bufsize);
 	needs->frame_bytes_max = ethdev_mtu_max(ctx) + RTE_ETHER_HDR_LEN;
 	needs->device = ctx->dpdk;
+	needs->socket =
+		ctx->driver->is_virtual ? SOCKET_ID_ANY : rte_eth_dev_socket_id(port->ethdev);
+	needs->interface[0] = '\0';
+	if (ctx->driver->overhears)
+		packet_socket_name(ctx->info.if_index, needs->interface);
 }
 
 void port_ethdev_needs_most(
@@ -182,6 +188,8 @@ void port_ethdev_needs_most(
 	needs->room_bytes = ethdev_driver_room(driver, config->frame_bytes, 0, 0);
 	needs->frame_bytes_max = UINT32_MAX;
 	needs->device = dpdk;
+	needs->socket = SOCKET_ID_ANY;
+	needs->interface[0] = '\0';
 }
 
 static bool is_started(const struct port *port)
@@ -204,9 +212,12 @@ bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 	pthread_mutex_unlock(&ctx->asking);
 	if (result != 0)
 		return false;
+	if (ctx->driver->overhears && packet_socket_carrier(ctx->info.if_index) == 0)
+		now.link_status = RTE_ETH_LINK_DOWN;
 	*link = (struct port_ethdev_link){
 		.up = now.link_status == RTE_ETH_LINK_UP,
-		.is_nic = !ctx->driver->is_virtual,
+		.is_dark = now.link_status != RTE_ETH_LINK_UP &&
+			   (!ctx->driver->is_virtual || ctx->driver->overhears),
 		.speed_mbps = now.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : now.link_speed,
 		.driver = ctx->info.driver_name,
 		.rx_descriptors = ctx->rx_descriptors,

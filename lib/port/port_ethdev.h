@@ -19,6 +19,7 @@
  * their counts.
  */
 
+#include <net/if.h>
 #include <stdint.h>
 
 #include "port.h"
@@ -40,8 +41,10 @@ struct port_ethdev_needs {
 	unsigned sent_mbufs;
 	uint32_t room_bytes; /* of an mbuf that the driver accepts and that holds a frame in one
 				segment */
-	uint32_t frame_bytes_max; /* longest frame that the device can be configured for */
-	const char *device;       /* its name, for messages; lives as long as the port */
+	uint32_t frame_bytes_max;    /* longest frame that the device can be configured for */
+	const char *device;          /* its name, for messages; lives as long as the port */
+	int socket;                  /* NUMA node of a NIC; -1: a virtual device, or unknown */
+	char interface[IF_NAMESIZE]; /* the kernel's, whose MTU that is; "": none */
 };
 
 /* Finds the ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args",
@@ -56,7 +59,7 @@ bool port_ethdev_is_nic(const char *dpdk);
 void port_ethdev_needs(const struct port *port, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);
 /* Fills the needs of a virtual device called 'dpdk', or the maximum needs of a NIC; EAL need not
- * run. frame_bytes_max is UINT32_MAX. */
+ * run. frame_bytes_max is UINT32_MAX, socket -1. */
 void port_ethdev_needs_most(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs);
 
@@ -65,16 +68,17 @@ void port_ethdev_needs_most(
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault);
 
-/* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
- * nothing for a virtual device. Call it when all ports of the process are started: driver messages
- * during a port's setup are attributed to that port. Does nothing for a port that is no ethdev. */
+/* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread; of
+ * net_af_packet the carrier of its interface. Does nothing for another virtual device. Call it when
+ * all ports of the process are started: driver messages during a port's setup are attributed to
+ * that port. Does nothing for a port that is no ethdev. */
 void port_watch_ethdev(struct port *port);
 /* Stops watching; the port may be unopened. port_close() does this too, but for this port alone. */
 void port_unwatch_ethdev(struct port *port);
 
 struct port_ethdev_link {
-	bool up;             /* undefined for a virtual device */
-	bool is_nic;         /* not a virtual device */
+	bool up;             /* undefined for a virtual device but net_af_packet */
+	bool is_dark;        /* a NIC or a kernel interface without carrier */
 	uint32_t speed_mbps; /* 0: unknown */
 	const char *driver;  /* "net_e1000_em" */
 	unsigned rx_descriptors, tx_descriptors;

@@ -2,10 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_security.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fabric_key.h"
 #include "lab_config_private.h"
+#include "lab_identity.h"
 #include "run_config_private.h"
 
 _Static_assert(LINK_KEY_BYTES == FABRIC_KEY_BYTES, "derived whole");
@@ -50,6 +53,47 @@ static int load_key(const struct lab *lab, struct fabric_key *key, struct fault 
 		result == -ENOENT ? "; expected a file of 64 hexadecimal digits, mode 600" : "");
 }
 
+/* A fabric key is part of the number, too: with another one the mapper of the other machine would
+ * not be obeyed. */
+static int sign(const struct lab *lab, const char *identity, uint8_t tag[FABRIC_TAG_BYTES],
+	struct fault *fault)
+{
+	const struct run_config_mapper *mapper = &lab->config->run.mapper;
+	struct fabric_key key;
+	int result;
+
+	memset(tag, 0, FABRIC_TAG_BYTES);
+	if (mapper->routes != RUN_ROUTES_MAPPER || mapper->key == NULL)
+		return 0;
+	result = fabric_key_load(&key, mapper->key, fault);
+	if (result == 0)
+		fabric_key_tag(&key, (const uint8_t *)identity, (unsigned)strlen(identity), tag);
+	fabric_key_wipe(&key);
+	return result;
+}
+
+/* 'key' may be NULL. */
+static int find_number(
+	const struct lab *lab, const struct fabric_key *key, uint16_t *number, struct fault *fault)
+{
+	char *identity = lab_identity(lab), *text;
+	uint8_t tag[FABRIC_TAG_BYTES];
+	int result;
+
+	if (identity == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	result = sign(lab, identity, tag, fault);
+	if (result == 0 && asprintf(&text, "%skey %02x%02x%02x%02x\n", identity, tag[0], tag[1],
+				   tag[2], tag[3]) < 0)
+		result = fault_set(fault, ENOMEM, "no memory");
+	free(identity);
+	if (result < 0)
+		return result;
+	*number = fabric_number(text, key);
+	free(text);
+	return 0;
+}
+
 int lab_security_load(const struct lab *lab, struct lab_security *security, struct fault *fault)
 {
 	struct fabric_key key;
@@ -60,11 +104,13 @@ int lab_security_load(const struct lab *lab, struct lab_security *security, stru
 		result = load_key(lab, &key, fault);
 	if (result < 0)
 		return result;
-	security->fabric = fabric_number(lab->config->name, security->keyed ? &key : NULL);
+	result = find_number(lab, security->keyed ? &key : NULL, &security->fabric, fault);
 	if (security->keyed) {
 		fabric_key_derive(&key, "links", security->key.bytes);
 		fabric_key_wipe(&key);
 	}
+	if (result < 0)
+		return result;
 	security->data_keyed = security->keyed && lab->config->run.security.data;
 	if (security->data_keyed)
 		data_tag_derive(&security->data_key, &security->key);

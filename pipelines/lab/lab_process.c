@@ -374,7 +374,8 @@ static int run(struct lab_process *process, struct fault *fault)
 		result = confine(process, fault);
 	if (result < 0)
 		return result;
-	printf("%s: %u devices of lab %s, %u ports to other processes, prefix %s\n",
+	/* No "PROGRAM: ", which begins an error. */
+	printf("%s runs: %u devices of lab %s, %u ports to other processes, prefix %s\n",
 		process->options->program, process->lab.plan->process[process->number].devices,
 		process->lab.plan->lab, process->lab.plan->process[process->number].ports,
 		eal_prefix());

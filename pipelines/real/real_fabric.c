@@ -114,12 +114,13 @@ static int create_pools(struct real_fabric *fabric, struct fault *fault)
 	real_links_needs(fabric, &request);
 	real_pool_sizes(&request, &sizes);
 	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
-	fabric->data_pool = port_pool_create(name, sizes.data_mbufs, sizes.data_bytes, fault);
+	fabric->data_pool =
+		port_pool_create(name, sizes.data_mbufs, sizes.data_bytes, sizes.socket, fault);
 	if (fabric->data_pool == NULL)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "%.16s_control", fabric->options.name);
-	fabric->control_pool =
-		port_pool_create(name, sizes.control_mbufs, sizes.control_bytes, fault);
+	fabric->control_pool = port_pool_create(
+		name, sizes.control_mbufs, sizes.control_bytes, sizes.socket, fault);
 	return fabric->control_pool == NULL ? -ENOMEM : 0;
 }
 

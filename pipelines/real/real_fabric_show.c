@@ -176,7 +176,7 @@ static const char *state_of(const struct real_end *end, const struct shown_end *
 
 	if (port_is_cut_by(&end->port, PORT_CUT_ORDER))
 		return "cut";
-	if (device->is_nic && !device->up && protocol->state != LINK_UP)
+	if (device->is_dark && protocol->state != LINK_UP)
 		return "no carrier";
 	if (protocol->state != LINK_UP &&
 		__atomic_load_n(&shown->guard->stranger, __ATOMIC_RELAXED) != 0)

@@ -29,6 +29,12 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 	request->received_mbufs += needs->received_mbufs;
 	request->sent_mbufs += needs->sent_mbufs;
 	request->room_bytes = RTE_MAX(request->room_bytes, needs->room_bytes);
+	if (needs->socket < 0)
+		return;
+	if (request->node == 0)
+		request->node = (unsigned)needs->socket + 1;
+	else if (request->node != (unsigned)needs->socket + 1)
+		request->node = REAL_POOL_MIXED;
 }
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
@@ -48,6 +54,9 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 	sizes->control_mbufs = control + request->sent_mbufs + cached;
 	sizes->data_bytes = RTE_MAX(request->room_bytes, frame_room(request->mtu_bytes));
 	sizes->control_bytes = CONTROL_BYTES;
+	sizes->socket = request->node == 0 || request->node == REAL_POOL_MIXED
+				? SOCKET_ID_ANY
+				: (int)request->node - 1;
 }
 
 /* Without hugepages a mempool puts no object across a page, and begins each that is larger than a

@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 	if (sodium_init() < 0 || eal_start(1, eal_argv, &options, &fault) < 0)
 		die("no EAL, or no libsodium");
 	data_tag_derive(&bench.data_key, &bench.link_key);
-	bench.pool = port_pool_create("pool", POOL_MBUFS, 2048, &fault);
+	bench.pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &fault);
 	if (bench.pool == NULL)
 		die(fault.text);
 	measure(&bench, messages);

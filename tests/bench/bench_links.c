@@ -85,7 +85,7 @@ static void open_side(struct side *side, const char *dir, bool sender)
 
 	if (eal_start(1, arguments, &eal, &fault) < 0)
 		die(fault.text);
-	side->pool = port_pool_create("frames", POOL_MBUFS, frame_room(MTU), &fault);
+	side->pool = port_pool_create("frames", POOL_MBUFS, frame_room(MTU), SOCKET_ID_ANY, &fault);
 	if (side->pool == NULL)
 		die(fault.text);
 	open_memif(side, dir, sender);

@@ -117,7 +117,7 @@ static inline int awkward_try(const char *arguments, unsigned mtu)
 
 	pair = (struct awkward){.mtu = mtu};
 	result = awkward_attach_both(arguments, &room);
-	pair.pool = port_pool_create("frames", AWKWARD_MBUFS, room, NULL);
+	pair.pool = port_pool_create("frames", AWKWARD_MBUFS, room, SOCKET_ID_ANY, NULL);
 	assert_non_null(pair.pool);
 	if (result == 0)
 		result = awkward_start_both();

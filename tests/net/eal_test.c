@@ -188,7 +188,7 @@ static int run_pool_too_big(void)
 
 	if (start_with(argv, "weft-test-pool") < 0)
 		return 1;
-	if (port_pool_create("big", 1u << 20, 2048, &fault) != NULL)
+	if (port_pool_create("big", 1u << 20, 2048, SOCKET_ID_ANY, &fault) != NULL)
 		return 2;
 	printf("fault: %s\n", fault.text);
 	fflush(stdout);

@@ -25,7 +25,7 @@ static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **
 
 	snprintf(prefix, sizeof(prefix), "weft-%s-%d", name, (int)getpid());
 	if (eal_start(1, argv, &options, &fault) < 0 ||
-		(*pool = port_pool_create("pool", mbufs, 2048, &fault)) == NULL) {
+		(*pool = port_pool_create("pool", mbufs, 2048, SOCKET_ID_ANY, &fault)) == NULL) {
 		fprintf(stderr, "%s\n", fault.text);
 		return 1;
 	}

@@ -242,6 +242,25 @@ class One(unittest.TestCase):
                          r"\Aweft lab up: left \(weft-switch\) was killed by signal 9 \(.*: see dmesg\)\Z")
         self.assertFalse(os.path.exists(lab.directory("left")))
 
+    def test_a_killed_process_with_a_port_to_another_machine_joins_again_beside_the_others(self):
+        lab = self.machines("k")
+        ups = [lab.start_up(side) for side in HERE]
+        said = [up.communicate(timeout=120) for up in ups]
+        self.assertEqual([up.returncode for up in ups], [0, 0], said)
+        pids = lambda side: {p["name"]: p["pid"] for p in lab.status_of(side)["processes"]}
+        for side, process in (("left", "left"), ("right", "right"), ("left", "h0")):
+            before = {at: pids(at) for at in HERE}
+            os.kill(before[side].pop(process), signal.SIGKILL)
+            lab.wait_status(side, lambda status: {p["name"]: p["state"] for p in status["processes"]}[process] == "gone",
+                            f"{process} is not gone")
+            code, out, err = lab.on(side, "up", "--wait", "30s")
+            self.assertEqual(code, 0, err)
+            self.assertRegex(out, r"\Alab \S+: what had ended runs again after \d+ ms\n\Z")
+            lab.wait_up()
+            after = {at: pids(at) for at in HERE}
+            self.assertNotIn(after[side].pop(process), [*before["left"].values(), *before["right"].values()])
+            self.assertEqual(after, before)
+
     def test_a_mapper_elsewhere_that_is_gone_is_missed(self):
         lab = self.machines("c")
         ups = [lab.start_up(side) for side in HERE]

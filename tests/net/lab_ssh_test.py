@@ -277,6 +277,37 @@ class Refused(Console):
         self.refused(lab_text("".join(map(machine, range(3)))), 3,
                      r"\Aweft lab up: machine a \(a\): its host key is not known here: log in once by hand")
 
+    def test_a_host_key_that_is_another_one(self):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.bench.path("other")], check=True)
+        key = " ".join(self.contents(self.bench.path("other.pub")).decode().split()[:2])
+        self.write("known", "".join(f"{name} {key}\n" for name in NAMES))
+        self.addCleanup(self.bench.configure)
+        self.refused(lab_text("".join(map(machine, range(3)))), 3,
+                     r"\Aweft lab up: machine a \(a\): its host key is another one than before: .*'ssh-keygen -R ADDRESS'")
+
+    def test_a_users_key_that_is_refused(self):
+        keys = self.contents(self.bench.path("authorized")).decode()
+        self.write("authorized", "")
+        self.addCleanup(self.write, "authorized", keys)
+        self.refused(lab_text("".join(map(machine, range(3)))), 3,
+                     r"\Aweft lab up: machine a \(a\): it refuses this user's keys: 'ssh-copy-id' installs one")
+
+    def test_an_address_that_nobody_has(self):
+        text = lab_text("".join(machine(i).replace(f"ssh: {name},", f"ssh: root@{name}.invalid,")
+                                for i, name in enumerate(NAMES)))
+        self.refused(text, 3, r"\Aweft lab up: machine a \(root@a\.invalid\): its name is not known: is the address right\?")
+
+    def test_a_machine_whose_disk_is_full(self):
+        place = self.bench.runtime("b")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k,mode=700", "full", place], check=True)
+        self.addCleanup(self.bench.restart, "b")
+        self.addCleanup(subprocess.run, ["umount", place], check=True)
+        self.bench.restart("b")
+        got, out, err = self.weft("up", self.write("bad.yaml", lab_text("".join(map(machine, range(3))))), "--wait", "20s")
+        self.must("down", "bench")
+        self.assertEqual(got, 3, err)
+        self.assertRegex(err, r"(?m)^weft lab up: machine b: .*: No space left on device$")
+
     def test_a_machine_that_has_another_version(self):
         old = self.write("old-weft", "#!/bin/sh\nread line\necho '{\"error\": \"weft is version 0.0.1 there and 0.1.0 here: "
                          "install the same on both\", \"errno\": 95}'\n")

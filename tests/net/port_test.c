@@ -168,7 +168,7 @@ static void pool_is_whole(void)
 static void make_veth(void)
 {
 	need_root();
-	if (system("ip link add wefta type veth peer name weftb 2>/dev/null && "
+	if (system("ip link add wefta mtu 2048 type veth peer name weftb mtu 2048 2>/dev/null && "
 		   "sysctl -qw net.ipv6.conf.wefta.disable_ipv6=1 net.ipv6.conf.weftb.disable_ipv6=1 && "
 		   "ip link set wefta up && ip link set weftb up") != 0)
 		skip_because("no veth pair can be made here");
@@ -443,7 +443,7 @@ static void af_packet_port_hears_nothing_of_other_interfaces(void **state)
 	struct port port;
 
 	make_veth();
-	assert_int_equal(system("ip link add weftc type veth peer name weftd && "
+	assert_int_equal(system("ip link add weftc mtu 2048 type veth peer name weftd mtu 2048 && "
 				"ip link set weftc up && ip link set weftd up"),
 		0);
 	talker.socket = socket(AF_PACKET, SOCK_RAW, 0);
@@ -504,7 +504,8 @@ static void tap_device_carries_frames_to_the_kernel(void **state)
 
 	need_root();
 	open_port(&tap, "net_tap0,iface=wefttap");
-	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap up") != 0)
+	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap mtu 2048 up") !=
+		0)
 		skip_because("the interface of net_tap cannot be set up here");
 	open_port(&socket, "net_af_packet0,iface=wefttap");
 	frames_pass(&tap, &socket, 32);
@@ -647,10 +648,27 @@ static void nothing_passes_a_cut_cable_and_nothing_is_kept(void **state)
 	port_close(&b);
 }
 
+/* No machine of these tests has socket 7. */
+static void a_pool_is_on_its_socket_or_elsewhere(void **state)
+{
+	static const int sockets[] = {0, 7, SOCKET_ID_ANY};
+
+	for (unsigned i = 0; i < RTE_DIM(sockets); i++) {
+		struct rte_mempool *made = port_pool_create("made", 255, 128, sockets[i], NULL);
+		struct rte_mbuf *mbuf;
+
+		assert_non_null(made);
+		mbuf = rte_pktmbuf_alloc(made);
+		assert_non_null(mbuf);
+		rte_pktmbuf_free(mbuf);
+		rte_mempool_free(made);
+	}
+}
+
 /* memif cuts what is longer than its buffers (2,048 bytes) and chains mbufs that are too small. */
 static void chained_frame_is_made_one_segment_or_counted(void **state)
 {
-	struct rte_mempool *small = port_pool_create("small", 255, 128, NULL);
+	struct rte_mempool *small = port_pool_create("small", 255, 128, SOCKET_ID_ANY, NULL);
 	struct patience patience = patience_begin(10);
 	struct port_losses losses = {0};
 	struct rte_mbuf *mbuf;
@@ -687,6 +705,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(shared_memory_that_cannot_be_opened_is_named),
 	cmocka_unit_test(memif_passes_frames_through_another_process),
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
+	cmocka_unit_test(a_pool_is_on_its_socket_or_elsewhere),
 	cmocka_unit_test(veth_carries_frames_between_af_packet_ports),
 	cmocka_unit_test(af_packet_port_hears_nothing_of_other_interfaces),
 	cmocka_unit_test(frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only),
@@ -716,7 +735,7 @@ static int start(const char *role)
 		fprintf(stderr, "%s\n", fault.text);
 		return -1;
 	}
-	pool = port_pool_create("pool", POOL_MBUFS, 2048, &fault);
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &fault);
 	return pool == NULL ? -1 : 0;
 }
 

@@ -133,6 +133,12 @@ class Bench:
                               stdout=subprocess.PIPE).stdout
         return [int(pid) for pid in said.split() if labs.own_kind_of_process(pid)]
 
+    def restart(self, machine):
+        """Its sshd: it sees what has been mounted since."""
+        self.daemons[machine].kill()
+        self.daemons.pop(machine).communicate()
+        self.start(machine)
+
     def die(self, machine):
         """Everything that runs there ends at once, and its sshd; what it had in /run is gone, as after a reset."""
         for pid in self.processes(machine):

@@ -137,6 +137,11 @@ class Help(unittest.TestCase):
             self.assertEqual(done.returncode, 2, words)
             known = [word for word in words if word != "bad" and not word.startswith("-")]
             self.assertEqual(done.stderr.split(":")[0], " ".join(["weft", *known]), done.stderr)
+        for command in ("lab", "port"):
+            for part in usage_parts(command):
+                # Each is refused: a word that is none, or words too many.
+                done = run(WEFT, command, part, *["/no/such/file"] * 9)
+                self.assertTrue(done.stderr.startswith(f"weft {command} {part}: "), (part, done.stderr))
         for program in PROGRAMS[1:]:
             self.assertTrue(run(program, "--", "--bad").stderr.startswith(f"{os.path.basename(program)}: "), program)
 

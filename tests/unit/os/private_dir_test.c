@@ -96,6 +96,23 @@ static void a_folder_that_others_may_write_into_is_refused(void **state)
 	is_refused(private_dir_make(path, &fault), "is writable by other users (mode 1707)");
 }
 
+/* As root, the processes of a lab have no privilege to pass them either. */
+static void a_folder_that_its_user_cannot_enter_is_refused(void **state)
+{
+	char inner[128];
+
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(inner, sizeof(inner), "%s/inner", path);
+	assert_int_equal(mkdir(inner, 0700), 0);
+	assert_int_equal(private_dir_check(inner, &fault), 0);
+	assert_int_equal(chmod(inner, 0500), 0);
+	is_refused(private_dir_check(inner, &fault), "(mode 500): 'chmod u+rwx ");
+	assert_int_equal(chmod(inner, 0700), 0);
+	need_root(); /* others cannot even look into it */
+	assert_int_equal(chmod(path, 0600), 0);
+	is_refused(private_dir_check(inner, &fault), "(mode 600): 'chmod u+rwx ");
+}
+
 static void a_folder_of_another_user_is_refused(void **state)
 {
 	need_root();
@@ -244,6 +261,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(a_link_is_no_folder),
 	CASE(a_file_is_no_folder),
 	CASE(a_folder_that_others_may_write_into_is_refused),
+	CASE(a_folder_that_its_user_cannot_enter_is_refused),
 	CASE(a_folder_of_another_user_is_refused),
 	CASE(a_folder_in_one_that_others_can_change_is_refused),
 	CASE(a_folder_in_one_of_another_user_is_refused),

@@ -123,7 +123,36 @@ static void frames_that_are_held_back_take_none_of_the_others_away(void **state)
 	}
 }
 
+/* Of ports on these sockets; -1: a virtual device. */
+static int socket_of(int first, int second, int third)
+{
+	const int sockets[] = {first, second, third};
+	struct real_pool_request request = {.ends = 3, .mtu_bytes = 1024};
+	struct port_ethdev_needs needs = {.received_mbufs = 1};
+	struct real_pool_sizes sizes;
+
+	for (unsigned i = 0; i < 3; i++) {
+		needs.socket = sockets[i];
+		real_pool_add(&request, &needs);
+	}
+	real_pool_sizes(&request, &sizes);
+	return sizes.socket;
+}
+
+static void the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on(void **state)
+{
+	(void)state;
+	assert_int_equal(socket_of(1, 1, 1), 1);
+	assert_int_equal(socket_of(0, 0, 0), 0);
+	assert_int_equal(socket_of(-1, 1, -1), 1);
+	/* There is no right one, or none to be chosen. */
+	assert_int_equal(socket_of(0, 1, 0), -1);
+	assert_int_equal(socket_of(1, 0, 0), -1);
+	assert_int_equal(socket_of(-1, -1, -1), -1);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on),
 	cmocka_unit_test(control_frames_that_all_transmit_rings_keep_leave_some_for_others),
 	cmocka_unit_test(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers),
 	cmocka_unit_test(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_to),

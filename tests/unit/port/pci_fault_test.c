@@ -190,6 +190,15 @@ static void what_nobody_foresaw_is_said_in_the_words_of_dpdk(void **state)
 		"(vfio-pci) is not usable: the firmware is too old");
 }
 
+static void a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none(void **state)
+{
+	(void)state;
+	make_nic("vfio-pci");
+	says("EAL: Driver cannot attach the device (" ADDRESS ")\n"
+	     "EAL: Failed to attach device on primary process\n",
+		ENODEV, "(vfio-pci) is not usable: DPDK has no driver for it");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_device_that_is_not_there_is_named, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(a_device_that_is_no_nic_is_called_so, set_up, tear_down),
@@ -209,6 +218,8 @@ static const struct CMUnitTest tests[] = {
 		a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(
 		uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(
+		a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(
 		what_nobody_foresaw_is_said_in_the_words_of_dpdk, set_up, tear_down),
 };

@@ -48,7 +48,8 @@ static void a_link_at_which_nothing_was_heard_waits(void **state)
 static void a_nic_without_carrier_is_not_said_to_wait(void **state)
 {
 	static const char why[] = "link s0:1 - s7:0 is without carrier: is the cable in, and the "
-				  "other end on?";
+				  "other end on? (A kernel interface has to be up, too: 'ip link "
+				  "set NAME up')";
 
 	expect(link_of("s0:1", "s7:0", "no carrier", 0), why);
 	expect(link_of("s0:1", "s7:0", "no carrier", 3), why);

@@ -73,7 +73,8 @@ void command_part_parse(const struct command_parts *parts, const struct command_
 enum weft_exit command_part_refuse(
 	const struct command_parts *parts, const struct command_part *part)
 {
-	fprintf(stderr, "usage: weft %s %s [OPTION]... %s\n", parts->command, part->name,
+	fprintf(stderr, "weft %s %s: usage: weft %s %s [OPTION]...%s%s\n", parts->command,
+		part->name, parts->command, part->name, part->arguments[0] != '\0' ? " " : "",
 		part->arguments);
 	return EXIT_BAD_REQUEST;
 }

@@ -141,6 +141,15 @@ static json_t *lines_json(char *text)
 	return list;
 }
 
+static enum weft_exit fail_to_write(struct output_file *output)
+{
+	int cause = errno;
+
+	output_file_discard(output);
+	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written: %s",
+		output->path != NULL ? output->path : "standard output", strerror(cause));
+}
+
 static int write_document(json_t *json, FILE *out)
 {
 	int result = json_dumpf(json, out, JSON_INDENT(2));
@@ -173,8 +182,7 @@ static enum weft_exit write_lead(const struct lab_arguments *arguments, const st
 			    "epoch", lead->epoch, "differences", "topology"),
 		    output.file) == 0)
 		return output_file_close(&output);
-	output_file_discard(&output);
-	return command_fail(COMMAND, EXIT_NOT_ABLE, "the map cannot be written");
+	return fail_to_write(&output);
 }
 
 /* A later reader would take the default rates for those of the fabric. */
@@ -213,8 +221,7 @@ static enum weft_exit write_map(const struct lab_arguments *arguments, enum form
 		result = write_topology(lab, found, output.file);
 	if (result == 0)
 		return output_file_close(&output);
-	output_file_discard(&output);
-	return command_fail(COMMAND, EXIT_NOT_ABLE, "the map cannot be written");
+	return fail_to_write(&output);
 }
 
 /* --- the whole --- */

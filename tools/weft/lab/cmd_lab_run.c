@@ -440,7 +440,7 @@ static enum weft_exit write_result(struct lab_run *run)
 {
 	const char *path = run->arguments->output;
 	json_t *document;
-	int written = -1;
+	int written = -1, cause;
 
 	run_result_set_buffer(run->result, &run->lab.config->run);
 	if (path == NULL || strcmp(path, "-") != 0) {
@@ -452,8 +452,10 @@ static enum weft_exit write_result(struct lab_run *run)
 	document = run_result_json(run->result, run_config_json(&run->lab.config->run));
 	if (document != NULL)
 		json_object_set(document, "elsewhere", run->elsewhere);
+	errno = 0;
 	if (document != NULL)
 		written = run_result_dump(run->result, document, run->output.file);
+	cause = errno;
 	json_decref(document);
 	if (written == 0)
 		return output_file_close(&run->output);
@@ -461,7 +463,8 @@ static enum weft_exit write_result(struct lab_run *run)
 	if (run_result_is_stopped(run->result))
 		return command_fail(
 			COMMAND, EXIT_INTERRUPTED, "a signal came before the result was written");
-	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written", path);
+	return command_fail(COMMAND, EXIT_NOT_ABLE, "%s: cannot be written: %s", path,
+		strerror(cause != 0 ? cause : ENOMEM));
 }
 
 /* Unsent messages are not lost: a link may have been down. If nothing at all was sent, the run

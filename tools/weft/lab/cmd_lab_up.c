@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,20 @@ static enum weft_exit up_there(const struct lab_arguments *arguments)
 	return console_up(arguments, &lab);
 }
 
+/* Where the name of a lab that is up is given instead of its file. */
+static void name_file(const struct lab_arguments *arguments, struct fault *fault)
+{
+	struct lab_target target;
+	char source[PATH_MAX] = "";
+
+	if (lab_kept_find(arguments, &target, NULL) == 0 && target.by_name)
+		lab_kept_source(target.dir, source, sizeof(source));
+	if (source[0] != '\0')
+		fault_set(fault, ENOENT,
+			"%s: a lab that is up has this name; expected its file, %s",
+			arguments->file, source);
+}
+
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct lab_up up = {.arguments = arguments};
@@ -324,6 +339,8 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	/* A lab that is up keeps its form, however many CPUs there are now. */
 	result = (arguments->restart ? lab_open_new : lab_open)(
 		&up.lab, arguments->file, arguments->run_dir, &fault);
+	if (result == -ENOENT)
+		name_file(arguments, &fault);
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();

@@ -11,10 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab_query.h"
+
 #define PATH_BYTES   640
 #define LINE_BYTES   512
 #define RECORD_BYTES 8192 /* of /dev/kmsg: the longest, or the read fails */
 #define COMM_MAX     15   /* of a program's name the kernel keeps so much */
+#define REAP_MS      2000
+#define STEP_MS      5
 
 /* --- counts --- */
 
@@ -136,6 +140,18 @@ void lab_ending_describe(int status, enum lab_memory memory, char out[LAB_ENDING
 		snprintf(out, LAB_ENDING_TEXT, "has ended with exit code %d", WEXITSTATUS(status));
 }
 
+/* Reaps a child. Its main thread may have ended some milliseconds before the others. */
+static bool reap(pid_t pid, int *status)
+{
+	pid_t reaped = waitpid(pid, status, WNOHANG);
+
+	for (int waited = 0; reaped == 0 && waited < REAP_MS; waited += STEP_MS) {
+		lab_sleep_ms(STEP_MS);
+		reaped = waitpid(pid, status, WNOHANG);
+	}
+	return reaped == pid;
+}
+
 void lab_ending_find(const struct lab_record *record, uint64_t kills, char out[LAB_ENDING_TEXT])
 {
 	enum lab_memory memory = LAB_MEMORY_UNKNOWN;
@@ -146,7 +162,7 @@ void lab_ending_find(const struct lab_record *record, uint64_t kills, char out[L
 		memory = LAB_MEMORY_NAMED;
 	else if (lab_ending_kills() > kills)
 		memory = LAB_MEMORY_KILLS;
-	known = waitpid(record->pid, &status, WNOHANG) == record->pid;
+	known = reap(record->pid, &status);
 	if (known)
 		lab_ending_describe(status, memory, out);
 	else if (memory == LAB_MEMORY_NAMED)

@@ -75,10 +75,10 @@ int lab_kept_write(const struct lab *lab, struct fault *fault)
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	}
 	fprintf(file, SOURCE_MARK "%s\n%s", lab->path, text);
+	free(text);
 	good = ferror(file) == 0;
 	good = fclose(file) == 0 && good;
-	free(text);
-	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written", path);
+	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* --- comparing --- */

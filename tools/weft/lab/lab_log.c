@@ -32,3 +32,33 @@ char *lab_log_read(
 		fclose(file);
 	return text;
 }
+
+/* Behind "PROGRAM: " of a line; NULL: it does not begin so. */
+static char *behind(char *line, const char *program)
+{
+	size_t length = strlen(program);
+
+	return strncmp(line, program, length) == 0 && strncmp(line + length, ": ", 2) == 0
+		       ? line + length + 2
+		       : NULL;
+}
+
+bool lab_log_take_error(char *log, const char *program, char error[FAULT_TEXT])
+{
+	char *found = NULL, *rest;
+
+	for (char *line = log; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *text = behind(line, program);
+
+		if (text != NULL && strncmp(text, "warning: ", 9) != 0)
+			found = line;
+	}
+	if (found == NULL)
+		return false;
+	rest = found + strcspn(found, "\n");
+	snprintf(error, FAULT_TEXT, "%.*s", (int)(rest - behind(found, program)),
+		behind(found, program));
+	rest += *rest == '\n';
+	memmove(found, rest, strlen(rest) + 1);
+	return true;
+}

@@ -4,6 +4,8 @@
 
 /* The log of a process of this machine. */
 
+#include <stdbool.h>
+
 #include "fault.h"
 #include "lab_state.h"
 
@@ -12,3 +14,7 @@
 /* The caller frees the text; bytes that are not ASCII are '?'. NULL and fault. */
 char *lab_log_read(
 	const struct lab_state *state, const struct lab_record *record, struct fault *fault);
+
+/* The last error in a log, a line "PROGRAM: TEXT" that is no warning: the text goes to 'error', and
+ * the line is cut out of the log. False: there is none. */
+bool lab_log_take_error(char *log, const char *program, char error[FAULT_TEXT]);

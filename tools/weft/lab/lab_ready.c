@@ -52,11 +52,17 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 	if (strcmp(state, "cut") == 0)
 		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
 	else if (strcmp(state, "other fabric") == 0) {
-		lab_ready_stranger(link, why, LAB_READY_TEXT);
+		lab_ready_stranger(link, reason, sizeof(reason));
+		snprintf(why, LAB_READY_TEXT,
+			"%s: the lab there has another name, key or lab file, and all three must be "
+			"the same on both machines",
+			reason);
 		return;
 	} else if (strcmp(state, "no carrier") == 0) {
 		state = "without carrier";
-		snprintf(reason, sizeof(reason), "is the cable in, and the other end on?");
+		snprintf(reason, sizeof(reason),
+			"is the cable in, and the other end on? (A kernel interface has to be up, too: 'ip "
+			"link set NAME up')");
 	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0 &&
 		   json_integer_value(json_object_get(link, "bad_tag")) > 0) {
 		state = "waiting";

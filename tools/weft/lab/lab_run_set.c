@@ -73,7 +73,7 @@ static int write_file(const struct lab *lab, struct fault *fault)
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	good = run_config_explain(&lab->config->run, file) == 0;
 	good = fclose(file) == 0 && good;
-	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written", path);
+	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct fault *fault)

@@ -34,9 +34,10 @@ static int enter_netns(const char *name)
 	return result;
 }
 
-/* In the child; does not return. Errors go into the log, which 'up' reads. */
+/* In the child; does not return. Errors go into the log, which 'up' reads, as the program's. */
 static void become(char *const argv[], const char *netns, const char *log)
 {
+	const char *slash = strrchr(argv[0], '/'), *program = slash != NULL ? slash + 1 : argv[0];
 	int null = open("/dev/null", O_RDONLY);
 	int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 
@@ -48,10 +49,12 @@ static void become(char *const argv[], const char *netns, const char *log)
 		dup2(out, STDERR_FILENO);
 	}
 	if (enter_netns(netns) != 0)
-		dprintf(STDERR_FILENO, "network namespace '%s': %s\n", netns, strerror(errno));
+		dprintf(STDERR_FILENO, "%s: network namespace '%s': %s\n", program, netns,
+			strerror(errno));
 	else {
 		execvp(argv[0], argv);
-		dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", argv[0], strerror(errno));
+		dprintf(STDERR_FILENO, "%s: %s cannot be started: %s\n", program, argv[0],
+			strerror(errno));
 	}
 	_exit(EXIT_NOT_ABLE);
 }

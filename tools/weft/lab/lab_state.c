@@ -240,9 +240,11 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 	}
 	good = ferror(file) == 0;
 	good = fclose(file) == 0 && good;
-	if (!good || rename(fresh, path) != 0)
-		return fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
-	return 0;
+	if (good && rename(fresh, path) == 0)
+		return 0;
+	fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
+	unlink(fresh);
+	return -EIO;
 }
 
 static int load_line(struct lab_state *state, const char *line)

@@ -7,8 +7,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
 
 #include "lab_ending.h"
+#include "lab_log.h"
 #include "lab_query.h"
 #include "lab_ready.h"
 
@@ -17,21 +21,43 @@
 /* Time for the kernel to reclaim the memory of a process that it has killed. */
 #define ENDING_MS 2000
 
+/* Its last lines. */
+static void show_lines(const struct lab_record *record, const char *log)
+{
+	const char *line = log + strlen(log);
+
+	for (unsigned lines = 0; line > log; line--)
+		if (line[-1] == '\n' && *line != '\0' && ++lines == LOG_LINES)
+			break;
+	for (; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n')
+		fprintf(stderr, "  %s: %.*s\n", record->name, (int)strcspn(line, "\n"), line);
+}
+
 static void show_log(const struct lab_up *up, const struct lab_record *record)
 {
-	char path[400], lines[LOG_LINES][512];
-	unsigned count = 0;
-	FILE *file;
+	char *log = lab_log_read(&up->state, record, NULL);
 
-	lab_record_log(&up->state, record, path, sizeof(path));
-	file = fopen(path, "re");
-	if (file == NULL)
-		return;
-	while (fgets(lines[count % LOG_LINES], sizeof(lines[0]), file) != NULL)
-		count++;
-	fclose(file);
-	for (unsigned i = count > LOG_LINES ? count - LOG_LINES : 0; i < count; i++)
-		fprintf(stderr, "  %s: %s", record->name, lines[i % LOG_LINES]);
+	if (log != NULL)
+		show_lines(record, log);
+	free(log);
+}
+
+/* ": WHY" of a process that has ended by itself, from its log, of which the rest is shown. */
+static void tell_log(const struct lab_up *up, const struct lab_record *record, char why[FAULT_TEXT])
+{
+	char *log = lab_log_read(&up->state, record, NULL), error[FAULT_TEXT];
+	struct statvfs disk;
+
+	why[0] = '\0';
+	if (log != NULL && lab_log_take_error(log, record->program, error))
+		snprintf(why, FAULT_TEXT, ": %s", error);
+	else if (log != NULL && log[0] == '\0' && statvfs(up->state.dir, &disk) == 0 &&
+		 disk.f_bavail == 0)
+		snprintf(why, FAULT_TEXT, ": no space is left in %s, not even for its log",
+			up->state.dir);
+	if (log != NULL)
+		show_lines(record, log);
+	free(log);
 }
 
 /* All its links are up, or any link of a restarted process: the others may be down for other
@@ -56,11 +82,14 @@ static bool is_ours(const struct lab_up *up, const struct lab_record *record)
 
 static int fail_ended(const struct lab_up *up, const struct lab_record *record, struct fault *fault)
 {
-	char how[LAB_ENDING_TEXT];
+	char how[LAB_ENDING_TEXT], why[FAULT_TEXT] = "";
 
-	show_log(up, record);
 	lab_ending_find(record, up->kills, how);
-	return fault_set(fault, ENODEV, "%s (%s) %s", record->name, record->program, how);
+	if (strstr(how, "killed") == NULL)
+		tell_log(up, record, why);
+	else
+		show_log(up, record);
+	return fault_set(fault, ENODEV, "%s (%s) %s%s", record->name, record->program, how, why);
 }
 
 /* The number of processes that are not ready, or -errno if one has ended. */

@@ -304,7 +304,7 @@ static int generate(
 		return fault_set(fault, errno, "%s: %s", part, strerror(errno));
 	result = goal_generate(config, out, fault);
 	if (fclose(out) != 0 && result == 0)
-		result = fault_set(fault, EIO, "%s: cannot be written", part);
+		result = fault_set(fault, EIO, "%s: cannot be written: %s", part, strerror(errno));
 	return result;
 }
 

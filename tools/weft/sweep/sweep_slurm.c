@@ -60,7 +60,7 @@ static int close_file(FILE *file, const char *name, struct fault *fault)
 
 	if (fclose(file) == 0 && good)
 		return 0;
-	return fault_set(fault, EIO, "%s cannot be written", name);
+	return fault_set(fault, EIO, "%s: cannot be written: %s", name, strerror(errno));
 }
 
 /* Our own command with --point, in the folder where it was given. What differs between arrays is an
