@@ -163,6 +163,17 @@ class Pages(unittest.TestCase):
                   block("weft reproduce two", "\n"))
         self.assertIn("no table of two with counts", self.pages("one", code=3).stderr)
 
+    def test_means_are_near_within_the_interval_that_ten_values_leave_them(self):
+        """1.00 with a range of 0.40 is known to 0.093: from 0.816 to 1.202 is near."""
+        cells = ("1.00 (0.80..1.20) → 0.81 ± 0.01", "1.00 (0.80..1.20) → 0.82 ± 0.01",
+                 "1.00 (0.80..1.20) → 1.20 ± 0.01", "1.00 (0.80..1.20) → 1.21 ± 0.01", "– → 5.00 ± 0.01")
+        self.page(block("intervals one"), block("weft reproduce one", f"\n| a / b | {' | '.join(cells)} |\n"))
+        self.pages("--cells", "--update")
+        said = "\n2 of 4 published means within 10 % of their own 95 % interval.\n\n"
+        self.assertIn(block("intervals one", said), self.text())
+        self.assertIn("intervals two", self.page(block("intervals two")) or
+                      self.pages("--cells", code=3).stderr)
+
     def test_cells_of_other_tables_are_written_with_the_decimals_asked_for(self):
         self.page(block(CELLS), block("weft reproduce long", LONG), block("weft reproduce long --quick", LONG.replace("8.5", "9")),
                   block("weft reproduce one", table("one")))
