@@ -20,7 +20,7 @@ NAMES = ("m0", "m1", "m2")
 SSHD = "/usr/sbin/sshd"
 PROGRAMS = (SSHD, "ssh", "ssh-keygen")
 FOLDER = "/run/weft-login" # of the sshd in a guest
-UP_SECONDS = 120
+UP_SECONDS = 600
 COMMAND_SECONDS = 900
 FRAMES = 2000
 LAB = "bench"
@@ -149,6 +149,12 @@ class Console:
             raise Wrong(f"ssh {name}: exit {done.returncode}: {done.stderr.strip()}")
         return done.stdout
 
+    def prefer_logins(self):
+        """A guest has one emulated CPU, for which programs that poll and whoever logs in compete."""
+        for guest in self.guests.guests.values():
+            guest.must("for pid in $(pgrep '^weft-(switch|nic)$'); do renice -n 15 -p $pid; done; "
+                       "for pid in $(pgrep '^sshd$'); do renice -n -10 -p $pid; done", seconds=120)
+
     def end_logins(self):
         """Connections that commands share outlive them for a minute."""
         folder = self.path("run/weft/bench.console")
@@ -191,7 +197,9 @@ class Console:
         return out
 
     def up(self):
-        return self.must("up", self.file, "--wait", f"{UP_SECONDS}s")
+        said = self.must("up", self.file, "--wait", f"{UP_SECONDS}s")
+        self.prefer_logins()
+        return said
 
     def status(self):
         _, out, err = self.ask("status", LAB, "--json")

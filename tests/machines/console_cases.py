@@ -49,7 +49,7 @@ def up_brings_the_lab_up_on_three_guests(console):
 
 
 def status_has_the_processes_and_links_of_all_guests(console):
-    status = console.status()
+    status = wait_up(console)
     found = {(p["name"], p["machine"], p["state"]) for p in status["processes"]}
     expect(found == {(f"{kind}{i}", name, "running") for i, name in enumerate(NAMES) for kind in "sh"}, str(found))
     expect(len(status["links"]) == 12 and status["elsewhere"] == [], str(status["links"]))
@@ -78,6 +78,7 @@ def frames_arrive_once_and_in_order(console):
     while delivered < console.frames:
         delivered += one_run(console, seconds)
         runs, sent_seconds = runs + 1, sent_seconds + seconds
+        print(f"     {delivered} frames after {runs} runs and {time.monotonic() - began:.0f} s", flush=True)
         rest = 1.1 * (console.frames - delivered) * sent_seconds / delivered
         seconds = min(max(RUN_SECONDS, round(rest)), RUN_SECONDS_MAX)
     return (f"{delivered} frames of {console.mtu} in {runs} runs; 0 lost, 0 duplicated, 0 out of order; "

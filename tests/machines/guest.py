@@ -155,7 +155,7 @@ class Guest(machine.Machine):
                       "-device", "virtserialport,chardev=agent,name=weft.agent"]
         for i, (device, netdev) in enumerate(nics):
             place = f"bus=port{i}"
-            if "disable-modern=on" in device: # no PCI Express device, and without an IOMMU nobody minds
+            if re.search("disable-modern=on|rtl8139", device): # no PCI Express device
                 place = f"bus=pcie.0,addr={FIRST_SLOT + i:#x}"
             else:
                 arguments += ["-device", f"pcie-root-port,id=port{i},chassis={i + 1},addr={FIRST_SLOT + i:#x}"]
