@@ -18,6 +18,8 @@ import tempfile
 import time
 import unittest
 
+# What a caller such as nohup ignores stays ignored in the programs.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 WEFT, FABRIC, FABRICS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 TOPO = pathlib.Path(__file__).resolve().parents[2] / "topo"
 CASES = os.environ.get("WEFT_MPI_CASES", "3")

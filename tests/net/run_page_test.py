@@ -21,6 +21,8 @@ import unittest.mock
 import browser
 import pages
 
+# What a caller such as nohup ignores stays ignored in the programs.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 WEFT = None
 RUN = """weft: run/1
 topology: {{name: small, link: {{rate: {rate}, delay: 100ns}},
