@@ -88,6 +88,8 @@ int packet_socket_carrier(unsigned interface)
 	struct ifreq request;
 	int result = ask_interface(interface, SIOCGIFFLAGS, &request);
 
+	if (result == -ENODEV || result == -ENXIO)
+		return 0; /* it has been removed, or is in another namespace */
 	if (result < 0)
 		return result;
 	return (request.ifr_flags & IFF_UP) != 0 && (request.ifr_flags & IFF_RUNNING) != 0;

@@ -16,7 +16,7 @@
 int packet_socket_ignore_outgoing(unsigned interface);
 
 /* Of an interface of this network namespace, which the driver does not tell: its MTU, and whether
- * it is up and its cable in (1 or 0). -errno. */
+ * it is up and its cable in (1; 0 also if it is gone). -errno. */
 int packet_socket_mtu(unsigned interface);
 int packet_socket_carrier(unsigned interface);
 /* Its name; "" if there is none. */

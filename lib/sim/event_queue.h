@@ -171,9 +171,9 @@ static inline void event_queue_push_lane(
 
 /* Sets an event aside for event_queue_merge_lane(); until then it is not in the queue. */
 void event_queue_gather(struct event_queue *queue, struct sim_event event);
-/* Adds the events that were set aside to a lane. For many that come among those that the lane has:
- * each costs as much as an event of the lane that it comes before, and no sorting if they were set
- * aside almost in order. */
+/* Adds the events that were set aside to a lane, among those that the lane has. The cost is one
+ * move for each new event and for each event of the lane behind the first new one. Nothing is
+ * sorted if they were set aside almost in order. */
 void event_queue_merge_lane(struct event_queue *queue, unsigned which);
 
 /* The rare path of a pop: another limit, or the next bucket with events. False if no event is due

@@ -168,7 +168,9 @@ static void pool_is_whole(void)
 static void make_veth(void)
 {
 	need_root();
-	if (system("ip link add wefta mtu 2048 type veth peer name weftb mtu 2048 2>/dev/null && "
+	/* One that was killed has left its pair behind. */
+	if (system("ip link del wefta 2>/dev/null; "
+		   "ip link add wefta mtu 2048 type veth peer name weftb mtu 2048 2>/dev/null && "
 		   "sysctl -qw net.ipv6.conf.wefta.disable_ipv6=1 net.ipv6.conf.weftb.disable_ipv6=1 && "
 		   "ip link set wefta up && ip link set weftb up") != 0)
 		skip_because("no veth pair can be made here");

@@ -123,7 +123,7 @@ class Cable(Setup):
             out, err = up.communicate(timeout=90)
             self.one_line(3, subprocess.CompletedProcess(up.args, up.returncode, out, err),
                           r"(left:2|right:2) is cabled to another fabric \(number 0x[0-9a-f]{4}\): the lab there has "
-                          r"another name, key or lab file, and all three must be the same on both machines")
+                          r"another name, key or lab file, which must agree on both machines")
 
     def test_two_files_of_one_lab_that_differ_do_not_join(self):
         self.two_files("f", lambda text: text + "switch: {vcs: 2}\n")

@@ -71,6 +71,7 @@ static void each_machine_decides_about_its_processes_and_traffic(void **state)
 	expect(WITH("seed: 7\nmeasure: {duration: 3s}\n"), true);
 	expect(WITH("traffic: [{pattern: uniform, from: all, to: all, load: 7%}]\n"), true);
 	expect(WITH("mapper: {expect: other.yaml}\n"), true);
+	expect(WITH("mapper: {mode: never, hosts: [h1]}\n"), true);
 	expect(WITH("security: {sandbox: false}\n"), true);
 }
 

@@ -54,8 +54,8 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 	else if (strcmp(state, "other fabric") == 0) {
 		lab_ready_stranger(link, reason, sizeof(reason));
 		snprintf(why, LAB_READY_TEXT,
-			"%s: the lab there has another name, key or lab file, and all three must be "
-			"the same on both machines",
+			"%s: the lab there has another name, key or lab file, which must agree on "
+			"both machines (topology, switch, nic, routing, ...: docs/labs.md)",
 			reason);
 		return;
 	} else if (strcmp(state, "no carrier") == 0) {
