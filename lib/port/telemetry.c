@@ -38,6 +38,17 @@ static struct {
 	struct telemetry *telemetry;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Replaces libc's strtok() in the whole process. rte_telemetry 22.11 splits each request with two
+ * calls, in one thread a client, and libc keeps the rest of the text once for all threads: of two
+ * clients at one time one could lose its parameter, or get the other's. It stands here, not in a
+ * file of its own, for the linker takes from an archive only what something asks for. */
+char *strtok(char *restrict text, const char *restrict separators)
+{
+	static _Thread_local char *rest;
+
+	return strtok_r(text, separators, &rest);
+}
+
 static const char *class_name(enum telemetry_class class)
 {
 	static const char *const name[] = {TELEMETRY_CLASSES(WORD_TEXT)};

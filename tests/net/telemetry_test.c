@@ -5,6 +5,8 @@
 
 #include "unit.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,8 @@
 #define TIMEOUT_MS 5000
 #define LINKS      60u
 #define CLOCKS     1000u
+#define ASKERS     4u
+#define REQUESTS   20000u
 
 static const char *const counter_names[] = {"rx_frames", "drop_vc"};
 
@@ -285,6 +289,67 @@ static void nothing_is_told_after_its_end(void **state)
 	assert_string_equal(ask(bench, "/weft/switch/list"), "{\"/weft/switch/list\":null}");
 }
 
+/* DPDK's telemetry splits its requests with it, in a thread for each client. */
+static void *split_another_text(void *strtok_of_dpdk)
+{
+	static char text[] = "b,other";
+	char *(*split)(char *, const char *) = NULL;
+
+	memcpy(&split, strtok_of_dpdk, sizeof(split));
+	return split(text, ",");
+}
+
+static void a_thread_splits_its_own_text_while_others_split_theirs(void **state)
+{
+	char text[] = "a,own", *(*split)(char *, const char *) = NULL;
+	void *found = dlsym(RTLD_DEFAULT, "strtok");
+	pthread_t thread;
+
+	(void)state;
+	memcpy(&split, &found, sizeof(split));
+	assert_string_equal(split(text, ","), "a");
+	assert_int_equal(pthread_create(&thread, NULL, split_another_text, &found), 0);
+	pthread_join(thread, NULL);
+	assert_string_equal(split(NULL, ""), "own");
+}
+
+struct asker {
+	pthread_t thread;
+	unsigned at, wrong; /* requests whose answer is not about this asker's port */
+};
+
+static void *ask_often(void *arg)
+{
+	struct asker *asker = arg;
+	int client = telemetry_client_open(eal_prefix(), TIMEOUT_MS, NULL);
+	char command[64], expected[32], reply[TELEMETRY_REPLY_MAX];
+
+	snprintf(command, sizeof(command), "/weft/capture/stop,none%u", asker->at);
+	snprintf(expected, sizeof(expected), "error: none%u", asker->at);
+	for (unsigned i = 0; i < REQUESTS; i++)
+		if (telemetry_client_call(client, command, reply, sizeof(reply), TIMEOUT_MS, NULL) <
+				0 ||
+			strstr(reply, expected) == NULL)
+			asker->wrong++;
+	telemetry_client_close(client);
+	return NULL;
+}
+
+static void clients_at_one_time_are_answered_each_about_its_own(void **state)
+{
+	struct asker asker[ASKERS] = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < ASKERS; i++) {
+		asker[i].at = i;
+		assert_int_equal(pthread_create(&asker[i].thread, NULL, ask_often, &asker[i]), 0);
+	}
+	for (unsigned i = 0; i < ASKERS; i++)
+		pthread_join(asker[i].thread, NULL);
+	for (unsigned i = 0; i < ASKERS; i++)
+		assert_int_equal(asker[i].wrong, 0);
+}
+
 static void reply_that_does_not_fit_is_an_error(void **state)
 {
 	struct bench *bench = *state;
@@ -312,6 +377,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(second_device_of_a_name_is_refused),
 	TEST(there_is_one_in_a_process),
 	TEST(nothing_is_told_after_its_end),
+	TEST(a_thread_splits_its_own_text_while_others_split_theirs),
+	TEST(clients_at_one_time_are_answered_each_about_its_own),
 	TEST(reply_that_does_not_fit_is_an_error),
 };
 
