@@ -65,7 +65,7 @@ static int run_virtual(struct virtual_fabric *fabric, const struct options *opti
 
 /* Captures and the run. */
 static int run_captured(struct virtual_fabric *fabric, const struct options *options,
-	const atomic_bool *stop, struct fault *fault)
+	const atomic_bool *stop, struct ranks *ranks, struct fault *fault)
 {
 	struct virtual_capture *capture;
 	int result = 0;
@@ -74,10 +74,11 @@ static int run_captured(struct virtual_fabric *fabric, const struct options *opt
 		return run_virtual(fabric, options, stop, fault);
 	capture = virtual_capture_create(fabric, options->snap_bytes, fault);
 	if (capture == NULL)
-		return -errno;
+		result = -errno;
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
 		result = virtual_capture_add(
 			capture, options->capture[i].port, options->capture[i].path, fault);
+	result = ranks_agree(ranks, result, fault);
 	if (result == 0)
 		result = run_virtual(fabric, options, stop, fault);
 	if (result == 0)
@@ -122,7 +123,7 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	if (result == 0)
 		virtual_fabric_stream(fabric, options->stream);
 	if (result == 0)
-		result = run_captured(fabric, options, stop, fault);
+		result = run_captured(fabric, options, stop, ranks, fault);
 	if (result == 0 && rank_speaks(ranks))
 		result = report_virtual(fabric, options, config, topology, stop, fault);
 	virtual_fabric_destroy(fabric);

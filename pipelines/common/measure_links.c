@@ -97,6 +97,8 @@ int measure_links_sample(struct measure_links *links, uint64_t time_ps, const ui
 		fill_values(links, &use, &links->before[way], time_ps, value + way * width);
 		keep(&links->before[way], &use);
 	}
+	if (links->sum != NULL)
+		links->sum(links->ctx, value, run_link_series_values(&links->series));
 	*values = value;
 	return 0;
 }

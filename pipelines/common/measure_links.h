@@ -24,6 +24,9 @@ struct measure_link_use {
 typedef void (*measure_link_fn)(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 
+/* Adds what other processes have measured, each at its devices and 0 elsewhere. */
+typedef void measure_link_sum_fn(const void *ctx, uint32_t *value, size_t values);
+
 struct measure_link_before {
 	uint64_t busy_ps, blocked_ps, stalls;
 };
@@ -32,6 +35,7 @@ struct measure_links {
 	const struct topology *topology;
 	measure_link_fn read; /* NULL: nothing is measured */
 	const void *ctx;
+	measure_link_sum_fn *sum;           /* NULL: this process reads all links */
 	uint32_t vc_blocks;                 /* of a VC of a buffer */
 	struct measure_link_before *before; /* [ways], at the last sample */
 	struct run_link_series series;

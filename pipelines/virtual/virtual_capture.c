@@ -12,13 +12,14 @@
 #include "virtual_capture_log.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
+#include "virtual_ranks.h"
 #include "virtual_trace.h"
 
 #define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
 
 struct capture_file {
 	char *path;
-	FILE *out;
+	FILE *out; /* NULL: rank 0 writes it */
 	struct pcapng pcapng;
 	struct capture_file *next;
 };
@@ -34,21 +35,30 @@ struct virtual_capture {
 	uint32_t snap_bytes;
 	struct capture_file *files;
 	struct captured_port *port; /* of switches, by number and port; then of hosts */
-	/* Of several parts: what they have seen in this round and the last one; and the number of
-	 * frames between rounds. */
-	struct capture_log *log[2]; /* [side][parts] */
-	uint64_t between;
+	uint32_t ports;
+	/* Of several parts: what they have seen in this round and the last one. Behind a rank's own
+	 * parts are, at rank 0, those of the other ranks. */
+	struct capture_log *log[2]; /* [side][logs] */
+	unsigned logs;
 	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [parts] to build frames in */
 };
+
+static uint32_t number_of(const struct virtual_capture *capture, const struct topology_port *at)
+{
+	return at->kind == DEVICE_HOST ? capture->fabric->switches * SWITCH_PORTS_MAX + at->device
+				       : at->device * SWITCH_PORTS_MAX + at->port;
+}
 
 static struct captured_port *captured(
 	const struct virtual_capture *capture, const struct topology_port *at)
 {
-	size_t hosts = (size_t)capture->fabric->switches * SWITCH_PORTS_MAX;
+	return &capture->port[number_of(capture, at)];
+}
 
-	return at->kind == DEVICE_HOST
-		       ? &capture->port[hosts + at->device]
-		       : &capture->port[(size_t)at->device * SWITCH_PORTS_MAX + at->port];
+/* False: rank 0 writes what this one has seen. */
+static bool writes(const struct virtual_capture *capture)
+{
+	return !virtual_has_ranks(capture->fabric) || capture->fabric->parts->ranks->own == 0;
 }
 
 /* All in front of the payload. */
@@ -106,30 +116,34 @@ static unsigned build_control(uint8_t *frame, const struct virtual_trace_record 
 	return bytes;
 }
 
-static void write_entry(
-	const struct capture_entry *entry, const uint8_t *frame, const char *comment)
+static void write_entry(struct virtual_capture *capture, const struct capture_entry *entry,
+	const uint8_t *frame, const char *comment)
 {
-	pcapng_write_packet(&entry->port->file->pcapng,
-		&(struct pcapng_packet){
-			.interface = entry->port->interface,
-			.direction = entry->out ? PCAPNG_OUT : PCAPNG_IN,
-			.time_ns = entry->at / PS_PER_NS,
-			.bytes = frame,
-			.captured_bytes = entry->captured_bytes,
-			.frame_bytes = entry->frame_bytes,
-			.comment = comment,
-		});
-	entry->port->frames++;
+	struct captured_port *port = &capture->port[entry->port];
+
+	pcapng_write_packet(
+		&port->file->pcapng, &(struct pcapng_packet){
+					     .interface = port->interface,
+					     .direction = entry->out ? PCAPNG_OUT : PCAPNG_IN,
+					     .time_ns = entry->at / PS_PER_NS,
+					     .bytes = frame,
+					     .captured_bytes = entry->captured_bytes,
+					     .frame_bytes = entry->frame_bytes,
+					     .comment = comment,
+				     });
+	port->frames++;
 }
 
 /* Writes the frame, or keeps it until what other parts have seen is known. */
-static void take_frame(struct virtual_capture *capture, struct captured_port *port,
-	const struct virtual_trace_record *record, unsigned frame_bytes, unsigned kept_bytes)
+static void take_frame(struct virtual_capture *capture, const struct virtual_trace_record *record,
+	unsigned frame_bytes, unsigned kept_bytes)
 {
 	struct virtual_fabric *part = virtual_part_at(capture->fabric, record->part);
 	struct capture_entry entry = {.at = record->now,
 		.order = record->order,
-		.port = port,
+		.device = record->at.device +
+			  (record->at.kind == DEVICE_HOST ? capture->fabric->switches : 0),
+		.port = number_of(capture, &record->at),
 		.frame_bytes = frame_bytes,
 		.captured_bytes =
 			kept_bytes < capture->snap_bytes ? kept_bytes : capture->snap_bytes,
@@ -140,12 +154,10 @@ static void take_frame(struct virtual_capture *capture, struct captured_port *po
 	virtual_trace_state(capture->fabric, record, &state);
 	capture_state_format(&state, capture_reason_text, comment, sizeof(comment));
 	if (part->parts == NULL) {
-		write_entry(&entry, capture->frame[0], comment);
+		write_entry(capture, &entry, capture->frame[0], comment);
 		return;
 	}
-	/* Between rounds there is one thread. */
-	if (record->order == 0)
-		entry.between = capture->between++;
+	entry.pause = part->parts->pauses;
 	entry.comment_bytes = (uint32_t)strlen(comment) + 1;
 	if (capture_log_add(&capture->log[part->parts->worker[record->part].side][record->part],
 		    &entry, capture->frame[record->part], comment) < 0)
@@ -156,34 +168,126 @@ static void take_frame(struct virtual_capture *capture, struct captured_port *po
 static void see(void *ctx, const struct virtual_trace_record *record)
 {
 	struct virtual_capture *capture = ctx;
-	struct captured_port *port = captured(capture, &record->at);
 	uint8_t *frame = capture->frame[record->part];
 	unsigned bytes;
 
-	if (port->file == NULL)
+	if (captured(capture, &record->at)->file == NULL)
 		return;
 	if (record->packet != NULL) {
 		bytes = build_packet(frame, record);
-		take_frame(capture, port, record, bytes, header_bytes(record));
+		take_frame(capture, record, bytes, header_bytes(record));
 		return;
 	}
 	bytes = build_control(frame, record);
-	take_frame(capture, port, record, bytes, bytes);
+	take_frame(capture, record, bytes, bytes);
 	memset(frame, 0, bytes); /* payloads of packets are zeros */
 }
 
-/* A virtual_round_fn: writes what all parts have seen in a round. */
-static void write_round(void *ctx, unsigned side)
+static void write_logs(struct virtual_capture *capture, unsigned side)
 {
-	struct virtual_capture *capture = ctx;
-	unsigned parts = virtual_parts_count(capture->fabric);
 	const struct capture_entry *entry;
 	const uint8_t *frame;
 	const char *comment;
 
-	while ((entry = capture_log_take(capture->log[side], parts, &frame, &comment)) != NULL)
-		write_entry(entry, frame, comment);
+	while ((entry = capture_log_take(capture->log[side], capture->logs, &frame, &comment)) !=
+		NULL)
+		write_entry(capture, entry, frame, comment);
 }
+
+/* --- several ranks --- */
+
+/* A virtual_append_fn: the logs of all parts, each behind its size. They are empty then. */
+static int append_logs(void *ctx, unsigned side, struct ranks_message *message)
+{
+	struct virtual_capture *capture = ctx;
+
+	for (unsigned i = 0; i < capture->logs; i++) {
+		struct capture_log *log = &capture->log[side][i];
+		uint64_t used = log->used;
+		uint8_t *out = ranks_append(message, sizeof(used) + used);
+
+		if (out == NULL)
+			return -ENOMEM;
+		memcpy(out, &used, sizeof(used));
+		if (used > 0)
+			memcpy(out + sizeof(used), log->bytes, used);
+		log->used = 0;
+	}
+	return 0;
+}
+
+/* 0, -EINVAL or -ENOMEM. */
+static int read_logs(
+	struct virtual_capture *capture, unsigned side, unsigned rank, struct ranks_reader *reader)
+{
+	unsigned own = virtual_parts_count(capture->fabric);
+	unsigned first = virtual_ranks_first(capture->fabric->parts, rank);
+	int result = 0;
+
+	for (unsigned i = 0; i < own && result == 0; i++) {
+		const void *size = ranks_take(reader, sizeof(uint64_t)), *bytes;
+		uint64_t used;
+
+		if (size == NULL)
+			return -EINVAL;
+		memcpy(&used, size, sizeof(used));
+		bytes = ranks_take(reader, used);
+		result = bytes == NULL ? -EINVAL
+				       : capture_log_copy(&capture->log[side][first + i], bytes,
+						 used, capture->ports);
+	}
+	return result == 0 && reader->left > 0 ? -EINVAL : result;
+}
+
+/* A virtual_round_fn: writes what all parts of all ranks have seen in a round. */
+static void write_round(void *ctx, unsigned side)
+{
+	struct virtual_capture *capture = ctx;
+	struct virtual_parts *parts = capture->fabric->parts;
+	unsigned ranks = parts->ranks != NULL ? parts->ranks->count : 1;
+
+	for (unsigned rank = 1; rank < ranks && !parts->ranks->failed; rank++) {
+		struct ranks_reader rest;
+		int result = virtual_ranks_rest(parts, rank, &rest) ? 0 : -EINVAL;
+
+		if (result == 0)
+			result = read_logs(capture, side, rank, &rest);
+		if (result == -EINVAL)
+			parts->garbled = true;
+		if (result < 0) {
+			capture->fabric->failed = true;
+			return;
+		}
+	}
+	write_logs(capture, side);
+}
+
+/* Frames after the last round, such as those of a watchdog. 0 or -EIO and fault. */
+static int write_rest(struct virtual_capture *capture, struct fault *fault)
+{
+	struct virtual_parts *parts = capture->fabric->parts;
+	unsigned side = parts->worker[0].side;
+	struct ranks *ranks = parts->ranks;
+
+	if (!writes(capture) && append_logs(capture, side, &ranks->out[0]) < 0)
+		ranks_fail(ranks, "no memory for messages");
+	if (ranks != NULL && ranks_exchange(ranks) == 0 && writes(capture))
+		for (unsigned rank = 1; rank < ranks->count && !ranks->failed; rank++) {
+			struct ranks_reader reader = {ranks->in[rank].bytes, ranks->in[rank].used};
+
+			if (read_logs(capture, side, rank, &reader) < 0)
+				ranks_fail(ranks, "what another rank has captured makes no sense");
+		}
+	if (ranks != NULL && ranks->failed) {
+		*fault = ranks->fault;
+		return -EIO;
+	}
+	if (writes(capture))
+		write_logs(capture, side);
+	return 0;
+}
+
+/* --- opening and closing --- */
 
 /* 0 or -ENOMEM. */
 static int open_parts(struct virtual_capture *capture)
@@ -191,13 +295,15 @@ static int open_parts(struct virtual_capture *capture)
 	struct virtual_parts *of = capture->fabric->parts;
 	unsigned parts = virtual_parts_count(capture->fabric);
 
+	capture->logs = writes(capture) ? virtual_parts_in_all(capture->fabric) : parts;
 	capture->frame = calloc(parts, sizeof(*capture->frame));
-	capture->log[0] = calloc(parts, sizeof(*capture->log[0]));
-	capture->log[1] = calloc(parts, sizeof(*capture->log[1]));
+	capture->log[0] = calloc(capture->logs, sizeof(*capture->log[0]));
+	capture->log[1] = calloc(capture->logs, sizeof(*capture->log[1]));
 	if (capture->frame == NULL || capture->log[0] == NULL || capture->log[1] == NULL)
 		return -ENOMEM;
 	if (of != NULL) {
-		of->each_round = write_round;
+		of->each_round = writes(capture) ? write_round : NULL;
+		of->append = writes(capture) ? NULL : append_logs;
 		of->round_ctx = capture;
 	}
 	return 0;
@@ -206,14 +312,15 @@ static int open_parts(struct virtual_capture *capture)
 static void close_parts(struct virtual_capture *capture)
 {
 	for (unsigned side = 0; side < 2; side++) {
-		for (unsigned i = 0;
-			capture->log[side] != NULL && i < virtual_parts_count(capture->fabric); i++)
+		for (unsigned i = 0; capture->log[side] != NULL && i < capture->logs; i++)
 			capture_log_free(&capture->log[side][i]);
 		free(capture->log[side]);
 	}
 	free(capture->frame);
-	if (capture->fabric->parts != NULL)
+	if (capture->fabric->parts != NULL) {
 		capture->fabric->parts->each_round = NULL;
+		capture->fabric->parts->append = NULL;
+	}
 }
 
 /* Credit frames that such a link carries at one time come in no order that parts could keep. */
@@ -229,17 +336,9 @@ struct virtual_capture *virtual_capture_create(
 	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault)
 {
 	struct virtual_capture *capture = calloc(1, sizeof(*capture));
-	size_t ports = (size_t)fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
+	uint32_t ports = fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
 	char text[VIRTUAL_PARTS_TEXT];
 
-	if (virtual_has_ranks(fabric)) {
-		fault_set(fault, EINVAL,
-			"%s: captures (--pcap): only one process can run this, with --workers",
-			virtual_parts_text(fabric, text));
-		free(capture);
-		errno = EINVAL;
-		return NULL;
-	}
 	if (fabric->parts != NULL && has_instant_link(fabric->topology)) {
 		fault_set(fault, EINVAL,
 			"%s: captures (--pcap) of links without delay: only one worker can run "
@@ -249,10 +348,11 @@ struct virtual_capture *virtual_capture_create(
 		errno = EINVAL;
 		return NULL;
 	}
-	if (capture != NULL)
+	if (capture != NULL) {
 		capture->port = calloc(ports + 1, sizeof(*capture->port));
-	if (capture != NULL)
+		capture->ports = ports;
 		capture->fabric = fabric;
+	}
 	if (capture == NULL || capture->port == NULL || open_parts(capture) < 0) {
 		fault_set(fault, ENOMEM, "no memory for captures");
 		if (capture != NULL)
@@ -275,7 +375,9 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 		if (strcmp((*file)->path, path) == 0)
 			return 0;
 	made = calloc(1, sizeof(*made));
-	if (made != NULL && (made->path = strdup(path)) != NULL) {
+	if (made != NULL && (made->path = strdup(path)) != NULL)
+		result = 0;
+	if (result == 0 && writes(capture)) {
 		made->out = fopen(path, "we");
 		result = made->out == NULL ? -errno : 0;
 	}
@@ -286,7 +388,8 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 		return fault_set(
 			fault, -result, "%s: cannot capture into it: %s", path, strerror(-result));
 	}
-	pcapng_begin(&made->pcapng, pcapng_write_stdio, made->out, "weft " WEFT_VERSION);
+	if (made->out != NULL)
+		pcapng_begin(&made->pcapng, pcapng_write_stdio, made->out, "weft " WEFT_VERSION);
 	made->next = capture->files;
 	*file = capture->files = made;
 	return 0;
@@ -301,11 +404,13 @@ static void add_port(
 	char name[TOPOLOGY_NAME_MAX + 8];
 	int interface;
 
+	*port = (struct captured_port){.file = file};
+	if (file->out == NULL)
+		return;
 	topology_port_name(topology, *at, name, sizeof(name));
 	interface = pcapng_add_interface(
 		&file->pcapng, name, capture->snap_bytes, link != NULL ? link->rate_bps : 0);
-	*port = (struct captured_port){
-		.file = file, .interface = interface > 0 ? (uint32_t)interface : 0};
+	port->interface = interface > 0 ? (uint32_t)interface : 0;
 }
 
 static int add_all(struct virtual_capture *capture, const char *path, struct fault *fault)
@@ -348,10 +453,7 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
 
 static void write_counts(struct virtual_capture *capture)
 {
-	size_t ports =
-		(size_t)capture->fabric->switches * SWITCH_PORTS_MAX + capture->fabric->hosts;
-
-	for (size_t i = 0; i < ports; i++)
+	for (uint32_t i = 0; i < capture->ports; i++)
 		if (capture->port[i].file != NULL)
 			pcapng_write_counts(&capture->port[i].file->pcapng,
 				capture->port[i].interface, capture->fabric->now / PS_PER_NS,
@@ -360,12 +462,10 @@ static void write_counts(struct virtual_capture *capture)
 
 int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
 {
-	struct virtual_parts *parts = capture->fabric->parts;
-	int result = 0;
+	int result = capture->fabric->parts != NULL ? write_rest(capture, fault) : 0;
 
-	/* Frames after the last round, such as those of a watchdog. */
-	if (parts != NULL)
-		write_round(capture, parts->worker[0].side);
+	if (result < 0 || !writes(capture))
+		return result;
 	write_counts(capture);
 	for (struct capture_file *file = capture->files; file != NULL; file = file->next) {
 		int failed = file->pcapng.failed;

@@ -19,7 +19,8 @@
 
 struct virtual_capture;
 
-/* The fabric outlives it. 'snap_bytes': the most that is kept of a frame; 0: all headers. NULL and
+/* The fabric outlives it. In several processes each calls all of these, and rank 0 writes the
+ * files. 'snap_bytes': the most that is kept of a frame; 0: all headers. NULL and
  * fault if there is no memory. */
 struct virtual_capture *virtual_capture_create(
 	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault);

@@ -15,28 +15,69 @@ static size_t bytes_of(const struct capture_entry *entry)
 	return (bytes + _Alignof(struct capture_entry) - 1) & ~(_Alignof(struct capture_entry) - 1);
 }
 
-int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
-	const uint8_t *frame, const char *comment)
+/* Room for as many bytes at the end; NULL: no memory. */
+static uint8_t *make_room(struct capture_log *log, size_t bytes)
 {
 	size_t room = log->room > 0 ? log->room : ROOM_FIRST;
-	uint8_t *out;
+	uint8_t *larger;
 
-	while (room < log->used + bytes_of(entry))
+	while (room < log->used + bytes)
 		room *= 2;
 	if (room != log->room) {
-		uint8_t *larger = realloc(log->bytes, room);
-
+		larger = realloc(log->bytes, room);
 		if (larger == NULL)
-			return -ENOMEM;
+			return NULL;
 		log->bytes = larger;
 		log->room = room;
 	}
-	out = log->bytes + log->used;
+	return log->bytes + log->used;
+}
+
+int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
+	const uint8_t *frame, const char *comment)
+{
+	uint8_t *out = make_room(log, bytes_of(entry));
+
+	if (out == NULL)
+		return -ENOMEM;
 	memcpy(out, entry, sizeof(*entry));
 	memcpy(out + sizeof(*entry), frame, entry->captured_bytes);
 	memcpy(out + sizeof(*entry) + entry->captured_bytes, comment, entry->comment_bytes);
 	log->used += bytes_of(entry);
 	return 0;
+}
+
+/* Entries one behind the other, and nothing else. */
+static bool is_log(const struct capture_log *log, uint32_t ports)
+{
+	size_t at = 0;
+
+	while (at < log->used) {
+		const struct capture_entry *entry =
+			(const struct capture_entry *)(const void *)(log->bytes + at);
+		const char *comment;
+
+		if (log->used - at < sizeof(*entry) || log->used - at < bytes_of(entry) ||
+			entry->port >= ports || entry->comment_bytes == 0)
+			return false;
+		comment = (const char *)(entry + 1) + entry->captured_bytes;
+		if (comment[entry->comment_bytes - 1] != '\0')
+			return false;
+		at += bytes_of(entry);
+	}
+	return true;
+}
+
+int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports)
+{
+	log->used = log->taken = 0;
+	if (used == 0)
+		return 0;
+	if (make_room(log, used) == NULL)
+		return -ENOMEM;
+	memcpy(log->bytes, bytes, used);
+	log->used = used;
+	return is_log(log, ports) ? 0 : -EINVAL;
 }
 
 static const struct capture_entry *first_of(const struct capture_log *log)
@@ -46,14 +87,17 @@ static const struct capture_entry *first_of(const struct capture_log *log)
 		       : NULL;
 }
 
-/* Two events of one time and order are of one device, so of one log. */
+/* Two events of one time and order are of one device, so of one log; and so is what happens at a
+ * device in a pause. */
 static bool is_before(const struct capture_entry *a, const struct capture_entry *b)
 {
 	if (a->at != b->at)
 		return a->at < b->at;
 	if (a->order != b->order)
 		return a->order < b->order;
-	return a->between < b->between;
+	if (a->pause != b->pause)
+		return a->pause < b->pause;
+	return a->device < b->device;
 }
 
 const struct capture_entry *capture_log_take(

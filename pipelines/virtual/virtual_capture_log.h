@@ -5,7 +5,7 @@
 /*
  * Frames that the parts of a virtual fabric capture in a round, each in a log of its own, and in
  * the order of events when they are taken out. As boxes (virtual_cross.h) a log has two sides: one
- * is filled while the other is emptied.
+ * is filled while the other is emptied. A log can be copied to another process of the same program.
  */
 
 #include <stdbool.h>
@@ -14,13 +14,12 @@
 
 #include "weft_time.h"
 
-struct captured_port;
-
 struct capture_entry {
 	weft_time at;
-	uint32_t order;   /* of the event; 0: between rounds, or a credit at the first port */
-	uint64_t between; /* their number, of such */
-	struct captured_port *port;
+	uint64_t pause;  /* of the run, or the part of the run between two of them */
+	uint32_t order;  /* of the event; 0: in a pause, or a credit at the first port */
+	uint32_t device; /* in a pause one comes after the other */
+	uint32_t port;
 	uint32_t frame_bytes, captured_bytes, comment_bytes;
 	bool out;
 };
@@ -35,6 +34,10 @@ struct capture_log {
 /* 0 or -ENOMEM. */
 int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	const uint8_t *frame, const char *comment);
+
+/* The same for all entries of a log: of its bytes, 'used' of them. -EINVAL: they are no log with
+ * ports below 'ports'. */
+int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports);
 
 /* The first entry of all 'logs', with what follows it; NULL: they are empty, and can be filled
  * again. The entry is valid until one is added. */

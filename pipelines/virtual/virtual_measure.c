@@ -76,6 +76,12 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 static void read_link(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 
+/* A measure_link_sum_fn. */
+static void sum_links(const void *ctx, uint32_t *value, size_t values)
+{
+	virtual_ranks_add(ctx, value, values);
+}
+
 int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
 {
 	struct measure_window *window = &fabric->window;
@@ -83,6 +89,7 @@ int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
 	if (measure_links_open(&window->links, fabric->topology, fabric->run, read_link, fabric) <
 		0)
 		return fault_set(fault, ENOMEM, "no memory for measurements");
+	window->links.sum = sum_links;
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
 	if (fabric->entry == NULL || measure_window_add_entries(window, fabric->topology,
 					     fabric->run, fabric->traffic, fabric->goal) < 0)
@@ -241,16 +248,28 @@ static struct virtual_link_use use_of(
 	return use;
 }
 
+/* The port's device is in a part of this process. */
+static bool is_our_port(const struct virtual_fabric *fabric, struct topology_port at)
+{
+	return virtual_is_ours(
+		fabric, at.kind == DEVICE_HOST ? fabric->switches + at.device : at.device);
+}
+
 static void read_link(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use)
 {
 	const struct virtual_fabric *fabric = ctx;
-	struct virtual_link_use now = use_of(fabric, from);
+	bool sends = is_our_port(fabric, from);
+	struct virtual_link_use now = {.busy_ps = 0};
 
+	if (sends)
+		now = use_of(fabric, from);
 	use->busy_ps = now.busy_ps;
 	use->blocked_ps = now.blocked_ps;
-	measure_links_read_switches(from.kind == DEVICE_SWITCH ? fabric->sw[from.device] : NULL,
-		from.port, to.kind == DEVICE_SWITCH ? fabric->sw[to.device] : NULL, to.port, use);
+	measure_links_read_switches(
+		sends && from.kind == DEVICE_SWITCH ? fabric->sw[from.device] : NULL, from.port,
+		to.kind == DEVICE_SWITCH && is_our_port(fabric, to) ? fabric->sw[to.device] : NULL,
+		to.port, use);
 }
 
 void virtual_links_mark(struct virtual_fabric *fabric)

@@ -231,9 +231,11 @@ bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *s
 	parts->limit = limit;
 	/* Rank 0 counts for all (virtual_run.c). */
 	first->steps = parts->ranks == NULL || parts->ranks->own == 0 ? steps : NULL;
+	parts->pauses++;
 	round_barrier_wait(&parts->barrier);
 	run_rounds(first);
 	round_barrier_wait(&parts->barrier);
+	parts->pauses++;
 	virtual_parts_join(first->fabric);
 	return !parts->reached;
 }

@@ -53,8 +53,11 @@ struct virtual_worker {
 } __attribute__((aligned(64)));
 
 /* Worker 0, after each round: what all parts have put into this side of something is complete. The
- * other side is being filled. */
+ * other side is being filled. In several processes rank 0 calls it, and may read what the others
+ * have appended (virtual_ranks_rest()). */
 typedef void virtual_round_fn(void *ctx, unsigned side);
+/* Worker 0 of another rank, likewise: appends it for rank 0. 0 or -ENOMEM. */
+typedef int virtual_append_fn(void *ctx, unsigned side, struct ranks_message *message);
 
 struct virtual_parts {
 	unsigned count;                   /* of all ranks */
@@ -71,7 +74,9 @@ struct virtual_parts {
 	struct round_barrier barrier;
 	weft_time limit; /* of virtual_parts_run() */
 	bool quit, reached;
+	uint64_t pauses;              /* even while all threads wait */
 	virtual_round_fn *each_round; /* NULL: none */
+	virtual_append_fn *append;    /* NULL: nothing */
 	void *round_ctx;
 	unsigned started;               /* threads; worker 0 is the caller's */
 	struct virtual_worker worker[]; /* [own] */

@@ -10,7 +10,7 @@
 #include "virtual_goal.h"
 
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
- * all parts of the sender have for it. */
+ * all parts of the sender have for it; and then, for rank 0, what has been appended. */
 struct head {
 	uint64_t next, out, events; /* as struct virtual_told, of all parts of the sender */
 	uint64_t pause;
@@ -35,7 +35,8 @@ struct sent_packet {
 
 /* A credit frame, a notification, or a schedule's message that was accepted. Of a credit frame the
  * limits of its VCs follow: what the sender has sent the receiver knows, for nothing is lost
- * (virtual_open_credit()). Of a notification of congestion its struct virtual_answer follows. */
+ * (virtual_open_credit()). Only a capture shows that too, and it follows then. Of a notification of
+ * congestion its struct virtual_answer follows. */
 struct sent_control {
 	weft_time at;
 	uint32_t order;
@@ -91,27 +92,40 @@ static uint8_t *put_packet(const struct virtual_fabric *fabric, uint8_t *out,
 	return out + sizeof(sent) + extension_bytes(fabric);
 }
 
-/* The bytes behind a control frame. */
-static const void *rest_of(const struct virtual_crossing_control *crossing, size_t *bytes)
+static uint8_t *put_bytes(uint8_t *out, const void *from, size_t bytes)
 {
-	*bytes = 0;
-	if (crossing->kind == VIRTUAL_CROSSING_CREDIT)
-		*bytes = crossing->credit.vcs * sizeof(crossing->credit.limit[0]);
-	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
-		*bytes = sizeof(crossing->answer);
-	return crossing->kind == VIRTUAL_CROSSING_CREDIT ? (const void *)crossing->credit.limit
-							 : &crossing->answer;
+	memcpy(out, from, bytes);
+	return out + bytes;
 }
 
-#define REST_MAX (sizeof(struct virtual_answer) + sizeof(((struct control_credit *)NULL)->limit))
+static bool is_captured(const struct virtual_fabric *fabric)
+{
+	return fabric->parts->each_round != NULL || fabric->parts->append != NULL;
+}
+
+/* The most that is behind a struct sent_control. */
+#define REST_MAX (sizeof(struct virtual_answer) + sizeof(struct control_credit))
+
+static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
+	const struct virtual_crossing_control *crossing)
+{
+	const struct control_credit *credit = &crossing->credit;
+
+	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
+		return put_bytes(out, &crossing->answer, sizeof(crossing->answer));
+	if (crossing->kind != VIRTUAL_CROSSING_CREDIT)
+		return out;
+	out = put_bytes(out, credit->limit, credit->vcs * sizeof(credit->limit[0]));
+	if (is_captured(fabric))
+		out = put_bytes(out, credit->sent, credit->vcs * sizeof(credit->sent[0]));
+	return out;
+}
 
 static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
 	const struct virtual_crossing_control *crossing)
 {
 	struct sent_control sent = {
 		.at = crossing->at, .order = crossing->order, .kind = (uint8_t)crossing->kind};
-	size_t bytes;
-	const void *rest = rest_of(crossing, &bytes);
 
 	if (crossing->channel != NULL)
 		sent.channel = (uint32_t)(crossing->channel - fabric->channel);
@@ -124,9 +138,7 @@ static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
 		sent.credit.session = crossing->credit.session;
 		sent.credit.peer_session = crossing->credit.peer_session;
 	}
-	memcpy(out, &sent, sizeof(sent));
-	memcpy(out + sizeof(sent), rest, bytes);
-	return out + sizeof(sent) + bytes;
+	return put_rest(fabric, put_bytes(out, &sent, sizeof(sent)), crossing);
 }
 
 /* The contents for part 'to', which is in another rank, in the boxes of all parts. */
@@ -197,6 +209,8 @@ static int put_message(
 		memcpy(begin, head, sizeof(*head));
 	for (unsigned to = 0; to < parts->own && result == 0; to++)
 		result = put_section(parts, message, side, first + to);
+	if (result == 0 && rank == 0 && parts->append != NULL)
+		result = parts->append(parts->round_ctx, side, message);
 	return result;
 }
 
@@ -285,30 +299,39 @@ static bool take_packet(struct virtual_fabric *fabric, struct ranks_reader *read
 	return true;
 }
 
-static bool take_rest(struct virtual_crossing_control *crossing, const struct sent_control *sent,
+static bool get_bytes(struct ranks_reader *reader, void *to, size_t bytes)
+{
+	const void *from = ranks_take(reader, bytes);
+
+	if (from != NULL)
+		memcpy(to, from, bytes);
+	return from != NULL;
+}
+
+static bool take_rest(const struct virtual_fabric *fabric,
+	struct virtual_crossing_control *crossing, const struct sent_control *sent,
 	struct ranks_reader *reader)
 {
-	const void *rest;
-	size_t bytes;
+	struct control_credit *credit = &crossing->credit;
 
+	if (sent->vcs > FRAME_VCS_MAX)
+		return false;
 	if (crossing->kind == VIRTUAL_CROSSING_ARN)
 		crossing->arn = sent->arn;
 	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
 		crossing->op = sent->op;
 	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
-		crossing->credit.session = sent->credit.session;
-		crossing->credit.peer_session = sent->credit.peer_session;
-		crossing->credit.vcs = sent->vcs;
+		credit->session = sent->credit.session;
+		credit->peer_session = sent->credit.peer_session;
+		credit->vcs = sent->vcs;
 	}
-	rest_of(crossing, &bytes);
-	rest = ranks_take(reader, bytes);
-	if (rest == NULL || sent->vcs > FRAME_VCS_MAX)
-		return false;
-	if (crossing->kind == VIRTUAL_CROSSING_CREDIT)
-		memcpy(crossing->credit.limit, rest, bytes);
 	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
-		memcpy(&crossing->answer, rest, bytes);
-	return true;
+		return get_bytes(reader, &crossing->answer, sizeof(crossing->answer));
+	if (crossing->kind != VIRTUAL_CROSSING_CREDIT)
+		return true;
+	return get_bytes(reader, credit->limit, credit->vcs * sizeof(credit->limit[0])) &&
+	       (!is_captured(fabric) ||
+		       get_bytes(reader, credit->sent, credit->vcs * sizeof(credit->sent[0])));
 }
 
 static bool take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
@@ -324,7 +347,7 @@ static bool take_control(struct virtual_fabric *fabric, struct ranks_reader *rea
 	crossing.order = sent.order;
 	crossing.channel = &fabric->channel[sent.channel];
 	crossing.kind = (enum virtual_crossing_control_kind)sent.kind;
-	if (!take_rest(&crossing, &sent, reader))
+	if (!take_rest(fabric, &crossing, &sent, reader))
 		return false;
 	virtual_cross_take_control(fabric, &crossing);
 	return true;
@@ -343,27 +366,48 @@ static bool take_section(
 	return reader->left == 0;
 }
 
+/* The next section and its contents. */
+static bool read_section(
+	struct ranks_reader *reader, struct section *section, struct ranks_reader *inside)
+{
+	const void *bytes = ranks_take(reader, sizeof(*section));
+
+	if (bytes == NULL)
+		return false;
+	memcpy(section, bytes, sizeof(*section));
+	*inside = (struct ranks_reader){reader->at, section->bytes};
+	return ranks_take(reader, section->bytes) != NULL;
+}
+
 /* The section of a rank's message that is for the worker. */
 static bool take_message(struct virtual_worker *worker, const struct ranks_message *message)
 {
-	struct ranks_reader reader = {message->bytes, message->used};
+	struct ranks_reader reader = {message->bytes, message->used}, inside;
+	struct section section;
 
 	ranks_take(&reader, sizeof(struct head));
 	for (unsigned to = 0; to < worker->parts->own; to++) {
-		const void *bytes = ranks_take(&reader, sizeof(struct section));
-		struct ranks_reader inside;
-		struct section section;
-
-		if (bytes == NULL)
-			return false;
-		memcpy(&section, bytes, sizeof(section));
-		inside = (struct ranks_reader){reader.at, section.bytes};
-		if (ranks_take(&reader, section.bytes) == NULL)
+		if (!read_section(&reader, &section, &inside))
 			return false;
 		if (to == worker->fabric->part && !take_section(worker->fabric, &section, &inside))
 			return false;
 	}
-	return reader.left == 0;
+	return reader.left == 0 || worker->parts->each_round != NULL;
+}
+
+bool virtual_ranks_rest(const struct virtual_parts *parts, unsigned rank, struct ranks_reader *rest)
+{
+	const struct ranks_message *message = &parts->ranks->in[rank];
+	struct ranks_reader inside;
+	struct section section;
+
+	*rest = (struct ranks_reader){message->bytes, message->used};
+	if (ranks_take(rest, sizeof(struct head)) == NULL)
+		return false;
+	for (unsigned to = 0; to < parts->own; to++)
+		if (!read_section(rest, &section, &inside))
+			return false;
+	return true;
 }
 
 void virtual_ranks_take(struct virtual_worker *worker)
@@ -450,6 +494,39 @@ void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, uns
 {
 	if (virtual_has_ranks(fabric))
 		ranks_sum(fabric->parts->ranks, value, values);
+}
+
+static bool add_numbers(uint32_t *value, size_t values, const struct ranks_message *message)
+{
+	const uint8_t *at = message->bytes;
+	uint32_t number;
+
+	if (message->used != values * sizeof(number))
+		return false;
+	for (size_t i = 0; i < values; i++) {
+		memcpy(&number, at + i * sizeof(number), sizeof(number));
+		value[i] += number;
+	}
+	return true;
+}
+
+void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, size_t values)
+{
+	struct ranks *ranks = virtual_has_ranks(fabric) ? fabric->parts->ranks : NULL;
+	void *copy;
+
+	if (ranks != NULL && ranks->own != 0) {
+		copy = ranks_append(&ranks->out[0], values * sizeof(*value));
+		if (copy != NULL)
+			memcpy(copy, value, values * sizeof(*value));
+		else
+			ranks_fail(ranks, "no memory for messages");
+	}
+	if (ranks == NULL || ranks_exchange(ranks) < 0 || ranks->own != 0)
+		return;
+	for (unsigned rank = 1; rank < ranks->count; rank++)
+		if (!add_numbers(value, values, &ranks->in[rank]))
+			ranks_fail(ranks, "another rank measures something else");
 }
 
 static int add_heads(struct deadlock_heads *heads, const struct ranks_message *message)

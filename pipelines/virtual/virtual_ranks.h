@@ -32,12 +32,19 @@ int virtual_ranks_compare(
 /* Once all own parts have told and filled their boxes of this side: sends what is for other ranks,
  * and hears them. By one thread while the others wait. */
 void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side);
+/* Rank 0, until the next exchange: what 'rank' has appended (virtual_append_fn). False: its message
+ * makes no sense. */
+bool virtual_ranks_rest(
+	const struct virtual_parts *parts, unsigned rank, struct ranks_reader *rest);
 /* Then by each thread: what other ranks have sent to its part becomes events. */
 void virtual_ranks_take(struct virtual_worker *worker);
 
 /* Each value becomes the greatest, or the sum, of those of all ranks. Between rounds. */
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
+
+/* Adds other ranks' numbers to rank 0's; those of the others stay. Between rounds. */
+void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, size_t values);
 
 /* Adds the heads that wait in other ranks' switches (deadlock.h). Between rounds. */
 void virtual_ranks_collect(const struct virtual_fabric *fabric, struct deadlock_heads *heads);

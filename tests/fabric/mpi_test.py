@@ -125,6 +125,45 @@ class Mpi(unittest.TestCase):
         for more in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
             self.assertEqual(self.result(*words, *more)[1], one, more)
 
+    def captures(self, *words):
+        """Exit code, errors, and two captures: of ports of two switches, and of a host."""
+        paths = [self.dir / name for name in ("port.pcapng", "host.pcapng")]
+        done = call(WEFT, "run", str(self.file), "-q", *words, "--pcap", f"s0:0={paths[0]}", "--pcap", f"s7:1={paths[0]}",
+                    "--pcap", f"h9:0={paths[1]}")
+        return done.returncode, done.stderr, [path.read_bytes() for path in paths]
+
+    def test_captures_have_the_bytes_of_one(self):
+        for sets in ((), ("--set", "routing.mode=source", "--set", "switch.voq=false"),
+                     ("--set", "measure.latencies=true", "--set", "link.delay=500ns")):
+            one = self.captures(*sets)
+            self.assertEqual(one[:2], (0, ""))
+            self.assertGreater(min(len(bytes) for bytes in one[2]), 10000)
+            for words in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
+                self.assertEqual(self.captures(*sets, *words), one, (sets, words))
+
+    def test_what_a_watchdog_discards_is_captured_as_in_one(self):
+        files = []
+        for words in ((), ("--mpi", "2"), ("--mpi", "3")):
+            path = self.dir / "all.pcapng"
+            done = call(WEFT, "run", str(TOPO / "ring-deadlock.yaml"), "-q", "--set", "watchdog=100us", "--pcap",
+                        f"all={path}", *words)
+            files.append((done.returncode, done.stderr, path.read_bytes()))
+        self.assertEqual(files[1:], [files[0]] * 2)
+
+    def test_a_capture_that_cannot_be_written_is_told_once(self):
+        for path, code, text in (("/nowhere/x", 2, "/nowhere/x: cannot capture into it: No such file or directory"),
+                                 ("/dev/full", 3, "/dev/full: the capture is not complete: No space left on device")):
+            self.refused(code, f"weft-fabric: {text}\n", WEFT, "run", str(self.file), "-q", "--mpi", "2", "--pcap",
+                         f"all={path}")
+        self.run_refused("s99:0: no such port here", "--mpi", "2", "--pcap", f"s99:0={self.dir}/x.pcapng")
+
+    def test_loads_of_links_in_each_sample_are_those_of_one(self):
+        words = ("--set", "measure.link-series=true")
+        one = self.result(*words)[1]
+        self.assertGreater(max(max(link["series"]["utilisation"]) for link in json.loads(one)["links"]), 0.5)
+        for more in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
+            self.assertEqual(self.result(*words, *more)[1], one, more)
+
     def test_a_schedule_with_other_contents_is_refused(self):
         words = []
         for size in ("1000B", "2000B"):
@@ -203,10 +242,6 @@ class Mpi(unittest.TestCase):
     def test_features_of_one_process_are_refused(self):
         self.run_refused("--mpi 2: only the virtual clock has workers; poll loops of the real one are --lcores",
                          "--mpi", "2", "--clock", "real")
-        self.run_refused("--mpi 2: captures (--pcap): only one process can run this, with --workers",
-                         "--mpi", "2", "--pcap", f"all={self.dir}/x.pcapng")
-        self.run_refused("--mpi 2: measure.link-series: only one process can run this, with --workers",
-                         "--mpi", "2", "--set", "measure.link-series=true")
         self.refused(2, "weft run: --web: a run by --mpi is not shown while it goes on; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
         self.run_refused("--mpi 2: a link without delay would be cut, and workers need a delay between them: "
