@@ -9,13 +9,12 @@
 
 #include "capture_reason.h"
 #include "pcapng.h"
+#include "virtual_capture_frame.h"
 #include "virtual_capture_log.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_trace.h"
-
-#define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
 
 struct capture_file {
 	char *path;
@@ -59,61 +58,6 @@ static struct captured_port *captured(
 static bool writes(const struct virtual_capture *capture)
 {
 	return !virtual_has_ranks(capture->fabric) || capture->fabric->parts->ranks->own == 0;
-}
-
-/* All in front of the payload. */
-static unsigned header_bytes(const struct virtual_trace_record *record)
-{
-	return FRAME_HEADER_BYTES + record->packet->route_length +
-	       (record->extension != NULL ? FRAME_LATENCY_BYTES : 0);
-}
-
-/* Builds the headers as on the wire, before a payload of zeros. Returns the frame's length. */
-static unsigned build_packet(uint8_t *frame, const struct virtual_trace_record *record)
-{
-	const struct weft_packet *packet = record->packet;
-	unsigned headers = header_bytes(record);
-	const struct frame_fields fields = {
-		.kind = (enum frame_kind)packet->kind,
-		.source = packet->source,
-		.destination = packet->destination,
-		.sl = packet->sl,
-		.vc = packet->header_vc,
-		.vc_original = packet->vc_original,
-		.flags = packet->flags,
-		.message = packet->message,
-		.sequence = packet->sequence,
-		.injected_ns = packet->injected_ns,
-		.route = packet->route,
-		.route_length = packet->route_length,
-		.payload_bytes = (uint16_t)(packet->bytes - headers),
-	};
-	unsigned bytes;
-
-	memset(frame, 0, HEADERS_MAX);
-	if (record->extension != NULL)
-		memcpy(frame + headers - FRAME_LATENCY_BYTES, record->extension,
-			FRAME_LATENCY_BYTES);
-	bytes = frame_build(frame, &fields);
-	frame_update_mutable(frame, packet->mutable_word);
-	return bytes;
-}
-
-/* Builds a credit frame or a notification. Returns its length. */
-static unsigned build_control(uint8_t *frame, const struct virtual_trace_record *record)
-{
-	struct frame_fields fields = {.kind = record->credit != NULL ? FRAME_CREDIT : FRAME_ARN,
-		.source = FRAME_HOST_NONE,
-		.destination = FRAME_HOST_NONE};
-	uint8_t payload[CONTROL_CREDIT_BYTES_MAX];
-	unsigned bytes;
-
-	fields.payload_bytes =
-		(uint16_t)(record->credit != NULL ? control_credit_encode(record->credit, payload)
-						  : control_arn_encode(record->arn, payload));
-	memcpy(frame + FRAME_HEADER_BYTES, payload, fields.payload_bytes);
-	bytes = frame_build(frame, &fields);
-	return bytes;
 }
 
 static void write_entry(struct virtual_capture *capture, const struct capture_entry *entry,
@@ -174,11 +118,11 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 	if (captured(capture, &record->at)->file == NULL)
 		return;
 	if (record->packet != NULL) {
-		bytes = build_packet(frame, record);
-		take_frame(capture, record, bytes, header_bytes(record));
+		bytes = virtual_capture_packet(frame, record);
+		take_frame(capture, record, bytes, virtual_capture_header_bytes(record));
 		return;
 	}
-	bytes = build_control(frame, record);
+	bytes = virtual_capture_control(frame, record);
 	take_frame(capture, record, bytes, bytes);
 	memset(frame, 0, bytes); /* payloads of packets are zeros */
 }

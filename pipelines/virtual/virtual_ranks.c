@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "rng.h"
-#include "virtual_cross.h"
 #include "virtual_goal.h"
+#include "virtual_ranks_records.h"
 
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
  * all parts of the sender have for it; and then, for rank 0, what has been appended. */
@@ -22,124 +22,7 @@ struct section {
 	uint64_t bytes;
 };
 
-/* A packet, without pointers. Its latency extension follows, where packets have them. */
-struct sent_packet {
-	struct weft_packet packet;
-	weft_time at, injected_ps, generated_ps;
-	uint32_t order;
-	uint16_t payload_bytes;
-	uint8_t path;
-	uint8_t route; /* which of the pair's */
-	uint8_t kind;  /* enum virtual_crossing */
-};
-
-/* A credit frame, a notification, or a schedule's message that was accepted. Of a credit frame the
- * limits of its VCs follow: what the sender has sent the receiver knows, for nothing is lost
- * (virtual_open_credit()). Only a capture shows that too, and it follows then. Of a notification of
- * congestion its struct virtual_answer follows. */
-struct sent_control {
-	weft_time at;
-	uint32_t order;
-	uint32_t channel;  /* that sent it */
-	uint8_t kind, vcs; /* enum virtual_crossing_control_kind */
-	uint16_t reserved;
-	union {
-		struct {
-			uint32_t session, peer_session;
-		} credit;
-		struct control_arn arn;
-		uint32_t op;
-	};
-};
-
 /* --- sending --- */
-
-static uint8_t which_route(const struct virtual_fabric *fabric, const struct weft_packet *packet)
-{
-	const struct route_set *routes = fabric->routes.set;
-	unsigned length, which = 0;
-
-	if (packet->route == NULL)
-		return 0;
-	while (which < ROUTE_ALTERNATIVES_MAX - 1 &&
-		route_set_get(routes, packet->source, packet->destination, which, &length) !=
-			packet->route)
-		which++;
-	return (uint8_t)which;
-}
-
-static size_t extension_bytes(const struct virtual_fabric *fabric)
-{
-	return fabric->extension != NULL ? sizeof(*fabric->extension) : 0;
-}
-
-static uint8_t *put_packet(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension)
-{
-	struct sent_packet sent = {.packet = crossing->packet,
-		.at = crossing->at,
-		.injected_ps = crossing->origin.injected_ps,
-		.generated_ps = crossing->origin.generated_ps,
-		.order = crossing->order,
-		.payload_bytes = crossing->origin.payload_bytes,
-		.path = crossing->origin.path,
-		.route = which_route(fabric, &crossing->packet),
-		.kind = (uint8_t)crossing->kind};
-
-	memcpy(out, &sent, sizeof(sent));
-	if (extension != NULL)
-		memcpy(out + sizeof(sent), extension, sizeof(*extension));
-	return out + sizeof(sent) + extension_bytes(fabric);
-}
-
-static uint8_t *put_bytes(uint8_t *out, const void *from, size_t bytes)
-{
-	memcpy(out, from, bytes);
-	return out + bytes;
-}
-
-static bool is_captured(const struct virtual_fabric *fabric)
-{
-	return fabric->parts->each_round != NULL || fabric->parts->append != NULL;
-}
-
-/* The most that is behind a struct sent_control. */
-#define REST_MAX (sizeof(struct virtual_answer) + sizeof(struct control_credit))
-
-static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_control *crossing)
-{
-	const struct control_credit *credit = &crossing->credit;
-
-	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
-		return put_bytes(out, &crossing->answer, sizeof(crossing->answer));
-	if (crossing->kind != VIRTUAL_CROSSING_CREDIT)
-		return out;
-	out = put_bytes(out, credit->limit, credit->vcs * sizeof(credit->limit[0]));
-	if (is_captured(fabric))
-		out = put_bytes(out, credit->sent, credit->vcs * sizeof(credit->sent[0]));
-	return out;
-}
-
-static uint8_t *put_control(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_control *crossing)
-{
-	struct sent_control sent = {
-		.at = crossing->at, .order = crossing->order, .kind = (uint8_t)crossing->kind};
-
-	if (crossing->channel != NULL)
-		sent.channel = (uint32_t)(crossing->channel - fabric->channel);
-	if (crossing->kind == VIRTUAL_CROSSING_ARN)
-		sent.arn = crossing->arn;
-	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
-		sent.op = crossing->op;
-	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
-		sent.vcs = crossing->credit.vcs;
-		sent.credit.session = crossing->credit.session;
-		sent.credit.peer_session = crossing->credit.peer_session;
-	}
-	return put_rest(fabric, put_bytes(out, &sent, sizeof(sent)), crossing);
-}
 
 /* The contents for part 'to', which is in another rank, in the boxes of all parts. */
 static struct section section_for(struct virtual_parts *parts, unsigned side, unsigned to)
@@ -163,14 +46,14 @@ static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned
 		const struct virtual_box *box = &parts->worker[from].box[side][to];
 
 		for (uint32_t i = 0; i < box->packets; i++)
-			out = put_packet(fabric, out, &box->packet[i],
+			out = virtual_record_put_packet(fabric, out, &box->packet[i],
 				fabric->extension != NULL ? &box->extension[i] : NULL);
 	}
 	for (unsigned from = 0; from < parts->own; from++) {
 		struct virtual_box *box = &parts->worker[from].box[side][to];
 
 		for (uint32_t i = 0; i < box->controls; i++)
-			out = put_control(fabric, out, &box->control[i]);
+			out = virtual_record_put_control(fabric, out, &box->control[i]);
 		virtual_box_clear(box);
 	}
 	return out;
@@ -180,10 +63,9 @@ static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned
 static int put_section(
 	struct virtual_parts *parts, struct ranks_message *message, unsigned side, unsigned to)
 {
-	size_t packet = sizeof(struct sent_packet) + extension_bytes(parts->worker[0].fabric);
 	struct section section = section_for(parts, side, to);
-	size_t most = sizeof(section) + section.packets * packet +
-		      section.controls * (sizeof(struct sent_control) + REST_MAX);
+	size_t most = sizeof(section) + virtual_record_room(parts->worker[0].fabric,
+						section.packets, section.controls);
 	uint8_t *begin, *out;
 
 	if (ranks_reserve(message, message->used + most) < 0)
@@ -271,97 +153,15 @@ void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
 
 /* --- receiving --- */
 
-static bool take_packet(struct virtual_fabric *fabric, struct ranks_reader *reader)
-{
-	const uint8_t *bytes =
-		ranks_take(reader, sizeof(struct sent_packet) + extension_bytes(fabric));
-	struct virtual_crossing_packet crossing;
-	struct latency_extension extension;
-	struct sent_packet sent;
-	unsigned length;
-
-	if (bytes == NULL)
-		return false;
-	memcpy(&sent, bytes, sizeof(sent));
-	memcpy(&extension, bytes + sizeof(sent), extension_bytes(fabric));
-	crossing = (struct virtual_crossing_packet){.packet = sent.packet,
-		.origin = {.injected_ps = sent.injected_ps,
-			.generated_ps = sent.generated_ps,
-			.payload_bytes = sent.payload_bytes,
-			.path = sent.path},
-		.at = sent.at,
-		.order = sent.order,
-		.kind = (enum virtual_crossing)sent.kind};
-	if (sent.packet.route != NULL)
-		crossing.packet.route = route_set_get(fabric->routes.set, sent.packet.source,
-			sent.packet.destination, sent.route, &length);
-	virtual_cross_take_packet(fabric, &crossing, fabric->extension != NULL ? &extension : NULL);
-	return true;
-}
-
-static bool get_bytes(struct ranks_reader *reader, void *to, size_t bytes)
-{
-	const void *from = ranks_take(reader, bytes);
-
-	if (from != NULL)
-		memcpy(to, from, bytes);
-	return from != NULL;
-}
-
-static bool take_rest(const struct virtual_fabric *fabric,
-	struct virtual_crossing_control *crossing, const struct sent_control *sent,
-	struct ranks_reader *reader)
-{
-	struct control_credit *credit = &crossing->credit;
-
-	if (sent->vcs > FRAME_VCS_MAX)
-		return false;
-	if (crossing->kind == VIRTUAL_CROSSING_ARN)
-		crossing->arn = sent->arn;
-	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
-		crossing->op = sent->op;
-	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
-		credit->session = sent->credit.session;
-		credit->peer_session = sent->credit.peer_session;
-		credit->vcs = sent->vcs;
-	}
-	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
-		return get_bytes(reader, &crossing->answer, sizeof(crossing->answer));
-	if (crossing->kind != VIRTUAL_CROSSING_CREDIT)
-		return true;
-	return get_bytes(reader, credit->limit, credit->vcs * sizeof(credit->limit[0])) &&
-	       (!is_captured(fabric) ||
-		       get_bytes(reader, credit->sent, credit->vcs * sizeof(credit->sent[0])));
-}
-
-static bool take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
-{
-	const void *bytes = ranks_take(reader, sizeof(struct sent_control));
-	struct virtual_crossing_control crossing = {0};
-	struct sent_control sent;
-
-	if (bytes == NULL)
-		return false;
-	memcpy(&sent, bytes, sizeof(sent));
-	crossing.at = sent.at;
-	crossing.order = sent.order;
-	crossing.channel = &fabric->channel[sent.channel];
-	crossing.kind = (enum virtual_crossing_control_kind)sent.kind;
-	if (!take_rest(fabric, &crossing, &sent, reader))
-		return false;
-	virtual_cross_take_control(fabric, &crossing);
-	return true;
-}
-
 static bool take_section(
 	struct virtual_fabric *fabric, const struct section *section, struct ranks_reader *reader)
 {
 	for (uint32_t i = 0; i < section->packets; i++)
-		if (!take_packet(fabric, reader))
+		if (!virtual_record_take_packet(fabric, reader))
 			return false;
 	virtual_cross_end_packets(fabric);
 	for (uint32_t i = 0; i < section->controls; i++)
-		if (!take_control(fabric, reader))
+		if (!virtual_record_take_control(fabric, reader))
 			return false;
 	return reader->left == 0;
 }
