@@ -380,7 +380,7 @@ static void poll_until(struct standalone *standalone, weft_time end, const atomi
 		wall->turns++;
 		wall->idle_turns += moved == 0;
 		total += moved;
-		poll_yield_update(&yield, moved);
+		poll_yield_update(&yield, ps->carried);
 	} while (now < end && total < frames && !atomic_load_explicit(stop, memory_order_relaxed));
 }
 

@@ -146,7 +146,7 @@ static void poll_part(const struct lcore_work *work, struct standalone_wall *wal
 		if (now >= work->end || is_enough(standalone, moved) ||
 			atomic_load_explicit(work->stop, memory_order_relaxed))
 			atomic_store_explicit(&standalone->halt, true, memory_order_relaxed);
-		poll_yield_update(&yield, moved);
+		poll_yield_update(&yield, ps->carried);
 	}
 }
 

@@ -271,8 +271,18 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 	return process->fabric == NULL ? -errno : 0;
 }
 
-/* Hosts on other machines have other clocks. */
-static int choose_clocks(struct lab_process *process, struct fault *fault)
+/* The lab's poll loops on this machine are more than its CPUs. */
+static bool is_crowded(const struct lab_process *process, const bool *here)
+{
+	unsigned lcores = process->lab.config->lcores, loops = 0;
+
+	for (unsigned i = 0; i < process->lab.plan->processes; i++)
+		loops += here[i] ? (lcores > 0 ? lcores : 1) : 0;
+	return process->options->role != LAB_ROLE_WHOLE && loops > lab_cpus(&process->lab);
+}
+
+/* Hosts on other machines have other clocks, and processes there other CPUs. */
+static int tell_machine(struct lab_process *process, struct fault *fault)
 {
 	const struct lab_plan *plan = process->lab.plan;
 	bool *host = calloc(process->lab.topology->hosts + 1, sizeof(*host));
@@ -284,6 +294,8 @@ static int choose_clocks(struct lab_process *process, struct fault *fault)
 		host[i] = here[plan->host_process[i]];
 	if (result == 0)
 		result = real_fabric_set_clocks(process->fabric, host, fault);
+	if (result == 0)
+		real_fabric_set_crowded(process->fabric, is_crowded(process, here));
 	free(here);
 	free(host);
 	return result;
@@ -369,7 +381,7 @@ static int run(struct lab_process *process, struct fault *fault)
 	if (result == 0)
 		result = create_fabric(process, fault);
 	if (result == 0)
-		result = choose_clocks(process, fault);
+		result = tell_machine(process, fault);
 	if (result == 0)
 		result = confine(process, fault);
 	if (result < 0)

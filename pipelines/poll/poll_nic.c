@@ -339,6 +339,8 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 		/* Most frames are data, which has no seal. */
 		if (mbuf_packet(mbuf)->control)
 			pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
+		else
+			pn->carried++;
 		tx_queue_stamp(&pn->tx, mbuf, now);
 		mbufs[count++] = mbuf;
 	}

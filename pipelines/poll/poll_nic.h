@@ -90,7 +90,7 @@ struct poll_nic {
 	struct poll_guard guard;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
-	unsigned carried; /* frames that the last run received, but the neighbour's for the link */
+	unsigned carried;                   /* frames that the last run moved, but the link's own */
 	struct poll_nic_control mapper;
 	struct link_falls falls;
 };

@@ -10,13 +10,17 @@
 /* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us: longer
  * than a neighbour on another core needs to answer. Then it yields for about the time that a
  * neighbour on this core needs for a burst. 20 us is the cost of waking up; 50 us is still short
- * against a hello interval and against what a credit loop has in flight. */
-#define IDLE_SPINNING  64
-#define IDLE_YIELDING  128
-#define SLEEP_SHORT_NS 20000
-#define SLEEP_LONG_NS  50000
-#define SLEEPS_SHORT   32
-#define TIMER_SLACK_NS 1000
+ * against a hello interval and against what a credit loop has in flight. Where loops are more than
+ * CPUs, the longest sleeps begin after some 25 ms, for waking up costs CPU time that others want.
+ */
+#define IDLE_SPINNING    64
+#define IDLE_YIELDING    128
+#define IDLE_SHORT       160
+#define IDLE_MOST        512
+#define SLEEP_SHORT_NS   20000
+#define SLEEP_LONG_NS    50000
+#define SLEEP_LONGEST_NS 200000
+#define TIMER_SLACK_NS   1000
 
 bool poll_yield_parse(const char *text, enum poll_yield_mode *mode)
 {
@@ -48,23 +52,27 @@ void poll_yield_init(
 	struct poll_yield *yield, enum poll_yield_mode mode, unsigned loops, unsigned cpus)
 {
 	yield->idle = 0;
-	yield->shared = mode == POLL_YIELD_ALWAYS || (mode == POLL_YIELD_AUTO && loops > cpus);
+	yield->crowded = loops > cpus;
+	yield->shared = mode == POLL_YIELD_ALWAYS || (mode == POLL_YIELD_AUTO && yield->crowded);
 	if (yield->shared)
 		prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 }
 
+static long sleep_ns(const struct poll_yield *yield)
+{
+	if (yield->idle == IDLE_MOST && yield->crowded)
+		return SLEEP_LONGEST_NS;
+	return yield->idle > IDLE_SHORT ? SLEEP_LONG_NS : SLEEP_SHORT_NS;
+}
+
 void poll_yield_idle(struct poll_yield *yield)
 {
-	struct timespec sleep = {.tv_nsec = SLEEP_SHORT_NS};
-
-	if (yield->idle < IDLE_YIELDING + SLEEPS_SHORT)
+	if (yield->idle < IDLE_MOST)
 		yield->idle++;
-	else
-		sleep.tv_nsec = SLEEP_LONG_NS;
 	if (yield->idle <= IDLE_SPINNING)
 		rte_pause();
 	else if (yield->idle <= IDLE_YIELDING)
 		sched_yield();
 	else
-		nanosleep(&sleep, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = sleep_ns(yield)}, NULL);
 }

@@ -4,9 +4,9 @@
 
 /*
  * Idle poll loops. A loop with a core of its own spins. A loop that shares its core first spins,
- * then yields, then sleeps for some tens of microseconds at a time; a single frame lets it spin
- * again. So several emulated devices can share a laptop; the first frame after a pause waits for
- * the end of a sleep.
+ * then yields, then sleeps for some tens of microseconds at a time, and in the end for some
+ * hundreds if there are more loops than CPUs. A single frame lets it spin again. So several
+ * emulated devices can share a laptop; the first frame after a pause waits for the end of a sleep.
  *
  * One object per loop; only the loop's thread uses it.
  */
@@ -19,6 +19,7 @@ enum poll_yield_mode { POLL_YIELD_AUTO, POLL_YIELD_ALWAYS, POLL_YIELD_NEVER };
 
 struct poll_yield {
 	bool shared;   /* other threads use this core */
+	bool crowded;  /* there are more loops than CPUs */
 	unsigned idle; /* iterations since the last with work */
 };
 
@@ -36,10 +37,12 @@ void poll_yield_init(
 /* An iteration without work on a shared core. */
 void poll_yield_idle(struct poll_yield *yield);
 
-/* After each iteration, which moved so many frames. */
-static inline void poll_yield_update(struct poll_yield *yield, unsigned moved)
+/* After each iteration, which carried so many frames. Credits and other frames of a neighbour for
+ * its link do not count: they come all the time, and a loop that they kept awake would never sleep.
+ */
+static inline void poll_yield_update(struct poll_yield *yield, unsigned carried)
 {
-	if (moved != 0)
+	if (carried != 0)
 		yield->idle = 0;
 	else if (yield->shared)
 		poll_yield_idle(yield);

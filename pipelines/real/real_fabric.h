@@ -99,6 +99,10 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
  * began without mapped routes to all hosts, and why. */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault);
 
+/* Other processes of a lab have poll loops on these CPUs: there are more loops than CPUs. Before
+ * the loops run. */
+void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded);
+
 /* Which hosts of a lab have the clock of this fabric, [host of the topology]: clocks of different
  * machines have nothing to do with each other, so interfaces find out how far the others are off,
  * for latencies. After real_fabric_create(), before the first frame; without it all hosts have.

@@ -422,13 +422,18 @@ static void halt(struct real_fabric *fabric)
 	real_rest_wake(fabric);
 }
 
+void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded)
+{
+	fabric->crowded = crowded;
+}
+
 static int work(void *ctx)
 {
 	struct real_worker *worker = ctx;
 	struct real_fabric *fabric = worker->fabric;
 	struct poll_yield yield;
 
-	poll_yield_init(&yield, POLL_YIELD_ALWAYS, 1, 1);
+	poll_yield_init(&yield, POLL_YIELD_ALWAYS, fabric->crowded ? 2 : 1, 1);
 	loop_presence_begin(&worker->presence, clock_now(&fabric->clock));
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
@@ -442,7 +447,7 @@ static int work(void *ctx)
 			halt(fabric);
 		/* The leader has heard commands before it rests. */
 		if (leads != worker->leader || !real_rest(worker, now))
-			poll_yield_update(&yield, moved);
+			poll_yield_update(&yield, worker->carried);
 	}
 	return 0;
 }

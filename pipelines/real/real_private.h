@@ -150,6 +150,7 @@ struct real_fabric {
 	struct real_host *hosts;
 	unsigned host_count;
 	unsigned loops; /* that poll, each its share of the devices */
+	bool crowded;   /* with those of other processes they are more than the CPUs */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];

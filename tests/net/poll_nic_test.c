@@ -113,6 +113,41 @@ static void an_idle_interface_says_so(void **state)
 	stop(&bench);
 }
 
+static unsigned carried_in(struct bench *bench, unsigned which, unsigned iterations)
+{
+	unsigned carried = 0;
+
+	for (unsigned i = 0; i < iterations; i++) {
+		step(bench);
+		carried += bench->side[which].pn->carried;
+	}
+	return carried;
+}
+
+static void credits_and_hellos_alone_are_not_carried(void **state)
+{
+	struct bench bench;
+
+	start(&bench);
+	run_for(&bench, 10 * PS_PER_MS);
+	assert_int_equal(carried_in(&bench, 0, 1000), 0);
+	stop(&bench);
+}
+
+static void frames_are_carried_by_their_sender_and_their_receiver(void **state)
+{
+	struct bench bench;
+
+	start(&bench);
+	add_traffic(&bench.side[0], 500000, bench.now, WEFT_TIME_NEVER);
+	run_for(&bench, 10 * PS_PER_MS);
+	assert_true(carried_in(&bench, 0, 1000) > 0);
+	assert_true(carried_in(&bench, 1, 1000) > 0);
+	poll_nic_stop_traffic(bench.side[0].pn, bench.now);
+	settle(&bench);
+	stop(&bench);
+}
+
 static void open_tap(struct side *side)
 {
 	struct fault fault = {""};
@@ -372,6 +407,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames),
 	cmocka_unit_test(damage_and_lost_credits_cost_time_and_nothing_else),
 	cmocka_unit_test(an_idle_interface_says_so),
+	cmocka_unit_test(credits_and_hellos_alone_are_not_carried),
+	cmocka_unit_test(frames_are_carried_by_their_sender_and_their_receiver),
 	cmocka_unit_test(packets_cross_from_tap_to_tap),
 	cmocka_unit_test(arp_is_answered_without_crossing_the_fabric),
 	cmocka_unit_test(a_tap_waits_while_the_interface_is_full),

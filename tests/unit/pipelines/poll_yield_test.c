@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "poll_yield.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "unit.h"
+
+/* Of the loop under test. */
+static struct {
+	unsigned yields, sleeps;
+	long last_ns;
+} seen;
+
+int sched_yield(void)
+{
+	seen.yields++;
+	return 0;
+}
+
+int nanosleep(const struct timespec *asked, struct timespec *left)
+{
+	seen.sleeps++;
+	seen.last_ns = asked->tv_nsec;
+	return 0;
+}
+
+static void begin(
+	struct poll_yield *yield, enum poll_yield_mode mode, unsigned loops, unsigned cpus)
+{
+	seen.yields = seen.sleeps = 0;
+	seen.last_ns = 0;
+	poll_yield_init(yield, mode, loops, cpus);
+}
+
+static void iterate(struct poll_yield *yield, unsigned iterations)
+{
+	for (unsigned i = 0; i < iterations; i++)
+		poll_yield_update(yield, 0);
+}
+
+static void a_loop_with_a_core_of_its_own_never_sleeps(void **state)
+{
+	struct poll_yield yield;
+
+	begin(&yield, POLL_YIELD_AUTO, 2, 2);
+	iterate(&yield, 5000);
+	assert_int_equal(seen.yields + seen.sleeps, 0);
+	begin(&yield, POLL_YIELD_NEVER, 3, 2);
+	iterate(&yield, 5000);
+	assert_int_equal(seen.yields + seen.sleeps, 0);
+}
+
+static void an_idle_loop_spins_then_yields_then_sleeps(void **state)
+{
+	struct poll_yield yield;
+
+	begin(&yield, POLL_YIELD_AUTO, 3, 2);
+	iterate(&yield, 64);
+	assert_int_equal(seen.yields + seen.sleeps, 0);
+	iterate(&yield, 64);
+	assert_int_equal(seen.yields, 64);
+	assert_int_equal(seen.sleeps, 0);
+	iterate(&yield, 1);
+	assert_int_equal(seen.sleeps, 1);
+	assert_int_equal(seen.last_ns, 20000);
+}
+
+static void sleeps_grow_to_200_us_where_loops_are_more_than_cpus(void **state)
+{
+	struct poll_yield yield;
+
+	begin(&yield, POLL_YIELD_AUTO, 3, 2);
+	iterate(&yield, 500);
+	assert_int_equal(seen.last_ns, 50000);
+	iterate(&yield, 500);
+	assert_int_equal(seen.last_ns, 200000);
+}
+
+static void sleeps_stay_short_where_there_is_a_cpu_for_each_loop(void **state)
+{
+	struct poll_yield yield;
+
+	begin(&yield, POLL_YIELD_ALWAYS, 1, 1);
+	iterate(&yield, 5000);
+	assert_int_equal(seen.last_ns, 50000);
+}
+
+static void a_single_frame_lets_the_loop_spin_again(void **state)
+{
+	struct poll_yield yield;
+	unsigned before;
+
+	begin(&yield, POLL_YIELD_ALWAYS, 3, 2);
+	iterate(&yield, 1000);
+	poll_yield_update(&yield, 1);
+	before = seen.yields + seen.sleeps;
+	iterate(&yield, 64);
+	assert_int_equal(seen.yields + seen.sleeps, before);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_loop_with_a_core_of_its_own_never_sleeps),
+	cmocka_unit_test(an_idle_loop_spins_then_yields_then_sleeps),
+	cmocka_unit_test(sleeps_grow_to_200_us_where_loops_are_more_than_cpus),
+	cmocka_unit_test(sleeps_stay_short_where_there_is_a_cpu_for_each_loop),
+	cmocka_unit_test(a_single_frame_lets_the_loop_spin_again),
+};
+
+UNIT_MAIN(tests)
