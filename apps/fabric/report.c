@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "atomic_file.h"
 #include "run_config_json.h"
+#include "stoppable_output.h"
 
 /* NULL is nowhere. */
 static bool is_standard_output(const char *path)
@@ -100,6 +100,33 @@ static int fault_stopped(struct fault *fault)
 	return fault_set(fault, EINTR, "a signal came before the result was written");
 }
 
+/* The reader of standard output may read no more, or be gone: that main() looks at. */
+static int write_to_reader(bool (*write)(const struct report *, FILE *),
+	const struct report *report, struct fault *fault)
+{
+	const atomic_bool *stop = report->result->stop;
+	FILE *out = stop != NULL ? stoppable_output_open(STDOUT_FILENO, stop) : stdout;
+	bool good, failed;
+	int code;
+
+	if (out == NULL)
+		return fault_set(fault, ENOMEM, "no memory for the result");
+	errno = 0;
+	good = write(report, out);
+	failed = ferror(out) != 0;
+	if (out != stdout && fclose(out) != 0)
+		failed = true;
+	code = errno;
+	if (run_result_is_stopped(report->result) && (failed || !good))
+		return fault_stopped(fault);
+	if (!good && !failed)
+		return fault_set(fault, ENOMEM, "no memory for the result");
+	if (failed && out != stdout && code != EPIPE)
+		return fault_set(fault, EIO, "standard output: cannot be written: %s",
+			strerror(code != 0 ? code : EIO));
+	return 0;
+}
+
 /* A file that is there keeps what it has unless all of this gets into it. */
 static int write_to(const char *path, bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct fault *fault)
@@ -109,16 +136,8 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 
 	if (path == NULL)
 		return 0;
-	if (is_standard_output(path)) {
-		/* main() looks whether it got there. */
-		if (write(report, stdout))
-			return 0;
-		if (run_result_is_stopped(report->result)) {
-			__fpurge(stdout); /* a reader that reads no more must not hold us up */
-			return fault_stopped(fault);
-		}
-		return ferror(stdout) ? 0 : fault_set(fault, ENOMEM, "no memory for the result");
-	}
+	if (is_standard_output(path))
+		return write_to_reader(write, report, fault);
 	result = atomic_file_open(&file, fault);
 	if (result < 0)
 		return result;

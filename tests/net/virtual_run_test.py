@@ -6,6 +6,7 @@ read by tshark with our dissector.
 
 usage: virtual_run_test.py WEFT DISSECTOR [TEST]...
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -190,14 +192,24 @@ class VirtualRun(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(timeout=30), -signal.SIGINT)
 
+    def wait_until_full(self, pipe):
+        """Until the writer waits for its reader."""
+        waiting, size = bytearray(4), fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+        while int.from_bytes(waiting, sys.byteorder) < size:
+            fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+            os.sched_yield()
+
     def test_a_signal_while_the_result_is_written_is_heard(self):
-        # The reader stops reading in the middle.
-        for option in ("--json", "--csv"):
+        # The reader stops reading in the middle, in that of a piece, too.
+        for option, read in ((option, read) for option in ("--json", "--csv") for read in (0, 4096)):
             with subprocess.Popen([WEFT, "run", str(self.dir / "run.yaml"), option, "-", "--set",
                                    "measure.duration=100ms", "--set", "measure.sample=1us", "--set",
                                    "traffic[0].load=0.01%"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-                process.stdout.read(1)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+                self.wait_until_full(process.stdout)
+                if read > 0:
+                    process.stdout.read(read)
+                    self.wait_until_full(process.stdout)
                 began = time.monotonic()
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(timeout=30), 130, option)

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "output_file.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
+#include "stoppable_output.h"
 
 static bool to_file(const struct output_file *output)
 {
@@ -29,12 +32,34 @@ int output_file_open(struct output_file *output)
 		"%s", fault.text);
 }
 
+int output_file_heed(struct output_file *output, const atomic_bool *stop)
+{
+	FILE *stream;
+
+	if (to_file(output))
+		return 0;
+	fflush(stdout);
+	stream = stoppable_output_open(STDOUT_FILENO, stop);
+	if (stream == NULL)
+		return -ENOMEM;
+	output->file = stream;
+	return 0;
+}
+
+/* Standard output itself stays open. */
+static bool close_standard(struct output_file *output)
+{
+	bool good = !ferror(output->file);
+
+	return (output->file == stdout ? fflush(stdout) : fclose(output->file)) == 0 && good;
+}
+
 int output_file_close(struct output_file *output)
 {
 	struct fault fault;
 
 	if (!to_file(output)) {
-		if (fflush(stdout) == 0 && !ferror(stdout))
+		if (close_standard(output))
 			return EXIT_DONE;
 		return command_fail(output->command, EXIT_NOT_ABLE,
 			"standard output: cannot be written: %s", strerror(errno));
@@ -48,4 +73,6 @@ void output_file_discard(struct output_file *output)
 {
 	if (to_file(output))
 		atomic_file_discard(&output->to);
+	else if (output->file != NULL && output->file != stdout)
+		fclose(output->file);
 }

@@ -454,6 +454,11 @@ static enum weft_exit write_result(struct lab_run *run)
 	if (document != NULL)
 		json_object_set(document, "elsewhere", run->elsewhere);
 	errno = 0;
+	if (document != NULL && run->result->stop != NULL &&
+		output_file_heed(&run->output, run->result->stop) < 0) {
+		json_decref(document);
+		document = NULL;
+	}
 	if (document != NULL)
 		written = run_result_dump(run->result, document, run->output.file);
 	cause = errno;
