@@ -4,7 +4,6 @@
 /* weft-fabric: a whole fabric in one process. EAL's options stand before '--', ours after it. */
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -184,14 +183,6 @@ static int run_real(const struct options *options, const struct run_config *conf
 	return result;
 }
 
-/* The other end of a pipe was closed, or a terminal hung up. */
-static bool reader_is_gone(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-
-	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
-}
-
 /* Output may have failed: a full disk, for example. */
 static int check_output(int result)
 {
@@ -200,7 +191,7 @@ static int check_output(int result)
 	if (result == EXIT_INTERRUPTED)
 		return result;
 	errno = 0;
-	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE || reader_is_gone())
+	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE || report_reader_is_gone())
 		return result;
 	fprintf(stderr, "weft-fabric: standard output: cannot be written%s%s\n",
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,7 +101,14 @@ static int fault_stopped(struct fault *fault)
 	return fault_set(fault, EINTR, "a signal came before the result was written");
 }
 
-/* The reader of standard output may read no more, or be gone: that main() looks at. */
+bool report_reader_is_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* The reader of standard output may read no more; that it is gone is no error. */
 static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct fault *fault)
 {
@@ -121,7 +129,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 		return fault_stopped(fault);
 	if (!good && !failed)
 		return fault_set(fault, ENOMEM, "no memory for the result");
-	if (failed && out != stdout && code != EPIPE)
+	if (failed && out != stdout && code != EPIPE && !report_reader_is_gone())
 		return fault_set(fault, EIO, "standard output: cannot be written: %s",
 			strerror(code != 0 ? code : EIO));
 	return 0;

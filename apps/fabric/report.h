@@ -4,6 +4,8 @@
 
 /* Hands a result out, as the options want it. */
 
+#include <stdbool.h>
+
 #include "options.h"
 #include "run_config.h"
 #include "run_result.h"
@@ -16,3 +18,6 @@ int report_check(const struct options *options, struct fault *fault);
  * code. */
 int report_result(const struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
+
+/* The other end of standard output, a pipe, was closed, or the terminal hung up. */
+bool report_reader_is_gone(void);
