@@ -201,6 +201,18 @@ class Means(Case):
         self.assertIn("| other, torus 2 | 0.250 |", self.weft("one.yaml", "--markdown").stdout)
 
 
+class Trials(Case):
+    def test_those_that_run_at_one_time_with_the_same_settings_share_a_run(self):
+        for again, runs in ((), 4), (("--again",), 8):
+            self.write("calls", "")
+            self.write("one.yaml", ONE.replace("MEASURE", "accepted")
+                       + "cases: [{name: a, set: []}, {name: b, set: []}]\n")
+            text = self.weft("one.yaml", "--jobs", "8", "--markdown", *again).stdout
+            self.assertEqual(len(self.calls()), runs)
+            for case in "ab":
+                self.assertIn(f"| none, torus 2, {case} | 0.500 |\n", text)
+
+
 class Here(Case):
     def test_here_is_the_folder_of_the_definition_from_every_folder(self):
         self.write("one.yaml", ONE.replace("MEASURE", "accepted").replace(

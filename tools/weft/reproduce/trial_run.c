@@ -29,6 +29,8 @@ struct job {
 struct pool {
 	struct trial_runner *runner;
 	struct job *job;
+	struct trial **waiting; /* for the result of a point that another trial runs */
+	unsigned waits;
 	unsigned running, next; /* trial that has not begun */
 	unsigned done;
 	uint64_t program; /* of the points */
@@ -148,22 +150,70 @@ static void print_end(struct pool *pool, const struct trial *trial)
 			label, trial->value, trial->points);
 }
 
-/* Starts another point of this trial, or the first point of the next trial that needs any. */
+static bool is_running(const struct pool *pool, uint64_t key)
+{
+	for (unsigned i = 0; i < pool->runner->jobs; i++) {
+		if (pool->job[i].pid != 0 && pool->job[i].key == key)
+			return true;
+	}
+	return false;
+}
+
+/* Trials with the same settings share one run: asks again for results that others have run
+ * meanwhile. Returns the first trial that must run a point itself, with its key, or NULL. */
+static struct trial *take_waiting(struct pool *pool, uint64_t *key)
+{
+	for (unsigned i = 0; i < pool->waits;) {
+		struct trial *trial = pool->waiting[i];
+		bool known = take_known(pool, trial, key);
+
+		if (!known && is_running(pool, *key)) {
+			i++;
+			continue;
+		}
+		memmove(&pool->waiting[i], &pool->waiting[i + 1],
+			(--pool->waits - i) * sizeof(*pool->waiting));
+		if (!known)
+			return trial;
+		print_end(pool, trial);
+	}
+	return NULL;
+}
+
+/* The next trial that must run a point, with its key; NULL: there is none now. */
+static struct trial *next_trial(struct pool *pool, uint64_t *key)
+{
+	struct trial *trial = take_waiting(pool, key);
+
+	while (trial == NULL && pool->next < pool->runner->trials) {
+		trial = &pool->runner->trial[pool->next++];
+		if (take_known(pool, trial, key)) {
+			print_end(pool, trial);
+			trial = NULL;
+		} else if (is_running(pool, *key)) {
+			pool->waiting[pool->waits++] = trial;
+			trial = NULL;
+		}
+	}
+	return trial;
+}
+
+/* Starts another point of this trial, if it has one and no other job runs the same; else one of
+ * the next trial that needs any. */
 static int start_next(struct pool *pool, struct job *job, struct trial *trial, struct fault *fault)
 {
-	struct trial_runner *runner = pool->runner;
 	uint64_t key;
 
-	for (;;) {
-		if (trial == NULL && pool->next < runner->trials)
-			trial = &runner->trial[pool->next++];
-		if (trial == NULL)
-			return 0;
-		if (!take_known(pool, trial, &key))
-			return start(pool, job, trial, key, fault);
+	if (trial != NULL && take_known(pool, trial, &key)) {
 		print_end(pool, trial);
 		trial = NULL;
+	} else if (trial != NULL && is_running(pool, key)) {
+		pool->waiting[pool->waits++] = trial;
+		trial = NULL;
 	}
+	if (trial == NULL)
+		trial = next_trial(pool, &key);
+	return trial == NULL ? 0 : start(pool, job, trial, key, fault);
 }
 
 /* The result of an ended process; NULL and fault. */
@@ -215,6 +265,18 @@ static int end_job(struct pool *pool, struct job *job, int status, struct fault 
 	return pool->runner->interrupted ? 0 : start_next(pool, job, trial, fault);
 }
 
+/* Jobs that had nothing to do have some when a trial that waited for another goes on. */
+static int fill(struct pool *pool, struct fault *fault)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < pool->runner->jobs && result == 0; i++) {
+		if (pool->job[i].pid == 0)
+			result = start_next(pool, &pool->job[i], NULL, fault);
+	}
+	return result;
+}
+
 static int reap(struct pool *pool, struct fault *fault)
 {
 	int result = 0;
@@ -226,7 +288,7 @@ static int reap(struct pool *pool, struct fault *fault)
 		if (job->pid != 0 && waitpid(job->pid, &status, WNOHANG) == job->pid)
 			result = end_job(pool, job, status, fault);
 	}
-	return result;
+	return result == 0 && !pool->runner->interrupted ? fill(pool, fault) : result;
 }
 
 static void signal_all(void *ctx, int number)
@@ -250,10 +312,8 @@ static void draw(const struct pool *pool)
 
 static int run_all(struct pool *pool, struct fault *fault)
 {
-	int result = 0;
+	int result = fill(pool, fault);
 
-	for (unsigned i = 0; i < pool->runner->jobs && result == 0; i++)
-		result = start_next(pool, &pool->job[i], NULL, fault);
 	while (pool->running > 0) {
 		draw(pool);
 		child_watch_wait(&pool->watch);
@@ -274,21 +334,23 @@ int trial_run(struct trial_runner *runner, struct fault *fault)
 {
 	struct pool pool = {.runner = runner,
 		.job = calloc(runner->jobs, sizeof(*pool.job)),
+		.waiting = calloc(runner->trials + 1, sizeof(*pool.waiting)),
 		.program = child_program_mark(PROGRAM),
 		.terminal = isatty(STDERR_FILENO),
 		.started = child_clock()};
 	int result;
 
-	if (pool.job == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
-	if (mkdir(runner->cache, 0777) < 0 && errno != EEXIST) {
-		free(pool.job);
-		return fault_set(fault, errno, "%s: %s", runner->cache, strerror(errno));
+	if (pool.job == NULL || pool.waiting == NULL)
+		result = fault_set(fault, ENOMEM, "no memory");
+	else if (mkdir(runner->cache, 0777) < 0 && errno != EEXIST)
+		result = fault_set(fault, errno, "%s: %s", runner->cache, strerror(errno));
+	else {
+		pool.watch = (struct child_watch){.signal_all = signal_all, .ctx = &pool};
+		child_watch_begin(&pool.watch);
+		result = run_all(&pool, fault);
+		child_watch_end(&pool.watch);
 	}
-	pool.watch = (struct child_watch){.signal_all = signal_all, .ctx = &pool};
-	child_watch_begin(&pool.watch);
-	result = run_all(&pool, fault);
-	child_watch_end(&pool.watch);
+	free(pool.waiting);
 	free(pool.job);
 	return result;
 }
