@@ -17,8 +17,7 @@
 #include "commands.h"
 
 #define OPTION       "--mpi"
-#define OWN_WORDS    19
-#define EAGER_BYTES  "65536" /* some 40,000 bytes cross in a round of 3,456 hosts */
+#define OWN_WORDS    16
 #define NOT_STARTED  127
 #define SIGNAL_CODES 128 /* exit codes above are signals, as in shells */
 
@@ -51,13 +50,12 @@ enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 }
 
 /* The words of mpirun. Ranks may be more than cores, and their threads may use any; a rank that
- * waits lets others work, which costs little where there are none. A message of a round goes
- * without asking the receiver first. */
+ * waits lets others work, which costs little where there are none. */
 static char **words_of(int argc, char **argv, const char *program, const char *number)
 {
 	const char *const own[] = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none",
-		"--mca", "mpi_yield_when_idle", "1", "--mca", "btl_vader_eager_limit", EAGER_BYTES,
-		"-n", number, geteuid() == 0 ? "--allow-run-as-root" : NULL};
+		"--mca", "mpi_yield_when_idle", "1", "-n", number,
+		geteuid() == 0 ? "--allow-run-as-root" : NULL};
 	char **words = calloc((size_t)argc + OWN_WORDS, sizeof(*words));
 	unsigned count = 0;
 
