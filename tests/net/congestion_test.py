@@ -20,6 +20,7 @@ import tempfile
 import time
 import unittest
 
+import captures
 import labs
 
 WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
@@ -89,20 +90,18 @@ class Folder(unittest.TestCase):
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
 class Capture(Folder):
     def capture(self, *more):
-        path = self.dir / "all.pcapng"
-        done = subprocess.run([WEFT, "run", self.write("run.yaml", RUN), "--json", "-", "--pcap",
-                               f"all={path}", "--snaplen", "128", *more],
+        path = self.dir / "switches.pcapng"
+        looked_at = [word for port in ports(range(5), range(4)) for word in ("--pcap", f"{port}={path}")]
+        done = subprocess.run([WEFT, "run", self.write("run.yaml", RUN), "--json", "-", *looked_at,
+                               "--snaplen", "128", *more],
                               capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         for check in ("lost", "duplicated", "out_of_order"):
             self.assertEqual(result["checks"][check], 0, check)
         self.assertGreater(result["messages"]["delivered"], 50)
-        fields = [part for field in FIELDS for part in ("-e", field)]
-        read = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(path), "-T",
-                               "fields", *fields], capture_output=True, text=True, timeout=120,
-                              check=True)
-        return result, [Frame(line.split("\t")) for line in read.stdout.splitlines()]
+        rows = captures.fields(DISSECTOR, path, FIELDS, kinds=(captures.DATA, captures.ARN))
+        return result, [Frame(row) for row in rows]
 
     def assert_told(self, frames):
         """The root's notifications leave the congested switch against the way of the packets."""

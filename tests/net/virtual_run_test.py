@@ -21,6 +21,8 @@ import termios
 import time
 import unittest
 
+import captures
+
 WEFT, DISSECTOR = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # Two-level fat tree, 8 hosts, buffers of three packets.
@@ -236,11 +238,7 @@ class VirtualCapture(unittest.TestCase):
         return json.loads(done.stdout)
 
     def read(self, path):
-        fields = [part for field in FIELDS for part in ("-e", field)]
-        done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(path), "-T",
-                               "fields", *fields], capture_output=True, text=True, timeout=120,
-                              check=True)
-        return [dict(zip(FIELDS, line.split("\t"))) for line in done.stdout.splitlines()]
+        return [dict(zip(FIELDS, row)) for row in captures.fields(DISSECTOR, path, FIELDS)]
 
     def capture(self, *ports):
         path = self.dir / "link.pcapng"
