@@ -15,9 +15,9 @@
 
 #include "ranks.h"
 
-/* The first step's bytes. With MPI's header they are less than the size from which Open MPI asks the
- * receiver first: 65,536 over TCP, and between processes of one machine by EAGER_NAME, where Open
- * MPI's own is 4,096. */
+/* The first step's bytes. With MPI's header they are less than the size from which Open MPI asks
+ * the receiver first: 65,536 over TCP, and between processes of one machine by EAGER_NAME, where
+ * Open MPI's own is 4,096. */
 #define FIRST_BYTES 60000u
 #define EAGER_NAME  "OMPI_MCA_btl_vader_eager_limit"
 #define EAGER_BYTES "65536"
