@@ -22,7 +22,7 @@ nic: {{retry: 200ms, give-up: 60s}}
 mapper: {{key: fabric.key}}
 edges: {{hosts: {hosts}, network: {network}}}
 """
-# Sums of ranks and iterations until rank 0 finds the file 'stop'; a line for each hundred.
+# Sums of ranks and iterations until rank 0 finds the file 'stop'; a line for each twenty.
 ALLREDUCE = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 		MPI_Allreduce(in, out, 1025, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 		for (int k = 0; k < 1024; k++)
 			wrong += out[k] != 3.0 * size * (size - 1) / 2 + (double)size * (k + i);
-		if (rank == 0 && i % 100 == 0) {
+		if (rank == 0 && i % 20 == 0) {
 			printf("sum %ld\n", i);
 			fflush(stdout);
 		}
@@ -195,7 +195,7 @@ class Allreduce(unittest.TestCase):
         lab.wait_links(lambda links: links[cable] == "cut")
         # One line may have been printed before the cut.
         for _ in range(3):
-            self.assertRegex(mpi.stdout.readline(), r"^sum \d+00\n$")
+            self.assertRegex(mpi.stdout.readline(), r"^sum \d*[02468]0\n$")
         with open(stop, "w"):
             pass
         said, errors = mpi.communicate(timeout=120)
@@ -204,7 +204,7 @@ class Allreduce(unittest.TestCase):
         # Every rank was in another host, and its data in the fabric.
         nics = lab.status()["nics"]
         for host in hosts:
-            self.assertGreater(nics[host]["bytes_delivered"], 300 * 8192)
+            self.assertGreater(nics[host]["bytes_delivered"], 60 * 8192)
         for loss in ("sink_lost", "sink_duplicated", "sink_out_of_order", "messages_failed"):
             self.assertEqual({host: nic[loss] for host, nic in nics.items() if nic[loss] != 0}, {}, loss)
 
