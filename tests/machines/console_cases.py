@@ -68,7 +68,8 @@ def judge(result):
 def one_run(console, seconds):
     result = console.run(seconds)
     delivered, injected = judge(result), result["messages"]["injected"]
-    expect(delivered == injected, f"{injected} messages were sent and {delivered} have arrived")
+    expect(delivered == injected, f"{injected} messages were sent and {delivered} have arrived: {result['messages']}, "
+           f"loops away for up to {result['wall'].get('away_ns', 0) / 1e6:.0f} ms")
     return delivered
 
 
