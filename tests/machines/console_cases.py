@@ -65,11 +65,19 @@ def judge(result):
     return result["messages"]["delivered"]
 
 
+def counted(result):
+    """What a run counted that is no plain success: reasons, packets, and events at links and interfaces."""
+    words = ("down", "retransmitted", "discard", "lost", "failed", "silent", "unreachable", "stall")
+    events = {name: value for name, value in result["counters"].items()
+              if value and any(word in name for word in words)}
+    return (f"{result['messages']}, {result['packets']}, {events}, {result.get('reasons', [])}, "
+            f"loops away for up to {result['wall'].get('away_ns', 0) / 1e6:.0f} ms")
+
+
 def one_run(console, seconds):
     result = console.run(seconds)
     delivered, injected = judge(result), result["messages"]["injected"]
-    expect(delivered == injected, f"{injected} messages were sent and {delivered} have arrived: {result['messages']}, "
-           f"loops away for up to {result['wall'].get('away_ns', 0) / 1e6:.0f} ms")
+    expect(delivered == injected, f"{injected} messages were sent and {delivered} have arrived: {counted(result)}")
     return delivered
 
 
