@@ -223,11 +223,11 @@ class One(unittest.TestCase):
 
     def test_a_machine_whose_other_is_not_up_says_where_it_waits(self):
         lab = self.machines("a")
-        up = lab.start_up("left", "5s")
+        up = lab.start_up("left", "10s")
         out, err = up.communicate(timeout=60)
         self.assertEqual((up.returncode, out), (3, ""), err)
         self.assertEqual(err.splitlines()[-1],
-                         "weft lab up: after 5000 ms link left:2 - right:2 is waiting: nothing was heard "
+                         "weft lab up: after 10000 ms link left:2 - right:2 is waiting: nothing was heard "
                          "from right, which runs on another machine: its part of the lab must be up there, "
                          "and the cable be in these two ports; --wait gives it longer")
         self.assertFalse(os.path.exists(lab.directory("left")))

@@ -150,10 +150,12 @@ class Machines(labs.Lab):
         said = {side: run.communicate(timeout=90)[0] for side, run in runs.items()}
         documents = []
         for side, path in paths.items():
-            if runs[side].returncode != 0:
-                raise AssertionError(said)
             with open(path) as file:
                 documents.append(json.load(file))
+            # On a busy machine a loop may be away for so long that the run is incomplete for that.
+            reasons = documents[-1].get("incomplete_reasons", [])
+            if runs[side].returncode != 0 and not (reasons and all(" was away " in why for why in reasons)):
+                raise AssertionError(said)
         return value, documents
 
     def remove(self):
@@ -226,7 +228,7 @@ class Security(unittest.TestCase):
             text = file.read()
         with open(lab.files["right"], "w") as file:
             file.write(text.replace("link.key", "other.key"))
-        ups = {side: lab.start_up(side, "3s") for side in HERE}
+        ups = {side: lab.start_up(side, "10s") for side in HERE}
         for side, up in ups.items():
             err = up.communicate(timeout=60)[1]
             self.assertEqual(up.returncode, 3, err)

@@ -116,9 +116,9 @@ class Cable(Setup):
             text = file.read()
             self.assertNotEqual(change(text), text)
             copy.write(change(text))
-        first = lab.start_up("left", "4s")
+        first = lab.start_up("left", "10s")
         lab.file = other
-        second = lab.start_up("right", "4s")
+        second = lab.start_up("right", "10s")
         for up in (first, second):
             out, err = up.communicate(timeout=90)
             self.one_line(3, subprocess.CompletedProcess(up.args, up.returncode, out, err),
