@@ -99,7 +99,7 @@ void measure_window_end(struct measure_window *window, const struct measure_tota
 		window->entry[i].to = window->entry[i].now;
 }
 
-int measure_window_result(
+int measure_window_counts(
 	const struct measure_window *window, uint32_t switches, struct run_result *result)
 {
 	const struct measure_totals *from = &window->from, *to = &window->to;
@@ -114,7 +114,13 @@ int measure_window_result(
 		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
 						  ((double)time_ps / (double)PS_PER_NS) /
 						  (double)switches;
-	if (measure_entries_result(window, result) < 0)
+	return measure_entries_result(window, result);
+}
+
+int measure_window_result(
+	const struct measure_window *window, uint32_t switches, struct run_result *result)
+{
+	if (measure_window_counts(window, switches, result) < 0)
 		return -ENOMEM;
 	if (run_link_series_copy(&result->link_series, &window->links.series) < 0)
 		return -ENOMEM;

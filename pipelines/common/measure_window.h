@@ -93,6 +93,9 @@ void measure_window_end(struct measure_window *window, const struct measure_tota
  */
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
+/* The same without the samples, of which there may be a million. */
+int measure_window_counts(
+	const struct measure_window *window, uint32_t switches, struct run_result *result);
 
 /* Adds a switch's counters of congestion: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);

@@ -18,6 +18,7 @@
 #include "real_fabric_switches.h"
 #include "real_pools.h"
 #include "real_private.h"
+#include "real_report.h"
 #include "real_work.h"
 #include "run_source.h"
 
@@ -238,6 +239,7 @@ void real_fabric_destroy(struct real_fabric *fabric)
 {
 	if (fabric == NULL)
 		return;
+	real_report_end(fabric);
 	real_show_end(fabric);
 	real_switches_destroy(fabric);
 	real_hosts_destroy(fabric);

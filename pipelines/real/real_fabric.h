@@ -89,6 +89,7 @@ bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
  *     traffic stop
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
  *     report PATH                  writes this part's result as JSON, and "PATH.part" first
+ *     counts PATH                  the same without the samples, of which there may be a million
  *     mapper REQUEST               with mapped routes: see control_plane_ask()
  */
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);

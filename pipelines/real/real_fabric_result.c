@@ -369,7 +369,16 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		run_result_judge_under_way(result, in_flight_most(fabric));
 }
 
-int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
+static int add_window(const struct real_fabric *fabric, bool whole, struct run_result *result)
+{
+	const struct measure_window *window = &fabric->work->window;
+
+	return whole ? measure_window_result(window, 0, result)
+		     : measure_window_counts(window, 0, result);
+}
+
+int real_fabric_count(
+	struct real_fabric *fabric, bool whole, struct run_result *result, struct fault *fault)
 {
 	weft_time running = run_result_minus(
 		fabric->stopped_at > fabric->ended_at ? fabric->stopped_at : fabric->ended_at,
@@ -393,14 +402,19 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
 		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;
 	run_result_count_pending(result);
+	result->sending = fabric->serving && fabric->phase != REAL_IDLE;
 	judge(fabric, result);
 	real_entries_read(fabric, false);
 	real_flows_read(fabric);
 	run_result_set_wall(result, (double)running / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
-		measure_window_result(&fabric->work->window, 0, result) < 0 ||
-		add_all_links(fabric, result, running) < 0)
+		add_window(fabric, whole, result) < 0 || add_all_links(fabric, result, running) < 0)
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);
 	return 0;
+}
+
+int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
+{
+	return real_fabric_count(fabric, true, result, fault);
 }

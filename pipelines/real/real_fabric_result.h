@@ -14,3 +14,6 @@ void real_link_read(const void *ctx, struct topology_port from, struct topology_
 /* At 'now', in time since the traffic began. */
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
+/* real_fabric_result(); without 'whole', without the samples. */
+int real_fabric_count(
+	struct real_fabric *fabric, bool whole, struct run_result *result, struct fault *fault);

@@ -20,6 +20,7 @@
 #include "real_fabric_shortage.h"
 #include "real_fabric_show.h"
 #include "real_fabric_switches.h"
+#include "real_report.h"
 #include "real_work.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
@@ -337,22 +338,6 @@ static bool watch_stop(struct real_fabric *fabric, weft_time now)
 	return false;
 }
 
-static void report(struct real_fabric *fabric, const char *path)
-{
-	char part[TELEMETRY_CONTROL_MAX + 8];
-	struct run_result result = {0};
-	json_t *json = NULL;
-
-	snprintf(part, sizeof(part), "%s.part", path);
-	if (real_fabric_result(fabric, &result, NULL) == 0)
-		json = run_result_part_json(&result);
-	run_result_free(&result);
-	/* It appears whole or not at all. */
-	if (json != NULL && json_dump_file(json, part, JSON_COMPACT) == 0)
-		rename(part, path);
-	json_decref(json);
-}
-
 /* The ends of the cable have to notice it in time. */
 static void cut_link(struct real_fabric *fabric, const char *text, weft_time now)
 {
@@ -394,8 +379,10 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		real_work_load(fabric, text + 13);
 	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
 		stop_traffic(fabric, now);
+	else if (strncmp(text, "counts ", 7) == 0)
+		real_report_write(fabric, text + 7, false);
 	else if (strncmp(text, "report ", 7) == 0)
-		report(fabric, text + 7);
+		real_report_write(fabric, text + 7, true);
 	end_work(&fabric->worker[0], began);
 }
 

@@ -136,6 +136,7 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
+	struct real_report *report;   /* that is being written (real_report.h) */
 	struct real_work given;       /* of its own configuration */
 	struct real_work *work;       /* now: &given, or what was loaded for a run */
 	struct real_work *next, *former;

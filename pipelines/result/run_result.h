@@ -176,6 +176,8 @@ struct run_result {
 	/* Messages that reached their host and got no further, because its TAP did not take them.
 	 * They are among messages.dropped, not among messages.delivered. */
 	uint64_t behind;
+	/* Processes of a lab that were still sending, or waiting for their messages to arrive. */
+	uint64_t sending;
 	/* Once it is set, making and writing the documents ends; NULL: nothing ends them. */
 	const atomic_bool *stop;
 	bool incomplete; /* it has reasons */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/5"
+#define FORMAT "weft-result-part/6"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -26,6 +26,7 @@
 	X("duplicated", duplicated)                         \
 	X("out_of_order", out_of_order)                     \
 	X("behind", behind)                                 \
+	X("sending", sending)                               \
 	X("absent_ns", wall.absent_ns)                      \
 	X("cut_ends", wall.cut_ends)                        \
 	X("clock_timed", clocks.timed)                      \

@@ -124,6 +124,44 @@ class Knobs(unittest.TestCase):
             client.send(f"/weft/control,{text}".encode())
             self.assertEqual(json.loads(client.recv(4096)), {"/weft/control": "ok"})
 
+    def ask(self, process, what):
+        """What a process of an idle lab has counted."""
+        answer = f"{self.lab.run_dir}/answer-{what}"
+        self.control(process, f"{what} {answer}")
+        self.lab.wait(lambda: os.path.exists(answer), "no answer")
+        with open(answer) as file:
+            document = json.load(file)
+        os.unlink(answer)
+        return document
+
+    def test_counts_are_a_report_without_the_samples(self):
+        self.lab.run("--duration", "300ms")
+        report, counts = self.ask("h0", "report"), self.ask("h0", "counts")
+        self.assertGreater(len(report["samples"]), 10)
+        self.assertEqual(counts["samples"], [])
+        for key in ("messages_injected", "messages_delivered", "measured_ns", "network_ns", "traffic", "sending"):
+            self.assertEqual(counts[key], report[key], key)
+        self.assertEqual(counts["sending"], 0)
+
+    def test_a_process_that_ends_its_traffic_later_than_the_others_is_waited_for(self):
+        traffic = labs.Traffic(self.lab, "1s")
+        traffic.wait_flow()
+        self.control("h0", "traffic start 3000000000")
+        _, result, said = traffic.finish()
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"], said)
+        # Nothing has been sent since.
+        self.assertEqual(self.lab.delivered() - traffic.before, result["messages"]["delivered"], said)
+
+    def test_the_traffic_of_a_run_that_was_killed_ends_before_the_next_begins(self):
+        traffic = labs.Traffic(self.lab, "60s")
+        traffic.wait_flow()
+        traffic.run.kill()
+        traffic.run.communicate()
+        result = self.lab.run("--duration", "300ms")
+        self.assertGreater(result["messages"]["delivered"], 0)
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
+        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+
     def test_what_was_loaded_for_a_run_that_never_began_is_not_sent_by_the_next(self):
         self.lab.run("--set", "traffic.0.from=[h0]", "--duration", "100ms")
         for process in self.lab.pids:

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft lab run: tells the processes to send the lab file's traffic, waits, and merges their
- * measurements. The processes count from their start, so their earlier counts are subtracted. */
+ * measurements. */
 
 #include "cmd_lab.h"
 
@@ -12,256 +12,16 @@
 #include <string.h>
 
 #include "lab_lock.h"
-#include "lab_query.h"
 #include "lab_remotes.h"
+#include "lab_run_reports.h"
 #include "lab_run_set.h"
-#include "lab_state.h"
-#include "output_file.h"
 #include "progress_line.h"
 #include "run_config_json.h"
 #include "run_fidelity.h"
-#include "run_result.h"
 
 #define COMMAND "lab run"
 
-#define STEP_MS       20
-#define DRAIN_MS      4000 /* for what is under way when traffic ends, since the last arrival */
-#define DRAIN_MOST_MS 30000
-#define HURRY_MS      600   /* the same after a signal */
-#define LOOK_MS       200   /* between two looks whether any process is left */
-#define MAP_MS        10000 /* for a mapper that is at work when traffic is to begin */
-
-struct asked {
-	struct lab_connection connection; /* fd -1: it is asked no more */
-	char why[RUN_REASON_MAX];         /* ... and why */
-	json_t *before;                   /* what it had counted before */
-	uint64_t away_ns;                 /* of its loops, by its last report */
-};
-
-struct lab_run {
-	const struct lab_arguments *arguments;
-	struct output_file output; /* of --json */
-	struct lab lab;
-	struct lab_state state;
-	struct asked *asked;             /* [process of the state] */
-	struct lab_obedience *obedience; /* room for as many */
-	struct run_result *before, *result;
-	json_t *elsewhere; /* devices of other machines */
-};
-
-/* Some processes run on other machines: frames that leave this one may arrive there. */
-static bool partial(const struct lab_run *run)
-{
-	return run->state.processes < run->lab.plan->processes;
-}
-
-/* --- orders --- */
-
-/* Asks this process no more: its counts are left out, and the run is incomplete. */
-static void give_up(struct lab_run *run, unsigned i, const char *why)
-{
-	struct asked *asked = &run->asked[i];
-
-	if (asked->why[0] == '\0')
-		snprintf(asked->why, sizeof(asked->why), "%s %s", run->state.process[i].name, why);
-	lab_disconnect(&asked->connection);
-}
-
-/* True if the process is gone, or does not answer. A process that was started again meanwhile is
- * another one, with counts of its own. */
-static bool is_gone(struct lab_run *run, unsigned i)
-{
-	if (run->asked[i].connection.fd >= 0 && lab_record_alive(&run->state.process[i]))
-		return false;
-	give_up(run, i, "is gone, and with it what it has counted");
-	return true;
-}
-
-/* The number of processes that still answer. */
-static unsigned count_left(struct lab_run *run)
-{
-	unsigned left = 0;
-
-	for (unsigned i = 0; i < run->state.processes; i++)
-		left += !is_gone(run, i);
-	return left;
-}
-
-/* A process that is stopped, for example, does not obey and does not report. */
-static void give_up_silent(
-	struct lab_run *run, unsigned i, const char *what, const struct fault *fault)
-{
-	char why[FAULT_TEXT + 64];
-
-	lab_record_dies(&run->state.process[i]);
-	if (is_gone(run, i))
-		return;
-	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, fault->text);
-	give_up(run, i, why);
-}
-
-/* At once, so that all begin together, however far away their machines are. */
-static void order_all(struct lab_run *run, const char *text)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < run->state.processes; i++)
-		if (!is_gone(run, i)) {
-			run->obedience[count++] =
-				(struct lab_obedience){.connection = &run->asked[i].connection};
-		}
-	lab_control_all(run->obedience, count, text);
-	for (unsigned i = 0, at = 0; i < run->state.processes && at < count; i++) {
-		const struct lab_obedience *one = &run->obedience[at];
-
-		if (one->connection != &run->asked[i].connection)
-			continue;
-		at++;
-		if (one->result < 0)
-			give_up_silent(run, i, "does not obey", &one->fault);
-	}
-}
-
-/* Has all processes load the traffic of this run, which the start asks for. */
-static int load_traffic(struct lab_run *run, struct fault *fault)
-{
-	for (unsigned i = 0; i < run->state.processes; i++) {
-		const char *error;
-		json_t *answer;
-
-		if (is_gone(run, i))
-			continue;
-		answer = lab_control_json(&run->asked[i].connection, &run->state.process[i],
-			run->state.dir, "traffic load", fault);
-		error = json_string_value(json_object_get(answer, "error"));
-		if (answer == NULL)
-			return -EPROTO;
-		if (error != NULL)
-			fault_set(fault, EINVAL, "%s: %s", run->state.process[i].name, error);
-		json_decref(answer);
-		if (error != NULL)
-			return -EINVAL;
-	}
-	return 0;
-}
-
-/* --- reports --- */
-
-static int add_part(const struct lab_run *run, unsigned i, struct run_result *into,
-	const json_t *part, struct fault *fault)
-{
-	return run_result_add_part(into, part) == 0
-		       ? 0
-		       : fault_set(fault, EPROTO, "%s: what it reports is no part of a result",
-				 run->state.process[i].name);
-}
-
-/* The report of a process; NULL if it gives none. */
-static json_t *ask_part(struct lab_run *run, unsigned i)
-{
-	struct fault fault;
-	json_t *part;
-
-	if (is_gone(run, i))
-		return NULL;
-	part = lab_control_json(&run->asked[i].connection, &run->state.process[i], run->state.dir,
-		"report", &fault);
-	if (part == NULL)
-		give_up_silent(run, i, "does not report", &fault);
-	return part;
-}
-
-/* Collects the counts of all processes before the run. */
-static void collect_before(struct lab_run *run)
-{
-	for (unsigned i = 0; i < run->state.processes; i++)
-		run->asked[i].before = ask_part(run, i);
-}
-
-static uint64_t part_number(const json_t *part, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(part, name));
-}
-
-/* While traffic flowed, or before: the order to begin may have found the process stopped. */
-static uint64_t away_of(const json_t *before, const json_t *part)
-{
-	uint64_t away = part_number(part, "away_ns");
-	uint64_t absent =
-		run_result_minus(part_number(part, "absent_ns"), part_number(before, "absent_ns"));
-
-	return absent > away ? absent : away;
-}
-
-/* The sums over the processes that answer, now and before. */
-static int collect(struct lab_run *run, struct fault *fault)
-{
-	int result = 0;
-
-	run_result_free(run->before);
-	run_result_free(run->result);
-	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
-		json_t *part = ask_part(run, i);
-
-		if (part == NULL || run->asked[i].before == NULL) {
-			json_decref(part);
-			continue;
-		}
-		run->asked[i].away_ns = away_of(run->asked[i].before, part);
-		result = add_part(run, i, run->result, part, fault);
-		if (result == 0)
-			result = add_part(run, i, run->before, run->asked[i].before, fault);
-		json_decref(part);
-	}
-	return result;
-}
-
-static int collect_fresh(struct lab_run *run, struct fault *fault)
-{
-	int result;
-
-	result = collect(run, fault);
-	if (result < 0)
-		return result;
-	run_result_take_off(run->result, run->before);
-	return 0;
-}
-
-/* Messages that arrived twice; 0 if that cannot be known, because hosts that are not asked sent
- * some of them. */
-static uint64_t surplus(struct lab_run *run)
-{
-	return partial(run) || count_left(run) < run->state.processes
-		       ? 0
-		       : run_result_surplus(run->result, run->before);
-}
-
-/* Collects until everything has arrived, or nothing more will. The hosts are asked one after the
- * other, so a program's message may already be counted as received but not yet as sent. */
-static int collect_drained(struct lab_run *run, struct fault *fault)
-{
-	/* Programs behind TAPs and hosts of other machines may go on sending. */
-	bool endless = partial(run) || run->lab.config->run.edges.count > 0;
-	uint64_t began = lab_now_ms(), arrived = began, now = began;
-	int result = collect_fresh(run, fault);
-
-	while (result == 0 && (run_result_under_way(run->result) > 0 || surplus(run) > 0) &&
-		now - arrived < DRAIN_MS &&
-		now - began < (lab_interrupted() ? HURRY_MS : DRAIN_MOST_MS)) {
-		uint64_t before = run->result->messages.delivered;
-
-		lab_sleep_ms(10 * STEP_MS);
-		result = collect_fresh(run, fault);
-		now = lab_now_ms();
-		if (!endless && run->result->messages.delivered != before)
-			arrived = now;
-	}
-	if (result == 0)
-		run->result->duplicated += surplus(run);
-	return result;
-}
-
-/* --- the run --- */
+#define MAP_MS 10000 /* for a mapper that is at work when traffic is to begin */
 
 static void send_traffic(struct lab_run *run, weft_time duration)
 {
@@ -271,21 +31,21 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 
 	snprintf(text, sizeof(text), "traffic start %" PRIu64 "%s", duration / PS_PER_NS,
 		run->arguments->sets > 0 ? " loaded" : "");
-	order_all(run, text);
+	lab_run_order(run, text);
 	began = looked = lab_now_ms();
 	while ((now = lab_now_ms()) - began < duration / PS_PER_MS && !lab_interrupted()) {
-		lab_sleep_ms(STEP_MS);
-		if (now - looked < LOOK_MS)
+		lab_sleep_ms(LAB_RUN_STEP_MS);
+		if (now - looked < LAB_RUN_LOOK_MS)
 			continue;
 		looked = now;
 		progress_line_tell(&line, (now - began) * PS_PER_MS, duration);
 		/* The lab was taken down. */
-		if (count_left(run) == 0)
+		if (lab_run_count_left(run) == 0)
 			break;
 	}
 	progress_line_wipe(&line);
 	if (lab_interrupted())
-		order_all(run, "traffic stop");
+		lab_run_order(run, "traffic stop");
 }
 
 /* Programs send through TAPs while the processes report: a window to each destination. */
@@ -326,16 +86,20 @@ static void judge(struct lab_run *run)
 {
 	if (lab_interrupted())
 		run_result_add_reason(run->result, true, RUN_REASON_SIGNAL);
-	if (run->state.processes > 0 && count_left(run) == 0)
+	if (run->state.processes > 0 && lab_run_count_left(run) == 0)
 		run_result_add_reason(run->result, false, "the lab was taken down");
 	for (unsigned i = 0; i < run->state.processes; i++) {
-		if (is_gone(run, i))
+		if (lab_run_lost(run, i))
 			run_result_add_reason(run->result, false, "%s", run->asked[i].why);
 		else
 			judge_away(run, i);
 	}
 	judge_refused(run);
-	if (!partial(run) && !lab_interrupted())
+	if (run->result->sending > 0 && !lab_interrupted())
+		run_result_add_reason(run->result, false,
+			"%" PRIu64 " processes had not ended their traffic %d s after its time",
+			run->result->sending, LAB_RUN_DRAIN_MOST_MS / 1000);
+	if (!lab_run_is_partial(run) && !lab_interrupted())
 		run_result_judge_under_way(run->result, in_flight_most(run));
 }
 
@@ -356,15 +120,15 @@ static int measure(struct lab_run *run, struct fault *fault)
 	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
 	if (result < 0)
 		return result;
-	if (run->arguments->sets > 0)
-		result = load_traffic(run, fault);
+	result = lab_run_collect_quiet(run, fault);
+	if (result == 0 && run->arguments->sets > 0)
+		result = lab_run_load(run, fault);
 	if (result < 0)
 		return result;
-	collect_before(run);
 	send_traffic(run, duration);
 	/* The processes began a little later than this program. */
-	lab_sleep_ms(STEP_MS);
-	result = collect_drained(run, fault);
+	lab_sleep_ms(LAB_RUN_STEP_MS);
+	result = lab_run_collect_drained(run, fault);
 	if (result == 0)
 		judge(run);
 	return result;

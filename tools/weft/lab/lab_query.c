@@ -226,7 +226,8 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 }
 
 #define STEP_MS       5
-#define REPORT_MS     5000 /* for a process to write a file */
+#define REPORT_MS     5000  /* for a process to begin a file */
+#define WRITING_MS    60000 /* ... and to write it */
 #define ORDER_TRIES   400
 #define CONTROL_BYTES (LAB_CONTROL_PATH + 64)
 
@@ -304,11 +305,15 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 
 /* The contents of the file that the process there has written; the caller's reference. */
 static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
-	const char *text, int *code, struct fault *fault)
+	const char *text, int patience_ms, int *code, struct fault *fault)
 {
-	return lab_remote_call(connection->remote,
-		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text),
-		code, fault);
+	json_t *request =
+		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text);
+
+	*code = -EHOSTUNREACH;
+	return lab_remote_send(connection->remote, request, fault) == 0
+		       ? lab_remote_receive(connection->remote, patience_ms, code, fault)
+		       : NULL;
 }
 
 /* 0 or -errno; nothing stays of a file that cannot be written. */
@@ -340,7 +345,7 @@ static int control_file_there(struct lab_connection *connection, const struct la
 	const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
 {
 	int code;
-	json_t *answer = control_there(connection, record, text, &code, fault);
+	json_t *answer = control_there(connection, record, text, LAB_REMOTE_CALL_MS, &code, fault);
 	const char *contents = lab_text(answer, "text");
 
 	if (answer == NULL)
@@ -351,10 +356,10 @@ static int control_file_there(struct lab_connection *connection, const struct la
 }
 
 static json_t *control_json_there(struct lab_connection *connection,
-	const struct lab_record *record, const char *text, struct fault *fault)
+	const struct lab_record *record, const char *text, int patience_ms, struct fault *fault)
 {
 	int code;
-	json_t *answer = control_there(connection, record, text, &code, fault), *json;
+	json_t *answer = control_there(connection, record, text, patience_ms, &code, fault), *json;
 	json_error_t error;
 
 	if (answer == NULL)
@@ -371,7 +376,7 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 {
 	/* Every file of this command has its own name. */
 	static atomic_uint files;
-	char command[LAB_CONTROL_PATH + 32];
+	char command[LAB_CONTROL_PATH + 32], part[LAB_CONTROL_PATH + 8];
 	int result;
 
 	if (connection->remote != NULL)
@@ -380,8 +385,11 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 		atomic_fetch_add(&files, 1));
 	snprintf(command, sizeof(command), "%s %s", text, path);
 	result = lab_control(connection, command, fault);
+	snprintf(part, sizeof(part), "%s.part", path);
 	for (int waited = 0; result == 0 && access(path, R_OK) != 0; waited += STEP_MS) {
-		if (waited >= REPORT_MS || !lab_record_alive(record))
+		bool writes = waited < WRITING_MS && access(part, F_OK) == 0;
+
+		if ((waited >= REPORT_MS && !writes) || !lab_record_alive(record))
 			return fault_set(
 				fault, ENODEV, "%s: does not answer '%s'", record->name, text);
 		lab_sleep_ms(STEP_MS);
@@ -389,15 +397,15 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 	return result;
 }
 
-json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, const char *text, struct fault *fault)
+static json_t *control_json(struct lab_connection *connection, const struct lab_record *record,
+	const char *dir, const char *text, int patience_ms, struct fault *fault)
 {
 	char path[LAB_CONTROL_PATH];
 	json_error_t error;
 	json_t *json;
 
 	if (connection->remote != NULL)
-		return control_json_there(connection, record, text, fault);
+		return control_json_there(connection, record, text, patience_ms, fault);
 	if (lab_control_file(connection, record, dir, text, path, fault) < 0)
 		return NULL;
 	json = json_load_file(path, JSON_DECODE_ANY, &error);
@@ -405,4 +413,17 @@ json_t *lab_control_json(struct lab_connection *connection, const struct lab_rec
 		fault_set(fault, EPROTO, "%s: %s", path, error.text);
 	unlink(path);
 	return json;
+}
+
+json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
+	const char *dir, const char *text, struct fault *fault)
+{
+	return control_json(connection, record, dir, text, LAB_REMOTE_CALL_MS, fault);
+}
+
+json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
+	const char *dir, struct fault *fault)
+{
+	return control_json(
+		connection, record, dir, "report", LAB_REMOTE_CALL_MS + WRITING_MS, fault);
 }

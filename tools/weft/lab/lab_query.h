@@ -68,6 +68,9 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 /* Returns the file's contents and removes it. NULL and fault. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, struct fault *fault);
+/* The same of "report": a process with a million samples takes long to write it. */
+json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
+	const char *dir, struct fault *fault);
 
 /* Sleeps between two requests to a process. */
 void lab_sleep_ms(int ms);

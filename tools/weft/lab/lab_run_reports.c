@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_run_reports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DRAIN_MS 4000 /* for what is under way when traffic ends, since the last arrival */
+#define HURRY_MS 600  /* for all of it, after a signal */
+
+bool lab_run_is_partial(const struct lab_run *run)
+{
+	return run->state.processes < run->lab.plan->processes;
+}
+
+/* --- orders --- */
+
+/* Asks this process no more: its counts are left out, and the run is incomplete. */
+static void give_up(struct lab_run *run, unsigned i, const char *why)
+{
+	struct lab_run_asked *asked = &run->asked[i];
+
+	if (asked->why[0] == '\0')
+		snprintf(asked->why, sizeof(asked->why), "%s %s", run->state.process[i].name, why);
+	lab_disconnect(&asked->connection);
+}
+
+bool lab_run_lost(struct lab_run *run, unsigned i)
+{
+	if (run->asked[i].connection.fd >= 0 && lab_record_alive(&run->state.process[i]))
+		return false;
+	give_up(run, i, "is gone, and with it what it has counted");
+	return true;
+}
+
+unsigned lab_run_count_left(struct lab_run *run)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < run->state.processes; i++)
+		left += !lab_run_lost(run, i);
+	return left;
+}
+
+/* A process that is stopped, for example, does not obey and does not report. */
+static void give_up_silent(
+	struct lab_run *run, unsigned i, const char *what, const struct fault *fault)
+{
+	char why[FAULT_TEXT + 64];
+
+	lab_record_dies(&run->state.process[i]);
+	if (lab_run_lost(run, i))
+		return;
+	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, fault->text);
+	give_up(run, i, why);
+}
+
+void lab_run_order(struct lab_run *run, const char *text)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < run->state.processes; i++)
+		if (!lab_run_lost(run, i)) {
+			run->obedience[count++] =
+				(struct lab_obedience){.connection = &run->asked[i].connection};
+		}
+	lab_control_all(run->obedience, count, text);
+	for (unsigned i = 0, at = 0; i < run->state.processes && at < count; i++) {
+		const struct lab_obedience *one = &run->obedience[at];
+
+		if (one->connection != &run->asked[i].connection)
+			continue;
+		at++;
+		if (one->result < 0)
+			give_up_silent(run, i, "does not obey", &one->fault);
+	}
+}
+
+int lab_run_load(struct lab_run *run, struct fault *fault)
+{
+	for (unsigned i = 0; i < run->state.processes; i++) {
+		const char *error;
+		json_t *answer;
+
+		if (lab_run_lost(run, i))
+			continue;
+		answer = lab_control_json(&run->asked[i].connection, &run->state.process[i],
+			run->state.dir, "traffic load", fault);
+		error = json_string_value(json_object_get(answer, "error"));
+		if (answer == NULL)
+			return -EPROTO;
+		if (error != NULL)
+			fault_set(fault, EINVAL, "%s: %s", run->state.process[i].name, error);
+		json_decref(answer);
+		if (error != NULL)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* --- reports --- */
+
+static int add_part(const struct lab_run *run, unsigned i, struct run_result *into,
+	const json_t *part, struct fault *fault)
+{
+	return run_result_add_part(into, part) == 0
+		       ? 0
+		       : fault_set(fault, EPROTO, "%s: what it reports is no part of a result",
+				 run->state.process[i].name);
+}
+
+/* The report of a process, or only its counts, without the samples; NULL if it gives none. */
+static json_t *ask_part(struct lab_run *run, unsigned i, bool whole)
+{
+	struct lab_connection *connection = &run->asked[i].connection;
+	const struct lab_record *record = &run->state.process[i];
+	struct fault fault;
+	json_t *part;
+
+	if (lab_run_lost(run, i))
+		return NULL;
+	part = whole ? lab_control_report(connection, record, run->state.dir, &fault)
+		     : lab_control_json(connection, record, run->state.dir, "counts", &fault);
+	if (part == NULL)
+		give_up_silent(run, i, "does not report", &fault);
+	return part;
+}
+
+static uint64_t part_number(const json_t *part, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(part, name));
+}
+
+/* Collects the counts of all processes. The number of those that send. */
+static uint64_t collect_before(struct lab_run *run)
+{
+	uint64_t sending = 0;
+
+	for (unsigned i = 0; i < run->state.processes; i++) {
+		json_decref(run->asked[i].before);
+		run->asked[i].before = ask_part(run, i, false);
+		sending += part_number(run->asked[i].before, "sending");
+	}
+	return sending;
+}
+
+int lab_run_collect_quiet(struct lab_run *run, struct fault *fault)
+{
+	uint64_t until = lab_now_ms() + LAB_RUN_DRAIN_MOST_MS;
+
+	if (collect_before(run) == 0)
+		return 0;
+	lab_run_order(run, "traffic stop");
+	while (collect_before(run) > 0) {
+		if (lab_now_ms() >= until || lab_interrupted())
+			return fault_set(
+				fault, EBUSY, "the traffic of an earlier run has not ended yet");
+		lab_sleep_ms(LAB_RUN_LOOK_MS);
+	}
+	return 0;
+}
+
+/* While traffic flowed, or before: the order to begin may have found the process stopped. */
+static uint64_t away_of(const json_t *before, const json_t *part)
+{
+	uint64_t away = part_number(part, "away_ns");
+	uint64_t absent =
+		run_result_minus(part_number(part, "absent_ns"), part_number(before, "absent_ns"));
+
+	return absent > away ? absent : away;
+}
+
+/* The sums over the processes that answer, now and before. */
+static int collect(struct lab_run *run, bool whole, struct fault *fault)
+{
+	int result = 0;
+
+	run_result_free(run->before);
+	run_result_free(run->result);
+	for (unsigned i = 0; i < run->state.processes && result == 0; i++) {
+		json_t *part = ask_part(run, i, whole);
+
+		if (part == NULL || run->asked[i].before == NULL) {
+			json_decref(part);
+			continue;
+		}
+		run->asked[i].away_ns = away_of(run->asked[i].before, part);
+		result = add_part(run, i, run->result, part, fault);
+		if (result == 0)
+			result = add_part(run, i, run->before, run->asked[i].before, fault);
+		json_decref(part);
+	}
+	return result;
+}
+
+static int collect_fresh(struct lab_run *run, bool whole, struct fault *fault)
+{
+	int result;
+
+	result = collect(run, whole, fault);
+	if (result < 0)
+		return result;
+	run_result_take_off(run->result, run->before);
+	return 0;
+}
+
+/* Messages that arrived twice; 0 if that cannot be known, because hosts that are not asked sent
+ * some of them. */
+static uint64_t surplus(struct lab_run *run)
+{
+	return lab_run_is_partial(run) || lab_run_count_left(run) < run->state.processes
+		       ? 0
+		       : run_result_surplus(run->result, run->before);
+}
+
+/* Processes begin when their loops take the order, so on a busy machine some end later than others:
+ * counts that are equal before that say nothing. */
+static bool is_settled(struct lab_run *run, uint64_t since_arrival_ms)
+{
+	if (run->result->sending > 0)
+		return false;
+	return (run_result_under_way(run->result) == 0 && surplus(run) == 0) ||
+	       since_arrival_ms >= DRAIN_MS;
+}
+
+/* The hosts are asked one after the other, so a program's message may already be counted as
+ * received but not yet as sent. */
+int lab_run_collect_drained(struct lab_run *run, struct fault *fault)
+{
+	/* Programs behind TAPs and hosts of other machines may go on sending. */
+	bool endless = lab_run_is_partial(run) || run->lab.config->run.edges.count > 0;
+	uint64_t began = lab_now_ms(), arrived = began, now = began;
+	int result = collect_fresh(run, false, fault), pause = LAB_RUN_STEP_MS;
+
+	while (result == 0 && !is_settled(run, now - arrived) &&
+		now - began < (lab_interrupted() ? HURRY_MS : LAB_RUN_DRAIN_MOST_MS)) {
+		uint64_t before = run->result->messages.delivered;
+
+		lab_sleep_ms(pause);
+		pause = pause < LAB_RUN_LOOK_MS ? 2 * pause : LAB_RUN_LOOK_MS;
+		result = collect_fresh(run, false, fault);
+		now = lab_now_ms();
+		if (!endless && run->result->messages.delivered != before)
+			arrived = now;
+	}
+	if (result == 0)
+		result = collect_fresh(run, true, fault);
+	if (result == 0)
+		run->result->duplicated += surplus(run);
+	return result;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The processes of a lab during 'weft lab run': orders to them, and what they count. They count
+ * from their start, so what they had counted before the run is subtracted. */
+
+#include "cmd_lab.h"
+#include "lab_query.h"
+#include "lab_state.h"
+#include "output_file.h"
+#include "run_result.h"
+
+#define LAB_RUN_STEP_MS       20
+#define LAB_RUN_DRAIN_MOST_MS 60000 /* twice what a process waits for its own messages */
+#define LAB_RUN_LOOK_MS       200   /* between two looks whether any process is left */
+
+struct lab_run_asked {
+	struct lab_connection connection; /* fd -1: it is asked no more */
+	char why[RUN_REASON_MAX];         /* ... and why */
+	json_t *before;                   /* what it had counted before */
+	uint64_t away_ns;                 /* of its loops, by its last report */
+};
+
+struct lab_run {
+	const struct lab_arguments *arguments;
+	struct output_file output; /* of --json */
+	struct lab lab;
+	struct lab_state state;
+	struct lab_run_asked *asked;     /* [process of the state] */
+	struct lab_obedience *obedience; /* room for as many */
+	struct run_result *before, *result;
+	json_t *elsewhere; /* devices of other machines */
+};
+
+/* Some processes run on other machines: frames that leave this one may arrive there. */
+bool lab_run_is_partial(const struct lab_run *run);
+/* True if process i of the state is gone, or does not answer: it is asked no more. One that was
+ * started again meanwhile is another process, with counts of its own. */
+bool lab_run_lost(struct lab_run *run, unsigned i);
+/* The number of processes that still answer. */
+unsigned lab_run_count_left(struct lab_run *run);
+/* Gives all processes an order at once, so that all begin together, however far away their machines
+ * are. */
+void lab_run_order(struct lab_run *run, const char *text);
+/* Has all processes load the traffic of this run, which the start asks for. */
+int lab_run_load(struct lab_run *run, struct fault *fault);
+/* Collects what all processes have counted before the run. They go on sending for an earlier one
+ * that was killed: that traffic is ended first; -EBUSY if it does not end. */
+int lab_run_collect_quiet(struct lab_run *run, struct fault *fault);
+/* Collects the counts since into run->result, until everything has arrived, or nothing more will.
+ */
+int lab_run_collect_drained(struct lab_run *run, struct fault *fault);
