@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What a process of a lab has counted, as a file for whoever asks. Only the leader calls these. */
+/* The counts of a process of a lab, in a file for the command that asks. Only the leader calls
+ * these. */
 
 #include "real_private.h"
 
