@@ -58,7 +58,7 @@ def ports_in_use_are_told(lab):
 
 
 def frames_arrive_once_and_in_order(lab):
-    return traffic.until(lab, lab.frames, 10)
+    return traffic.until(lab, lab.frames, 3)
 
 
 def ping_passes(lab):
