@@ -389,6 +389,9 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 	for (int waited = 0; result == 0 && access(path, R_OK) != 0; waited += STEP_MS) {
 		bool writes = waited < WRITING_MS && access(part, F_OK) == 0;
 
+		/* It may have got its name between the two looks. */
+		if (!writes && waited >= REPORT_MS && access(path, R_OK) == 0)
+			break;
 		if ((waited >= REPORT_MS && !writes) || !lab_record_alive(record))
 			return fault_set(
 				fault, ENODEV, "%s: does not answer '%s'", record->name, text);
