@@ -70,7 +70,7 @@ def counted(result):
     words = ("down", "retransmitted", "discard", "lost", "failed", "silent", "unreachable", "stall")
     events = {name: value for name, value in result["counters"].items()
               if value and any(word in name for word in words)}
-    return (f"{result['messages']}, {result['packets']}, {events}, {result.get('reasons', [])}, "
+    return (f"{result['messages']}, {result['packets']}, {events}, {result['incomplete_reasons']}, "
             f"loops away for up to {result['wall'].get('away_ns', 0) / 1e6:.0f} ms")
 
 

@@ -307,13 +307,9 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
 	const char *text, int patience_ms, int *code, struct fault *fault)
 {
-	json_t *request =
-		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text);
-
-	*code = -EHOSTUNREACH;
-	return lab_remote_send(connection->remote, request, fault) == 0
-		       ? lab_remote_receive(connection->remote, patience_ms, code, fault)
-		       : NULL;
+	return lab_remote_call_for(connection->remote,
+		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text),
+		patience_ms, code, fault);
 }
 
 /* 0 or -errno; nothing stays of a file that cannot be written. */

@@ -297,11 +297,17 @@ bool lab_remote_wait(struct lab_remote *remote, int timeout_ms)
 
 json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct fault *fault)
 {
+	return lab_remote_call_for(remote, request, LAB_REMOTE_CALL_MS, code, fault);
+}
+
+json_t *lab_remote_call_for(
+	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct fault *fault)
+{
 	if (code != NULL)
 		*code = -EHOSTUNREACH;
 	if (lab_remote_send(remote, request, fault) < 0)
 		return NULL;
-	return lab_remote_receive(remote, LAB_REMOTE_CALL_MS, code, fault);
+	return lab_remote_receive(remote, timeout_ms, code, fault);
 }
 
 /* --- sessions --- */

@@ -63,6 +63,9 @@ json_t *lab_remote_receive(
 bool lab_remote_wait(struct lab_remote *remote, int timeout_ms);
 /* Sends and receives. */
 json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct fault *fault);
+/* The same of a request that may take longer than LAB_REMOTE_CALL_MS. */
+json_t *lab_remote_call_for(
+	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct fault *fault);
 
 /* Ends the input: the machine stops what it is doing, and answers. */
 void lab_remote_interrupt(struct lab_remote *remote);
