@@ -16,6 +16,13 @@
 /* Default size of the transmit ring of the fastest devices. */
 #define ETHDEV_TX_MOST 1024
 
+/* Stamps of arrival, and how the clock that they are of is read. */
+struct ethdev_stamps {
+	int (*read)(uint16_t ethdev, uint64_t *ticks); /* NULL: the device stamps nothing */
+	int at;                                        /* in an mbuf */
+	uint64_t flag;
+};
+
 struct ethdev_ctx {
 	uint64_t rx_segmented; /* writer: the thread that receives */
 	struct port *port;
@@ -24,6 +31,7 @@ struct ethdev_ctx {
 	const struct ethdev_driver *driver;
 	struct rte_eth_dev_info info;
 	uint16_t rx_descriptors, tx_descriptors; /* after the start */
+	struct ethdev_stamps stamps;             /* likewise */
 	bool ours;    /* plugged in by us: removed when the port is closed */
 	bool running; /* started */
 	bool watched; /* port_watch_ethdev() */
@@ -46,6 +54,10 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 /* Configures the device, sets up its queues, starts it. */
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault);
+
+/* ethdev_stamps.c: of a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
+ * its clock is read. Nothing, if it is not. */
+void ethdev_stamps_begin(struct ethdev_ctx *ctx);
 
 /* port_ethdev.c: queries the device; the caller holds ctx->asking. */
 void ethdev_read_losses(const struct ethdev_ctx *ctx, struct port_losses *losses);

@@ -91,8 +91,8 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 	}
 }
 
-static int set_up_queues(
-	struct ethdev_ctx *ctx, bool scatter, struct rte_mempool *pool, struct attempt *attempt)
+static int set_up_queues(struct ethdev_ctx *ctx, uint64_t rx_offloads, struct rte_mempool *pool,
+	struct attempt *attempt)
 {
 	uint16_t ethdev = ctx->port->ethdev;
 	struct rte_eth_rxconf rx_conf = ctx->info.default_rxconf;
@@ -102,7 +102,7 @@ static int set_up_queues(
 
 	if (socket < 0)
 		socket = SOCKET_ID_ANY;
-	rx_conf.offloads = scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
+	rx_conf.offloads = rx_offloads;
 	tx_conf.offloads = 0;
 	attempt->step = "set up its receive queue";
 	result = rte_eth_rx_queue_setup(
@@ -113,20 +113,18 @@ static int set_up_queues(
 	return rte_eth_tx_queue_setup(ethdev, 0, ctx->tx_descriptors, (unsigned)socket, &tx_conf);
 }
 
-static int attempt_start(struct ethdev_ctx *ctx, bool scatter, uint32_t mtu,
+static int attempt_start(struct ethdev_ctx *ctx, uint64_t rx_offloads, uint32_t mtu,
 	struct rte_mempool *pool, struct attempt *attempt)
 {
 	struct rte_eth_conf conf = {
-		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE,
-			.mtu = mtu,
-			.offloads = scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0},
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE, .mtu = mtu, .offloads = rx_offloads},
 	};
 	int result;
 
 	attempt->step = "be configured";
 	result = rte_eth_dev_configure(ctx->port->ethdev, 1, 1, &conf);
 	if (result == 0)
-		result = set_up_queues(ctx, scatter, pool, attempt);
+		result = set_up_queues(ctx, rx_offloads, pool, attempt);
 	if (result < 0)
 		return result;
 	attempt->step = "start";
@@ -148,28 +146,48 @@ static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *att
 		cause);
 }
 
+/* True: it is started. */
+static bool starts_with(
+	struct ethdev_ctx *ctx, uint64_t rx_offloads, uint32_t mtu, struct rte_mempool *pool)
+{
+	struct attempt attempt = {.step = ""};
+	int result;
+
+	if ((ctx->info.rx_offload_capa & rx_offloads) != rx_offloads)
+		return false;
+	log_capture_begin(&attempt.log);
+	result = attempt_start(ctx, rx_offloads, mtu, pool, &attempt);
+	log_capture_end(&attempt.log);
+	log_capture_free(&attempt.log);
+	return result == 0;
+}
+
 /* First with buffers that hold a frame, then with scattering if the driver insists on it. */
 static int start_somehow(
 	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct fault *fault)
 {
-	bool may_scatter = (ctx->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
 	struct attempt attempt = {.step = ""};
 	int result;
 
 	log_capture_begin(&attempt.log);
-	result = attempt_start(ctx, false, mtu, pool, &attempt);
+	result = attempt_start(ctx, 0, mtu, pool, &attempt);
 	log_capture_end(&attempt.log);
 	if (result < 0)
 		result = fault_attempt(ctx, &attempt, result, fault);
 	log_capture_free(&attempt.log);
-	if (result == 0 || !may_scatter)
-		return result;
-	log_capture_begin(&attempt.log);
-	if (attempt_start(ctx, true, mtu, pool, &attempt) == 0)
-		result = 0;
-	log_capture_end(&attempt.log);
-	log_capture_free(&attempt.log);
-	return result;
+	return result < 0 && starts_with(ctx, RTE_ETH_RX_OFFLOAD_SCATTER, mtu, pool) ? 0 : result;
+}
+
+/* With stamps of arrival if they are wanted and the driver starts with them. */
+static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config *config,
+	struct rte_mempool *pool, struct fault *fault)
+{
+	uint32_t mtu = choose_mtu(ctx, config->frame_bytes);
+
+	if (!config->stamps || !starts_with(ctx, RTE_ETH_RX_OFFLOAD_TIMESTAMP, mtu, pool))
+		return start_somehow(ctx, mtu, pool, fault);
+	ethdev_stamps_begin(ctx);
+	return 0;
 }
 
 /* Frames carry the addresses of emulated hosts. Rings and memif accept all frames and lack the
@@ -232,7 +250,7 @@ int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 			"%s: %s (%s) takes frames of %u bytes at most, expected %u", port->name,
 			ctx->dpdk, ctx->info.driver_name, most, config->frame_bytes);
 	ethdev_choose_rings(ctx, config);
-	result = start_somehow(ctx, choose_mtu(ctx, config->frame_bytes), pool, fault);
+	result = start_device(ctx, config, pool, fault);
 	if (result < 0)
 		return result;
 	ctx->running = true;

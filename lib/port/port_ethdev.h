@@ -31,6 +31,7 @@ struct port_ethdev_config {
 	uint32_t frame_bytes;    /* longest frame, from the Ethernet header on, without its CRC */
 	uint16_t rx_descriptors; /* 0: PORT_RX_DESCRIPTORS */
 	uint16_t tx_descriptors; /* 0: chosen by the device's speed */
+	bool stamps; /* port_stamp_of(), if the NIC can; its driver may be slower then */
 };
 
 /* The mbufs that an ethdev takes from the pools of its users, and their size. */
@@ -67,6 +68,16 @@ void port_ethdev_needs_most(
  * fault with the driver's message; -EMSGSIZE: frame_bytes exceeds frame_bytes_max. */
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault);
+
+/* The NIC stamps the frames that arrive by its own clock, in ticks of that clock, and the clock can
+ * be read. Of a started port. */
+bool port_has_stamps(const struct port *port);
+/* When this frame arrived, which is fresh from port_rx(). False: it has no stamp. The port has
+ * stamps. */
+bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_t *ticks);
+/* Reads the NIC's clock: a register of the device, about a microsecond. False: the driver fails.
+ * The thread that receives. */
+bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread; of
  * net_af_packet the carrier of its interface. Does nothing for another virtual device. Call it when

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#define HZ_MIN          1000000u
 #define CALIBRATE_NS    20000000u
 #define CALIBRATE_TRIES 8
 
@@ -76,7 +75,7 @@ int clock_parse(struct clock *clock, const char *text, struct fault *fault)
 	int used = -1;
 
 	if (sscanf(text, "%" SCNu64 ":%" SCNu64 "%n", &hz, &origin, &used) != 2 || used < 0 ||
-		text[used] != '\0' || hz < HZ_MIN)
+		text[used] != '\0' || hz < CLOCK_HZ_MIN)
 		return fault_set(fault, EINVAL,
 			"clock '%s': expected HZ:ORIGIN as 'weft lab' passes it", text);
 	clock_init(clock, hz, origin);

@@ -19,6 +19,7 @@
 #include "fault.h"
 #include "weft_time.h"
 
+#define CLOCK_HZ_MIN    1000000u
 #define CLOCK_SHIFT     32
 #define CLOCK_TEXT_SIZE 48
 
@@ -28,7 +29,7 @@ struct clock {
 	uint64_t mult;       /* picoseconds per cycle, times 2^CLOCK_SHIFT */
 };
 
-/* 'hz' is at least 1 MHz. */
+/* 'hz' is at least CLOCK_HZ_MIN. */
 void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc);
 
 /* Measures the frequency against the kernel's clock (20 ms) and starts at the current time. */

@@ -99,6 +99,7 @@ static const struct run_config config_default = {
 		.window_frames = 64,
 		.retry_ps = 10 * PS_PER_MS,
 		.give_up_ps = 10 * PS_PER_S,
+		.hardware_stamps = true,
 		.itb = {.pool_bytes = 512 << 10,
 			.detection_ps = 275 * PS_PER_NS,
 			.programming_ps = 200 * PS_PER_NS,

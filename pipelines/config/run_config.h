@@ -162,6 +162,7 @@ struct run_config_nic {
 	uint32_t mtu_bytes;     /* payload of a frame */
 	uint32_t window_frames; /* in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
+	bool hardware_stamps; /* of NICs that have them (arrival_stamps.h) */
 	struct run_config_itb itb;
 	enum source_control_kind control; /* of congestion, by the source */
 	struct run_config_iba_cc iba_cc;

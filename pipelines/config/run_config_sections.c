@@ -194,6 +194,7 @@ const struct yaml_field run_nic_fields[] = {
 		.max = 10 * PS_PER_S},
 	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
 		.max = 3600 * PS_PER_S},
+	{"hardware-stamps", YAML_FIELD_BOOL, YAML_MEMBER(S, hardware_stamps)},
 	{"itb", YAML_FIELD_SECTION, YAML_MEMBER(S, itb), .fields = run_itb_fields},
 	{"control", YAML_FIELD_CHOICE, YAML_MEMBER(S, control), .choices = run_control_choices},
 	{"iba-cc", YAML_FIELD_SECTION, YAML_MEMBER(S, iba_cc), .fields = run_iba_cc_fields},

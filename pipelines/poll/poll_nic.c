@@ -65,6 +65,7 @@ struct poll_nic *poll_nic_create(
 	pn->port = config->port;
 	pn->pool = config->pool;
 	pn->clock = config->clock;
+	pn->stamps.clock = config->clock;
 	pn->tap.fd = -1;
 	tx_queue_init(&pn->tx, config->port, config->timed, config->rate_bps, config->delay_ps,
 		config->slack_ps, config->impairment);
@@ -156,12 +157,12 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 	return poll_guard_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
-/* The time of a frame that compares clocks: not before it came, and before it leaves. The loop's
- * was read before it came, maybe long before if the loop was not scheduled in between, and would be
- * wrong by that. Other frames have the loop's time. */
-static inline weft_time time_of(const struct poll_nic *pn, unsigned kind, weft_time now)
+/* Frames that compare clocks have a time that is not before they came, and before they leave. The
+ * loop's was read before they came, maybe long before if the loop was not scheduled in between, and
+ * would be wrong by that. Other frames have the loop's time. */
+static inline bool compares_clocks(const struct poll_nic *pn, unsigned kind)
 {
-	return kind == FRAME_CLOCK && pn->clock != NULL ? clock_now(pn->clock) : now;
+	return kind == FRAME_CLOCK && pn->clock != NULL;
 }
 
 /* Processes a received frame and frees the packets that the interface returns. */
@@ -176,7 +177,8 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 			rte_pktmbuf_free(mbuf);
 			return;
 		}
-		now = time_of(pn, frame_header_const(frame)->kind, now);
+		if (compares_clocks(pn, frame_header_const(frame)->kind))
+			now = arrival_stamps_time(&pn->stamps, mbuf);
 	}
 	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), now);
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
@@ -318,8 +320,9 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 		return NULL;
 	if (next != packet)
 		return pass_on(next);
-	nic_frame_build(
-		pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), time_of(pn, packet->kind, now));
+	if (compares_clocks(pn, packet->kind))
+		now = clock_now(pn->clock);
+	nic_frame_build(pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), now);
 	rte_pktmbuf_data_len(mbuf) = packet->bytes;
 	rte_pktmbuf_pkt_len(mbuf) = packet->bytes;
 	return mbuf;
@@ -399,6 +402,8 @@ int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock)
 {
 	int result = pn->clock != NULL ? nic_set_clocks(pn->nic, same, clock) : -EINVAL;
 
+	if (result == 0)
+		arrival_stamps_begin(&pn->stamps, pn->port, pn->clock);
 	for (uint32_t from = 0; result == 0 && from < nic_config(pn->nic)->hosts; from++)
 		measure_sink_set_clock(
 			pn->sink, (uint16_t)from, nic_clock_of(pn->nic, (uint16_t)from));

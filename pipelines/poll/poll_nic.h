@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "arrival_stamps.h"
 #include "device_control.h"
 #include "fault.h"
 #include "goal_replay.h"
@@ -93,6 +94,7 @@ struct poll_nic {
 	unsigned carried;                   /* frames that the last run moved, but the link's own */
 	struct poll_nic_control mapper;
 	struct link_falls falls;
+	struct arrival_stamps stamps;
 };
 
 /* NULL and fault (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment, which must
@@ -118,8 +120,9 @@ void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct 
 int poll_nic_attach_tap(
 	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault);
 
-/* As nic_set_clocks(), and latencies are computed with what is found out. -EINVAL without a clock
- * to read: the loop's time is older than the frames that it has received. */
+/* As nic_set_clocks(), with the port's stamps of arrival if it has them, and latencies are computed
+ * with what is found out. -EINVAL without a clock to read: the loop's time is older than the frames
+ * that it has received. */
 int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock);
 
 /* Takes routes from the host's agent in the control thread. A host created without routes sends

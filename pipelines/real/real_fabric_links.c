@@ -163,9 +163,11 @@ static int open_shared(struct real_fabric *fabric, struct real_end *end, struct 
 
 static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
-	const struct port_ethdev_config config = ethdev_config(fabric);
+	struct port_ethdev_config config = ethdev_config(fabric);
 	int result = end->attached ? 0 : attach_external(fabric, end, fault);
 
+	/* Only interfaces compare clocks. */
+	config.stamps = fabric->options.run->nic.hardware_stamps && end->at.kind == DEVICE_HOST;
 	if (result == 0)
 		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
 	end->open = result == 0;

@@ -18,6 +18,8 @@
 	X(UNPROVEN, "unproven", poll->guard.seal.count.unproven)                              \
 	X(TRANSMIT_LOST, "transmit_lost", poll->tx.lost)                                      \
 	X(NO_MBUF, "no_mbuf", poll->no_mbuf)                                                  \
+	X(CLOCK_STAMPS, "clock_stamps", poll->stamps.used)                                    \
+	X(CLOCK_STAMPS_REFUSED, "clock_stamps_refused", poll->stamps.refused)                 \
 	X(SINK_LOST, "sink_lost", sink->lost)                                                 \
 	X(SINK_DUPLICATED, "sink_duplicated", sink->duplicated)                               \
 	X(SINK_OUT_OF_ORDER, "sink_out_of_order", sink->out_of_order)                         \

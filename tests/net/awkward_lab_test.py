@@ -13,6 +13,7 @@ import sys
 import unittest
 
 import fake_nics
+import lab_machines_test
 import labs
 
 WEFT = SWITCH = PLUGIN = None
@@ -182,6 +183,62 @@ class StandAlone(unittest.TestCase):
 
     def test_frames_go_round_over_virtio(self):
         self.circle(VIRTIO)
+
+
+class Stamps(unittest.TestCase):
+    """Two machines, with a switch each and a cable between these. Of the left one's hosts h0 is at a NIC that stamps, and
+    whose cable leads to the right one's switch; h1 is at its own switch. The clocks are one clock, but for the scales."""
+
+    def make(self, nic=""):
+        cables = fake_nics.Cables()
+        self.addCleanup(cables.remove)
+        ports = "".join(f'  - {{port: {port}, dpdk: "{cables.device(number, end, more)}"}}\n' for port, number, end, more in (
+            ("left:2", 0, "a", "stamps=150"), ("right:2", 0, "b", "stamps=150"), ("h0:0", 1, "a", "stamps=150"),
+            ("right:3", 1, "b", "stamps=150")))
+        topology = f"""weft: topology/1
+name: two-machines
+link: {{rate: 10Gbps, delay: 30ns}}
+switches: [{{name: left, ports: 3, stage: 1}}, {{name: right, ports: 4, stage: 1}}]
+hosts: [{{name: h0}}, {{name: h1}}, {{name: h2}}]
+links: [{{a: h0:0, b: right:3}}, {{a: h1:0, b: left:0}}, {{a: h2:0, b: right:0}}, {{a: left:2, b: right:2}}]
+ports:
+{ports}"""
+        text = f"""topology: topology.yaml
+eal: ["-d", "{PLUGIN.path}"]
+seed: 1
+hello: 30ms
+nic: {{retry: 100ms{nic}}}
+mapper: {{routes: static}}
+security: {{link-key: fabric.key}}
+groups: {{near: [h0, h1], far: [h2]}}
+traffic: [{{pattern: uniform, load: 0.1%, message: 1KiB}}]
+"""
+        lab_machines_test.WEFT = WEFT
+        lab = lab_machines_test.Machines("fs", text, topology)
+        self.addCleanup(lab.remove)
+        ups = {side: lab.start_up(side) for side in lab_machines_test.HERE}
+        said = {side: up.communicate(timeout=120) for side, up in ups.items()}
+        self.assertEqual({up.returncode for up in ups.values()}, {0}, said)
+        lab.wait_up()
+        return lab
+
+    def stamped(self, lab):
+        """Stamps that each host has used, after a run; none was refused."""
+        runs = {side: lab.start(side, "run", "--duration", "1s", "--json", "-") for side in lab_machines_test.HERE}
+        said = {side: run.communicate(timeout=120) for side, run in runs.items()}
+        self.assertTrue(all(run.returncode in (0, 1) for run in runs.values()), said)
+        nics = {name: nic for side in lab_machines_test.HERE for name, nic in lab.status_of(side)["nics"].items()}
+        self.assertEqual({nic["clock_stamps_refused"] for nic in nics.values()}, {0})
+        self.assertGreater(min(nic["clock_answers_taken"] for nic in nics.values()), 0)
+        return {name: nic["clock_stamps"] for name, nic in nics.items()}
+
+    def test_clocks_are_compared_by_the_stamps_of_a_hosts_nic(self):
+        stamps = self.stamped(self.make())
+        self.assertGreater(stamps["h0"], 0)
+        self.assertEqual((stamps["h1"], stamps["h2"]), (0, 0))
+
+    def test_a_lab_file_leaves_stamps_off(self):
+        self.assertEqual(set(self.stamped(self.make(", hardware-stamps: false")).values()), {0})
 
 
 def main():

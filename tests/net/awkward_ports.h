@@ -34,6 +34,7 @@ struct awkward {
 };
 
 static struct awkward pair;
+static bool awkward_unstamped; /* ports are not asked for stamps of arrival */
 
 #define AWKWARD_TEST(name) cmocka_unit_test_teardown(name, awkward_clear)
 
@@ -47,7 +48,8 @@ static inline struct port_ethdev_config awkward_config(void)
 {
 	return (struct port_ethdev_config){.frame_bytes = awkward_frame(),
 		.rx_descriptors = AWKWARD_RING,
-		.tx_descriptors = AWKWARD_RING};
+		.tx_descriptors = AWKWARD_RING,
+		.stamps = !awkward_unstamped};
 }
 
 /* Finds the device; 'room' becomes what its driver wants of an mbuf, if that is more. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_malloc.h>
 
 #include "fake_nic_device.h"
@@ -25,6 +26,11 @@ int fake_nic_refuse(const struct fake_nic *nic, enum fake_step step)
 uint32_t fake_nic_frame_max(const struct fake_nic *nic)
 {
 	return nic->dev->data->mtu + nic->arguments.overhead - RTE_ETHER_CRC_LEN;
+}
+
+uint64_t fake_nic_ticks(const struct fake_nic *nic, uint64_t tsc)
+{
+	return (uint64_t)((unsigned __int128)tsc * (1000000 + nic->arguments.stamps) / 2000000);
 }
 
 static int get_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
@@ -48,6 +54,8 @@ static int get_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->speed_capa = rte_eth_speed_bitflag(arguments->speed, RTE_ETH_LINK_FULL_DUPLEX);
 	if (!arguments->no_scatter)
 		info->rx_offload_capa = RTE_ETH_RX_OFFLOAD_SCATTER;
+	if (arguments->stamps > 0)
+		info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	if (!arguments->no_multi)
 		info->tx_offload_capa = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	return 0;
@@ -186,6 +194,12 @@ static int reset_stats(struct rte_eth_dev *dev)
 
 /* --- coming and going --- */
 
+static int read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
+{
+	*ticks = fake_nic_ticks(fake_nic_of(dev), rte_rdtsc());
+	return 0;
+}
+
 static void fill_ops(struct fake_nic *nic)
 {
 	nic->ops = (struct eth_dev_ops){
@@ -208,6 +222,8 @@ static void fill_ops(struct fake_nic *nic)
 		nic->ops.promiscuous_enable = set_promiscuous;
 		nic->ops.promiscuous_disable = set_promiscuous;
 	}
+	if (nic->arguments.stamps > 0)
+		nic->ops.read_clock = read_clock;
 	if (nic->arguments.done_cleanup)
 		nic->ops.tx_done_cleanup = fake_transmitter_clean_up;
 }

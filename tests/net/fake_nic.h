@@ -34,9 +34,11 @@
  * carrier=peer     has carrier only while the port at the far end is started
  * down=hold        without carrier keeps what it is given, and sends it late; else it is lost
  * speed=N          Mbit/s, 10000 if not given
- * promisc=unsupported  takes all frames and cannot be told to
- * fail=configure|rxq|txq|start  refuses this step with a line in the log
- * error=N          with this errno, EIO if not given
+ * stamps=PPM       stamps frames when they arrive, by a clock of half the frequency of the
+ *processor's time stamp counter, and so many millionths more stamps_ahead=N   stamps are N ms ahead
+ *of that clock promisc=unsupported  takes all frames and cannot be told to
+ * fail=configure|rxq|txq|start|stamps  refuses this step with a line in the log; stamps: the
+ *receive queue, if it is to stamp frames error=N          with this errno, EIO if not given
  *
  * Like any NIC it fills its receive ring with mbufs beforehand, drops what finds no free descriptor
  * (imissed), what is longer than its MTU or needs more buffers than it may use (ierrors), counts

@@ -42,6 +42,8 @@ static const struct number numbers[] = {
 	NUMBER(lsc),
 	NUMBER(speed),
 	NUMBER(error),
+	NUMBER(stamps),
+	NUMBER(stamps_ahead),
 };
 
 static int parse_number(const char *text, uint32_t *number)

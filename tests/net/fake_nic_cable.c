@@ -11,12 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_ether.h>
 
 /* Header of each frame in a ring. */
 struct record {
 	uint32_t bytes; /* SKIP: the ring goes on at its beginning */
 	uint32_t descriptors;
+	uint64_t sent_tsc; /* when it was at the far end */
 };
 
 #define SKIP  UINT32_MAX
@@ -240,7 +242,8 @@ void fake_cable_send(struct fake_cable *cable, const struct rte_mbuf *frame)
 		return;
 	}
 	record = (struct record *)(cable->out + at % FAKE_CABLE_RING_BYTES);
-	*record = (struct record){.bytes = bytes, .descriptors = descriptors};
+	*record = (struct record){
+		.bytes = bytes, .descriptors = descriptors, .sent_tsc = rte_rdtsc()};
 	copy_frame((uint8_t *)(record + 1), frame, bytes);
 	__atomic_store_n(&cable->own->given, cable->own->given + descriptors, __ATOMIC_RELEASE);
 	__atomic_store_n(&cable->own->head, at + record_bytes(bytes), __ATOMIC_RELEASE);
@@ -270,6 +273,11 @@ const uint8_t *fake_cable_first(struct fake_cable *cable, uint32_t *bytes)
 		return NULL;
 	*bytes = record->bytes;
 	return (const uint8_t *)(record + 1);
+}
+
+uint64_t fake_cable_first_tsc(struct fake_cable *cable)
+{
+	return first_record(cable)->sent_tsc;
 }
 
 void fake_cable_take(struct fake_cable *cable)

@@ -69,4 +69,6 @@ bool fake_cable_far_started(const struct fake_cable *cable);
 void fake_cable_send(struct fake_cable *cable, const struct rte_mbuf *frame);
 /* The frame that came first, or NULL; it stays until it is taken. */
 const uint8_t *fake_cable_first(struct fake_cable *cable, uint32_t *bytes);
+/* When the frame that came first did, by the time stamp counter. */
+uint64_t fake_cable_first_tsc(struct fake_cable *cable);
 void fake_cable_take(struct fake_cable *cable);

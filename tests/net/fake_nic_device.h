@@ -25,7 +25,9 @@ struct fake_receiver {
 	struct rte_mbuf **ring;
 	uint32_t descriptors, at;
 	uint32_t buffer_bytes;
-	bool scatter;
+	bool scatter, stamps;
+	int stamp_at; /* in an mbuf */
+	uint64_t stamp_flag;
 	uint64_t packets, bytes, errors;
 };
 
@@ -60,6 +62,8 @@ bool fake_nic_has_carrier(const struct fake_nic *nic);
 int fake_nic_refuse(const struct fake_nic *nic, enum fake_step step);
 /* The longest frame that the NIC takes now, as its MTU is. */
 uint32_t fake_nic_frame_max(const struct fake_nic *nic);
+/* The time that the NIC's clock shows at this count of the time stamp counter. */
+uint64_t fake_nic_ticks(const struct fake_nic *nic, uint64_t tsc);
 
 /* --- fake_nic_receive.c --- */
 

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+#include <rte_mbuf_dyn.h>
+
 #include "fake_nic_device.h"
 
 /* --- the ring --- */
@@ -28,6 +31,11 @@ int fake_receiver_set_up(struct fake_nic *nic, uint16_t descriptors, struct rte_
 	uint64_t offloads = nic->dev->data->dev_conf.rxmode.offloads;
 
 	rx->scatter = nic->arguments.scatter_always || (offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
+	rx->stamps = (offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
+	if (rx->stamps && fake_nic_refuse(nic, FAKE_STEP_stamps) < 0)
+		return fake_nic_refuse(nic, FAKE_STEP_stamps);
+	if (rx->stamps && rte_mbuf_dyn_rx_timestamp_register(&rx->stamp_at, &rx->stamp_flag) < 0)
+		return -ENOMEM;
 	rx->buffer_bytes = choose_buffer(nic, pool);
 	if (rx->buffer_bytes == 0) {
 		FAKE_NIC_SAY(
@@ -119,6 +127,17 @@ static struct rte_mbuf *fill(
 	return mbuf;
 }
 
+static void stamp(struct fake_nic *nic, struct rte_mbuf *mbuf)
+{
+	int64_t ahead =
+		(int64_t)(int32_t)nic->arguments.stamps_ahead * (int64_t)(rte_get_tsc_hz() / 1000);
+	uint64_t at = fake_cable_first_tsc(&nic->cable) + (uint64_t)ahead;
+	uint64_t ticks = fake_nic_ticks(nic, at);
+
+	*RTE_MBUF_DYNFIELD(mbuf, nic->rx.stamp_at, rte_mbuf_timestamp_t *) = ticks;
+	mbuf->ol_flags |= nic->rx.stamp_flag;
+}
+
 static struct rte_mbuf *deliver(struct fake_nic *nic, struct rte_mbuf **fresh, uint32_t segments,
 	const uint8_t *frame, uint32_t bytes)
 {
@@ -135,6 +154,8 @@ static struct rte_mbuf *deliver(struct fake_nic *nic, struct rte_mbuf **fresh, u
 		first->nb_segs++;
 	}
 	first->pkt_len = bytes;
+	if (nic->rx.stamps)
+		stamp(nic, first);
 	nic->cable.own->segmented += segments > 1;
 	nic->cable.own->received++;
 	nic->rx.packets++;

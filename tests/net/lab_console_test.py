@@ -184,18 +184,27 @@ class Console(unittest.TestCase):
         self.assertEqual(self.processes(), [])
         self.assertFalse(os.path.exists(self.path("own")))
 
-    def test_up_warns_of_a_machine_whose_time_of_day_is_far_from_the_consoles(self):
-        self.assertNotIn("time of day", self.weft("up", self.file)[2])
+    def shift_clock(self, seconds):
+        """Of the machine, as its weft tells it."""
+        program = self.program("shifted", f"#!/bin/sh\n{WEFT} \"$@\" | while read -r line; do\n"
+                               f"printf '%s\\n' \"$line\" | sed \"s/\\\"time_ns\\\": *[0-9]*/"
+                               f"\\\"time_ns\\\": $(($(date +%s%N) + {seconds}000000000))/\"\ndone\n")
+        self.write("far.yaml", self.text().replace(f"weft: {WEFT}", f"weft: {program}"))
+
+    def test_up_refuses_a_machine_whose_time_of_day_is_far_from_the_consoles(self):
         for shift, said in ((5000, "ahead of"), (-5000, "behind")):
-            program = self.program("shifted", f"#!/bin/sh\n{WEFT} \"$@\" | while read -r line; do\n"
-                                   f"printf '%s\\n' \"$line\" | sed \"s/\\\"time_ns\\\": *[0-9]*/"
-                                   f"\\\"time_ns\\\": $(($(date +%s%N) + {shift}000000000))/\"\ndone\n")
-            self.write("far.yaml", self.text().replace(f"weft: {WEFT}", f"weft: {program}"))
-            code, _, err = self.weft("up", self.file, "--restart")
-            self.assertEqual(code, 0, err)
-            self.assertRegex(err, rf"weft lab up: warning: machine a: its time of day is (4999|5000|5001) s {said} that "
-                             r"of this console, and captures have the time of each machine: let NTP set both \(apt "
-                             r"install chrony\)\n")
+            self.shift_clock(shift)
+            code, _, err = self.weft("up", self.file)
+            self.assertEqual(code, 3, err)
+            self.assertRegex(err, rf"^weft lab up: machine a: its time of day is (4999|5000|5001)\.\d s {said} that of this "
+                             r"console, and captures have the time of each machine: let NTP set both \(apt install "
+                             r"chrony\), or add --any-clock\n$")
+            self.assertEqual(self.processes(), [])
+            self.assertEqual([name for _, _, names in os.walk(self.path("run")) for name in names], [])
+
+    def test_up_with_any_clock_goes_on(self):
+        self.shift_clock(5000)
+        self.assertIn("is up on 1 of 1 machines", self.must("up", self.file, "--any-clock"))
 
     def test_a_lab_of_this_machine_is_no_console_whatever_its_folder_is_called(self):
         near = "".join(line + "\n" for line in self.text().splitlines() if not line.startswith("machines"))

@@ -54,8 +54,8 @@ HERE = {"left": ["left", "h0"], "right": ["right", "h2"]}
 
 
 class Machines(labs.Lab):
-    def __init__(self, tag, text=LAB):
-        super().__init__(WEFT, tag, text, {"topology.yaml": TOPOLOGY, "fabric.key": 32 * "5e" + "\n"})
+    def __init__(self, tag, text=LAB, topology=TOPOLOGY):
+        super().__init__(WEFT, tag, text, {"topology.yaml": topology, "fabric.key": 32 * "5e" + "\n"})
         for side in HERE:
             subprocess.run(["ip", "netns", "add", self.netns(side)], check=True)
         subprocess.run(["ip", "link", "add", "cable", "mtu", "5000", "netns", self.netns("left"), "type",

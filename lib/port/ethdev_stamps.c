@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Stamps of arrival that a NIC writes, by its own clock. Drivers have either of two ways to read
+ * that clock. */
+
+/* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, and has not changed since 19.08. */
+#define ALLOW_EXPERIMENTAL_API
+
+#include <rte_mbuf_dyn.h>
+#include <time.h>
+
+#include "ethdev_private.h"
+
+static int read_ticks(uint16_t ethdev, uint64_t *ticks)
+{
+	return rte_eth_read_clock(ethdev, ticks);
+}
+
+/* Of drivers for IEEE 1588, whose stamps are nanoseconds. */
+static int read_nanoseconds(uint16_t ethdev, uint64_t *ticks)
+{
+	struct timespec now;
+	int result = rte_eth_timesync_read_time(ethdev, &now);
+
+	*ticks = result < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return result;
+}
+
+void ethdev_stamps_begin(struct ethdev_ctx *ctx)
+{
+	struct ethdev_stamps stamps = {.read = NULL};
+	uint16_t ethdev = ctx->port->ethdev;
+	struct log_capture log;
+	uint64_t ticks;
+
+	log_capture_begin(&log);
+	if (rte_mbuf_dyn_rx_timestamp_register(&stamps.at, &stamps.flag) < 0)
+		stamps.read = NULL;
+	else if (read_ticks(ethdev, &ticks) == 0)
+		stamps.read = read_ticks;
+	else if (rte_eth_timesync_enable(ethdev) == 0 && read_nanoseconds(ethdev, &ticks) == 0)
+		stamps.read = read_nanoseconds;
+	log_capture_end(&log);
+	log_capture_free(&log);
+	ctx->stamps = stamps;
+}
+
+bool port_has_stamps(const struct port *port)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+
+	return port->ethdev < RTE_MAX_ETHPORTS && ctx->stamps.read != NULL;
+}
+
+bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_t *ticks)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+
+	if ((mbuf->ol_flags & ctx->stamps.flag) == 0)
+		return false;
+	*ticks = *RTE_MBUF_DYNFIELD(mbuf, ctx->stamps.at, const rte_mbuf_timestamp_t *);
+	return true;
+}
+
+bool port_stamps_now(const struct port *port, uint64_t *ticks)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+
+	return ctx->stamps.read(port->ethdev, ticks) == 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Times of arrival by the clock of a NIC, which for the tests is a fake one: it stamps a frame when
+ * the far end sends it, by a clock of another frequency than the loop's. */
+
+#include "nic_neighbours.h"
+
+#include "arrival_stamps.h"
+#include "awkward_ports.h"
+#include "port_ethdev.h"
+
+#define ROUNDS   200u
+#define WAIT_PS  PS_PER_MS /* of a frame, for its loop */
+#define LOAD_PPM 20000u
+
+static struct clock ours;
+static struct arrival_stamps stamps;
+
+/* --- help --- */
+
+static void open_stamped(const char *arguments)
+{
+	clock_start(&ours);
+	awkward_open(arguments, MTU);
+	arrival_stamps_begin(&stamps, &pair.b, &ours);
+}
+
+static void wait_for(weft_time ps)
+{
+	for (weft_time end = clock_now(&ours) + ps; clock_now(&ours) < end;)
+		;
+}
+
+/* A frame that waits for its loop. Its time of arrival, and when it was sent and read. */
+struct passage {
+	weft_time sent, arrived, read;
+};
+
+static struct passage pass_one(void)
+{
+	struct passage passage = {.sent = clock_now(&ours)};
+	struct rte_mbuf *mbuf;
+
+	awkward_send(&pair.a, 100, 0);
+	wait_for(WAIT_PS);
+	passage.read = clock_now(&ours);
+	assert_int_equal(port_rx(&pair.b, &mbuf, 1, 0), 1);
+	passage.arrived = arrival_stamps_time(&stamps, mbuf);
+	rte_pktmbuf_free(mbuf);
+	return passage;
+}
+
+/* Frames of which none has arrived before it was sent; how many have a time before they were read.
+ */
+static unsigned count_early(void)
+{
+	weft_time last = 0;
+	unsigned early = 0;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct passage passage = pass_one();
+
+		assert_true(passage.arrived >= passage.sent);
+		assert_true(passage.arrived >= last);
+		early += passage.arrived < passage.read - WAIT_PS / 2;
+		last = passage.arrived;
+	}
+	return early;
+}
+
+static void refuses_all(const char *arguments)
+{
+	open_stamped(arguments);
+	assert_int_equal(count_early(), 0);
+	assert_int_equal(stamps.used, 0);
+	assert_int_equal(stamps.refused, ROUNDS);
+	awkward_close();
+}
+
+/* --- claims --- */
+
+static void a_frame_arrives_when_it_is_stamped_not_when_it_is_read(void **state)
+{
+	open_stamped("stamps=1");
+	assert_true(count_early() > 0);
+	assert_true(stamps.used > 0);
+	assert_int_equal(stamps.refused, 0);
+	awkward_close();
+}
+
+static void a_clock_of_any_frequency_is_converted(void **state)
+{
+	static const char *const arguments[] = {"stamps=150", "stamps=300000", "stamps=1900000"};
+
+	for (unsigned i = 0; i < RTE_DIM(arguments); i++) {
+		open_stamped(arguments[i]);
+		assert_true(count_early() > 0);
+		assert_int_equal(stamps.refused, 0);
+		awkward_close();
+	}
+}
+
+static void stamps_from_the_future_are_refused(void **state)
+{
+	refuses_all("stamps=1,stamps_ahead=100");
+}
+
+static void stamps_of_long_ago_are_refused(void **state)
+{
+	refuses_all("stamps=1,stamps_ahead=-1500");
+}
+
+static void a_nic_without_stamps_gives_the_time_of_reading(void **state)
+{
+	open_stamped("");
+	assert_false(port_has_stamps(&pair.b));
+	assert_int_equal(count_early(), 0);
+	assert_int_equal(stamps.used + stamps.refused, 0);
+	awkward_close();
+}
+
+static void a_port_that_is_not_asked_for_stamps_has_none(void **state)
+{
+	awkward_unstamped = true;
+	open_stamped("stamps=1");
+	awkward_unstamped = false;
+	assert_false(port_has_stamps(&pair.b));
+	awkward_close();
+}
+
+static void a_nic_that_does_not_start_with_stamps_starts_without(void **state)
+{
+	open_stamped("stamps=1,fail=stamps");
+	assert_false(port_has_stamps(&pair.b));
+	awkward_pass();
+	awkward_close();
+}
+
+/* --- two interfaces --- */
+
+static void open_side(struct side *side, struct port *port, uint16_t host)
+{
+	const bool same[2] = {host == 0, host == 1};
+	struct poll_nic_config config;
+	struct fault fault = {""};
+
+	side->routes = side_routes(host, 0);
+	config = side_config(side, host);
+	config.port = port;
+	config.pool = pair.pool;
+	config.timed = false;
+	config.clock = &ours;
+	side->pn = poll_nic_create(&config, clock_now(&ours), &fault);
+	assert_non_null(side->pn);
+	assert_int_equal(poll_nic_set_clocks(side->pn, same, 1u + host), 0);
+}
+
+static void close_side(struct side *side)
+{
+	poll_nic_destroy(side->pn);
+	nic_routes_destroy(side->routes);
+}
+
+/* Both clocks are one, so the truth is 0. */
+static uint64_t bound_of_the_other(const struct side *side)
+{
+	struct clock_line line;
+	int64_t offset_ns;
+	uint64_t bound_ns;
+
+	clock_offset_read(nic_clock_of(side->pn->nic, 0), &line);
+	if (!clock_line_at(&line, (int64_t)(clock_now(&ours) / PS_PER_NS), &offset_ns, &bound_ns))
+		return UINT64_MAX;
+	assert_true((uint64_t)llabs(offset_ns) <= bound_ns);
+	return bound_ns;
+}
+
+/* Each loop is away while frames come. By its own clock a question and its answer take as long. */
+static void interfaces_compare_clocks_by_stamps(void **state)
+{
+	struct side side[2] = {{.routes = NULL}};
+	uint64_t best = UINT64_MAX;
+
+	open_stamped("stamps=150");
+	for (uint16_t i = 0; i < 2; i++)
+		open_side(&side[i], i == 0 ? &pair.a : &pair.b, i);
+	add_traffic(&side[0], LOAD_PPM, clock_now(&ours), WEFT_TIME_NEVER);
+	for (weft_time end = clock_now(&ours) + 20 * PS_PER_S;
+		best > WAIT_PS / PS_PER_NS / 4 && clock_now(&ours) < end;) {
+		for (unsigned i = 0; i < 2; i++) {
+			wait_for(WAIT_PS);
+			poll_nic_run(side[i].pn, clock_now(&ours));
+		}
+		best = RTE_MIN(best, bound_of_the_other(&side[1]));
+	}
+	assert_true(best <= WAIT_PS / PS_PER_NS / 4);
+	assert_true(side[0].pn->stamps.used > 0 && side[1].pn->stamps.used > 0);
+	close_side(&side[0]);
+	close_side(&side[1]);
+	awkward_close();
+}
+
+static const struct CMUnitTest tests[] = {
+	AWKWARD_TEST(a_frame_arrives_when_it_is_stamped_not_when_it_is_read),
+	AWKWARD_TEST(a_clock_of_any_frequency_is_converted),
+	AWKWARD_TEST(stamps_from_the_future_are_refused),
+	AWKWARD_TEST(stamps_of_long_ago_are_refused),
+	AWKWARD_TEST(a_nic_without_stamps_gives_the_time_of_reading),
+	AWKWARD_TEST(a_port_that_is_not_asked_for_stamps_has_none),
+	AWKWARD_TEST(a_nic_that_does_not_start_with_stamps_starts_without),
+	AWKWARD_TEST(interfaces_compare_clocks_by_stamps),
+};
+
+int main(void)
+{
+	char name[] = "arrival_stamps";
+
+	return run_with_eal(name, 63, &pool, tests, RTE_DIM(tests));
+}
