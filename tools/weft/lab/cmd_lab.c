@@ -59,6 +59,9 @@ static const struct argp_option up_options[] = {
 		0},
 	{"restart", 'R', NULL, 0,
 		"take the lab down first if it is up, as after a change of the file", 0},
+	{"any-clock", 'C', NULL, 0,
+		"go on with machines whose time of day is more than a second away from this one's",
+		0},
 	{0},
 };
 static const struct argp_option down_options[] = {
@@ -238,6 +241,7 @@ static const struct flag {
 	{'e', offsetof(struct lab_arguments, explain)},
 	{'R', offsetof(struct lab_arguments, restart)},
 	{'A', offsetof(struct lab_arguments, alone)},
+	{'C', offsetof(struct lab_arguments, any_clock)},
 	{'a', offsetof(struct lab_arguments, all)},
 	{'D', offsetof(struct lab_arguments, dot)},
 	{'W', offsetof(struct lab_arguments, wide)},

@@ -37,6 +37,7 @@ struct lab_arguments {
 	bool dot;              /* map */
 	bool explain;          /* up */
 	bool restart;          /* up */
+	bool any_clock;        /* up */
 	bool all;              /* down */
 	bool wide;             /* status */
 	bool joined;           /* exec */

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "console_clock.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -36,19 +35,19 @@ static int64_t least_ahead_ns(struct lab_remote *remote)
 	return there > after ? there - after : there < before ? there - before : 0;
 }
 
-void console_warn_of_clocks(const struct lab_state *state, const char *command)
+int console_check_clocks(const struct lab_state *state, struct fault *fault)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
 		struct lab_remote *remote = &state->remote[i];
 		int64_t ahead = lab_remote_is_broken(remote) ? 0 : least_ahead_ns(remote);
 
-		if (ahead <= FAR_NS && ahead >= -FAR_NS)
-			continue;
-		fprintf(stderr,
-			"weft %s: warning: machine %s: its time of day is %" PRId64
-			" s %s that of this console, and captures have the time of each machine: "
-			"let NTP set both (apt install chrony)\n",
-			command, remote->target.name, (int64_t)llabs(ahead) / 1000000000,
-			ahead > 0 ? "ahead of" : "behind");
+		if (ahead > FAR_NS || ahead < -FAR_NS)
+			return fault_set(fault, ETIME,
+				"machine %s: its time of day is %.1f s %s that of this console, "
+				"and captures have the time of each machine: let NTP set both (apt "
+				"install chrony), or add --any-clock",
+				remote->target.name, (double)llabs(ahead) / 1e9,
+				ahead > 0 ? "ahead of" : "behind");
 	}
+	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "lab_state.h"
 
-/* Warns of machines whose time of day is far from the console's, each in a line that says what to
- * do. A moment for each machine; one that does not answer is not judged. */
-void console_warn_of_clocks(const struct lab_state *state, const char *command);
+/* Refuses a machine whose time of day is more than a second away from the console's: 0, or -ETIME
+ * with fault, which names the machine and what to do. A moment for each machine. One that does not
+ * answer is not judged. */
+int console_check_clocks(const struct lab_state *state, struct fault *fault);

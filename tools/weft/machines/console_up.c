@@ -107,6 +107,8 @@ static int prepare(struct console *console, struct fault *fault)
 {
 	int result = open_all(console, fault);
 
+	if (result == 0 && !console->arguments->any_clock && !lab_interrupted())
+		result = console_check_clocks(&console->state, fault);
 	if (result == 0 && console->arguments->restart && !lab_interrupted())
 		console_gone_end(console->lab, COMMAND);
 	if (result < 0 || !lab_interrupted())
@@ -244,10 +246,8 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 		if (result < 0)
 			return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
-	if (done > 0) {
+	if (done > 0)
 		print_summary(console);
-		console_warn_of_clocks(&console->state, COMMAND);
-	}
 	if (done < console->state.remotes)
 		return command_fail(COMMAND, console_orders_code(&console->orders),
 			"lab %s is not up on %u of %u machines%s", console->lab->plan->lab,
