@@ -50,7 +50,8 @@ class Bench:
 
 
 class Guests:
-    """Some guests that boot at the same time; all of them end with the 'with' block."""
+    """Some guests that boot at the same time; all of them end with the 'with' block. 'login': servers as they are before
+    anybody has prepared them."""
 
     def __init__(self, driver, weft, counts, login=False):
         self.driver, self.weft, self.counts, self.login = driver, weft, counts, login
@@ -60,7 +61,8 @@ class Guests:
         kernel_folder = kernel.files()
         self.folder = tempfile.TemporaryDirectory(prefix="weft-machines-")
         initrd = os.path.join(self.folder.name, "initrd")
-        initramfs.write(initrd, os.path.join(HERE, "guest_agent.py"), kernel.LOGIN_MODULES if self.login else ())
+        initramfs.write(initrd, os.path.join(HERE, "guest_agent.py"), kernel.LOGIN_MODULES if self.login else (),
+                        systemd=self.login)
         self.plugs = {name: [cables.Plug(self.folder.name, name, nic) for nic in range(count)]
                       for name, count in self.counts.items()}
         self.guests = {}
@@ -69,7 +71,7 @@ class Guests:
                 self.guests[name] = guest.Guest(
                     name, self.folder.name, kernel_folder, initrd,
                     [(self.driver.device, plug.netdev()) for plug in plugs], iommu=self.driver.iommu,
-                    hugepages=self.driver.hugepages, login=self.login)
+                    hugepages=0 if self.login else self.driver.hugepages, login=self.login)
                 for plug in plugs:
                     plug.guest = self.guests[name]
         except BaseException:

@@ -10,15 +10,21 @@ import signal
 import stat
 import subprocess
 import tempfile
+import time
 
 import bench
 import cables
+import clock_truth
+import playbook
 from guest import LOGIN_ADDRESS, LOGIN_PORT
 from lab import HELLO_MS, Wrong
 
 NAMES = ("m0", "m1", "m2")
 SSHD = "/usr/sbin/sshd"
-PROGRAMS = (SSHD, "ssh", "ssh-keygen")
+SYSTEMD = "/lib/systemd/systemd"
+PROGRAMS = (SSHD, SYSTEMD, "ssh", "ssh-keygen", playbook.PROGRAM)
+HUGEPAGES = 256
+CLOCK_SAMPLES = 1000
 FOLDER = "/run/weft-login" # of the sshd in a guest
 UP_SECONDS = 600
 COMMAND_SECONDS = 900
@@ -67,7 +73,9 @@ class Guests(bench.Guests):
         ends = [self.plugs[name] for name in NAMES]
         for i, near in enumerate(ends): # port 1 of each leads to port 2 of the next
             cables.Cable(near[0], ends[(i + 1) % len(ends)][1])
-        self.opened = Console(self, self.wait_boot(), options)
+        for each in self.guests.values():
+            each.wait_boot()
+        self.opened = Console(self, options)
         return self.opened
 
     def __exit__(self, *words):
@@ -78,21 +86,27 @@ class Guests(bench.Guests):
 
 
 class Console:
-    def __init__(self, guests, addresses, options):
+    def __init__(self, guests, options):
         self.guests, self.weft, self.mtu = guests, options.weft, (options.mtu or ["1KiB"])[0]
-        self.frames, self.before = options.frames, {}
+        self.frames, self.samples, self.before = options.frames, options.clock_samples, {}
+        self.probe = clock_truth.probe_path(options.build)
+        self.addresses = {name: each.nic_addresses(guests.counts[name]) for name, each in guests.guests.items()}
         self.folder = guests.login_folder.name
         os.mkdir(self.path("run"), 0o700)
         for key in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(key)], check=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         self.configure()
-        self.file = self.write("bench.yaml", lab_text(self.weft, addresses, self.mtu, options.load,
+        self.file = self.write("bench.yaml", lab_text(self.weft, self.addresses, self.mtu, options.load,
                                                       guests.driver.eal + options.eal))
         self.write("fabric.key", 32 * "5e" + "\n")
+        self.playbook = playbook.Playbook(self.weft, self.file, self.environment(), {
+            "weft_package": "none", "weft_hugepages": HUGEPAGES, "weft_port_driver": guests.driver.kernel_driver,
+            "weft_kernel_arguments": ""}) # QEMU is the guests' boot loader
+        # While nothing else runs, which is when it is exact.
+        self.counters = {name: clock_truth.measure(each, self.probe) for name, each in guests.guests.items()}
         for name in NAMES:
             self.open_login(name)
-            self.before[name] = self.remains(name)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -124,9 +138,9 @@ class Console:
                    "  StrictHostKeyChecking yes\n  UpdateHostKeys no\n  KexAlgorithms curve25519-sha256\n")
 
     def open_login(self, name):
-        """What a server does when it boots: its network, and sshd."""
+        """What a server does when it boots: its time of day, its network, and sshd."""
         guest = self.guests.guests[name]
-        guest.must(f"mkdir -p -m 700 {FOLDER} && mkdir -p -m 755 /run/sshd")
+        guest.must(f"date -s @{time.time():.3f} && mkdir -p -m 700 {FOLDER} && mkdir -p -m 755 /run/sshd && ln -sf {self.weft} /usr/local/bin/weft")
         for file, data in (("host", self.read("host")), ("authorized", self.read("user.pub")), ("config", (
                 f"HostKey {FOLDER}/host\nAuthorizedKeysFile {FOLDER}/authorized\nPidFile none\nStrictModes no\n"
                 "UsePAM yes\nPasswordAuthentication no\nPermitRootLogin prohibit-password\nUseDNS no\n").encode())):
@@ -136,8 +150,9 @@ class Console:
                    f"{SSHD} -f {FOLDER}/config && until : < /dev/tcp/127.0.0.1/{LOGIN_PORT}; do sleep 0.1; done")
 
     def boot_again(self, name):
-        """After a reset, which takes the binding of NICs with it, too."""
+        """After a reset. A guest has no disk: what Ansible wrote is gone, too."""
         self.guests.guests[name].wait_back()
+        self.guests.guests[name].must(f"sysctl -q -w vm.nr_hugepages={HUGEPAGES}")
         self.guests.bind(name)
         self.open_login(name)
 
@@ -163,19 +178,38 @@ class Console:
                 subprocess.run(["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "any"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
+    def note_remains(self):
+        """What there is before a lab."""
+        self.before = {name: self.remains(name) for name in NAMES}
+
     def remains(self, name):
         return set(self.on(name, REMAINS).splitlines())
 
     def remains_here(self):
         return [name for _, _, names in os.walk(self.path("run")) for name in names]
 
+    # --- clocks ---
+
+    def truth(self):
+        """Of the clocks of a lab that is up."""
+        return clock_truth.Truth(self.counters, {
+            name: clock_truth.parse_scale(each.must(f"cat /run/weft/{LAB}/clock"))
+            for name, each in self.guests.guests.items()})
+
+    def start_clock_samples(self, name, prefix, count, seconds):
+        """An order that prints what the process with this prefix learns of clocks."""
+        return self.guests.guests[name].start(
+            f"python3 {bench.HERE}/clock_samples.py /run/dpdk/{prefix}/dpdk_telemetry.v2 {count} {seconds}",
+            seconds=seconds + 120)
+
     # --- weft lab ---
+
+    def environment(self):
+        return os.environ | {"WEFT_SSH_CONFIG": self.path("ssh_config"), "RUNTIME_DIRECTORY": self.path("run")}
 
     def start(self, *words):
         return subprocess.Popen([self.weft, "lab", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True,
-                                env=os.environ | {"WEFT_SSH_CONFIG": self.path("ssh_config"),
-                                                  "RUNTIME_DIRECTORY": self.path("run")})
+                                stderr=subprocess.PIPE, text=True, env=self.environment())
 
     @staticmethod
     def finish(process):

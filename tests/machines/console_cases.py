@@ -2,11 +2,13 @@
 # Copyright (c) 2026, the Weft developers
 """Claims about a lab on three guests that one console reaches over ssh: the life of a lab, in its order. A
 function for each claim, which returns its figures in a line, or raises Wrong."""
+import json
 import re
 import time
 
 import cases
-from console import LAB, NAMES
+import clock_truth
+from console import HUGEPAGES, LAB, NAMES
 from lab import Wrong
 from traffic import CHECKS
 
@@ -15,6 +17,8 @@ RUN_SECONDS_MAX = 300
 CAPTURE_SECONDS = 120
 AWAY = "m2" # the guest that is reset: h2, on it, may be the mapper
 WAIT_SECONDS = 180
+CLOCK_SECONDS = 60 # of traffic, and more for more samples
+CLOCK_SAMPLES_A_SECOND = 5
 
 
 def expect(holds, what):
@@ -38,6 +42,34 @@ def states(status, machine):
 def process_ids(status):
     """Of the guests that are not reset."""
     return {process["name"]: process["pid"] for process in status["processes"] if process["machine"] != AWAY}
+
+
+def words_of_counts(counts):
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+
+
+def ansible_prepares_the_guests(console):
+    began = time.monotonic()
+    changed = console.playbook.run()
+    expect(set(changed) == set(NAMES) and min(changed.values()) > 0, f"changed: {changed}")
+    took = time.monotonic() - began
+    for name in NAMES:
+        for address in console.addresses[name]:
+            driver = console.on(name, f"basename $(readlink /sys/bus/pci/devices/{address}/driver)").strip()
+            expect(driver == console.guests.driver.kernel_driver, f"{name}: {address} is bound to {driver}")
+        expect(f"HugePages_Total: {HUGEPAGES:7}" in console.on(name, "cat /proc/meminfo"), f"{name} has no hugepages")
+        said = console.on(name, "systemctl is-active weft-ports; systemctl is-enabled weft-ports").split()
+        expect(said == ["active", "enabled"], f"{name}: weft-ports is {said}")
+    return f"changes on {words_of_counts(changed)}; ports bound, {HUGEPAGES} hugepages on each; {took:.0f} s"
+
+
+def a_second_run_of_ansible_changes_nothing(console):
+    began = time.monotonic()
+    for words in ((), ("--check",)):
+        changed = console.playbook.run(*words)
+        expect(changed == {name: 0 for name in NAMES}, f"changed: {changed}")
+    console.note_remains()
+    return f"changes on {words_of_counts(changed)}, and with --check; {time.monotonic() - began:.0f} s"
 
 
 def up_brings_the_lab_up_on_three_guests(console):
@@ -92,6 +124,40 @@ def frames_arrive_once_and_in_order(console):
         seconds = min(max(RUN_SECONDS, round(rest)), RUN_SECONDS_MAX)
     return (f"{delivered} frames of {console.mtu} in {runs} runs; 0 lost, 0 duplicated, 0 out of order; "
             f"{time.monotonic() - began:.0f} s")
+
+
+def collect_clocks(console, seconds):
+    """What hosts on all guests learn of clocks while traffic runs."""
+    processes = [process for process in wait_up(console)["processes"] if process["program"] == "weft-nic"]
+    run = console.start("run", LAB, "--duration", f"{seconds}s", "--json", "-")
+    orders = [console.start_clock_samples(process["machine"], process["prefix"],
+                                          -(-console.samples // len(processes)), seconds) for process in processes]
+    done = [order.finish() for order in orders]
+    console.interrupt(run)
+    for each in done:
+        expect(each.code == 0, each.said())
+    return [json.loads(line) for each in done for line in each.out.splitlines()]
+
+
+def clocks_are_known_within_their_bound(console):
+    truth, machine_of = console.truth(), {f"h{i}": name for i, name in enumerate(NAMES)}
+    samples = collect_clocks(console, CLOCK_SECONDS + console.samples // CLOCK_SAMPLES_A_SECOND)
+    expect(len(samples) >= console.samples, f"only {len(samples)} samples of {console.samples}")
+    worst, doubts = 0, []
+    for clock in samples:
+        at, of = machine_of[clock["at"]], machine_of[clock["of"]]
+        doubts.append(truth.doubt_ns(at, of))
+        error = abs(clock["remote_ns"] - truth.remote_ns(at, of, clock["local_ns"])) + doubts[-1]
+        expect(error <= clock["bound_ns"] and clock["steps"] == 0, f"{float(error):.0f} ns away: {clock}")
+        worst = max(worst, error / clock["bound_ns"])
+    bounds = sorted(clock["bound_ns"] for clock in samples)
+    for name, guest in console.guests.guests.items():
+        again = clock_truth.measure(guest, console.probe)
+        expect(again.low <= console.counters[name].high and again.high >= console.counters[name].low,
+               f"{name}: its counter has moved: the test has a fault")
+    return (f"{len(samples)} of {len(samples)} samples within: bound p50 {bounds[len(bounds) // 2] / 1e3:.1f} us, max "
+            f"{bounds[-1] / 1e3:.1f} us; error at most {float(worst):.2f} of its bound; the truth is known within "
+            f"{float(max(doubts)) / 1e3:.1f} us")
 
 
 def a_capture_joins_ports_of_two_guests(console):
@@ -156,8 +222,9 @@ def down_leaves_nothing(console):
     return "no process, file, namespace, interface or hugepage on any guest, no file on the console"
 
 
-ALL = (up_brings_the_lab_up_on_three_guests, status_has_the_processes_and_links_of_all_guests,
-       frames_arrive_once_and_in_order, a_capture_joins_ports_of_two_guests,
+ALL = (ansible_prepares_the_guests, a_second_run_of_ansible_changes_nothing, up_brings_the_lab_up_on_three_guests,
+       status_has_the_processes_and_links_of_all_guests,
+       frames_arrive_once_and_in_order, clocks_are_known_within_their_bound, a_capture_joins_ports_of_two_guests,
        link_cuts_and_joins_a_cable_between_guests, a_reset_guest_comes_back_and_the_others_go_on,
        frames_arrive_after_the_reset, down_leaves_nothing)
 

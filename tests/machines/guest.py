@@ -20,6 +20,7 @@ CONNECT_SECONDS = 90
 BOOT_SECONDS = 180
 FIRST_SLOT = 4
 LOGIN_SLOT = 3
+SHARED_SLOT = 0x1d
 # QEMU's user network forwards a port of 127.0.0.1 that is free to it.
 LOGIN_ADDRESS, LOGIN_PORT = "10.0.2.15", 22
 
@@ -111,7 +112,8 @@ class Order(machine.Running):
 
 class Guest(machine.Machine):
     """Starts to boot when it is made; wait_boot() says when it obeys. 'nics' are pairs of -device's text and
-    of -netdev's, each without its id. 'login': a further NIC, by which this machine and nobody else reaches it."""
+    of -netdev's, each without its id. 'login': a further NIC, by which this machine and nobody else reaches it, and
+    memory that both have."""
 
     def __init__(self, name, folder, kernel_folder, initrd, nics, memory_mib=2048, iommu=True, hugepages=0,
                  login=False):
@@ -163,10 +165,20 @@ class Guest(machine.Machine):
                           "-device", f"{device},id=nic{i},netdev=net{i},{place},romfile="]
         return arguments
 
-    @staticmethod
-    def login_arguments():
+    def login_arguments(self):
         return ["-netdev", f"user,id=login,restrict=on,hostfwd=tcp:127.0.0.1:0-{LOGIN_ADDRESS}:{LOGIN_PORT}",
-                "-device", f"virtio-net-pci,netdev=login,bus=pcie.0,addr={LOGIN_SLOT:#x},romfile="]
+                "-device", f"virtio-net-pci,netdev=login,bus=pcie.0,addr={LOGIN_SLOT:#x},romfile=",
+                "-object", f"memory-backend-file,id=shared,mem-path={self.shared_here()},size=1M,share=on",
+                "-device", f"ivshmem-plain,memdev=shared,bus=pcie.0,addr={SHARED_SLOT:#x}"]
+
+    def shared_here(self):
+        """The file of the memory that the guest has, too, at shared_there()."""
+        return self.path("shared")
+
+    def shared_there(self):
+        device = f"/sys/bus/pci/devices/0000:00:{SHARED_SLOT:02x}.0"
+        self.must(f"echo 1 > {device}/enable")
+        return f"{device}/resource2"
 
     def login_port(self):
         """The port of 127.0.0.1 that leads to it."""

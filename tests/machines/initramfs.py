@@ -27,8 +27,39 @@ mount -t tmpfs shm /root/dev/shm
 mount -t devpts devpts /root/dev/pts
 mount -t hugetlbfs huge /root/dev/hugepages
 ip link set lo up
-exec switch_root /root /usr/bin/env -i {environment} python3 {agent}
+{first_program}
 """
+# A server, as far as Ansible and units can tell: systemd is the first program and starts the agent, and nothing that this
+# machine's own services do at boot. modprobe finds what is loaded already.
+SYSTEMD = "/lib/systemd/systemd"
+SYSTEMD_INIT = """units=/root/run/systemd/system
+masked=/root/run/systemd/system.control
+generators=/root/run/systemd/system-generators
+mkdir -p $units $masked $generators
+for unit in /root/lib/systemd/system/*.target.wants/* /root/etc/systemd/system/*.target.wants/*; do
+	ln -sf /dev/null $masked/${{unit##*/}}
+done
+for generator in /root/lib/systemd/system-generators/*; do ln -sf /dev/null $generators/${{generator##*/}}; done
+cat > $units/guest.target <<'END'
+[Unit]
+Requires=guest-agent.service
+END
+cat > $units/guest-agent.service <<'END'
+[Unit]
+DefaultDependencies=no
+[Service]
+ExecStart=/usr/bin/env -i {environment} python3 {agent}
+KillMode=none
+END
+modules=/lib/modules/$(uname -r)
+mkdir -p $modules /root$modules /root/usr/local/sbin
+cp /modules/* $modules
+depmod
+cp $modules/* /root$modules
+cp /bin/busybox /root/usr/local/sbin/modprobe
+exec switch_root /root /lib/systemd/systemd --unit=guest.target --show-status=no
+"""
+AGENT_INIT = "exec switch_root /root /usr/bin/env -i {environment} python3 {agent}"
 
 
 def entry(name, mode, data, number):
@@ -38,15 +69,16 @@ def entry(name, mode, data, number):
     return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
 
 
-def write(path, agent, more_modules=()):
-    """The file for QEMU's -initrd. 'agent' is the program of the guests, by its path on this machine."""
+def write(path, agent, more_modules=(), systemd=False):
+    """The file for QEMU's -initrd. 'agent' is the program of the guests, by its path on this machine; 'systemd' starts
+    it, or it is the first program itself."""
     folder = kernel.files()
     modules = kernel.module_order(folder, [*kernel.MODULES, *more_modules])
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
                    "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
-    init = INIT.format(modules=" ".join(os.path.basename(name) for name in modules),
-                       environment=" ".join(f"{k}={v}" for k, v in environment.items()),
-                       agent=shlex.quote(agent))
+    first_program = (SYSTEMD_INIT if systemd else AGENT_INIT).format(
+        environment=" ".join(f"{k}={v}" for k, v in environment.items()), agent=shlex.quote(agent))
+    init = INIT.format(modules=" ".join(os.path.basename(name) for name in modules), first_program=first_program)
     parts = [(folder_name, 0o40755, b"") for folder_name in ("bin", "modules")]
     parts.append(("init", 0o100755, init.encode()))
     for target, source in [("bin/busybox", os.path.join(folder, "busybox"))] + \
