@@ -19,7 +19,7 @@
 /* Stamps of arrival, and how the clock that they are of is read. */
 struct ethdev_stamps {
 	int (*read)(uint16_t ethdev, uint64_t *ticks); /* NULL: the device stamps nothing */
-	int at;                                        /* in an mbuf */
+	int offset;                                    /* in an mbuf */
 	uint64_t flag;
 };
 

@@ -178,16 +178,20 @@ static int start_somehow(
 	return result < 0 && starts_with(ctx, RTE_ETH_RX_OFFLOAD_SCATTER, mtu, pool) ? 0 : result;
 }
 
-/* With stamps of arrival if they are wanted and the driver starts with them. */
+/* With stamps of arrival if they are wanted, the driver starts with them and their clock can be
+ * read. Not together with scattering. */
 static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault)
 {
 	uint32_t mtu = choose_mtu(ctx, config->frame_bytes);
 
-	if (!config->stamps || !starts_with(ctx, RTE_ETH_RX_OFFLOAD_TIMESTAMP, mtu, pool))
-		return start_somehow(ctx, mtu, pool, fault);
-	ethdev_stamps_begin(ctx);
-	return 0;
+	if (config->stamps && starts_with(ctx, RTE_ETH_RX_OFFLOAD_TIMESTAMP, mtu, pool)) {
+		ethdev_stamps_begin(ctx);
+		if (ctx->stamps.read != NULL)
+			return 0;
+		rte_eth_dev_stop(ctx->port->ethdev);
+	}
+	return start_somehow(ctx, mtu, pool, fault);
 }
 
 /* Frames carry the addresses of emulated hosts. Rings and memif accept all frames and lack the

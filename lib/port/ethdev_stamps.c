@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Stamps of arrival that a NIC writes, by its own clock. Drivers have either of two ways to read
- * that clock. */
+/* Stamps of arrival that a NIC writes, by its own clock. A driver implements one of two calls that
+ * read that clock. */
 
 /* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, and has not changed since 19.08. */
 #define ALLOW_EXPERIMENTAL_API
@@ -35,12 +35,16 @@ void ethdev_stamps_begin(struct ethdev_ctx *ctx)
 	uint64_t ticks;
 
 	log_capture_begin(&log);
-	if (rte_mbuf_dyn_rx_timestamp_register(&stamps.at, &stamps.flag) < 0)
+	if (rte_mbuf_dyn_rx_timestamp_register(&stamps.offset, &stamps.flag) < 0)
 		stamps.read = NULL;
 	else if (read_ticks(ethdev, &ticks) == 0)
 		stamps.read = read_ticks;
-	else if (rte_eth_timesync_enable(ethdev) == 0 && read_nanoseconds(ethdev, &ticks) == 0)
-		stamps.read = read_nanoseconds;
+	else if (rte_eth_timesync_enable(ethdev) == 0) {
+		if (read_nanoseconds(ethdev, &ticks) == 0)
+			stamps.read = read_nanoseconds;
+		else
+			rte_eth_timesync_disable(ethdev);
+	}
 	log_capture_end(&log);
 	log_capture_free(&log);
 	ctx->stamps = stamps;
@@ -59,13 +63,18 @@ bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_
 
 	if ((mbuf->ol_flags & ctx->stamps.flag) == 0)
 		return false;
-	*ticks = *RTE_MBUF_DYNFIELD(mbuf, ctx->stamps.at, const rte_mbuf_timestamp_t *);
+	*ticks = *RTE_MBUF_DYNFIELD(mbuf, ctx->stamps.offset, const rte_mbuf_timestamp_t *);
 	return true;
 }
 
 bool port_stamps_now(const struct port *port, uint64_t *ticks)
 {
-	const struct ethdev_ctx *ctx = port->ctx;
+	struct ethdev_ctx *ctx = port->ctx;
+	bool good;
 
-	return ctx->stamps.read(port->ethdev, ticks) == 0;
+	if (pthread_mutex_trylock(&ctx->asking) != 0)
+		return false;
+	good = ctx->stamps.read(port->ethdev, ticks) == 0;
+	pthread_mutex_unlock(&ctx->asking);
+	return good;
 }

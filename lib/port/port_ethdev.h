@@ -75,8 +75,8 @@ bool port_has_stamps(const struct port *port);
 /* When this frame arrived, which is fresh from port_rx(). False: it has no stamp. The port has
  * stamps. */
 bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_t *ticks);
-/* Reads the NIC's clock: a register of the device, about a microsecond. False: the driver fails.
- * The thread that receives. */
+/* Reads the NIC's clock: a register of the device, about a microsecond. False: the driver fails, or
+ * another thread asks it something else. Any thread; never waits. */
 bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread; of

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arrival_stamps.h"
 
+#include <rte_atomic.h>
 #include <time.h>
 
 #include "port_ethdev.h"
 
-#define MEASURE_NS 20000000
-#define TRIES      8
+#define MEASURE_NS  20000000
+#define TRIES       8
+#define CONVERSIONS 3
 
 /* The NIC's clock was read between two times of the loop's. */
 struct reading {
@@ -15,11 +17,14 @@ struct reading {
 	uint64_t ticks;
 };
 
+/* A processor reads its counter while it waits for what it loads, unless it is told to wait. */
 static bool read_once(const struct arrival_stamps *stamps, struct reading *reading)
 {
 	reading->before = clock_now(stamps->clock);
+	rte_rmb();
 	if (!port_stamps_now(stamps->port, &reading->ticks))
 		return false;
+	rte_rmb();
 	reading->after = clock_now(stamps->clock);
 	return true;
 }
@@ -28,14 +33,16 @@ static bool read_once(const struct arrival_stamps *stamps, struct reading *readi
 static bool read_exactly(const struct arrival_stamps *stamps, struct reading *best)
 {
 	struct reading reading;
+	bool any = false;
 
-	if (!read_once(stamps, best))
-		return false;
-	for (unsigned i = 1; i < TRIES; i++)
-		if (read_once(stamps, &reading) &&
-			reading.after - reading.before < best->after - best->before)
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!read_once(stamps, &reading))
+			continue;
+		if (!any || reading.after - reading.before < best->after - best->before)
 			*best = reading;
-	return true;
+		any = true;
+	}
+	return any;
 }
 
 /* Of the NIC's clock; 0: it does not count, or too slowly. */
@@ -69,6 +76,7 @@ void arrival_stamps_begin(
 	}
 	/* Before anything that will be stamped. */
 	clock_init(&stamps->scale, hz, ticks - hz);
+	stamps->tick_ns = (int64_t)(1000000000 / hz) + 1;
 	clock_offset_forget(&stamps->nic);
 }
 
@@ -77,66 +85,76 @@ static int64_t nic_ns(const struct arrival_stamps *stamps, uint64_t ticks)
 	return (int64_t)(clock_time_at(&stamps->scale, ticks) / PS_PER_NS);
 }
 
-/* Compares the clocks, now and then. */
-static void look(struct arrival_stamps *stamps)
+/* Compares the clocks, if the last reading is old. */
+static void compare_if_due(struct arrival_stamps *stamps)
 {
 	struct reading reading;
 	struct clock_sample sample;
 
 	if (clock_now(stamps->clock) < stamps->next || !read_once(stamps, &reading))
 		return;
-	/* Times are cut off to whole nanoseconds. */
-	sample = (struct clock_sample){.sent_ns = (int64_t)(reading.before / PS_PER_NS) - 1,
+	/* The NIC's time is cut off to ticks, all of it to nanoseconds. */
+	sample = (struct clock_sample){
+		.sent_ns = (int64_t)(reading.before / PS_PER_NS) - stamps->tick_ns - 1,
 		.arrived_ns = (int64_t)(reading.after / PS_PER_NS) + 1,
 		.heard_ns = nic_ns(stamps, reading.ticks),
 		.answered_ns = nic_ns(stamps, reading.ticks)};
 	clock_offset_take(&stamps->nic, &sample);
-	/* The first readings say nothing of the drift. */
-	stamps->next = stamps->nic.line.usable ? reading.after + ARRIVAL_STAMPS_LOOK_PS : 0;
+	stamps->next = reading.after + ARRIVAL_STAMPS_LOOK_PS;
 }
 
-/* The latest time of the loop's clock at which the NIC's may have shown this; 'about' is near it.
- * False: not known. */
-static bool convert(const struct arrival_stamps *stamps, int64_t nic_shows_ns, int64_t about_ns,
+/* The latest time of the loop's clock at which the NIC's may have shown this, by what is known of
+ * the drift at 'about'. False: nothing. */
+static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64_t about_ns,
 	int64_t *latest_ns, uint64_t *bound_ns)
 {
 	int64_t offset_ns;
 
 	if (!clock_line_at(&stamps->nic.line, about_ns, &offset_ns, bound_ns))
 		return false;
-	*latest_ns = nic_shows_ns - offset_ns + (int64_t)*bound_ns + 1;
+	*latest_ns = shown_ns + stamps->tick_ns + 1 - offset_ns + (int64_t)*bound_ns;
 	return true;
+}
+
+/* False: the stamp is not of the clock that is read, or that is not known. */
+static bool latest_of(
+	const struct arrival_stamps *stamps, uint64_t ticks, int64_t now_ns, int64_t *latest_ns)
+{
+	int64_t shown_ns = nic_ns(stamps, ticks);
+	uint64_t bound_ns;
+
+	*latest_ns = now_ns;
+	/* Each time with the drift at a time that is nearer. */
+	for (unsigned i = 0; i < CONVERSIONS; i++)
+		if (!convert(stamps, shown_ns, *latest_ns, latest_ns, &bound_ns))
+			return false;
+	return *latest_ns >= now_ns - ARRIVAL_STAMPS_AGE_NS &&
+	       *latest_ns - 2 * (int64_t)bound_ns - 2 * stamps->tick_ns <= now_ns + 1;
 }
 
 /* 'now', or when the frame arrived before that. */
 static weft_time time_of(struct arrival_stamps *stamps, uint64_t ticks, weft_time now)
 {
-	int64_t now_ns = (int64_t)(now / PS_PER_NS), shown_ns = nic_ns(stamps, ticks), latest_ns;
-	uint64_t bound_ns;
+	int64_t now_ns = (int64_t)(now / PS_PER_NS), latest_ns;
+	bool good = latest_of(stamps, ticks, now_ns, &latest_ns);
 
-	if (!convert(stamps, shown_ns, now_ns, &latest_ns, &bound_ns))
-		return now;
-	/* The second time with the drift since then. */
-	if (latest_ns - 2 * (int64_t)bound_ns > now_ns + 1 ||
-		latest_ns < now_ns - ARRIVAL_STAMPS_AGE_NS ||
-		!convert(stamps, shown_ns, latest_ns, &latest_ns, &bound_ns)) {
-		stamps->refused++;
-		return now;
-	}
-	stamps->used++;
-	return latest_ns < now_ns ? (weft_time)latest_ns * PS_PER_NS : now;
+	stamps->used += good;
+	stamps->refused += !good;
+	return good && latest_ns < now_ns ? (weft_time)latest_ns * PS_PER_NS : now;
 }
 
 weft_time arrival_stamps_time(struct arrival_stamps *stamps, const struct rte_mbuf *mbuf)
 {
 	uint64_t ticks;
-	weft_time now;
+	weft_time time;
+	bool stamped = stamps->port != NULL && port_stamp_of(stamps->port, mbuf, &ticks);
 
-	if (stamps->port == NULL || !port_stamp_of(stamps->port, mbuf, &ticks))
-		return clock_now(stamps->clock);
-	look(stamps);
-	now = time_of(stamps, ticks, clock_now(stamps->clock));
+	if (stamped)
+		compare_if_due(stamps);
+	time = clock_now(stamps->clock);
+	if (stamped)
+		time = time_of(stamps, ticks, time);
 	/* No frame arrives before the one that was read before it. */
-	stamps->last = now > stamps->last ? now : stamps->last;
+	stamps->last = time > stamps->last ? time : stamps->last;
 	return stamps->last;
 }

@@ -157,9 +157,8 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 	return poll_guard_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
-/* Frames that compare clocks have a time that is not before they came, and before they leave. The
- * loop's was read before they came, maybe long before if the loop was not scheduled in between, and
- * would be wrong by that. Other frames have the loop's time. */
+/* A frame that compares clocks. Its time is read anew: the loop's is older by as long as the loop
+ * was away. Other frames have the loop's time. */
 static inline bool compares_clocks(const struct poll_nic *pn, unsigned kind)
 {
 	return kind == FRAME_CLOCK && pn->clock != NULL;

@@ -19,8 +19,12 @@ static struct arrival_stamps stamps;
 
 /* --- help --- */
 
-static void open_stamped(const char *arguments)
+/* Both NICs have these arguments, and their clocks are 'ppm' faster. */
+static void open_stamped(unsigned ppm, const char *more)
 {
+	char arguments[80];
+
+	snprintf(arguments, sizeof(arguments), "stamps=%u%s", ppm, more);
 	clock_start(&ours);
 	awkward_open(arguments, MTU);
 	arrival_stamps_begin(&stamps, &pair.b, &ours);
@@ -32,7 +36,7 @@ static void wait_for(weft_time ps)
 		;
 }
 
-/* A frame that waits for its loop. Its time of arrival, and when it was sent and read. */
+/* A frame that waits for its loop: when it was sent, its time of arrival, when it was read. */
 struct passage {
 	weft_time sent, arrived, read;
 };
@@ -51,8 +55,8 @@ static struct passage pass_one(void)
 	return passage;
 }
 
-/* Frames of which none has arrived before it was sent; how many have a time before they were read.
- */
+/* Passes frames, of which none arrives before it was sent or before an earlier one; how many have a
+ * time before they were read. */
 static unsigned count_early(void)
 {
 	weft_time last = 0;
@@ -69,9 +73,40 @@ static unsigned count_early(void)
 	return early;
 }
 
-static void refuses_all(const char *arguments)
+/* The counter of the processor when the frame was stamped, or a little before. */
+static uint64_t stamped_tsc(const struct rte_mbuf *mbuf, unsigned ppm, unsigned shift)
 {
-	open_stamped(arguments);
+	uint64_t ticks;
+
+	assert_true(port_stamp_of(&pair.b, mbuf, &ticks));
+	return (uint64_t)(((unsigned __int128)ticks << shift) * 2000000 / (1000000 + ppm));
+}
+
+/* No frame arrives before it is stamped, to the nanosecond of the clock that the NIC has. */
+static void passes_no_earlier_than_stamped(unsigned ppm, unsigned shift)
+{
+	char more[32];
+
+	snprintf(more, sizeof(more), ",stamps_shift=%u", shift);
+	open_stamped(ppm, more);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct rte_mbuf *mbuf;
+		weft_time arrived;
+
+		awkward_send(&pair.a, 100, 0);
+		wait_for(WAIT_PS / 10);
+		assert_int_equal(port_rx(&pair.b, &mbuf, 1, 0), 1);
+		arrived = arrival_stamps_time(&stamps, mbuf);
+		assert_true(arrived >= clock_time_at(&ours, stamped_tsc(mbuf, ppm, shift)));
+		rte_pktmbuf_free(mbuf);
+	}
+	assert_int_equal(stamps.used, ROUNDS);
+	awkward_close();
+}
+
+static void refuses_all(const char *more)
+{
+	open_stamped(1, more);
 	assert_int_equal(count_early(), 0);
 	assert_int_equal(stamps.used, 0);
 	assert_int_equal(stamps.refused, ROUNDS);
@@ -82,38 +117,68 @@ static void refuses_all(const char *arguments)
 
 static void a_frame_arrives_when_it_is_stamped_not_when_it_is_read(void **state)
 {
-	open_stamped("stamps=1");
-	assert_true(count_early() > 0);
-	assert_true(stamps.used > 0);
+	open_stamped(1, "");
+	assert_true(count_early() > ROUNDS / 2);
+	assert_int_equal(stamps.used, ROUNDS);
 	assert_int_equal(stamps.refused, 0);
 	awkward_close();
 }
 
 static void a_clock_of_any_frequency_is_converted(void **state)
 {
-	static const char *const arguments[] = {"stamps=150", "stamps=300000", "stamps=1900000"};
+	static const unsigned ppm[] = {150, 300000, 1900000};
 
-	for (unsigned i = 0; i < RTE_DIM(arguments); i++) {
-		open_stamped(arguments[i]);
-		assert_true(count_early() > 0);
+	for (unsigned i = 0; i < RTE_DIM(ppm); i++) {
+		open_stamped(ppm[i], "");
+		assert_true(count_early() > ROUNDS / 2);
 		assert_int_equal(stamps.refused, 0);
 		awkward_close();
 	}
 }
 
+static void no_frame_arrives_before_its_stamp(void **state)
+{
+	passes_no_earlier_than_stamped(150, 0);
+	passes_no_earlier_than_stamped(1900000, 0);
+}
+
+static void no_frame_arrives_before_its_stamp_by_a_clock_of_long_ticks(void **state)
+{
+	passes_no_earlier_than_stamped(1, 9);
+}
+
 static void stamps_from_the_future_are_refused(void **state)
 {
-	refuses_all("stamps=1,stamps_ahead=100");
+	refuses_all(",stamps_ahead=100");
 }
 
 static void stamps_of_long_ago_are_refused(void **state)
 {
-	refuses_all("stamps=1,stamps_ahead=-1500");
+	refuses_all(",stamps_ahead=-1500");
+}
+
+static void times_do_not_decrease_where_some_frames_have_no_stamp(void **state)
+{
+	open_stamped(1, ",stamps_every=2");
+	count_early();
+	assert_int_equal(stamps.used, ROUNDS / 2);
+	awkward_close();
+}
+
+static void a_clock_that_was_set_is_used_when_it_is_known_again(void **state)
+{
+	open_stamped(1, "");
+	count_early();
+	assert_int_equal(fake_nic_set_clock(AWKWARD_B, (int64_t)rte_get_tsc_hz()), 0);
+	assert_true(count_early() > ROUNDS / 2);
+	assert_true(stamps.refused > 0);
+	assert_int_equal(stamps.nic.line.steps, 1);
+	awkward_close();
 }
 
 static void a_nic_without_stamps_gives_the_time_of_reading(void **state)
 {
-	open_stamped("");
+	open_stamped(0, "");
 	assert_false(port_has_stamps(&pair.b));
 	assert_int_equal(count_early(), 0);
 	assert_int_equal(stamps.used + stamps.refused, 0);
@@ -123,7 +188,7 @@ static void a_nic_without_stamps_gives_the_time_of_reading(void **state)
 static void a_port_that_is_not_asked_for_stamps_has_none(void **state)
 {
 	awkward_unstamped = true;
-	open_stamped("stamps=1");
+	open_stamped(1, "");
 	awkward_unstamped = false;
 	assert_false(port_has_stamps(&pair.b));
 	awkward_close();
@@ -131,7 +196,15 @@ static void a_port_that_is_not_asked_for_stamps_has_none(void **state)
 
 static void a_nic_that_does_not_start_with_stamps_starts_without(void **state)
 {
-	open_stamped("stamps=1,fail=stamps");
+	open_stamped(1, ",fail=stamps");
+	assert_false(port_has_stamps(&pair.b));
+	awkward_pass();
+	awkward_close();
+}
+
+static void a_nic_whose_clock_cannot_be_read_starts_without_stamps(void **state)
+{
+	open_stamped(1, ",fail=clock");
 	assert_false(port_has_stamps(&pair.b));
 	awkward_pass();
 	awkward_close();
@@ -182,7 +255,7 @@ static void interfaces_compare_clocks_by_stamps(void **state)
 	struct side side[2] = {{.routes = NULL}};
 	uint64_t best = UINT64_MAX;
 
-	open_stamped("stamps=150");
+	open_stamped(150, "");
 	for (uint16_t i = 0; i < 2; i++)
 		open_side(&side[i], i == 0 ? &pair.a : &pair.b, i);
 	add_traffic(&side[0], LOAD_PPM, clock_now(&ours), WEFT_TIME_NEVER);
@@ -204,11 +277,16 @@ static void interfaces_compare_clocks_by_stamps(void **state)
 static const struct CMUnitTest tests[] = {
 	AWKWARD_TEST(a_frame_arrives_when_it_is_stamped_not_when_it_is_read),
 	AWKWARD_TEST(a_clock_of_any_frequency_is_converted),
+	AWKWARD_TEST(no_frame_arrives_before_its_stamp),
+	AWKWARD_TEST(no_frame_arrives_before_its_stamp_by_a_clock_of_long_ticks),
 	AWKWARD_TEST(stamps_from_the_future_are_refused),
 	AWKWARD_TEST(stamps_of_long_ago_are_refused),
+	AWKWARD_TEST(times_do_not_decrease_where_some_frames_have_no_stamp),
+	AWKWARD_TEST(a_clock_that_was_set_is_used_when_it_is_known_again),
 	AWKWARD_TEST(a_nic_without_stamps_gives_the_time_of_reading),
 	AWKWARD_TEST(a_port_that_is_not_asked_for_stamps_has_none),
 	AWKWARD_TEST(a_nic_that_does_not_start_with_stamps_starts_without),
+	AWKWARD_TEST(a_nic_whose_clock_cannot_be_read_starts_without_stamps),
 	AWKWARD_TEST(interfaces_compare_clocks_by_stamps),
 };
 

@@ -30,7 +30,11 @@ uint32_t fake_nic_frame_max(const struct fake_nic *nic)
 
 uint64_t fake_nic_ticks(const struct fake_nic *nic, uint64_t tsc)
 {
-	return (uint64_t)((unsigned __int128)tsc * (1000000 + nic->arguments.stamps) / 2000000);
+	uint64_t set = __atomic_load_n(&nic->clock_set, __ATOMIC_RELAXED);
+	unsigned __int128 count =
+		(unsigned __int128)(tsc + set) * (1000000 + nic->arguments.stamps);
+
+	return (uint64_t)(count / 2000000) >> nic->arguments.stamps_shift;
 }
 
 static int get_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
@@ -197,7 +201,7 @@ static int reset_stats(struct rte_eth_dev *dev)
 static int read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
 {
 	*ticks = fake_nic_ticks(fake_nic_of(dev), rte_rdtsc());
-	return 0;
+	return fake_nic_refuse(fake_nic_of(dev), FAKE_STEP_clock);
 }
 
 static void fill_ops(struct fake_nic *nic)
@@ -323,6 +327,16 @@ int fake_nic_carrier(const char *name, bool up)
 	if (nic == NULL)
 		return -ENODEV;
 	fake_cable_cut(&nic->cable, !up);
+	return 0;
+}
+
+int fake_nic_set_clock(const char *name, int64_t tsc)
+{
+	struct fake_nic *nic = find(name);
+
+	if (nic == NULL)
+		return -ENODEV;
+	__atomic_fetch_add(&nic->clock_set, (uint64_t)tsc, __ATOMIC_RELAXED);
 	return 0;
 }
 

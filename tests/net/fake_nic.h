@@ -35,10 +35,15 @@
  * down=hold        without carrier keeps what it is given, and sends it late; else it is lost
  * speed=N          Mbit/s, 10000 if not given
  * stamps=PPM       stamps frames when they arrive, by a clock of half the frequency of the
- *processor's time stamp counter, and so many millionths more stamps_ahead=N   stamps are N ms ahead
- *of that clock promisc=unsupported  takes all frames and cannot be told to
- * fail=configure|rxq|txq|start|stamps  refuses this step with a line in the log; stamps: the
- *receive queue, if it is to stamp frames error=N          with this errno, EIO if not given
+ *                  processor's time stamp counter, and so many millionths more
+ * stamps_ahead=N   the stamps are N ms ahead of that clock; N may be negative
+ * stamps_shift=N   its ticks are 2^N times as long
+ * stamps_every=N   only each N-th frame has a stamp
+ * promisc=unsupported  takes all frames and cannot be told to
+ * fail=configure|rxq|txq|start|stamps|clock
+ *                  refuses this step with a line in the log; stamps: a receive queue that is to
+ *                  stamp frames; clock: to be read
+ * error=N          with this errno, EIO if not given
  *
  * Like any NIC it fills its receive ring with mbufs beforehand, drops what finds no free descriptor
  * (imissed), what is longer than its MTU or needs more buffers than it may use (ierrors), counts
@@ -59,4 +64,6 @@ struct fake_nic_look {
 
 /* Takes the carrier of this device's cable away, or brings it back. -ENODEV: no such device. */
 int fake_nic_carrier(const char *name, bool up);
+/* Sets the clock of its stamps by so many cycles of the time stamp counter. -ENODEV. */
+int fake_nic_set_clock(const char *name, int64_t tsc);
 int fake_nic_look(const char *name, struct fake_nic_look *look);

@@ -44,6 +44,8 @@ static const struct number numbers[] = {
 	NUMBER(error),
 	NUMBER(stamps),
 	NUMBER(stamps_ahead),
+	NUMBER(stamps_shift),
+	NUMBER(stamps_every),
 };
 
 static int parse_number(const char *text, uint32_t *number)

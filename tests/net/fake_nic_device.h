@@ -28,6 +28,7 @@ struct fake_receiver {
 	bool scatter, stamps;
 	int stamp_at; /* in an mbuf */
 	uint64_t stamp_flag;
+	uint64_t stampable; /* frames so far */
 	uint64_t packets, bytes, errors;
 };
 
@@ -50,6 +51,7 @@ struct fake_nic {
 	struct fake_receiver rx;
 	struct fake_transmitter tx;
 	uint64_t missed_before; /* the last reset of the counters */
+	uint64_t clock_set;     /* by how much, in cycles of the time stamp counter */
 };
 
 static inline struct fake_nic *fake_nic_of(const struct rte_eth_dev *dev)

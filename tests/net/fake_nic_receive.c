@@ -132,9 +132,11 @@ static void stamp(struct fake_nic *nic, struct rte_mbuf *mbuf)
 	int64_t ahead =
 		(int64_t)(int32_t)nic->arguments.stamps_ahead * (int64_t)(rte_get_tsc_hz() / 1000);
 	uint64_t at = fake_cable_first_tsc(&nic->cable) + (uint64_t)ahead;
-	uint64_t ticks = fake_nic_ticks(nic, at);
 
-	*RTE_MBUF_DYNFIELD(mbuf, nic->rx.stamp_at, rte_mbuf_timestamp_t *) = ticks;
+	if (nic->rx.stampable++ % RTE_MAX(nic->arguments.stamps_every, 1u) != 0)
+		return;
+	*RTE_MBUF_DYNFIELD(mbuf, nic->rx.stamp_at, rte_mbuf_timestamp_t *) =
+		fake_nic_ticks(nic, at);
 	mbuf->ol_flags |= nic->rx.stamp_flag;
 }
 
