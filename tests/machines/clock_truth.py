@@ -35,9 +35,9 @@ def measure(guest, probe):
     there = guest.shared_there()
     with open(guest.shared_here(), "r+b") as file:
         file.write(bytes(4096))
-    running = guest.start(f"{probe} {there} left {PROBE_SECONDS}", seconds=60 + PROBE_SECONDS)
+    running = guest.start(f"{probe} {there} left {PROBE_SECONDS}", seconds=120 + PROBE_SECONDS)
     here = subprocess.run([probe, guest.shared_here(), "right", str(PROBE_SECONDS)], capture_output=True, text=True,
-                          timeout=60 + PROBE_SECONDS, check=False)
+                          timeout=120 + PROBE_SECONDS, check=False)
     done = running.finish()
     if here.returncode != 0 or done.code != 0:
         raise Wrong(f"{probe}: {here.stderr}{done.said()}")

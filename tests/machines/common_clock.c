@@ -7,9 +7,10 @@
  *     common-clock FILE left|right SECONDS
  *
  * runs on both at the same time, with the same memory as FILE. Each writes its counter there, over
- * and over, and reads the other's. What it reads was written before it was read, so the other's
- * counter less its own is at least what it sees. It prints the greatest such difference, in cycles:
- * a lower bound on one side, and the negative of an upper bound on the other.
+ * and over, and reads the other's, for so long from the time on at which the other one runs, too.
+ * A word is written before it is read, so the other's counter less its own is at least
+ * what it sees. It prints the greatest such difference, in cycles: a lower bound on one side, and
+ * the negative of an upper bound on the other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@
 #define LINE_WORDS 8     /* the sides' words are in cache lines of their own */
 #define ROUND      10000 /* between looks at the time */
 #define IN_FLIGHT  2000
+#define PATIENCE   60 /* seconds, for the other side */
 
 /* A processor may read its counter while it waits for a load before that, and does not wait for the
  * fences of an emulated one. It has no more instructions in flight than these. */
@@ -62,14 +64,13 @@ int main(int argc, char **argv)
 	int file;
 	volatile uint64_t *words;
 	int64_t greatest = INT64_MIN;
-	time_t end;
+	time_t end = 0, begun = time(NULL);
 
 	if (argc != 4) {
 		fputs("usage: common-clock FILE left|right SECONDS\n", stderr);
 		return 2;
 	}
 	right = strcmp(argv[2], "right") == 0;
-	end = time(NULL) + atoi(argv[3]);
 	file = open(argv[1], O_RDWR | O_CLOEXEC);
 	words = file < 0 ? MAP_FAILED
 			 : mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -77,12 +78,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "common-clock: %s: %s\n", argv[1], strerror(errno));
 		return 3;
 	}
-	while (time(NULL) <= end) {
+	while (end == 0 ? time(NULL) <= begun + PATIENCE : time(NULL) <= end) {
 		int64_t round = greatest_difference(
 			&words[right ? LINE_WORDS : 0], &words[right ? 0 : LINE_WORDS]);
 
 		if (round > greatest)
 			greatest = round;
+		if (end == 0 && greatest != INT64_MIN)
+			end = time(NULL) + atoi(argv[3]);
 	}
 	if (greatest == INT64_MIN) {
 		fputs("common-clock: the other machine has written nothing\n", stderr);

@@ -200,7 +200,20 @@ class Console(unittest.TestCase):
                              r"console, and captures have the time of each machine: let NTP set both \(apt install "
                              r"chrony\), or add --any-clock\n$")
             self.assertEqual(self.processes(), [])
-            self.assertEqual([name for _, _, names in os.walk(self.path("run")) for name in names], [])
+            self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_a_refused_restart_leaves_a_lab_that_is_up_as_it_was(self):
+        self.must("up", self.file)
+        before = self.processes()
+        self.shift_clock(5000)
+        self.assertEqual(self.weft("up", self.file, "--restart")[0], 3)
+        self.assertEqual(self.processes(), before)
+        self.assertIn("lab far is up", self.must("status", "far"))
+
+    def test_a_machine_whose_part_runs_is_not_refused(self):
+        self.shift_clock(5000)
+        self.must("up", self.file, "--any-clock")
+        self.must("up", self.file)
 
     def test_up_with_any_clock_goes_on(self):
         self.shift_clock(5000)

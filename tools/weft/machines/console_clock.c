@@ -3,11 +3,13 @@
 #include "console_clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "lab_query.h"
 #include "lab_remote.h"
+#include "lab_signals.h"
 
 #define FAR_NS INT64_C(1000000000) /* more than NTP leaves, and than an answer takes */
 
@@ -35,19 +37,32 @@ static int64_t least_ahead_ns(struct lab_remote *remote)
 	return there > after ? there - after : there < before ? there - before : 0;
 }
 
-int console_check_clocks(const struct lab_state *state, struct fault *fault)
+int console_check_clocks(const struct lab_state *state, const bool *spare, struct fault *fault)
 {
-	for (unsigned i = 0; i < state->remotes; i++) {
-		struct lab_remote *remote = &state->remote[i];
-		int64_t ahead = lab_remote_is_broken(remote) ? 0 : least_ahead_ns(remote);
+	const struct lab_remote *first = NULL;
+	int64_t first_ahead = 0;
+	unsigned count = 0;
+	char more[48] = "";
 
-		if (ahead > FAR_NS || ahead < -FAR_NS)
-			return fault_set(fault, ETIME,
-				"machine %s: its time of day is %.1f s %s that of this console, "
-				"and captures have the time of each machine: let NTP set both (apt "
-				"install chrony), or add --any-clock",
-				remote->target.name, (double)llabs(ahead) / 1e9,
-				ahead > 0 ? "ahead of" : "behind");
+	for (unsigned i = 0; i < state->remotes && !lab_interrupted(); i++) {
+		struct lab_remote *remote = &state->remote[i];
+		int64_t ahead = spare[i] ? 0 : least_ahead_ns(remote);
+
+		if (ahead <= FAR_NS && ahead >= -FAR_NS)
+			continue;
+		if (count++ == 0) {
+			first = remote;
+			first_ahead = ahead;
+		}
 	}
-	return 0;
+	if (count == 0)
+		return 0;
+	if (count > 1)
+		snprintf(more, sizeof(more), " (and so is that of %u more)", count - 1);
+	return fault_set(fault, ETIME,
+		"machine %s: its time of day is %.1f s %s that of this console%s, and captures "
+		"have the time of each machine: let NTP set both (apt install chrony), or add "
+		"--any-clock",
+		first->target.name, (double)llabs(first_ahead) / 1e9,
+		first_ahead > 0 ? "ahead of" : "behind", more);
 }

@@ -7,7 +7,7 @@
 
 #include "lab_state.h"
 
-/* Refuses a machine whose time of day is more than a second away from the console's: 0, or -ETIME
- * with fault, which names the machine and what to do. A moment for each machine. One that does not
- * answer is not judged. */
-int console_check_clocks(const struct lab_state *state, struct fault *fault);
+/* Whether the time of day of each machine, but those that are 'spare' ([machine]), is within a
+ * second of the console's: 0, or -ETIME with fault, which names the first one and what to do. A
+ * moment for each machine. One that does not answer is not judged; a signal ends it with 0. */
+int console_check_clocks(const struct lab_state *state, const bool *spare, struct fault *fault);

@@ -94,11 +94,14 @@ static int open_all(struct console *console, struct fault *fault)
 	for (unsigned i = 0; i < console->state.remotes; i++) {
 		const struct lab_remote *remote = &console->state.remote[i];
 
+		console->orders.code[i] = EXIT_NOT_ABLE; /* before the first order */
 		console->spare[i] = lab_remote_is_broken(remote) ||
 				    (!console->arguments->restart && is_alive(console, remote));
 	}
+	if (!console->arguments->any_clock)
+		result = console_check_clocks(&console->state, console->spare, fault);
 	lab_remotes_tell(&console->state, COMMAND);
-	return 0;
+	return result;
 }
 
 /* Opens sessions, and keeps the file before anything of it is started. A signal until then leaves
@@ -107,8 +110,6 @@ static int prepare(struct console *console, struct fault *fault)
 {
 	int result = open_all(console, fault);
 
-	if (result == 0 && !console->arguments->any_clock && !lab_interrupted())
-		result = console_check_clocks(&console->state, fault);
 	if (result == 0 && console->arguments->restart && !lab_interrupted())
 		console_gone_end(console->lab, COMMAND);
 	if (result < 0 || !lab_interrupted())
