@@ -38,8 +38,9 @@ def main():
                 last = state
             if (state == "up") == (awaited[0] == "up"):
                 del awaited[0]
-                with open(ready, "w", encoding="ascii"):
-                    pass
+                if ready:
+                    with open(ready, "w", encoding="ascii"):
+                        ready = None
             time.sleep(0.005)
     return 1 if awaited else 0
 
