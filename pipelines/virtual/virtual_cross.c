@@ -17,6 +17,7 @@
 void virtual_box_free(struct virtual_box *box)
 {
 	free(box->packet);
+	free(box->left);
 	free(box->extension);
 	free(box->control);
 	*box = (struct virtual_box){0};
@@ -41,14 +42,22 @@ static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count,
 	return true;
 }
 
+/* A packet more without its origin. */
 static struct virtual_crossing_packet *add_packet(
-	struct virtual_fabric *fabric, struct virtual_box *box)
+	struct virtual_fabric *fabric, struct virtual_box *box, struct weft_packet *packet)
 {
-	void *list = box->packet;
-	bool has = has_room(fabric, &list, box->packets, &box->packet_room, sizeof(*box->packet));
+	void *list = box->packet, *left = box->left;
+	bool has = has_room(fabric, &list, box->packets, &box->packet_room, sizeof(*box->packet)) &&
+		   has_room(fabric, &left, box->packets, &box->left_room, sizeof(*box->left));
 
 	box->packet = list;
-	return has ? &box->packet[box->packets++] : NULL;
+	box->left = left;
+	if (!has)
+		return NULL;
+	__builtin_prefetch(virtual_origin_of(fabric, packet));
+	box->left[box->packets] = packet;
+	box->packet[box->packets].packet = *packet;
+	return &box->packet[box->packets++];
 }
 
 static struct virtual_crossing_control *add_control(
@@ -62,7 +71,6 @@ static struct virtual_crossing_control *add_control(
 	return has ? &box->control[box->controls++] : NULL;
 }
 
-/* The packet is no longer this part's. */
 static void cross_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
 	enum virtual_crossing kind, weft_time at, uint32_t order)
 {
@@ -75,10 +83,8 @@ static void cross_packet(struct virtual_fabric *fabric, struct weft_packet *pack
 				sizeof(*box->extension)))
 		return;
 	box->extension = list;
-	crossing = add_packet(fabric, box);
+	crossing = add_packet(fabric, box, packet);
 	if (crossing != NULL) {
-		crossing->packet = *packet;
-		crossing->origin = *virtual_origin_of(fabric, packet);
 		crossing->at = at;
 		crossing->order = order;
 		crossing->kind = kind;
@@ -88,7 +94,38 @@ static void cross_packet(struct virtual_fabric *fabric, struct weft_packet *pack
 		box->first = at < box->first ? at : box->first;
 	}
 	virtual_cn_forget(fabric, packet);
-	virtual_give_packet(fabric, packet);
+	fabric->pool.out--;
+}
+
+static void complete(struct virtual_fabric *fabric, struct virtual_box *box)
+{
+	for (; box->complete < box->packets; box->complete++) {
+		struct weft_packet *packet = box->left[box->complete];
+
+		box->packet[box->complete].origin = *virtual_origin_of(fabric, packet);
+		virtual_return_packet(fabric, packet);
+	}
+}
+
+void virtual_cross_complete(struct virtual_fabric *fabric)
+{
+	struct virtual_worker *worker = &fabric->parts->worker[fabric->part];
+
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		complete(fabric, &worker->box[worker->side][i]);
+}
+
+struct weft_packet *virtual_cross_reclaim(struct virtual_fabric *fabric)
+{
+	struct weft_packet *packet;
+
+	if (fabric->parts == NULL)
+		return NULL;
+	virtual_cross_complete(fabric);
+	packet = fabric->pool.returned;
+	if (packet != NULL)
+		fabric->pool.returned = packet->next;
+	return packet;
 }
 
 void virtual_cross_report(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)

@@ -44,19 +44,22 @@ struct virtual_crossing_control {
 	};
 };
 
-/* Grows while a run finds its size. */
+/* Grows while a run finds its size. The origins of packets, which are in no cache, are fetched
+ * while the round goes on and copied at its end. */
 struct virtual_box {
 	struct virtual_crossing_packet *packet;
+	struct weft_packet **left; /* each packet in its former part, until the end of the round */
 	struct latency_extension *extension; /* of each packet, where packets have them */
 	struct virtual_crossing_control *control;
-	uint32_t packets, packet_room, extension_room, controls, control_room;
-	weft_time first; /* the earliest of them; WEFT_TIME_NEVER: it is empty */
+	uint32_t packets, packet_room, left_room, extension_room, controls, control_room;
+	uint32_t complete; /* packets with an origin */
+	weft_time first;   /* the earliest of them; WEFT_TIME_NEVER: it is empty */
 } __attribute__((aligned(64)));
 
 void virtual_box_free(struct virtual_box *box);
 
 /* The rest of virtual_start() for a special channel: the packet is at the far end at 'at', or is
- * traced. A packet that crosses is no longer this part's. */
+ * traced. A packet that crosses is this part's until the end of the round, and no event's. */
 void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now);
 
@@ -77,6 +80,13 @@ void virtual_cross_accept(struct virtual_fabric *fabric, uint32_t host, uint32_t
 /* A packet that will never arrive, of which the destination will know at 'due'. */
 void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
 
+/* Ends a round: completes the packets in the boxes that the part has filled. */
+void virtual_cross_complete(struct virtual_fabric *fabric);
+
+/* Of the packets that have left the part in this round, one whose memory is free then; NULL: there
+ * is none. For an empty pool. */
+struct weft_packet *virtual_cross_reclaim(struct virtual_fabric *fabric);
+
 /* Empties a box: all that is in it becomes events of this part. */
 void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box);
 /* The same for one of them, which has come in another way. Packets become events with
@@ -89,6 +99,6 @@ void virtual_cross_take_control(
 
 static inline void virtual_box_clear(struct virtual_box *box)
 {
-	box->packets = box->controls = 0;
+	box->packets = box->complete = box->controls = 0;
 	box->first = WEFT_TIME_NEVER;
 }

@@ -61,6 +61,7 @@ static void tell(struct virtual_worker *worker)
 	const struct virtual_box *box = worker->box[worker->side];
 	struct virtual_fabric *fabric = worker->fabric;
 
+	virtual_cross_complete(fabric);
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	*told = (struct virtual_told){.next = event_queue_next(fabric->events),
 		.out = count_out(worker),

@@ -17,7 +17,7 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 		pool->returned = packet->next;
 	} else if (pool->used < pool->size) {
 		packet = &pool->packet[pool->used++];
-	} else {
+	} else if ((packet = virtual_cross_reclaim(fabric)) == NULL) {
 		fabric->failed = true;
 		return NULL;
 	}
@@ -25,10 +25,16 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 	return packet;
 }
 
-static inline void virtual_give_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
+/* A packet that counts as out no more. */
+static inline void virtual_return_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
 {
 	packet->next = fabric->pool.returned;
 	fabric->pool.returned = packet;
+}
+
+static inline void virtual_give_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
+{
+	virtual_return_packet(fabric, packet);
 	fabric->pool.out--;
 }
 
