@@ -81,7 +81,8 @@ static void drop_past(struct virtual_prefetch *ahead, uint64_t current)
 	for (const uint32_t *order = (list)->order[kind], *end = order + (list)->count[kind]; \
 		order < end; order++)
 
-/* A message uses the host, its traffic source, the channel and the number of its first frame. */
+/* A message uses the host, its traffic source, the channel with its credits and the number of its
+ * first frame. */
 INLINE void first_step_hosts(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
@@ -94,6 +95,7 @@ INLINE void first_step_hosts(
 		fetch(&host->nic.few_sent);
 		fetch(&host->nic.stream);
 		fetch(&host->nic.frames_sent);
+		fetch(&host->nic.link.tx);
 		fetch(virtual_host_channel(fabric, virtual_host_of(fabric, *order)));
 	}
 }

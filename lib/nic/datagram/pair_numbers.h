@@ -5,8 +5,8 @@
 /*
  * A number for each of the other hosts, 0 at first, for fabrics with so many hosts that an array of
  * numbers for all pairs would be most of the memory. Only hosts whose number was set take room: an
- * entry of a hash table with open addressing each, until a byte for every host takes less; then
- * those below PAIR_NUMBERS_LARGE are bytes and the table has only the others.
+ * entry of a hash table with open addressing, a cache line at a time, each, until a byte for every
+ * host takes less; then those below PAIR_NUMBERS_LARGE are bytes and the table has only the others.
  *
  * The table is made larger when it is three quarters full, never for a host that has a number. One
  * thread.

@@ -14,10 +14,22 @@ static unsigned failing;
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static bool fails(void)
+{
+	return failing > 0 && --failing == 0;
+}
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-	return failing > 0 && --failing == 0 ? NULL : __real_calloc(count, size);
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 /* Of few hosts or of all, few numbers or many: an array has the same. */
