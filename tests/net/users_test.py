@@ -5,6 +5,7 @@
 another to remove, follow or end what is not its own.
 
 usage: users_test.py WEFT WEFT_SWITCH [CASE...]"""
+import contextlib
 import json
 import os
 import shutil
@@ -232,10 +233,14 @@ class Users(unittest.TestCase):
         found = {}
         for process in json.loads(state.stdout)["processes"]:
             for thread in os.listdir(f"/proc/{process['pid']}/task"):
-                with open(f"/proc/{process['pid']}/task/{thread}/status", encoding="utf-8") as file:
-                    fields = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-                found.setdefault(process["program"], []).append(fields)
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError): # that answered 'status' ends now
+                    found.setdefault(process["program"], []).append(self.fields_of(process["pid"], thread))
         return found
+
+    @staticmethod
+    def fields_of(process, thread):
+        with open(f"/proc/{process}/task/{thread}/status", encoding="utf-8") as file:
+            return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
     def test_the_processes_of_a_lab_of_root_have_no_capabilities_and_are_in_a_sandbox(self):
         for program, threads in self.processes_of("").items():
