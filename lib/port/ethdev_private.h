@@ -16,10 +16,13 @@
 /* Default size of the transmit ring of the fastest devices. */
 #define ETHDEV_TX_MOST 1024
 
+/* Reads the clock of a device; 0 or -errno. */
+typedef int ethdev_clock_fn(uint16_t ethdev, uint64_t *ticks);
+
 /* Stamps of arrival, and how the clock that they are of is read. */
 struct ethdev_stamps {
-	int (*read)(uint16_t ethdev, uint64_t *ticks); /* NULL: the device stamps nothing */
-	int offset;                                    /* in an mbuf */
+	ethdev_clock_fn *read; /* NULL: the device stamps nothing */
+	int offset;            /* in an mbuf */
 	uint64_t flag;
 };
 

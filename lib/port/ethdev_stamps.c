@@ -27,24 +27,30 @@ static int read_nanoseconds(uint16_t ethdev, uint64_t *ticks)
 	return result;
 }
 
+/* The call that reads the device's clock; NULL: neither does. */
+static ethdev_clock_fn *find_clock(uint16_t ethdev)
+{
+	uint64_t ticks;
+
+	if (read_ticks(ethdev, &ticks) == 0)
+		return read_ticks;
+	if (rte_eth_timesync_enable(ethdev) < 0)
+		return NULL;
+	if (read_nanoseconds(ethdev, &ticks) == 0)
+		return read_nanoseconds;
+	rte_eth_timesync_disable(ethdev);
+	return NULL;
+}
+
 void ethdev_stamps_begin(struct ethdev_ctx *ctx)
 {
 	struct ethdev_stamps stamps = {.read = NULL};
 	uint16_t ethdev = ctx->port->ethdev;
 	struct log_capture log;
-	uint64_t ticks;
 
 	log_capture_begin(&log);
-	if (rte_mbuf_dyn_rx_timestamp_register(&stamps.offset, &stamps.flag) < 0)
-		stamps.read = NULL;
-	else if (read_ticks(ethdev, &ticks) == 0)
-		stamps.read = read_ticks;
-	else if (rte_eth_timesync_enable(ethdev) == 0) {
-		if (read_nanoseconds(ethdev, &ticks) == 0)
-			stamps.read = read_nanoseconds;
-		else
-			rte_eth_timesync_disable(ethdev);
-	}
+	if (rte_mbuf_dyn_rx_timestamp_register(&stamps.offset, &stamps.flag) == 0)
+		stamps.read = find_clock(ethdev);
 	log_capture_end(&log);
 	log_capture_free(&log);
 	ctx->stamps = stamps;

@@ -8,9 +8,9 @@
  *
  * runs on both at the same time, with the same memory as FILE. Each writes its counter there, over
  * and over, and reads the other's, for so long from the time on at which the other one runs, too.
- * A word is written before it is read, so the other's counter less its own is at least
- * what it sees. It prints the greatest such difference, in cycles: a lower bound on one side, and
- * the negative of an upper bound on the other.
+ * A word is written before it is read, so the other's counter less its own is at least what it
+ * sees. It prints the greatest such difference, in cycles: a lower bound on one side, and the
+ * negative of an upper bound on the other.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,10 @@
 
 /*
  * A number for each of the other hosts, 0 at first, for fabrics with so many hosts that an array of
- * numbers for all pairs would be most of the memory. Only hosts whose number was set take room: an
- * entry of a hash table with open addressing, a cache line at a time, each, until a byte for every
- * host takes less; then those below PAIR_NUMBERS_LARGE are bytes and the table has only the others.
+ * numbers for all pairs would be most of the memory. Only hosts whose number was set take room:
+ * each an entry of a hash table with open addressing, which is searched a cache line at a time.
+ * When a byte for every host takes less, numbers below PAIR_NUMBERS_LARGE become bytes, and the
+ * table has only the others.
  *
  * The table is made larger when it is three quarters full, never for a host that has a number. One
  * thread.
