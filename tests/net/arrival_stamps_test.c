@@ -136,6 +136,15 @@ static void a_clock_of_any_frequency_is_converted(void **state)
 	}
 }
 
+static void a_clock_of_ieee_1588_is_read(void **state)
+{
+	open_stamped(150, ",timesync=1");
+	assert_true(port_has_stamps(&pair.b));
+	assert_true(count_early() > ROUNDS / 2);
+	assert_int_equal(stamps.used, ROUNDS);
+	awkward_close();
+}
+
 static void no_frame_arrives_before_its_stamp(void **state)
 {
 	passes_no_earlier_than_stamped(150, 0);
@@ -204,10 +213,14 @@ static void a_nic_that_does_not_start_with_stamps_starts_without(void **state)
 
 static void a_nic_whose_clock_cannot_be_read_starts_without_stamps(void **state)
 {
-	open_stamped(1, ",fail=clock");
-	assert_false(port_has_stamps(&pair.b));
-	awkward_pass();
-	awkward_close();
+	static const char *const clocks[] = {",fail=clock", ",fail=clock,timesync=1"};
+
+	for (unsigned i = 0; i < RTE_DIM(clocks); i++) {
+		open_stamped(1, clocks[i]);
+		assert_false(port_has_stamps(&pair.b));
+		awkward_pass();
+		awkward_close();
+	}
 }
 
 /* --- two interfaces --- */
@@ -277,6 +290,7 @@ static void interfaces_compare_clocks_by_stamps(void **state)
 static const struct CMUnitTest tests[] = {
 	AWKWARD_TEST(a_frame_arrives_when_it_is_stamped_not_when_it_is_read),
 	AWKWARD_TEST(a_clock_of_any_frequency_is_converted),
+	AWKWARD_TEST(a_clock_of_ieee_1588_is_read),
 	AWKWARD_TEST(no_frame_arrives_before_its_stamp),
 	AWKWARD_TEST(no_frame_arrives_before_its_stamp_by_a_clock_of_long_ticks),
 	AWKWARD_TEST(stamps_from_the_future_are_refused),

@@ -95,7 +95,12 @@ struct eth_dev_ops {
 		unsigned socket, const struct rte_eth_txconf *conf);
 	void (*tx_queue_release)(struct rte_eth_dev *dev, uint16_t queue);
 	int (*tx_done_cleanup)(void *queue, uint32_t most); /* how many; 0: all */
-	dpdk_driver_gap_fn *more_calls[31];
+	dpdk_driver_gap_fn *more_calls[24];
+	int (*timesync_enable)(struct rte_eth_dev *dev);
+	int (*timesync_disable)(struct rte_eth_dev *dev);
+	dpdk_driver_gap_fn *timesync_frames[3];
+	int (*timesync_read_time)(struct rte_eth_dev *dev, struct timespec *now);
+	dpdk_driver_gap_fn *timesync_write_time;
 	int (*read_clock)(struct rte_eth_dev *dev, uint64_t *ticks);
 	dpdk_driver_gap_fn *rest[33];
 };
@@ -104,6 +109,8 @@ _Static_assert(offsetof(struct eth_dev_ops, mtu_set) == 17 * sizeof(void *), "18
 _Static_assert(offsetof(struct eth_dev_ops, dev_infos_get) == 24 * sizeof(void *), "25th");
 _Static_assert(offsetof(struct eth_dev_ops, rx_queue_setup) == 41 * sizeof(void *), "42nd");
 _Static_assert(offsetof(struct eth_dev_ops, tx_done_cleanup) == 47 * sizeof(void *), "48th");
+_Static_assert(offsetof(struct eth_dev_ops, timesync_enable) == 72 * sizeof(void *), "73rd");
+_Static_assert(offsetof(struct eth_dev_ops, timesync_read_time) == 77 * sizeof(void *), "78th");
 _Static_assert(offsetof(struct eth_dev_ops, read_clock) == 79 * sizeof(void *), "80th");
 _Static_assert(sizeof(struct eth_dev_ops) == 113 * sizeof(void *), "113 calls");
 

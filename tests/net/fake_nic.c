@@ -34,6 +34,8 @@ uint64_t fake_nic_ticks(const struct fake_nic *nic, uint64_t tsc)
 	unsigned __int128 count =
 		(unsigned __int128)(tsc + set) * (1000000 + nic->arguments.stamps);
 
+	if (nic->arguments.timesync)
+		return (uint64_t)(count / 1000000 * 1000000000 / rte_get_tsc_hz());
 	return (uint64_t)(count / 2000000) >> nic->arguments.stamps_shift;
 }
 
@@ -204,6 +206,21 @@ static int read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
 	return fake_nic_refuse(fake_nic_of(dev), FAKE_STEP_clock);
 }
 
+static int switch_timesync(struct rte_eth_dev *dev)
+{
+	(void)dev;
+	return 0;
+}
+
+static int read_time(struct rte_eth_dev *dev, struct timespec *now)
+{
+	uint64_t ns = fake_nic_ticks(fake_nic_of(dev), rte_rdtsc());
+
+	*now = (struct timespec){
+		.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+	return fake_nic_refuse(fake_nic_of(dev), FAKE_STEP_clock);
+}
+
 static void fill_ops(struct fake_nic *nic)
 {
 	nic->ops = (struct eth_dev_ops){
@@ -226,8 +243,12 @@ static void fill_ops(struct fake_nic *nic)
 		nic->ops.promiscuous_enable = set_promiscuous;
 		nic->ops.promiscuous_disable = set_promiscuous;
 	}
-	if (nic->arguments.stamps > 0)
+	if (nic->arguments.timesync) {
+		nic->ops.timesync_enable = nic->ops.timesync_disable = switch_timesync;
+		nic->ops.timesync_read_time = read_time;
+	} else if (nic->arguments.stamps > 0) {
 		nic->ops.read_clock = read_clock;
+	}
 	if (nic->arguments.done_cleanup)
 		nic->ops.tx_done_cleanup = fake_transmitter_clean_up;
 }

@@ -39,6 +39,7 @@
  * stamps_ahead=N   the stamps are N ms ahead of that clock; N may be negative
  * stamps_shift=N   its ticks are 2^N times as long
  * stamps_every=N   only each N-th frame has a stamp
+ * timesync=1       that clock counts nanoseconds, and is read as drivers for IEEE 1588 have it
  * promisc=unsupported  takes all frames and cannot be told to
  * fail=configure|rxq|txq|start|stamps|clock
  *                  refuses this step with a line in the log; stamps: a receive queue that is to

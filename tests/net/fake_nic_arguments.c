@@ -46,6 +46,7 @@ static const struct number numbers[] = {
 	NUMBER(stamps_ahead),
 	NUMBER(stamps_shift),
 	NUMBER(stamps_every),
+	NUMBER(timesync),
 };
 
 static int parse_number(const char *text, uint32_t *number)
