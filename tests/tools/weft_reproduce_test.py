@@ -58,6 +58,11 @@ if os.path.exists(folder + "fail") and open(folder + "fail").read() in " ".join(
 load = float(sets.get("traffic.0.load", "100%").rstrip("%")) / 100
 course = {"ud": [0.9, 0.1, 0.1, 0.1], "dfs": [0.9, 0.1, 0.5, 0.9]}[sets["routing.algorithm"]]
 accepted = min(load, {"ud": 0.2, "dfs": 0.3}[sets["routing.algorithm"]])
+if os.path.exists(folder + "lengths"):  # capacity of ud, share that short runs lose, and the least length of a long run
+    capacity, lost, length = map(float, open(folder + "lengths").read().split())
+    span = float(sets["measure.duration"].rstrip("ns")) - float(sets["measure.warmup"].rstrip("ns"))
+    accepted = min(load, capacity) if sets["routing.algorithm"] == "ud" else accepted
+    accepted *= 1 - lost if span * load < length else 1
 stuck = os.path.exists(folder + "stick") and load > float(open(folder + "stick").read())
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
@@ -79,6 +84,12 @@ back,hot,small,DFS,,,2,
 end,hot,small,UD,,,0.2,
 end,hot,small,DFS,UD,1,,
 """
+
+
+def span(call):
+    """What is measured of a run, in ns at full load: proportional to its messages."""
+    return float(call["traffic.0.load"].rstrip("%")) / 100 * (
+        float(call["measure.duration"].rstrip("ns")) - float(call["measure.warmup"].rstrip("ns")))
 
 
 class Reproduce(unittest.TestCase):
@@ -150,12 +161,25 @@ class Reproduce(unittest.TestCase):
         self.write("e.yaml", EXPERIMENT.replace("messages: 1000\n", "messages: 200000\n", 1))
         factor = json.loads(self.run_it("--json").stdout)["rows"][0]
         self.assertAlmostEqual(factor["ours"]["mean"], 1.5, delta=0.04)
-        spans = [float(call["traffic.0.load"].rstrip("%")) *
-                 (float(call["measure.duration"].rstrip("ns")) -
-                  float(call["measure.warmup"].rstrip("ns"))) for call in self.calls()]
+        spans = list(map(span, self.calls()))
         long = [span for span in spans if span > max(spans) / 2]
         self.assertEqual(len(long), 8, "of each of four trials the last step below and the first above")
         self.assertGreater(len(spans), 3 * len(long) / 2)
+
+    def test_long_runs_decide_by_their_own_messages(self):
+        """0.4 % less than offered is saturation in a run of 200,000 messages, and not in one of 20,000."""
+        step = 0.001 * 1.025 ** 214
+        self.write("e.yaml", EXPERIMENT.replace("messages: 1000\n", "messages: 200000\n", 1))
+        self.run_it("--json")
+        longest = max(map(span, self.calls()))
+        for capacity, lost in ((0.996 * step, 0), (1, 0.004)):
+            known = len(self.calls())
+            (self.dir / "lengths").write_text(f"{capacity} {lost} {longest / 2}")
+            rows = json.loads(self.run_it("--json", "--again", code=capacity == 1).stdout)["rows"]
+            expected = step / 1.025 if capacity < 1 else 0.001 * 1.025 ** 279
+            self.assertAlmostEqual(rows[1]["ours"]["mean"], expected, delta=0.002 * expected)
+            long = [call for call in self.calls()[known:] if span(call) > longest / 2]
+            self.assertLessEqual(len(long), 10, "short runs lead near")
 
     def test_what_is_known_is_not_run_again_unless_asked(self):
         self.run_it()

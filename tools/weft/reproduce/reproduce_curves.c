@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "saturation.h"
 #include "saturation_limit.h"
 
 /* A number of point 'at' of a trial; NAN: it has none. */
@@ -153,6 +154,14 @@ static int by_load(const void *a, const void *b)
 	return (one->load > two->load) - (one->load < two->load);
 }
 
+static bool is_saturated(const struct trial *trial, const struct trial_point *point)
+{
+	if (trial->experiment->measure == EXPERIMENT_SATURATION)
+		return saturation_is_shown(
+			point->offered, point->accepted, trial->experiment->messages);
+	return point->accepted < SATURATION_ACCEPTED * point->offered;
+}
+
 static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 {
 	struct trial_point *sorted = calloc(trial->points, sizeof(*sorted));
@@ -169,8 +178,7 @@ static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 			continue;
 		add_point(curve, single(sorted[i].traffic), single(sorted[i].total_ns),
 			sorted[i].network_ns);
-		curve->point[curve->points - 1].saturated =
-			sorted[i].accepted < SATURATION_ACCEPTED * sorted[i].offered;
+		curve->point[curve->points - 1].saturated = is_saturated(trial, &sorted[i]);
 	}
 	free(sorted);
 	return 0;

@@ -4,7 +4,14 @@
 
 #include <math.h>
 
+#include "saturation_limit.h"
+
 #define STRIDE 3 /* the first: 7.7 % */
+
+bool saturation_is_shown(double offered, double accepted, uint64_t messages)
+{
+	return accepted < offered * fmax(SATURATION_ACCEPTED, 1 - 1 / sqrt((double)messages));
+}
 
 double saturation_load(int step)
 {
@@ -16,21 +23,25 @@ static int step_of(double load)
 	return (int)floor(log(load / SATURATION_LEAST) / log(SATURATION_STEP) + 1e-9);
 }
 
-void saturation_begin(struct saturation *search, double load)
+void saturation_begin(struct saturation *search, double load, uint64_t messages)
 {
-	*search =
-		(struct saturation){.low = -1, .high = -1, .stride = STRIDE, .last = step_of(1.0)};
+	*search = (struct saturation){.low = -1,
+		.high = -1,
+		.stride = STRIDE,
+		.messages = messages,
+		.last = step_of(1.0)};
 	search->at = step_of(load > SATURATION_LEAST ? load : SATURATION_LEAST);
 	if (search->at > search->last)
 		search->at = search->last;
 }
 
-void saturation_verify(struct saturation *search)
+void saturation_verify(struct saturation *search, uint64_t messages)
 {
 	*search = (struct saturation){.at = search->low > 0 ? search->low : 0,
 		.low = -1,
 		.high = -1,
 		.stride = 1,
+		.messages = messages,
 		.last = search->last};
 }
 
@@ -45,7 +56,7 @@ static void gallop(struct saturation *search)
 
 void saturation_take(struct saturation *search, double offered, double accepted, double traffic)
 {
-	if (accepted >= SATURATION_ACCEPTED * offered) {
+	if (!saturation_is_shown(offered, accepted, search->messages)) {
 		search->low = search->at;
 		search->traffic = traffic;
 	} else {

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The saturation of a network (productivity in Flich's thesis, section 4.2): the greatest
- * traffic that it accepts. Searched on a grid of loads, each 2.5 % above the one before, for the
- * greatest load of which at least 97 % are accepted: away from the first guess in growing
- * strides until one accepted load and one refused load are known, then by bisection. */
+/* The saturation of a network (productivity in Flich's thesis). Section 4.2 calls it the greatest
+ * traffic that the network accepts, and says that the accepted rate is the offered one unless the
+ * network is saturated. Here it is the greatest traffic that a network accepts before a run shows
+ * that it is saturated. The search tries loads on a grid, each 2.5 % above the one before: away
+ * from the first guess in growing strides until one load that is accepted and one that is not are
+ * known, then by bisection. */
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "saturation_limit.h"
 
 #define SATURATION_STEP  1.025
 #define SATURATION_LEAST 0.001 /* load of step 0, a share of the hosts' links */
@@ -19,16 +19,24 @@ struct saturation {
 	int at;        /* step to be tried next */
 	int low, high; /* greatest step that was accepted, least one that was not; -1: not known */
 	int stride;
-	int last;       /* greatest step: 100 % */
-	double traffic; /* accepted at 'low', as given to saturation_take() */
+	uint64_t messages; /* measured in each run */
+	int last;          /* greatest step: 100 % */
+	double traffic;    /* accepted at 'low', as given to saturation_take() */
 	bool done;
 };
 
-/* load: a first guess, a share of the hosts' links above 0. */
-void saturation_begin(struct saturation *search, double load);
+/* Whether a run that measured so many messages shows that the network is saturated: it accepts less
+ * than offered by more than 1 / sqrt(messages), or by more than SATURATION_ACCEPTED allows. The
+ * threshold is our choice: short runs end with a greater part of their messages on the way. To
+ * accept more than offered, while a backlog drains, shows nothing. */
+bool saturation_is_shown(double offered, double accepted, uint64_t messages);
+
+/* load: a first guess, a share of the hosts' links above 0. messages: measured in each run, at
+ * least 1. */
+void saturation_begin(struct saturation *search, double load, uint64_t messages);
 /* Restarts with strides of one step at the answer of another search, for example one with
- * shorter runs. */
-void saturation_verify(struct saturation *search);
+ * shorter runs. messages: measured in each run from now on. */
+void saturation_verify(struct saturation *search, uint64_t messages);
 /* The load of a step. */
 double saturation_load(int step);
 /* Takes the result of the load of search->at; 'traffic' in the unit of the answer. */

@@ -217,9 +217,10 @@ int trial_init(struct trial *trial, const struct experiment *experiment, unsigne
 	run_sets_fini(&sets);
 	if (result < 0)
 		return result;
-	saturation_begin(&trial->search, first_load(trial));
 	trial->scouting = experiment->measure == EXPERIMENT_SATURATION &&
 			  experiment->messages >= SCOUTED_FROM;
+	saturation_begin(&trial->search, first_load(trial),
+		experiment->messages / (trial->scouting ? SCOUT_SHARE : 1));
 	trial->load = experiment->measure == EXPERIMENT_SATURATION
 			      ? saturation_load(trial->search.at)
 			      : first_load(trial);
@@ -404,7 +405,7 @@ static void search(struct trial *trial, const struct trial_point *point)
 	saturation_take(&trial->search, point->offered, point->deadlock ? 0 : point->accepted,
 		point->traffic);
 	if (trial->search.done && trial->scouting) {
-		saturation_verify(&trial->search);
+		saturation_verify(&trial->search, trial->experiment->messages);
 		trial->scouting = false;
 		trial->points = 0;
 	}
