@@ -58,9 +58,33 @@ static void the_label_of_bars_is_of_the_case_that_misses_most(void **state)
 	assert_bars(CASES, "X (97 of 100)");
 }
 
+/* 0.4 % less than offered: more than 1 / sqrt(200000), less than 1 / sqrt(20000). */
+static bool is_hollow(uint64_t messages)
+{
+	struct experiment search = {.measure = EXPERIMENT_SATURATION, .messages = messages};
+	struct trial_point one = {.load = 0.1, .offered = 1, .accepted = 0.996, .traffic = 0.1};
+	struct trial searching = {.experiment = &search, .point = &one, .points = 1};
+	struct reproduce_bundle bundle = {.trial = {&searching}, .count = 1, .wanted = 1};
+	struct plot_curve curve = {.points = 0};
+	bool hollow;
+
+	assert_int_equal(reproduce_curve(&curve, PLOT_LATENCY_THROUGHPUT, &bundle), 0);
+	assert_int_equal(curve.points, 1);
+	hollow = curve.point[0].saturated;
+	free(curve.point);
+	return hollow;
+}
+
+static void a_point_of_a_search_is_hollow_where_the_search_ends(void **state)
+{
+	assert_true(is_hollow(200000));
+	assert_false(is_hollow(20000));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(bars_of_as_many_instances_as_there_can_be_have_a_label),
 	cmocka_unit_test(the_label_of_bars_is_of_the_case_that_misses_most),
+	cmocka_unit_test(a_point_of_a_search_is_hollow_where_the_search_ends),
 };
 
 UNIT_MAIN(tests)
