@@ -27,9 +27,10 @@
 /* Packets of a part that small pages hold. */
 #define SMALL_PACKETS 16384u
 
-/* Hosts for which numbers of all pairs are in one table; of more, only pairs that talk have them.
- */
-#define MATRIX_HOSTS_MAX 4096u
+/* Hosts of which all pairs have two numbers of four bytes, 8 MiB at most, and of one byte, 512 MiB;
+ * of more hosts, only pairs that talk have numbers. */
+#define ALL_HOSTS_MAX   1024u
+#define BYTES_HOSTS_MAX 16384u
 
 static struct device_config device_config_of(const struct virtual_fabric *fabric)
 {
@@ -95,6 +96,25 @@ static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
 	return result;
 }
 
+static enum pair_numbers_kind kind_of_numbers(const struct virtual_fabric *fabric)
+{
+	if (fabric->hosts <= ALL_HOSTS_MAX)
+		return PAIR_NUMBERS_ALL;
+	return fabric->hosts <= BYTES_HOSTS_MAX ? PAIR_NUMBERS_BYTES : PAIR_NUMBERS_FEW;
+}
+
+static bool create_numbers(struct virtual_fabric *fabric)
+{
+	const enum pair_numbers_kind kind = kind_of_numbers(fabric);
+	const size_t numbers = 2 * (size_t)fabric->hosts * fabric->hosts;
+
+	if (kind == PAIR_NUMBERS_FEW)
+		return true;
+	fabric->number_table = arena_get(
+		&fabric->arena, kind == PAIR_NUMBERS_ALL ? numbers * sizeof(uint32_t) : numbers);
+	return fabric->number_table != NULL;
+}
+
 static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
 {
 	const struct device_config from = device_config_of(fabric);
@@ -105,8 +125,8 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	int result;
 
 	device_config_datagram(&from, number, &config, &itb, &control, &link);
-	config.numbers = fabric->numbers;
-	config.few_pairs = fabric->numbers == NULL;
+	config.numbers = kind_of_numbers(fabric);
+	config.number_table = fabric->number_table;
 	result = datagram_init(&fabric->host[number].nic, &config, &link);
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
 	if (result == 0)
@@ -187,13 +207,7 @@ static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
 	int result = 0;
 
 	fabric->host = arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
-	if (fabric->hosts <= MATRIX_HOSTS_MAX) {
-		fabric->numbers = arena_get(&fabric->arena,
-			(size_t)fabric->hosts * fabric->hosts * sizeof(*fabric->numbers));
-		if (fabric->numbers == NULL)
-			return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
-	}
-	if (fabric->host == NULL)
+	if (fabric->host == NULL || !create_numbers(fabric))
 		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
 		result = fill_host(fabric, i, fault);

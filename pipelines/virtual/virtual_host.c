@@ -503,7 +503,7 @@ void virtual_hosts_open(struct virtual_fabric *fabric)
 
 bool virtual_hosts_failed(const struct virtual_fabric *fabric)
 {
-	for (uint32_t i = 0; fabric->numbers == NULL && i < fabric->hosts; i++)
+	for (uint32_t i = 0; i < fabric->hosts; i++)
 		if (datagram_failed(&fabric->host[i].nic))
 			return true;
 	return false;

@@ -91,8 +91,6 @@ INLINE void first_step_hosts(
 		const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, *order)];
 
 		fetch(host);
-		fetch(&host->nic.come);
-		fetch(&host->nic.few_sent);
 		fetch(&host->nic.stream);
 		fetch(&host->nic.frames_sent);
 		fetch(&host->nic.link.tx);
@@ -308,7 +306,6 @@ void virtual_prefetch_host(struct virtual_fabric *fabric)
 	fetch(first.packet);
 	fetch(virtual_origin_of(fabric, first.packet));
 	fetch(&host->nic.come);
-	fetch(&host->nic.few_come);
 	fetch(&host->nic.link.rx);
 	host = &fabric->host[virtual_host_of(fabric, second.order)];
 	fetch(datagram_come_place(&host->nic, second.packet->source));

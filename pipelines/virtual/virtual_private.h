@@ -199,8 +199,8 @@ struct virtual_fabric {
 	uint32_t switches, hosts;
 	struct weft_switch **sw;
 	struct virtual_host *host;
-	struct datagram_number *numbers; /* [hosts][hosts]; NULL: there are too many hosts */
-	struct virtual_tx *channel;      /* by switch and port, then by host */
+	void *number_table;         /* datagram_config.number_table, or NULL */
+	struct virtual_tx *channel; /* by switch and port, then by host */
 	struct virtual_tx_cold *tx_cold;
 	struct virtual_tx **first;         /* channel by switch, then that of the first host */
 	struct virtual_crossbar *crossbar; /* [switches] */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frames_once.h"
 #include "switch_congestion.h"
 #include "virtual_lab.h"
 #include "virtual_order.h"
@@ -188,17 +189,6 @@ static void only_adapted_packets_use_the_adapted_flow_channel(void **state)
 		in_channel += lab.fabric->host[i].nic.link.rx[1].received;
 	assert_true(in_channel > 0);
 	virtual_lab_close(&lab);
-}
-
-/* A frame's number is the expected one at each delivery, and goes up by one: then each has come
- * once, and in order. */
-static void expect_each_frame_once(const struct virtual_fabric *fabric)
-{
-	for (uint32_t to = 0; to < fabric->hosts; to++)
-		for (uint32_t from = 0; from < fabric->hosts; from++)
-			assert_int_equal(fabric->host[from].nic.sent[to].expected,
-				fabric->host[from].nic.sent[to].sent);
-	assert_int_equal(virtual_order_held(fabric), 0);
 }
 
 /* Nobody sends any more: all buffers are empty. */

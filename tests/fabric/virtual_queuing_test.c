@@ -46,7 +46,7 @@ static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 		uint32_t wanted = 0, found = 0;
 
 		for (uint32_t from = 0; from < fabric->hosts; from++)
-			if (from != to && nic->come[from * nic->come_step].expected != 0)
+			if (from != to && datagram_expected(nic, (uint16_t)from) != 0)
 				wanted |= 1u << queuing_sl(fabric->routes.queuing, from, to);
 		for (uint32_t vc = 0; vc < vcs; vc++)
 			if (nic->link.rx[vc].received != 0)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "frames_once.h"
 #include "virtual_lab.h"
 #include "virtual_order.h"
 #include "virtual_recovery.h"
@@ -32,15 +33,6 @@ static struct virtual_lab run_set(const char *const *set, unsigned sets)
 }
 
 #define RUN(...) run_set(VIRTUAL_LAB_SET(__VA_ARGS__))
-
-/* Numbers go up by one at each delivery and at nothing else: then each frame has come once. */
-static void expect_each_frame_once(const struct virtual_fabric *fabric)
-{
-	for (uint32_t to = 0; to < fabric->hosts; to++)
-		for (uint32_t from = 0; from < fabric->hosts; from++)
-			assert_int_equal(fabric->host[from].nic.sent[to].expected,
-				fabric->host[from].nic.sent[to].sent);
-}
 
 static void expect_all_recovered(const struct virtual_lab *lab)
 {

@@ -55,28 +55,31 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-/* A row and a column of the shared table; of its own two rows; or those that are needed. */
+/* The place of a number in the shared table. Of the numbers of a pair of hosts one is the sender's
+ * and one the receiver's: what the sender has fetched is still in a cache when the frame arrives.
+ */
+static struct pair_memory place_of(
+	const struct datagram_config *config, uint32_t from, uint32_t to, unsigned which)
+{
+	const size_t bytes = config->numbers == PAIR_NUMBERS_ALL ? sizeof(uint32_t) : 1;
+	const size_t pair = (size_t)from * config->hosts + to;
+
+	return (struct pair_memory){
+		.first = (uint8_t *)config->number_table + (2 * pair + which) * bytes,
+		.step = which == 0 ? 2 : 2 * config->hosts,
+	};
+}
+
 static int allocate_numbers(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
+	const struct pair_memory sent = place_of(config, config->host, 0, 0),
+				 come = place_of(config, 0, config->host, 1);
+	const bool given = config->number_table != NULL;
 
-	if (config->few_pairs)
-		return pair_numbers_init(&nic->few_sent, config->hosts) < 0 ||
-				       pair_numbers_init(&nic->few_come, config->hosts) < 0
-			       ? -ENOMEM
-			       : 0;
-	if (config->numbers != NULL) {
-		nic->sent = config->numbers + (size_t)config->host * config->hosts;
-		nic->come = config->numbers + config->host;
-		nic->come_step = config->hosts;
-		return 0;
-	}
-	nic->sent = calloc(2u * config->hosts, sizeof(*nic->sent));
-	if (nic->sent == NULL)
+	if (pair_numbers_init(&nic->sent, config->numbers, config->hosts, given ? &sent : NULL) < 0)
 		return -ENOMEM;
-	nic->come = nic->sent + config->hosts;
-	nic->come_step = 1;
-	return 0;
+	return pair_numbers_init(&nic->come, config->numbers, config->hosts, given ? &come : NULL);
 }
 
 /* Retransmissions exist only where hosts can discard packets in transit. */
@@ -86,7 +89,7 @@ static int allocate_order(struct datagram *nic)
 
 	if (config->held_max == 0)
 		return 0;
-	nic->order = datagram_order_create(config->held_max, config->hosts, config->few_pairs);
+	nic->order = datagram_order_create(config->held_max, config->numbers, config->hosts);
 	nic->recovery = config->itb != NULL ? calloc(1, sizeof(*nic->recovery)) : NULL;
 	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
 }
@@ -156,10 +159,8 @@ void datagram_fini(struct datagram *nic)
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
 		free(nic->fifo[vc].message);
 	free(nic->marks);
-	if (nic->config.numbers == NULL)
-		free(nic->sent);
-	pair_numbers_fini(&nic->few_sent);
-	pair_numbers_fini(&nic->few_come);
+	pair_numbers_fini(&nic->sent);
+	pair_numbers_fini(&nic->come);
 	itb_destroy(nic->itb);
 	free(nic->recovery);
 	datagram_order_destroy(nic->order);

@@ -31,13 +31,6 @@
 #include "route_set.h"
 #include "source_control.h"
 
-/* The frames from one host to another. The numbers of both ends are adjacent: a pair is one of very
- * many and not in the cache. */
-struct datagram_number {
-	uint32_t sent;
-	uint32_t expected; /* the frame after the latest received */
-};
-
 struct datagram_config {
 	uint16_t host;
 	uint32_t hosts;
@@ -56,11 +49,10 @@ struct datagram_config {
 	 * last VC, and its FIFO has room for 'adapted_queue' messages. */
 	weft_time mark_ps;
 	uint32_t adapted_queue; /* a power of two */
-	/* [hosts][hosts], zeroed, the caller's, shared by all interfaces; NULL: its own. */
-	struct datagram_number *numbers;
-	/* Instead of such a table, numbers only for hosts that are sent to or heard from
-	 * (pair_numbers.h). */
-	bool few_pairs;
+	/* Numbers of frames, by pairs of hosts. number_table: [hosts][hosts][2] of a byte or four,
+	 * by their kind, zeroed, the caller's, shared by all interfaces; NULL: its own. */
+	enum pair_numbers_kind numbers;
+	void *number_table;
 	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
 	/* Frames held for their order (datagram_order.h); 0: deliver in order of arrival. With an
 	 * in-transit buffer, recovery. */
@@ -105,12 +97,11 @@ struct datagram_fifo {
 
 /* State of a stream (datagram_stream.h); an interface has at most one. */
 struct datagram_stream {
-	struct weft_packet frame;       /* the next frame, except its numbers */
-	weft_time generated_ps;         /* of the message */
-	uint32_t left_bytes;            /* of it; 0: no message */
-	uint16_t payload_bytes;         /* of the next frame */
-	uint8_t path;                   /* index of the message's route */
-	struct datagram_number *number; /* NULL: in few_sent */
+	struct weft_packet frame; /* the next frame, except its numbers */
+	weft_time generated_ps;   /* of the message */
+	uint32_t left_bytes;      /* of it; 0: no message */
+	uint16_t payload_bytes;   /* of the next frame */
+	uint8_t path;             /* index of the message's route */
 	struct credit_tx *tx;
 };
 
@@ -118,36 +109,38 @@ struct datagram {
 	/* Touched by each frame that leaves: two cache lines, and the credits. */
 	struct datagram_stream stream;
 	uint64_t frames_sent, messages_sent;
-	struct datagram_number *sent; /* by destination; NULL: in few_sent */
 	uint16_t mtu_bytes;
-	uint8_t frame_flags;     /* of all frames: 0, or FRAME_F_LATENCY */
-	uint8_t extension_bytes; /* likewise */
-	uint16_t waiting;        /* set of VCs with a message */
-	uint8_t next_vc;         /* round robin */
-	bool has_routes;         /* of the configuration */
+	uint8_t frame_flags;      /* of all frames: 0, or FRAME_F_LATENCY */
+	uint8_t extension_bytes;  /* likewise */
+	uint16_t waiting;         /* set of VCs with a message */
+	uint8_t next_vc;          /* round robin */
+	bool has_routes;          /* of the configuration */
+	struct pair_numbers sent; /* of the next frames, by destination */
 	/* Touched by each frame that arrives: a cache line, and the credits. */
-	struct datagram_number *come; /* by source, each 'come_step' apart; NULL: in few_come */
 	uint64_t frames_received, messages_received, bytes_received;
-	uint64_t out_of_order;        /* frames delivered after later ones */
 	struct itb *itb;              /* NULL: not an in-transit host */
 	struct datagram_order *order; /* NULL: deliver in order of arrival */
-	uint32_t come_step;
-	uint32_t held; /* frames, by 'order' */
-	/* With config.few_pairs: numbers of the frames sent, and expected. */
-	struct pair_numbers few_sent, few_come;
+	struct pair_numbers come;     /* of the frames after the latest received, by source */
 	/* The rest. */
+	uint32_t held;                      /* frames, by 'order' */
+	uint64_t out_of_order;              /* frames delivered after later ones */
 	struct datagram_recovery *recovery; /* NULL: discarded frames are lost */
 	struct datagram_control *control;   /* NULL: no congestion management */
+	struct arn_marks *marks;            /* NULL: no marks */
+	uint64_t diverted;                  /* messages moved to the adapted-flow channel */
+	uint64_t refused;                   /* last frames without their end mark (itb.h) */
+	uint64_t misrouted;                 /* frames for other hosts that are not in transit */
+	uint64_t unreachable;               /* messages dropped without a route */
 	struct link_end link;
 	struct datagram_fifo fifo[FRAME_VCS_MAX];
-	struct arn_marks *marks; /* NULL: no marks */
-	uint64_t diverted;       /* messages moved to the adapted-flow channel */
 	struct route_choice choice;
-	uint64_t refused;     /* last frames without their end mark (itb.h) */
-	uint64_t misrouted;   /* frames for other hosts that are not in transit */
-	uint64_t unreachable; /* messages dropped without a route */
 	struct datagram_config config;
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct datagram, sent.entry) == 128, "two cache lines");
+_Static_assert(offsetof(struct datagram, come.entry) == 192, "a cache line");
+_Static_assert(
+	offsetof(struct datagram, link.state) % 64 == 0, "a credit frame needs a line of state");
 
 /* 0, -EINVAL, -ENOMEM. link: as link_end_init(). */
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
@@ -190,46 +183,35 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 /* The number of the next frame to a host, which grows by 1 then. */
 static inline uint32_t datagram_take_number(struct datagram *nic, uint16_t destination)
 {
-	if (__builtin_expect(nic->sent == NULL, 0))
-		return pair_numbers_take(&nic->few_sent, destination);
-	return nic->sent[destination].sent++;
+	return pair_numbers_take(&nic->sent, destination);
 }
 
 /* The number of the frame after the latest received from a host. */
 static inline uint32_t datagram_expected(const struct datagram *nic, uint16_t source)
 {
-	if (__builtin_expect(nic->come == NULL, 0))
-		return pair_numbers_get(&nic->few_come, source);
-	return nic->come[(size_t)source * nic->come_step].expected;
+	return pair_numbers_get(&nic->come, source);
 }
 
 static inline void datagram_expect(struct datagram *nic, uint16_t source, uint32_t number)
 {
-	if (__builtin_expect(nic->come == NULL, 0))
-		pair_numbers_set(&nic->few_come, source, number);
-	else
-		nic->come[(size_t)source * nic->come_step].expected = number;
+	pair_numbers_set(&nic->come, source, number);
 }
 
 /* The memory that these read first: to be prefetched. */
 static inline const void *datagram_sent_place(const struct datagram *nic, uint16_t destination)
 {
-	if (__builtin_expect(nic->sent == NULL, 0))
-		return pair_numbers_place(&nic->few_sent, destination);
-	return &nic->sent[destination];
+	return pair_numbers_place(&nic->sent, destination);
 }
 
 static inline const void *datagram_come_place(const struct datagram *nic, uint16_t source)
 {
-	if (__builtin_expect(nic->come == NULL, 0))
-		return pair_numbers_place(&nic->few_come, source);
-	return &nic->come[(size_t)source * nic->come_step];
+	return pair_numbers_place(&nic->come, source);
 }
 
 /* True if there was no memory for the number of a pair. */
 static inline bool datagram_failed(const struct datagram *nic)
 {
-	return nic->few_sent.failed || nic->few_come.failed;
+	return nic->sent.failed || nic->come.failed;
 }
 
 /* A packet for this host has arrived completely. Its buffer space is free at once. False: refused,
@@ -245,11 +227,8 @@ static inline bool datagram_receive(struct datagram *nic, const struct weft_pack
 		nic->refused++;
 		return false;
 	}
-	if (__builtin_expect(
-		    (int32_t)(packet->sequence - datagram_expected(nic, packet->source)) < 0, 0))
+	if (!pair_numbers_pass(&nic->come, packet->source, packet->sequence))
 		nic->out_of_order++;
-	else
-		datagram_expect(nic, packet->source, packet->sequence + 1);
 	nic->frames_received++;
 	nic->bytes_received += origin->payload_bytes;
 	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;

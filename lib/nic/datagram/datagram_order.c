@@ -6,16 +6,15 @@
 
 #define SOURCE_STEP 0x9E37u /* odd: sources start in different chains */
 
-struct datagram_order *datagram_order_create(uint32_t held_max, uint32_t hosts, bool few_pairs)
+struct datagram_order *datagram_order_create(
+	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts)
 {
-	const uint32_t latest = few_pairs ? 0 : hosts;
-	struct datagram_order *order =
-		calloc(1, sizeof(*order) + latest * sizeof(order->latest[0]));
+	struct datagram_order *order = calloc(1, sizeof(*order));
 
 	if (order == NULL)
 		return NULL;
 	order->held_max = held_max;
-	if (!few_pairs || pair_numbers_init(&order->few_latest, hosts) == 0)
+	if (pair_numbers_init(&order->latest, kind, hosts, NULL) == 0)
 		return order;
 	free(order);
 	return NULL;
@@ -25,23 +24,8 @@ void datagram_order_destroy(struct datagram_order *order)
 {
 	if (order == NULL)
 		return;
-	pair_numbers_fini(&order->few_latest);
+	pair_numbers_fini(&order->latest);
 	free(order);
-}
-
-static uint32_t latest_of(const struct datagram_order *order, uint16_t source)
-{
-	if (order->few_latest.entry != NULL)
-		return pair_numbers_get(&order->few_latest, source);
-	return order->latest[source];
-}
-
-static void set_latest(struct datagram_order *order, uint16_t source, uint32_t latest)
-{
-	if (order->few_latest.entry != NULL)
-		pair_numbers_set(&order->few_latest, source, latest);
-	else
-		order->latest[source] = latest;
 }
 
 /* Consecutive frames of a source are in consecutive chains. */
@@ -71,8 +55,8 @@ static enum datagram_arrival hold(struct datagram *nic, struct weft_packet *pack
 		order->no_room++;
 		return DATAGRAM_REFUSED;
 	}
-	if ((int32_t)(packet->sequence + 1 - latest_of(order, packet->source)) > 0)
-		set_latest(order, packet->source, packet->sequence + 1);
+	if ((int32_t)(packet->sequence + 1 - pair_numbers_get(&order->latest, packet->source)) > 0)
+		pair_numbers_set(&order->latest, packet->source, packet->sequence + 1);
 	order->reordered++;
 	insert(nic, packet, now);
 	return DATAGRAM_HELD;
@@ -111,8 +95,8 @@ enum datagram_arrival datagram_order_receive(
 		nic->refused++;
 		return DATAGRAM_REFUSED;
 	}
-	nic->order->overtaken +=
-		(int32_t)(packet->sequence - latest_of(nic->order, packet->source)) < 0;
+	nic->order->overtaken += (int32_t)(packet->sequence - pair_numbers_get(&nic->order->latest,
+								      packet->source)) < 0;
 	if (early > 0)
 		return hold(nic, packet, now);
 	/* Frames are retransmitted only after a discard: a duplicate is an error, visible in the

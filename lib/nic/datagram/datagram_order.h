@@ -18,14 +18,12 @@
 
 struct datagram_order {
 	struct weft_packet *held[DATAGRAM_ORDER_CHAINS];
-	uint32_t held_max, most; /* concurrent frames: limit; maximum so far */
-	uint64_t reordered;      /* frames that were held */
-	uint64_t overtaken;      /* frames that arrived after later ones */
-	uint64_t no_room;        /* frames refused at the limit */
-	weft_time held_ps;       /* total waiting time of frames */
-	/* One more than the latest held number, by source. */
-	struct pair_numbers few_latest; /* with few_pairs; else without entries */
-	uint32_t latest[];              /* [hosts], else none */
+	uint32_t held_max, most;    /* concurrent frames: limit; maximum so far */
+	uint64_t reordered;         /* frames that were held */
+	uint64_t overtaken;         /* frames that arrived after later ones */
+	uint64_t no_room;           /* frames refused at the limit */
+	weft_time held_ps;          /* total waiting time of frames */
+	struct pair_numbers latest; /* one more than the latest held number, by source */
 };
 
 enum datagram_arrival {
@@ -34,9 +32,9 @@ enum datagram_arrival {
 	DATAGRAM_REFUSED, /* stays the caller's */
 };
 
-/* held_max: maximum of concurrently held frames. few_pairs: as of the interface. NULL: no memory.
- */
-struct datagram_order *datagram_order_create(uint32_t held_max, uint32_t hosts, bool few_pairs);
+/* held_max: maximum of concurrently held frames. kind: as of the interface. NULL: no memory. */
+struct datagram_order *datagram_order_create(
+	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts);
 /* The caller has freed held frames. */
 void datagram_order_destroy(struct datagram_order *order);
 

@@ -56,7 +56,6 @@ static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destinat
 		return false;
 	stream->generated_ps = generated_ps;
 	stream->left_bytes = bytes;
-	stream->number = nic->sent != NULL ? &nic->sent[destination] : NULL;
 	stream->frame.destination = destination;
 	datagram_stream_next_frame(nic);
 	return true;
@@ -76,10 +75,7 @@ static inline void datagram_stream_inject(struct datagram *nic, weft_time now,
 
 	*packet = stream->frame;
 	packet->message = (uint32_t)nic->messages_sent;
-	if (__builtin_expect(stream->number != NULL, 1))
-		packet->sequence = stream->number->sent++;
-	else
-		packet->sequence = pair_numbers_take(&nic->few_sent, packet->destination);
+	packet->sequence = pair_numbers_take(&nic->sent, stream->frame.destination);
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = stream->generated_ps,
 		.payload_bytes = stream->payload_bytes,

@@ -7,11 +7,17 @@
 #include <string.h>
 
 #define BITS_FIRST 3u
-#define BITS_MAX   17u /* room for all hosts, half empty */
+#define BITS_MAX   15u /* as large as all numbers of PAIR_HOSTS_MAX hosts */
 
 #define LINE (64u / (unsigned)sizeof(struct pair_number))
 
 _Static_assert(1u << BITS_FIRST == LINE, "a table is whole cache lines");
+_Static_assert(offsetof(struct pair_numbers, entry) == 16, "what is read first is 16 bytes");
+
+static uint32_t hosts_of(const struct pair_numbers *numbers)
+{
+	return numbers->last_host + 1u;
+}
 
 /* Free entries, in whole cache lines. */
 static struct pair_number *create(unsigned bits)
@@ -22,17 +28,32 @@ static struct pair_number *create(unsigned bits)
 	return entry != NULL ? memset(entry, 0, bytes) : NULL;
 }
 
-int pair_numbers_init(struct pair_numbers *numbers, uint32_t hosts)
+int pair_numbers_init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts,
+	const struct pair_memory *memory)
 {
-	*numbers = (struct pair_numbers){.hosts = hosts, .bits = BITS_FIRST};
-	numbers->entry = create(BITS_FIRST);
-	return numbers->entry != NULL ? 0 : -ENOMEM;
+	*numbers = (struct pair_numbers){.step = 1,
+		.kind = kind & 3,
+		.bits = BITS_FIRST,
+		.last_host = (uint16_t)(hosts - 1)};
+	if (kind == PAIR_NUMBERS_FEW) {
+		numbers->entry = create(BITS_FIRST);
+		return numbers->entry != NULL ? 0 : -ENOMEM;
+	}
+	if (memory != NULL) {
+		numbers->given = true;
+		numbers->step = memory->step;
+		numbers->small = memory->first;
+		return 0;
+	}
+	numbers->small = calloc(hosts, kind == PAIR_NUMBERS_ALL ? sizeof(*numbers->all) : 1);
+	return numbers->small != NULL ? 0 : -ENOMEM;
 }
 
 void pair_numbers_fini(struct pair_numbers *numbers)
 {
 	free(numbers->entry);
-	free(numbers->small);
+	if (!numbers->given)
+		free(numbers->small);
 	*numbers = (struct pair_numbers){0};
 }
 
@@ -57,23 +78,24 @@ static struct pair_number *find(const struct pair_numbers *numbers, uint32_t hos
 static bool move_to(struct pair_numbers *numbers, unsigned bits)
 {
 	struct pair_number *old = numbers->entry;
-	const uint32_t count = UINT32_C(1) << numbers->bits;
+	const uint32_t count = old != NULL ? UINT32_C(1) << numbers->bits : 0;
+	const bool bytes = numbers->kind == PAIR_NUMBERS_BYTES;
 	struct pair_number *entry = create(bits);
 
 	if (entry == NULL)
 		return false;
 	numbers->entry = entry;
-	numbers->bits = (uint8_t)bits;
+	numbers->bits = bits & 31;
 	numbers->used = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (old[i].key == 0)
 			continue;
-		if (numbers->small != NULL && old[i].value < PAIR_NUMBERS_LARGE) {
-			numbers->small[old[i].key - 1] = (uint8_t)old[i].value;
+		if (bytes && old[i].value < PAIR_NUMBERS_LARGE) {
+			*pair_numbers_small(numbers, old[i].key - 1) = (uint8_t)old[i].value;
 			continue;
 		}
-		if (numbers->small != NULL)
-			numbers->small[old[i].key - 1] = PAIR_NUMBERS_LARGE;
+		if (bytes)
+			*pair_numbers_small(numbers, old[i].key - 1) = PAIR_NUMBERS_LARGE;
 		*find(numbers, old[i].key - 1) = old[i];
 		numbers->used++;
 	}
@@ -81,74 +103,97 @@ static bool move_to(struct pair_numbers *numbers, unsigned bits)
 	return true;
 }
 
-/* A larger table, or bytes in its place if they take less. */
+static bool become_bytes(struct pair_numbers *numbers)
+{
+	numbers->small = calloc(hosts_of(numbers), 1);
+	if (numbers->small == NULL)
+		return false;
+	numbers->kind = PAIR_NUMBERS_BYTES;
+	if (move_to(numbers, numbers->bits))
+		return true;
+	free(numbers->small); /* bytes that know no number yet */
+	numbers->small = NULL;
+	numbers->kind = PAIR_NUMBERS_FEW;
+	return false;
+}
+
+static bool become_all(struct pair_numbers *numbers)
+{
+	uint32_t *all = calloc(hosts_of(numbers), sizeof(*all));
+
+	if (all == NULL)
+		return false;
+	for (uint32_t host = 0; host <= numbers->last_host; host++)
+		all[host] = pair_numbers_get(numbers, host);
+	if (!numbers->given)
+		free(numbers->small);
+	free(numbers->entry);
+	numbers->all = all;
+	numbers->step = 1;
+	numbers->given = 0;
+	numbers->kind = PAIR_NUMBERS_ALL;
+	numbers->entry = NULL;
+	numbers->used = 0;
+	return true;
+}
+
+/* A larger table, or what takes less in its place. */
 static bool grow(struct pair_numbers *numbers)
 {
-	const unsigned bits = numbers->bits + 1u;
+	const unsigned bits = numbers->entry != NULL ? numbers->bits + 1u : BITS_FIRST;
+	const size_t bytes = sizeof(*numbers->entry) << bits;
 
-	if (numbers->small == NULL && (sizeof(*numbers->entry) << bits) > numbers->hosts) {
-		numbers->small = calloc(numbers->hosts, 1);
-		if (numbers->small == NULL)
-			return false;
-		if (move_to(numbers, numbers->bits))
-			return true;
-		free(numbers->small); /* bytes that know no number yet */
-		numbers->small = NULL;
-		return false;
-	}
+	if (numbers->kind == PAIR_NUMBERS_FEW && bytes > hosts_of(numbers))
+		return become_bytes(numbers);
+	if (numbers->kind == PAIR_NUMBERS_BYTES && bytes > sizeof(uint32_t) * hosts_of(numbers))
+		return become_all(numbers);
 	return bits <= BITS_MAX && move_to(numbers, bits);
 }
 
-/* Not in the hot part of set(): hosts without an entry are few after a while. */
+/* Not in the hot part of put(): hosts without an entry are few after a while. */
 static __attribute__((noinline)) void add(
 	struct pair_numbers *numbers, uint32_t host, uint32_t value)
 {
-	const uint32_t room = UINT32_C(1) << numbers->bits;
+	const uint32_t room = numbers->entry != NULL ? UINT32_C(1) << numbers->bits : 0;
 
-	if (numbers->used + 1 > room / 4 * 3 && !grow(numbers) && numbers->used + 1 >= room) {
+	if (numbers->used + 1u > room / 4 * 3 && !grow(numbers) && numbers->used + 1u >= room) {
 		numbers->failed = true;
 		return;
 	}
-	if (numbers->small != NULL && value < PAIR_NUMBERS_LARGE) {
-		numbers->small[host] = (uint8_t)value;
+	if (numbers->kind == PAIR_NUMBERS_ALL) {
+		*pair_numbers_all(numbers, host) = value;
 		return;
 	}
-	if (numbers->small != NULL)
-		numbers->small[host] = PAIR_NUMBERS_LARGE;
+	if (numbers->kind == PAIR_NUMBERS_BYTES && value < PAIR_NUMBERS_LARGE) {
+		*pair_numbers_small(numbers, host) = (uint8_t)value;
+		return;
+	}
+	if (numbers->kind == PAIR_NUMBERS_BYTES)
+		*pair_numbers_small(numbers, host) = PAIR_NUMBERS_LARGE;
 	*find(numbers, host) = (struct pair_number){host + 1, value};
 	numbers->used++;
 }
 
-uint32_t pair_numbers_get(const struct pair_numbers *numbers, uint32_t host)
+/* Large numbers of PAIR_NUMBERS_BYTES are in the table, and perhaps some that were large. */
+static bool has_entry(const struct pair_numbers *numbers, uint32_t host)
 {
-	const struct pair_number *entry;
+	return numbers->kind == PAIR_NUMBERS_FEW ||
+	       *pair_numbers_small(numbers, host) == PAIR_NUMBERS_LARGE;
+}
 
-	if (numbers->small != NULL && numbers->small[host] != PAIR_NUMBERS_LARGE)
-		return numbers->small[host];
-	entry = find(numbers, host);
+uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host)
+{
+	const struct pair_number *entry = find(numbers, host);
+
 	return entry->key != 0 ? entry->value : 0;
 }
 
-void pair_numbers_set(struct pair_numbers *numbers, uint32_t host, uint32_t value)
+void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value)
 {
-	struct pair_number *entry;
+	struct pair_number *entry = has_entry(numbers, host) ? find(numbers, host) : NULL;
 
-	if (numbers->small != NULL && numbers->small[host] != PAIR_NUMBERS_LARGE &&
-		value < PAIR_NUMBERS_LARGE) {
-		numbers->small[host] = (uint8_t)value;
-		return;
-	}
-	entry = find(numbers, host);
-	if (entry->key != 0)
+	if (entry != NULL && entry->key != 0)
 		entry->value = value;
 	else
 		add(numbers, host, value);
-}
-
-uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t host)
-{
-	uint32_t value = pair_numbers_get(numbers, host);
-
-	pair_numbers_set(numbers, host, value + 1);
-	return value;
 }

@@ -3,14 +3,16 @@
 #pragma once
 
 /*
- * A number for each of the other hosts, 0 at first, for fabrics with so many hosts that an array of
- * numbers for all pairs would be most of the memory. Only hosts whose number was set take room:
- * each an entry of a hash table with open addressing, which is searched a cache line at a time.
- * When a byte for every host takes less, numbers below PAIR_NUMBERS_LARGE become bytes, and the
- * table has only the others.
+ * A number for each of the other hosts, 0 at first. In a fabric of thousands of hosts the numbers
+ *of all pairs are most of the memory that a run touches, so they take only as much as they need:
  *
- * The table is made larger when it is three quarters full, never for a host that has a number. One
- * thread.
+ *	PAIR_NUMBERS_FEW	an entry of a hash table for each host whose number was set. The
+ *table has open addressing and is searched a cache line at a time. PAIR_NUMBERS_BYTES	a byte for
+ *every host; numbers from PAIR_NUMBERS_LARGE on are in the table. PAIR_NUMBERS_ALL	four bytes
+ *for every host.
+ *
+ * A table that would become larger than the bytes is replaced by them, and then one that would
+ * become larger than all numbers by these. One thread.
  */
 
 #include <stdbool.h>
@@ -18,6 +20,15 @@
 #include <stdint.h>
 
 #define PAIR_NUMBERS_LARGE 255u
+#define PAIR_HOSTS_MAX     65536u
+
+enum pair_numbers_kind { PAIR_NUMBERS_ALL, PAIR_NUMBERS_BYTES, PAIR_NUMBERS_FEW };
+
+/* Zeroed memory for a byte or four bytes, by the kind, for each host. */
+struct pair_memory {
+	void *first;
+	uint32_t step; /* from one number to the next, in numbers; below 4 * PAIR_HOSTS_MAX */
+};
 
 struct pair_number {
 	uint32_t key; /* host + 1; 0: a free entry */
@@ -25,27 +36,110 @@ struct pair_number {
 };
 
 struct pair_numbers {
-	struct pair_number *entry; /* [1 << bits] */
-	uint8_t *small;            /* [hosts] PAIR_NUMBERS_LARGE: in the table; NULL: all are */
-	uint32_t used, hosts;
-	uint8_t bits;
-	bool failed; /* there was no memory for a number, which was lost */
+	/* These 16 bytes are all that is read but for the table. */
+	union {
+		uint8_t *small; /* of PAIR_NUMBERS_BYTES; PAIR_NUMBERS_LARGE: in the table */
+		uint32_t *all;  /* of PAIR_NUMBERS_ALL */
+	};
+	uint32_t step : 18; /* from one of these to the next */
+	uint32_t kind : 2;  /* enum pair_numbers_kind */
+	uint32_t bits : 5;
+	uint32_t given : 1;  /* this memory is the caller's */
+	uint32_t failed : 1; /* there was no memory for a number, which was lost */
+	uint16_t last_host;
+	uint16_t used;             /* entries */
+	struct pair_number *entry; /* [1 << bits]; NULL: none yet */
 };
 
-/* 0 or -ENOMEM. */
-int pair_numbers_init(struct pair_numbers *numbers, uint32_t hosts);
+/* hosts: 1 to PAIR_HOSTS_MAX. memory: the caller's, not for PAIR_NUMBERS_FEW; NULL: its own. 0 or
+ * -ENOMEM. */
+int pair_numbers_init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts,
+	const struct pair_memory *memory);
 void pair_numbers_fini(struct pair_numbers *numbers);
 
-/* The entry at which the search for a host begins: to be prefetched. */
+static inline uint8_t *pair_numbers_small(const struct pair_numbers *numbers, uint32_t host)
+{
+	return &numbers->small[(size_t)host * numbers->step];
+}
+
+static inline uint32_t *pair_numbers_all(const struct pair_numbers *numbers, uint32_t host)
+{
+	return &numbers->all[(size_t)host * numbers->step];
+}
+
+/* The memory that is read first for a host: to be prefetched. */
 static inline const void *pair_numbers_place(const struct pair_numbers *numbers, uint32_t host)
 {
-	if (numbers->small != NULL)
-		return &numbers->small[host];
+	if (numbers->kind == PAIR_NUMBERS_BYTES)
+		return pair_numbers_small(numbers, host);
+	if (numbers->kind == PAIR_NUMBERS_ALL)
+		return pair_numbers_all(numbers, host);
 	return &numbers->entry[(host * UINT32_C(0x9E3779B1)) >> (32 - numbers->bits)];
 }
 
-uint32_t pair_numbers_get(const struct pair_numbers *numbers, uint32_t host);
-void pair_numbers_set(struct pair_numbers *numbers, uint32_t host, uint32_t value);
+/* Those of the table. */
+uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host);
+void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value);
+
+/* The host's byte, if its number is there and will be after it has become 'next'; or NULL. */
+static inline uint8_t *pair_numbers_byte(
+	const struct pair_numbers *numbers, uint32_t host, uint32_t next)
+{
+	uint8_t *small = pair_numbers_small(numbers, host);
+
+	return numbers->kind == PAIR_NUMBERS_BYTES && next < PAIR_NUMBERS_LARGE &&
+			       *small != PAIR_NUMBERS_LARGE
+		       ? small
+		       : NULL;
+}
+
+static inline uint32_t pair_numbers_get(const struct pair_numbers *numbers, uint32_t host)
+{
+	const uint8_t *byte;
+
+	if (numbers->kind == PAIR_NUMBERS_ALL)
+		return *pair_numbers_all(numbers, host);
+	byte = pair_numbers_byte(numbers, host, 0);
+	return byte != NULL ? *byte : pair_numbers_find(numbers, host);
+}
+
+static inline void pair_numbers_set(struct pair_numbers *numbers, uint32_t host, uint32_t value)
+{
+	uint8_t *byte;
+
+	if (numbers->kind == PAIR_NUMBERS_ALL) {
+		*pair_numbers_all(numbers, host) = value;
+		return;
+	}
+	byte = pair_numbers_byte(numbers, host, value);
+	if (byte != NULL)
+		*byte = (uint8_t)value;
+	else
+		pair_numbers_put(numbers, host, value);
+}
 
 /* The number, which grows by 1 then. */
-uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t host);
+static inline uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t host)
+{
+	uint8_t *byte;
+	uint32_t value;
+
+	if (numbers->kind == PAIR_NUMBERS_ALL)
+		return (*pair_numbers_all(numbers, host))++;
+	byte = pair_numbers_byte(numbers, host, 0);
+	if (byte != NULL && *byte + 1u < PAIR_NUMBERS_LARGE)
+		return (*byte)++;
+	value = pair_numbers_get(numbers, host);
+	pair_numbers_set(numbers, host, value + 1);
+	return value;
+}
+
+/* The frame of that number has come: the number becomes the one after it. False: a later one has
+ * come before it, and nothing changes. */
+static inline bool pair_numbers_pass(struct pair_numbers *numbers, uint32_t host, uint32_t sequence)
+{
+	if (__builtin_expect((int32_t)(sequence - pair_numbers_get(numbers, host)) < 0, 0))
+		return false;
+	pair_numbers_set(numbers, host, sequence + 1);
+	return true;
+}

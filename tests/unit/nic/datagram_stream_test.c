@@ -8,7 +8,7 @@
 #define MTU 1000
 
 /* mark_ps: of notifications; 0: none. */
-static void init_with(struct datagram *nic, weft_time mark_ps, bool few_pairs)
+static void init_with(struct datagram *nic, weft_time mark_ps, enum pair_numbers_kind numbers)
 {
 	struct datagram_config config = {.host = 2,
 		.hosts = 4,
@@ -17,7 +17,7 @@ static void init_with(struct datagram *nic, weft_time mark_ps, bool few_pairs)
 		.queue = 4,
 		.sl_to_vc = {[1] = 1},
 		.mark_ps = mark_ps,
-		.few_pairs = few_pairs,
+		.numbers = numbers,
 		.adapted_queue = 4};
 	struct link_end_config link = {.vcs = 3, .vc_blocks = 64, .open = true, .session = 1};
 
@@ -27,12 +27,12 @@ static void init_with(struct datagram *nic, weft_time mark_ps, bool few_pairs)
 
 static void init_one(struct datagram *nic, weft_time mark_ps)
 {
-	init_with(nic, mark_ps, false);
+	init_with(nic, mark_ps, PAIR_NUMBERS_ALL);
 }
 
 /* Past the FIFO and through it, messages of any length under few credits: the same frames, and each
  * as soon as the other. */
-static void compare(bool few_pairs)
+static void compare(enum pair_numbers_kind numbers)
 {
 	struct datagram_message message = {.bytes = 0};
 	struct datagram fifo, stream;
@@ -40,7 +40,7 @@ static void compare(bool few_pairs)
 
 	rng_init(&rng, 3, 0, 0);
 	init_one(&fifo, 0);
-	init_with(&stream, 0, few_pairs);
+	init_with(&stream, 0, numbers);
 	assert_true(datagram_stream_suits(&stream));
 	datagram_stream_open(&stream, 1, 0);
 	for (unsigned i = 0; i < 2000; i++) {
@@ -79,12 +79,13 @@ static void compare(bool few_pairs)
 
 static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 {
-	compare(false);
+	compare(PAIR_NUMBERS_ALL);
 }
 
-static void numbers_of_few_pairs_are_those_of_a_table(void **state)
+static void numbers_of_few_pairs_or_in_bytes_are_those_of_all(void **state)
 {
-	compare(true);
+	compare(PAIR_NUMBERS_BYTES);
+	compare(PAIR_NUMBERS_FEW);
 }
 
 /* A notification in the middle of a message that it concerns: the rest goes aside, as out of a
@@ -138,7 +139,7 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_stream_that_is_closed_goes_on_as_the_fifo_would),
 	cmocka_unit_test(a_stream_sends_the_frames_that_a_fifo_sends),
-	cmocka_unit_test(numbers_of_few_pairs_are_those_of_a_table),
+	cmocka_unit_test(numbers_of_few_pairs_or_in_bytes_are_those_of_all),
 };
 
 UNIT_MAIN(tests)

@@ -32,8 +32,30 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 	return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-/* Of few hosts or of all, few numbers or many: an array has the same. */
-static void check_against_array(uint32_t hosts, uint32_t talk, unsigned steps, uint32_t most)
+#define STEP 3u
+
+static uint32_t memory[HOSTS * STEP];
+
+static void init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts)
+{
+	const struct pair_memory given = {memory, STEP};
+
+	memset(memory, 0, sizeof(memory));
+	assert_int_equal(0, pair_numbers_init(numbers, kind, hosts, &given));
+}
+
+/* As pair_numbers_pass(), of an array. */
+static bool pass(uint32_t *array, uint32_t host, uint32_t sequence)
+{
+	if ((int32_t)(sequence - array[host]) < 0)
+		return false;
+	array[host] = sequence + 1;
+	return true;
+}
+
+/* Numbers below 'most', of the last 'talk' hosts. */
+static void check_against_array(
+	enum pair_numbers_kind kind, uint32_t hosts, uint32_t talk, unsigned steps, uint32_t most)
 {
 	static uint32_t array[HOSTS];
 	struct pair_numbers numbers;
@@ -41,17 +63,24 @@ static void check_against_array(uint32_t hosts, uint32_t talk, unsigned steps, u
 
 	memset(array, 0, sizeof(array));
 	rng_init(&rng, hosts, talk, most);
-	assert_int_equal(0, pair_numbers_init(&numbers, hosts));
+	init(&numbers, kind, hosts);
 	for (unsigned i = 0; i < steps; i++) {
 		uint32_t host = hosts - 1 - (uint32_t)rng_below(&rng, talk);
+		uint32_t value = (uint32_t)rng_below(&rng, most);
 
 		assert_int_equal(pair_numbers_get(&numbers, host), array[host]);
-		if (rng_chance_ppm(&rng, 500000)) {
+		switch (rng_below(&rng, 3)) {
+		case 0:
 			assert_int_equal(pair_numbers_take(&numbers, host), array[host]++);
-			continue;
+			break;
+		case 1:
+			assert_int_equal(
+				pair_numbers_pass(&numbers, host, value), pass(array, host, value));
+			break;
+		default:
+			array[host] = value;
+			pair_numbers_set(&numbers, host, value);
 		}
-		array[host] = (uint32_t)rng_below(&rng, most);
-		pair_numbers_set(&numbers, host, array[host]);
 	}
 	for (uint32_t host = 0; host < hosts; host++)
 		assert_int_equal(pair_numbers_get(&numbers, host), array[host]);
@@ -59,14 +88,17 @@ static void check_against_array(uint32_t hosts, uint32_t talk, unsigned steps, u
 	pair_numbers_fini(&numbers);
 }
 
+/* Of few hosts or of all, few numbers or many. */
 static void numbers_are_those_of_an_array(void **state)
 {
-	check_against_array(1, 1, 1000, UINT32_MAX);
-	check_against_array(HOSTS, 3, 10000, 300);
-	check_against_array(HOSTS, 200, 20000, UINT32_MAX);
-	check_against_array(HOSTS, HOSTS, 200000, 300);
-	check_against_array(HOSTS, HOSTS, 200000, UINT32_MAX);
-	check_against_array(33, 33, 20000, 260);
+	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {
+		check_against_array(kind, 1, 1, 1000, UINT32_MAX);
+		check_against_array(kind, HOSTS, 3, 10000, 300);
+		check_against_array(kind, HOSTS, 200, 20000, UINT32_MAX);
+		check_against_array(kind, HOSTS, HOSTS, 200000, 300);
+		check_against_array(kind, HOSTS, HOSTS, 200000, UINT32_MAX);
+		check_against_array(kind, 33, 33, 20000, 260);
+	}
 }
 
 /* Large ones come and go: 254 is a byte, 255 is not. */
@@ -74,72 +106,138 @@ static void a_number_passes_the_largest_byte(void **state)
 {
 	struct pair_numbers numbers;
 
-	assert_int_equal(0, pair_numbers_init(&numbers, HOSTS));
-	for (uint32_t host = 0; host < HOSTS; host++)
-		pair_numbers_set(&numbers, host, 1);
-	assert_non_null(numbers.small);
-	for (uint32_t i = 1; i < 1000; i++)
+	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
+	pair_numbers_set(&numbers, 8, 1);
+	for (uint32_t i = 0; i < 1000; i++) {
 		assert_int_equal(pair_numbers_take(&numbers, 7), i);
+		assert_true(pair_numbers_pass(&numbers, 9, i));
+	}
 	pair_numbers_set(&numbers, 7, 3);
 	assert_int_equal(pair_numbers_get(&numbers, 7), 3);
 	assert_int_equal(pair_numbers_get(&numbers, 8), 1);
+	assert_int_equal(pair_numbers_get(&numbers, 9), 1000);
 	pair_numbers_fini(&numbers);
 }
 
-static void numbers_of_all_hosts_take_a_byte_each(void **state)
+static void small_numbers_of_all_hosts_take_a_byte_each(void **state)
 {
 	struct pair_numbers numbers;
 
-	assert_int_equal(0, pair_numbers_init(&numbers, HOSTS));
+	init(&numbers, PAIR_NUMBERS_FEW, HOSTS);
 	for (uint32_t host = 0; host < HOSTS; host++)
 		pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE - 1);
-	assert_non_null(numbers.small);
+	assert_int_equal(numbers.kind, PAIR_NUMBERS_BYTES);
 	assert_true(sizeof(*numbers.entry) << numbers.bits <= HOSTS);
 	pair_numbers_fini(&numbers);
+}
+
+static void small_numbers_in_the_memory_of_the_caller_take_no_other(void **state)
+{
+	const uint8_t *bytes = (const uint8_t *)memory;
+	struct pair_numbers numbers;
+
+	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
+	for (uint32_t host = 0; host < HOSTS; host++)
+		pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE - 1);
+	assert_null(numbers.entry);
+	for (uint32_t i = 0; i < HOSTS * STEP; i++)
+		assert_int_equal(bytes[i], i % STEP == 0 ? PAIR_NUMBERS_LARGE - 1 : 0);
+	pair_numbers_fini(&numbers);
+}
+
+static void large_numbers_of_all_hosts_take_four_bytes_each(void **state)
+{
+	for (enum pair_numbers_kind kind = PAIR_NUMBERS_BYTES; kind <= PAIR_NUMBERS_FEW; kind++) {
+		struct pair_numbers numbers;
+
+		init(&numbers, kind, HOSTS);
+		for (uint32_t host = 0; host < HOSTS; host++)
+			pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE + host);
+		assert_int_equal(numbers.kind, PAIR_NUMBERS_ALL);
+		assert_null(numbers.entry);
+		for (uint32_t host = 0; host < HOSTS; host++)
+			assert_int_equal(
+				pair_numbers_get(&numbers, host), PAIR_NUMBERS_LARGE + host);
+		pair_numbers_fini(&numbers);
+	}
 }
 
 static void numbers_of_few_hosts_take_room_for_few(void **state)
 {
 	struct pair_numbers numbers;
 
-	assert_int_equal(0, pair_numbers_init(&numbers, HOSTS));
+	init(&numbers, PAIR_NUMBERS_FEW, HOSTS);
 	for (uint32_t i = 0; i < 100000; i++)
 		pair_numbers_take(&numbers, i % 6 * 100);
-	assert_null(numbers.small);
+	assert_int_equal(numbers.kind, PAIR_NUMBERS_FEW);
 	assert_int_equal(numbers.used, 6);
 	assert_true(numbers.bits <= 4);
 	pair_numbers_fini(&numbers);
 }
 
-/* Whichever allocation fails, the next one has memory again. */
+/* Sets numbers of all hosts, from 'least' on, while the nth allocation fails. False: there were
+ * fewer. */
+static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint32_t least)
+{
+	struct pair_numbers numbers;
+	bool failed;
+
+	init(&numbers, kind, HOSTS);
+	failing = nth;
+	for (uint32_t host = 0; host < HOSTS; host++) {
+		pair_numbers_set(&numbers, host, least + host % 300);
+		assert_int_equal(pair_numbers_get(&numbers, host / 2), least + host / 2 % 300);
+	}
+	failed = failing == 0;
+	failing = 0;
+	for (uint32_t host = 0; host < HOSTS; host++)
+		assert_int_equal(pair_numbers_get(&numbers, host), least + host % 300);
+	assert_false(numbers.failed);
+	pair_numbers_fini(&numbers);
+	return failed;
+}
+
+/* The first large number has no table yet: there it would be lost. */
 static void no_number_is_lost_when_memory_is_short_once(void **state)
 {
-	unsigned nth = 0;
+	const uint32_t least[] = {1, PAIR_NUMBERS_LARGE};
 
-	do {
-		struct pair_numbers numbers;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned nth = 1;
 
-		assert_int_equal(0, pair_numbers_init(&numbers, HOSTS));
-		failing = ++nth;
-		for (uint32_t host = 0; host < HOSTS; host++) {
-			pair_numbers_set(&numbers, host, host % 300 + 1);
-			assert_int_equal(pair_numbers_get(&numbers, host / 2), host / 2 % 300 + 1);
-		}
-		for (uint32_t host = 0; host < HOSTS; host++)
-			assert_int_equal(pair_numbers_get(&numbers, host), host % 300 + 1);
-		assert_false(numbers.failed);
-		pair_numbers_fini(&numbers);
-	} while (failing == 0); /* until no allocation was the one that fails */
-	failing = 0;
-	assert_true(nth > 5);
+		while (nth_allocation_fails(PAIR_NUMBERS_FEW, nth, least[i]))
+			nth++;
+		assert_true(nth > 5);
+		for (nth = 2; nth_allocation_fails(PAIR_NUMBERS_BYTES, nth, least[i]);)
+			nth++;
+		assert_true(nth > 4);
+	}
+}
+
+static void a_number_for_which_there_was_no_memory_is_told_for_good(void **state)
+{
+	struct pair_numbers numbers;
+
+	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
+	failing = 1;
+	pair_numbers_set(&numbers, 5, PAIR_NUMBERS_LARGE);
+	assert_true(numbers.failed);
+	for (uint32_t host = 0; host < HOSTS; host++)
+		pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE);
+	assert_int_equal(numbers.kind, PAIR_NUMBERS_ALL);
+	assert_true(numbers.failed);
+	pair_numbers_fini(&numbers);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(numbers_are_those_of_an_array),
 	cmocka_unit_test(a_number_passes_the_largest_byte),
-	cmocka_unit_test(numbers_of_all_hosts_take_a_byte_each),
+	cmocka_unit_test(small_numbers_of_all_hosts_take_a_byte_each),
+	cmocka_unit_test(small_numbers_in_the_memory_of_the_caller_take_no_other),
+	cmocka_unit_test(large_numbers_of_all_hosts_take_four_bytes_each),
 	cmocka_unit_test(numbers_of_few_hosts_take_room_for_few),
 	cmocka_unit_test(no_number_is_lost_when_memory_is_short_once),
+	cmocka_unit_test(a_number_for_which_there_was_no_memory_is_told_for_good),
 };
 
 UNIT_MAIN(tests)
