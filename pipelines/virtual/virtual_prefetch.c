@@ -91,6 +91,8 @@ INLINE void first_step_hosts(
 		const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, *order)];
 
 		fetch(host);
+		if (fabric->number_table == NULL)
+			fetch(&host->nic.sent.entry);
 		fetch(&host->nic.stream);
 		fetch(&host->nic.frames_sent);
 		fetch(&host->nic.link.tx);
@@ -306,6 +308,8 @@ void virtual_prefetch_host(struct virtual_fabric *fabric)
 	fetch(first.packet);
 	fetch(virtual_origin_of(fabric, first.packet));
 	fetch(&host->nic.come);
+	if (fabric->number_table == NULL)
+		fetch(&host->nic.come.entry);
 	fetch(&host->nic.link.rx);
 	host = &fabric->host[virtual_host_of(fabric, second.order)];
 	fetch(datagram_come_place(&host->nic, second.packet->source));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "frames_once.h"
 #include "virtual_lab.h"
 #include "virtual_trace.h"
 
@@ -422,8 +423,28 @@ static void frames_of_several_routes_may_overtake(void **state)
 	run_result_free(&result);
 }
 
+/* 1,152 hosts: a byte for each number (virtual_fabric.c). Each host sends more than 254 short
+ * frames to one other host. */
+static void numbers_of_a_byte_count_on_when_frames_are_many(void **state)
+{
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, tree,
+		VIRTUAL_LAB_SET("topology=rlft:ports=48,stages=2", "measure.duration=100us",
+			"measure.sample=100us",
+			"traffic=[{pattern: permutation, load: 50%, message: 64B, stop: 10us}]"));
+	virtual_lab_run(&lab);
+	expect_each_frame_once(lab.fabric);
+	for (uint32_t i = 0; i < lab.fabric->hosts; i++) {
+		assert_int_equal(lab.fabric->host[i].nic.sent.kind, PAIR_NUMBERS_BYTES);
+		assert_true(lab.fabric->host[i].nic.frames_sent > PAIR_NUMBERS_LARGE);
+	}
+	virtual_lab_close(&lab);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(cut_through_takes_the_delays_and_one_transmission),
+	cmocka_unit_test(numbers_of_a_byte_count_on_when_frames_are_many),
 	cmocka_unit_test(store_and_forward_takes_a_transmission_a_link),
 	cmocka_unit_test(a_source_route_costs_its_bytes),
 	cmocka_unit_test(a_message_of_several_frames_follows_itself_closely),

@@ -15,7 +15,8 @@
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
 {
 	if (config->vcs == 0 || config->vcs > FRAME_VCS_MAX || config->vcs != link->vcs ||
-		config->host >= config->hosts || config->mtu_bytes == 0 || config->queue == 0 ||
+		config->host >= config->hosts || config->hosts > PAIR_HOSTS_MAX ||
+		config->mtu_bytes == 0 || config->queue == 0 ||
 		(config->queue & (config->queue - 1)) != 0 || config->mtu_bytes > UINT16_MAX)
 		return false;
 	if (config->control != NULL && config->routes == NULL &&
@@ -73,13 +74,17 @@ static struct pair_memory place_of(
 static int allocate_numbers(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
-	const struct pair_memory sent = place_of(config, config->host, 0, 0),
-				 come = place_of(config, 0, config->host, 1);
-	const bool given = config->number_table != NULL;
+	struct pair_memory sent, come, *given_sent = NULL, *given_come = NULL;
 
-	if (pair_numbers_init(&nic->sent, config->numbers, config->hosts, given ? &sent : NULL) < 0)
+	if (config->number_table != NULL) {
+		sent = place_of(config, config->host, 0, 0);
+		come = place_of(config, 0, config->host, 1);
+		given_sent = &sent;
+		given_come = &come;
+	}
+	if (pair_numbers_init(&nic->sent, config->numbers, config->hosts, given_sent) < 0)
 		return -ENOMEM;
-	return pair_numbers_init(&nic->come, config->numbers, config->hosts, given ? &come : NULL);
+	return pair_numbers_init(&nic->come, config->numbers, config->hosts, given_come);
 }
 
 /* Retransmissions exist only where hosts can discard packets in transit. */
@@ -152,6 +157,12 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	nic->config.control = NULL;
 	link_end_init(&nic->link, link, 0);
 	return 0;
+}
+
+bool datagram_failed(const struct datagram *nic)
+{
+	return nic->sent.failed || nic->come.failed ||
+	       (nic->order != NULL && nic->order->latest.failed);
 }
 
 void datagram_fini(struct datagram *nic)

@@ -50,7 +50,8 @@ struct datagram_config {
 	weft_time mark_ps;
 	uint32_t adapted_queue; /* a power of two */
 	/* Numbers of frames, by pairs of hosts. number_table: [hosts][hosts][2] of a byte or four,
-	 * by their kind, zeroed, the caller's, shared by all interfaces; NULL: its own. */
+	 * by their kind, zeroed, the caller's, shared by all interfaces, each of which
+	 * writes its own numbers only; NULL, as with PAIR_NUMBERS_FEW: its own. */
 	enum pair_numbers_kind numbers;
 	void *number_table;
 	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
@@ -139,8 +140,8 @@ struct datagram {
 
 _Static_assert(offsetof(struct datagram, sent.entry) == 128, "two cache lines");
 _Static_assert(offsetof(struct datagram, come.entry) == 192, "a cache line");
-_Static_assert(
-	offsetof(struct datagram, link.state) % 64 == 0, "a credit frame needs a line of state");
+_Static_assert(offsetof(struct datagram, link.state) % 64 == 0,
+	"what a credit frame changes is in one line");
 
 /* 0, -EINVAL, -ENOMEM. link: as link_end_init(). */
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
@@ -208,11 +209,8 @@ static inline const void *datagram_come_place(const struct datagram *nic, uint16
 	return pair_numbers_place(&nic->come, source);
 }
 
-/* True if there was no memory for the number of a pair. */
-static inline bool datagram_failed(const struct datagram *nic)
-{
-	return nic->sent.failed || nic->come.failed;
-}
+/* True if there was no memory for the number of a pair: numbers are wrong from then on. */
+bool datagram_failed(const struct datagram *nic);
 
 /* A packet for this host has arrived completely. Its buffer space is free at once. False: refused,
  * because it has lost its end mark in transit (itb.h). */

@@ -8,8 +8,8 @@
  * It passes on the frames of a source in sequence; an early one waits here. Like resequencer.h, but
  * for descriptors: a waiting frame takes no memory of the interface, and the caller sets the limit.
  *
- * A waiting frame is found by source and number, in O(1) unless they far outnumber the chains. No
- * allocation after datagram_order_create(). One thread.
+ * A waiting frame is found by source and number, in O(1) unless they far outnumber the chains. It
+ * allocates only as numbers of sources grow (pair_numbers.h). One thread.
  */
 
 #include "datagram.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define BITS_FIRST 3u
-#define BITS_MAX   15u /* as large as all numbers of PAIR_HOSTS_MAX hosts */
 
 #define LINE (64u / (unsigned)sizeof(struct pair_number))
 
@@ -31,10 +30,8 @@ static struct pair_number *create(unsigned bits)
 int pair_numbers_init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts,
 	const struct pair_memory *memory)
 {
-	*numbers = (struct pair_numbers){.step = 1,
-		.kind = kind & 3,
-		.bits = BITS_FIRST,
-		.last_host = (uint16_t)(hosts - 1)};
+	*numbers = (struct pair_numbers){
+		.step = 1, .kind = kind, .bits = BITS_FIRST, .last_host = (uint16_t)(hosts - 1)};
 	if (kind == PAIR_NUMBERS_FEW) {
 		numbers->entry = create(BITS_FIRST);
 		return numbers->entry != NULL ? 0 : -ENOMEM;
@@ -85,7 +82,7 @@ static bool move_to(struct pair_numbers *numbers, unsigned bits)
 	if (entry == NULL)
 		return false;
 	numbers->entry = entry;
-	numbers->bits = bits & 31;
+	numbers->bits = bits;
 	numbers->used = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (old[i].key == 0)
@@ -147,7 +144,7 @@ static bool grow(struct pair_numbers *numbers)
 		return become_bytes(numbers);
 	if (numbers->kind == PAIR_NUMBERS_BYTES && bytes > sizeof(uint32_t) * hosts_of(numbers))
 		return become_all(numbers);
-	return bits <= BITS_MAX && move_to(numbers, bits);
+	return move_to(numbers, bits);
 }
 
 /* Not in the hot part of put(): hosts without an entry are few after a while. */
@@ -174,8 +171,8 @@ static __attribute__((noinline)) void add(
 	numbers->used++;
 }
 
-/* Large numbers of PAIR_NUMBERS_BYTES are in the table, and perhaps some that were large. */
-static bool has_entry(const struct pair_numbers *numbers, uint32_t host)
+/* Beside bytes the table has the large numbers, and those that were large. */
+static bool may_have_entry(const struct pair_numbers *numbers, uint32_t host)
 {
 	return numbers->kind == PAIR_NUMBERS_FEW ||
 	       *pair_numbers_small(numbers, host) == PAIR_NUMBERS_LARGE;
@@ -190,7 +187,7 @@ uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host)
 
 void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value)
 {
-	struct pair_number *entry = has_entry(numbers, host) ? find(numbers, host) : NULL;
+	struct pair_number *entry = may_have_entry(numbers, host) ? find(numbers, host) : NULL;
 
 	if (entry != NULL && entry->key != 0)
 		entry->value = value;

@@ -4,15 +4,12 @@
 
 /*
  * A number for each of the other hosts, 0 at first. In a fabric of thousands of hosts the numbers
- *of all pairs are most of the memory that a run touches, so they take only as much as they need:
+ * of all pairs are most of the memory that a run touches, so they take only as much as they need
+ * (enum pair_numbers_kind). A hash table that would become larger than a byte for every host is
+ * replaced by bytes, and one beside bytes that would become larger than four bytes for every host
+ * by these.
  *
- *	PAIR_NUMBERS_FEW	an entry of a hash table for each host whose number was set. The
- *table has open addressing and is searched a cache line at a time. PAIR_NUMBERS_BYTES	a byte for
- *every host; numbers from PAIR_NUMBERS_LARGE on are in the table. PAIR_NUMBERS_ALL	four bytes
- *for every host.
- *
- * A table that would become larger than the bytes is replaced by them, and then one that would
- * become larger than all numbers by these. One thread.
+ * One thread. The caller's memory may also have numbers of other objects, whose threads are others.
  */
 
 #include <stdbool.h>
@@ -22,7 +19,15 @@
 #define PAIR_NUMBERS_LARGE 255u
 #define PAIR_HOSTS_MAX     65536u
 
-enum pair_numbers_kind { PAIR_NUMBERS_ALL, PAIR_NUMBERS_BYTES, PAIR_NUMBERS_FEW };
+enum pair_numbers_kind {
+	/* Four bytes for every host. */
+	PAIR_NUMBERS_ALL,
+	/* A byte for every host; numbers from PAIR_NUMBERS_LARGE on are in a hash table. */
+	PAIR_NUMBERS_BYTES,
+	/* A hash table of the hosts whose number was set. It has open addressing and is searched a
+	 * cache line at a time. */
+	PAIR_NUMBERS_FEW,
+};
 
 /* Zeroed memory for a byte or four bytes, by the kind, for each host. */
 struct pair_memory {
@@ -36,7 +41,7 @@ struct pair_number {
 };
 
 struct pair_numbers {
-	/* These 16 bytes are all that is read but for the table. */
+	/* All that is read, except the table, is in these 16 bytes. */
 	union {
 		uint8_t *small; /* of PAIR_NUMBERS_BYTES; PAIR_NUMBERS_LARGE: in the table */
 		uint32_t *all;  /* of PAIR_NUMBERS_ALL */
@@ -77,7 +82,7 @@ static inline const void *pair_numbers_place(const struct pair_numbers *numbers,
 	return &numbers->entry[(host * UINT32_C(0x9E3779B1)) >> (32 - numbers->bits)];
 }
 
-/* Those of the table. */
+/* The rest of get() and set(), for a number that is in no byte; not with PAIR_NUMBERS_ALL. */
 uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host);
 void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value);
 
@@ -85,12 +90,12 @@ void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t valu
 static inline uint8_t *pair_numbers_byte(
 	const struct pair_numbers *numbers, uint32_t host, uint32_t next)
 {
-	uint8_t *small = pair_numbers_small(numbers, host);
+	uint8_t *small;
 
-	return numbers->kind == PAIR_NUMBERS_BYTES && next < PAIR_NUMBERS_LARGE &&
-			       *small != PAIR_NUMBERS_LARGE
-		       ? small
-		       : NULL;
+	if (numbers->kind != PAIR_NUMBERS_BYTES || next >= PAIR_NUMBERS_LARGE)
+		return NULL;
+	small = pair_numbers_small(numbers, host);
+	return *small != PAIR_NUMBERS_LARGE ? small : NULL;
 }
 
 static inline uint32_t pair_numbers_get(const struct pair_numbers *numbers, uint32_t host)

@@ -82,7 +82,7 @@ static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
 	compare(PAIR_NUMBERS_ALL);
 }
 
-static void numbers_of_few_pairs_or_in_bytes_are_those_of_all(void **state)
+static void a_stream_takes_the_same_numbers_of_each_kind(void **state)
 {
 	compare(PAIR_NUMBERS_BYTES);
 	compare(PAIR_NUMBERS_FEW);
@@ -139,7 +139,7 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_stream_that_is_closed_goes_on_as_the_fifo_would),
 	cmocka_unit_test(a_stream_sends_the_frames_that_a_fifo_sends),
-	cmocka_unit_test(numbers_of_few_pairs_or_in_bytes_are_those_of_all),
+	cmocka_unit_test(a_stream_takes_the_same_numbers_of_each_kind),
 };
 
 UNIT_MAIN(tests)

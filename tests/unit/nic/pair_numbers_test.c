@@ -41,7 +41,18 @@ static void init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint
 	const struct pair_memory given = {memory, STEP};
 
 	memset(memory, 0, sizeof(memory));
-	assert_int_equal(0, pair_numbers_init(numbers, kind, hosts, &given));
+	assert_int_equal(0,
+		pair_numbers_init(numbers, kind, hosts, kind == PAIR_NUMBERS_FEW ? NULL : &given));
+}
+
+/* Memory between the numbers in the caller's memory is another's. */
+static void expect_no_more_than_the_numbers(enum pair_numbers_kind kind)
+{
+	const uint8_t *bytes = (const uint8_t *)memory;
+
+	for (uint32_t i = 0; i < HOSTS * STEP; i++)
+		if (i % STEP != 0)
+			assert_int_equal(kind == PAIR_NUMBERS_ALL ? memory[i] : bytes[i], 0);
 }
 
 /* As pair_numbers_pass(), of an array. */
@@ -85,6 +96,7 @@ static void check_against_array(
 	for (uint32_t host = 0; host < hosts; host++)
 		assert_int_equal(pair_numbers_get(&numbers, host), array[host]);
 	assert_false(numbers.failed);
+	expect_no_more_than_the_numbers(kind);
 	pair_numbers_fini(&numbers);
 }
 
@@ -101,22 +113,52 @@ static void numbers_are_those_of_an_array(void **state)
 	}
 }
 
-/* Large ones come and go: 254 is a byte, 255 is not. */
-static void a_number_passes_the_largest_byte(void **state)
+static void a_number_is_in_its_byte_up_to_254(void **state)
+{
+	const uint8_t *byte = (const uint8_t *)memory + 7 * STEP;
+	struct pair_numbers numbers;
+
+	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
+	for (uint32_t i = 0; i < 254; i++)
+		assert_int_equal(pair_numbers_take(&numbers, 7), i);
+	assert_int_equal(*byte, 254);
+	assert_null(numbers.entry);
+	assert_int_equal(pair_numbers_take(&numbers, 7), 254);
+	assert_int_equal(*byte, PAIR_NUMBERS_LARGE);
+	assert_int_equal(numbers.used, 1);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_true(pair_numbers_pass(&numbers, 9, i));
+	assert_int_equal(pair_numbers_get(&numbers, 7), 255);
+	assert_int_equal(pair_numbers_get(&numbers, 8), 0);
+	assert_int_equal(pair_numbers_get(&numbers, 9), 1000);
+	pair_numbers_fini(&numbers);
+}
+
+static void a_large_number_can_become_small_again(void **state)
 {
 	struct pair_numbers numbers;
 
 	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
-	pair_numbers_set(&numbers, 8, 1);
-	for (uint32_t i = 0; i < 1000; i++) {
-		assert_int_equal(pair_numbers_take(&numbers, 7), i);
-		assert_true(pair_numbers_pass(&numbers, 9, i));
-	}
+	pair_numbers_set(&numbers, 7, 1000);
 	pair_numbers_set(&numbers, 7, 3);
-	assert_int_equal(pair_numbers_get(&numbers, 7), 3);
-	assert_int_equal(pair_numbers_get(&numbers, 8), 1);
-	assert_int_equal(pair_numbers_get(&numbers, 9), 1000);
+	assert_int_equal(pair_numbers_take(&numbers, 7), 3);
+	assert_int_equal(pair_numbers_get(&numbers, 7), 4);
 	pair_numbers_fini(&numbers);
+}
+
+static void the_last_of_65536_hosts_has_a_number(void **state)
+{
+	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {
+		struct pair_numbers numbers;
+
+		assert_int_equal(0, pair_numbers_init(&numbers, kind, PAIR_HOSTS_MAX, NULL));
+		for (uint32_t host = 0; host < PAIR_HOSTS_MAX; host++)
+			pair_numbers_set(&numbers, host, host);
+		for (uint32_t host = 0; host < PAIR_HOSTS_MAX; host++)
+			assert_int_equal(pair_numbers_get(&numbers, host), host);
+		assert_false(numbers.failed);
+		pair_numbers_fini(&numbers);
+	}
 }
 
 static void small_numbers_of_all_hosts_take_a_byte_each(void **state)
@@ -133,15 +175,14 @@ static void small_numbers_of_all_hosts_take_a_byte_each(void **state)
 
 static void small_numbers_in_the_memory_of_the_caller_take_no_other(void **state)
 {
-	const uint8_t *bytes = (const uint8_t *)memory;
 	struct pair_numbers numbers;
 
 	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
 	for (uint32_t host = 0; host < HOSTS; host++)
 		pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE - 1);
 	assert_null(numbers.entry);
-	for (uint32_t i = 0; i < HOSTS * STEP; i++)
-		assert_int_equal(bytes[i], i % STEP == 0 ? PAIR_NUMBERS_LARGE - 1 : 0);
+	assert_ptr_equal(numbers.small, memory);
+	expect_no_more_than_the_numbers(PAIR_NUMBERS_BYTES);
 	pair_numbers_fini(&numbers);
 }
 
@@ -197,7 +238,6 @@ static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint
 	return failed;
 }
 
-/* The first large number has no table yet: there it would be lost. */
 static void no_number_is_lost_when_memory_is_short_once(void **state)
 {
 	const uint32_t least[] = {1, PAIR_NUMBERS_LARGE};
@@ -208,6 +248,7 @@ static void no_number_is_lost_when_memory_is_short_once(void **state)
 		while (nth_allocation_fails(PAIR_NUMBERS_FEW, nth, least[i]))
 			nth++;
 		assert_true(nth > 5);
+		/* Without the first one, the table, the first large number would be lost. */
 		for (nth = 2; nth_allocation_fails(PAIR_NUMBERS_BYTES, nth, least[i]);)
 			nth++;
 		assert_true(nth > 4);
@@ -231,7 +272,9 @@ static void a_number_for_which_there_was_no_memory_is_told_for_good(void **state
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(numbers_are_those_of_an_array),
-	cmocka_unit_test(a_number_passes_the_largest_byte),
+	cmocka_unit_test(a_number_is_in_its_byte_up_to_254),
+	cmocka_unit_test(a_large_number_can_become_small_again),
+	cmocka_unit_test(the_last_of_65536_hosts_has_a_number),
 	cmocka_unit_test(small_numbers_of_all_hosts_take_a_byte_each),
 	cmocka_unit_test(small_numbers_in_the_memory_of_the_caller_take_no_other),
 	cmocka_unit_test(large_numbers_of_all_hosts_take_four_bytes_each),
