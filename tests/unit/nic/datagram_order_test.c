@@ -234,6 +234,17 @@ static void each_comes_once_and_in_order_whatever_overtakes_or_is_lost(void **st
 	}
 }
 
+static void a_number_that_was_lost_here_is_told(void **state)
+{
+	struct bed bed;
+
+	start(&bed, 3, false);
+	assert_false(datagram_failed(&bed.nic));
+	bed.nic.order->latest.failed = true;
+	assert_true(datagram_failed(&bed.nic));
+	stop(&bed);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_comes_after_a_gap_is_held_until_it_is_filled),
 	cmocka_unit_test(sources_do_not_wait_for_each_other),
@@ -241,6 +252,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_last_frame_without_its_end_mark_is_refused),
 	cmocka_unit_test(nobody_waits_for_what_was_lost),
 	cmocka_unit_test(each_comes_once_and_in_order_whatever_overtakes_or_is_lost),
+	cmocka_unit_test(a_number_that_was_lost_here_is_told),
 };
 
 UNIT_MAIN(tests)
