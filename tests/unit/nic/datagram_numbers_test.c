@@ -87,28 +87,27 @@ static void check(const struct bed *bed)
 	assert_true(most > PAIR_NUMBERS_LARGE);
 }
 
-static void each_pair_counts_by_itself_with_each_kind_of_numbers(void **state)
+static void exchange_with(enum pair_numbers_kind kind, bool shared)
 {
 	static struct bed bed;
 
-	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {
-		start(&bed, kind, false);
-		exchange(&bed);
-		check(&bed);
-		stop(&bed);
-	}
+	start(&bed, kind, shared);
+	exchange(&bed);
+	check(&bed);
+	stop(&bed);
+}
+
+static void each_pair_counts_by_itself_with_each_kind_of_numbers(void **state)
+{
+	exchange_with(PAIR_NUMBERS_ALL, false);
+	exchange_with(PAIR_NUMBERS_BYTES, false);
+	exchange_with(PAIR_NUMBERS_FEW, false);
 }
 
 static void each_pair_counts_by_itself_in_a_table_that_all_share(void **state)
 {
-	static struct bed bed;
-
-	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_BYTES; kind++) {
-		start(&bed, kind, true);
-		exchange(&bed);
-		check(&bed);
-		stop(&bed);
-	}
+	exchange_with(PAIR_NUMBERS_ALL, true);
+	exchange_with(PAIR_NUMBERS_BYTES, true);
 }
 
 static void a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers(void **state)
