@@ -108,10 +108,12 @@ INLINE void second_step_hosts(
 		const struct virtual_host *host = &fabric->host[virtual_host_of(fabric, *order)];
 
 		fetch(datagram_sent_place(&host->nic, host->next_destination));
-		if (host->stream != NULL)
+		if (host->stream != NULL) {
 			traffic_fetch(host->stream);
-		else
-			fetch(host->source);
+			continue;
+		}
+		fetch(host->source);
+		fetch(host->nic.fifo);
 	}
 }
 

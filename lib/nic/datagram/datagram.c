@@ -37,8 +37,16 @@ static unsigned adapted_vc(const struct datagram *nic)
 	return nic->config.vcs - 1u;
 }
 
+/* Not in the interface itself, for all VCs that there can be: interfaces of a large fabric are more
+ * than what a processor has in its caches of pages, and most send without a FIFO. */
 static int allocate_fifos(struct datagram *nic)
 {
+	const size_t bytes = nic->config.vcs * sizeof(*nic->fifo);
+
+	nic->fifo = aligned_alloc(64, bytes);
+	if (nic->fifo == NULL)
+		return -ENOMEM;
+	memset(nic->fifo, 0, bytes);
 	for (unsigned vc = 0; vc < nic->config.vcs; vc++) {
 		struct datagram_fifo *fifo = &nic->fifo[vc];
 		bool adapted = nic->config.mark_ps != 0 && vc == adapted_vc(nic);
@@ -167,8 +175,9 @@ bool datagram_failed(const struct datagram *nic)
 
 void datagram_fini(struct datagram *nic)
 {
-	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+	for (unsigned vc = 0; nic->fifo != NULL && vc < nic->config.vcs; vc++)
 		free(nic->fifo[vc].message);
+	free(nic->fifo);
 	free(nic->marks);
 	pair_numbers_fini(&nic->sent);
 	pair_numbers_fini(&nic->come);

@@ -94,7 +94,7 @@ struct datagram_fifo {
 	bool started;        /* start_ps is known */
 	weft_time start_ps;  /* when its first frame could have left but for credits */
 	uint32_t wire_bytes; /* of its frames so far, including link overhead */
-};
+} __attribute__((aligned(64)));
 
 /* State of a stream (datagram_stream.h); an interface has at most one. */
 struct datagram_stream {
@@ -133,7 +133,7 @@ struct datagram {
 	uint64_t misrouted;                 /* frames for other hosts that are not in transit */
 	uint64_t unreachable;               /* messages dropped without a route */
 	struct link_end link;
-	struct datagram_fifo fifo[FRAME_VCS_MAX];
+	struct datagram_fifo *fifo; /* [vcs] */
 	struct route_choice choice;
 	struct datagram_config config;
 } __attribute__((aligned(64)));
