@@ -75,7 +75,7 @@ static inline void datagram_stream_inject(struct datagram *nic, weft_time now,
 
 	*packet = stream->frame;
 	packet->message = (uint32_t)nic->messages_sent;
-	packet->sequence = pair_numbers_take(&nic->sent, stream->frame.destination);
+	packet->sequence = datagram_take_number(nic, stream->frame.destination);
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = stream->generated_ps,
 		.payload_bytes = stream->payload_bytes,
