@@ -10,7 +10,7 @@
 static bool can_send(const struct weft_switch *sw, unsigned port)
 {
 	return (sw->usable & BIT64(port)) != 0 &&
-	       credit_available(&sw->port[port].link.tx[sw->sl_to_vc[0]]) > 0;
+	       credit_available(&sw->port[port].link.tx[switch_vc_of_sl(sw, 0)]) > 0;
 }
 
 static int wait_for_links(

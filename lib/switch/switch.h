@@ -60,9 +60,10 @@
 #include "vc_rule.h"
 #include "voq.h"
 
-#define SWITCH_PORTS_MAX 64
-#define SWITCH_HOSTS_MAX 65536 /* of a table: numbers have 16 bits */
-#define SWITCH_PORT_NONE 0xFF
+#define SWITCH_PORTS_MAX   64
+#define SWITCH_HOSTS_MAX   65536 /* of a table: numbers have 16 bits */
+#define SWITCH_PORT_NONE   0xFF
+#define SWITCH_TABLE_BLOCK 64u /* hosts in a block of a table */
 
 struct switch_config {
 	uint64_t device; /* identity for hellos */
@@ -87,6 +88,9 @@ struct switch_config {
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
+	/* Not NULL: the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
+	 * table_block[n] of table_port. So many switches can share memory. The caller's, too. */
+	const uint16_t *table_block;
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
 	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the
 	 * table is; 'vc_rule_at' is this switch in it. */
@@ -155,12 +159,12 @@ struct weft_switch {
 	uint16_t
 		table_last; /* the last host of the table; without one it has host 0, unreachable */
 	const uint8_t *table_port;
-	uint8_t sl_to_vc[16];
-	uint64_t usable; /* outputs whose link is not down */
-	uint64_t busy;   /* outputs that may have something to send */
-	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (switch_pass()) */
-	struct switch_port *port; /* [ports] */
-	struct voq *queue;        /* all queues: [output][input][vc], or [input][vc] without VOQs */
+	const uint16_t *table_block; /* block of table_port, by host / SWITCH_TABLE_BLOCK */
+	uint64_t vc_of_sl;           /* four bits for each service level: switch_vc_of_sl() */
+	uint64_t usable;             /* outputs whose link is not down */
+	uint64_t busy;               /* outputs that may have something to send */
+	uint64_t idle; /* usable outputs where nothing waits, ready or stalled (switch_pass()) */
+	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
 	 */
 	uint32_t report_above_blocks;
@@ -184,9 +188,11 @@ struct weft_switch {
 	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
 					   * congestion control */
 	struct switch_part *part;         /* NULL: it is a whole one (switch_part.h) */
+	struct switch_port port[];        /* [ports] */
 };
 
-_Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");
+_Static_assert(
+	offsetof(struct weft_switch, report_above_blocks) == 64, "the rest is in other lines");
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
@@ -250,7 +256,10 @@ void switch_on_hello(
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 
 /* The table of destinations, as in switch_config; NULL: none. For the files of this folder. */
-void switch_set_table(struct weft_switch *sw, const uint8_t *port, uint32_t hosts);
+void switch_set_table(
+	struct weft_switch *sw, const uint8_t *port, const uint16_t *block, uint32_t hosts);
+/* The VC of each of the 16 service levels. For the files of this folder. */
+void switch_set_vcs(struct weft_switch *sw, const uint8_t *sl_to_vc);
 /* Hosts in it; 0: there is no table. */
 uint32_t switch_table_hosts(const struct weft_switch *sw);
 
@@ -277,6 +286,22 @@ uint64_t switch_stored_packets(const struct weft_switch *sw);
 /* Invariants, for tests and debug builds: accounting of packets, buffers never over, blocks of the
  * queues equal to the credits' view, bitmaps equal to the queues. NULL, or what is wrong. */
 const char *switch_check(const struct weft_switch *sw);
+
+/* The primary port of a host of the table, that is up to table_last. */
+static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned destination)
+{
+	const uint8_t *block =
+		sw->table_port +
+		(size_t)sw->table_block[destination / SWITCH_TABLE_BLOCK] * SWITCH_TABLE_BLOCK;
+
+	return block[destination % SWITCH_TABLE_BLOCK];
+}
+
+/* The VC in which the next device stores packets of a service level. */
+static inline uint8_t switch_vc_of_sl(const struct weft_switch *sw, unsigned sl)
+{
+	return (uint8_t)(sw->vc_of_sl >> 4 * (sl & 15) & 15);
+}
 
 static inline struct crosspoint *switch_cross(
 	const struct weft_switch *sw, unsigned output, unsigned input)

@@ -4,7 +4,6 @@
 /* Exchange of a switch's tables, VC rule and SL to VC. */
 
 #include <errno.h>
-#include <string.h>
 
 #include "switch_congestion.h"
 
@@ -40,12 +39,12 @@ int switch_set_routing(struct weft_switch *sw, const struct switch_routing *rout
 {
 	if (!fits(sw, routing))
 		return -EINVAL;
-	switch_set_table(sw, routing->port, routing->hosts);
+	switch_set_table(sw, routing->port, NULL, routing->hosts);
 	sw->table_alternatives = routing->alternatives;
 	sw->vc_rule = routing->vc_rule;
 	sw->vc_rule_at = routing->vc_rule_at;
 	if (routing->sl_to_vc != NULL)
-		memcpy(sw->sl_to_vc, routing->sl_to_vc, sizeof(sw->sl_to_vc));
+		switch_set_vcs(sw, routing->sl_to_vc);
 	if (sw->congestion != NULL)
 		congestion_control_set_tables(sw->congestion, sw->table_alternatives,
 			switch_table_hosts(sw), routing->stage);

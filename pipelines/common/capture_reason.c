@@ -41,7 +41,7 @@ void capture_decision(const struct weft_switch *sw, const struct weft_packet *pa
 	state->voq_depth_blocks = switch_queues(sw, output, packet->in_port)[packet->vc].blocks;
 	if (packet->route_length != 0)
 		return;
-	primary = sw->table_port[packet->destination];
+	primary = switch_table_port(sw, packet->destination);
 	if (output != primary)
 		state->reason = (sw->usable >> primary & 1) != 0 ? CAPTURE_REASON_ADAPTED
 								 : CAPTURE_REASON_DEFLECTED;

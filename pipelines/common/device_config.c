@@ -46,6 +46,8 @@ static uint32_t buffer_blocks(const struct run_config *run)
 
 /* --- switches --- */
 
+_Static_assert(ROUTE_BLOCK_HOSTS == SWITCH_TABLE_BLOCK, "a switch reads blocks of a table");
+
 static void place_switch(
 	const struct device_config *from, uint32_t number, struct switch_config *config)
 {
@@ -64,7 +66,12 @@ static void place_switch(
 	fabric_routes_map_sl(from->routes, config->sl_to_vc);
 	if (table == NULL)
 		return;
-	config->table_port = route_table_row(table, number);
+	if (from->routes->blocks != NULL) {
+		config->table_port = from->routes->blocks->port;
+		config->table_block = route_blocks_row(from->routes->blocks, number);
+	} else {
+		config->table_port = route_table_row(table, number);
+	}
 	config->table_alternatives = route_table_alternatives(table, number);
 	config->table_hosts = table->hosts;
 }

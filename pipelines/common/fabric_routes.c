@@ -225,9 +225,18 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 	return result;
 }
 
+int fabric_routes_share(struct fabric_routes *routes)
+{
+	if (routes->table == NULL)
+		return 0;
+	routes->blocks = route_blocks_create(routes->table);
+	return routes->blocks == NULL && errno == ENOMEM ? -ENOMEM : 0;
+}
+
 void fabric_routes_free(struct fabric_routes *routes)
 {
 	route_set_destroy(routes->set);
+	route_blocks_destroy(routes->blocks);
 	route_table_destroy(routes->table);
 	queuing_destroy(routes->queuing);
 	*routes = (struct fabric_routes){NULL};

@@ -6,6 +6,7 @@
  * at both clocks and in every process of a lab: they depend on files and topology alone. */
 
 #include "queuing.h"
+#include "route_blocks.h"
 #include "route_set.h"
 #include "route_table.h"
 #include "run_config.h"
@@ -14,8 +15,9 @@ struct fabric_routes {
 	/* One of the two, by routing.mode. */
 	struct route_set *set;
 	struct route_table *table;
-	bool itbs;               /* hosts on the way re-inject messages on some of them */
-	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
+	struct route_blocks *blocks; /* of the table, for switches to share; NULL: they read rows */
+	bool itbs;                   /* hosts on the way re-inject messages on some of them */
+	struct queuing *queuing;     /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
 /* Computes the routes, or loads 'routing.file'. 0, or 'fault': -EINVAL for an algorithm that does
@@ -27,6 +29,9 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
  * algorithm's name tells. */
 int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault);
+/* Lets the switches share the equal parts of a table, for a whole fabric in one process. 0 or
+ * -ENOMEM. */
+int fabric_routes_share(struct fabric_routes *routes);
 void fabric_routes_free(struct fabric_routes *routes);
 
 /* The VC of each service level, for switches and interfaces. */

@@ -107,9 +107,9 @@ static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_
 		switches < UINT8_MAX) {
 		const struct weft_switch *sw = fabric->sw[at.device];
 
-		if (to > sw->table_last || sw->table_port[to] == SWITCH_PORT_NONE)
+		if (to > sw->table_last || switch_table_port(sw, to) == SWITCH_PORT_NONE)
 			return 0;
-		at.port = sw->table_port[to];
+		at.port = switch_table_port(sw, to);
 		switches++;
 	}
 	return switches;

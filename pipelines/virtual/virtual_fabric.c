@@ -337,6 +337,13 @@ void virtual_fabric_close_own(struct virtual_fabric *fabric)
 	arena_free(&fabric->arena);
 }
 
+static int share_routes(struct virtual_fabric *fabric, struct fault *fault)
+{
+	int result = fabric_routes_share(&fabric->routes);
+
+	return result == 0 ? 0 : fault_set(fault, -result, "no memory for a virtual fabric");
+}
+
 /* Each packet reads an entry of the table at each switch, in no order. */
 static void join_table(const struct virtual_fabric *fabric)
 {
@@ -346,7 +353,8 @@ static void join_table(const struct virtual_fabric *fabric)
 	if (table == NULL)
 		return;
 	entries = (size_t)table->switches * table->hosts;
-	arena_join_pages(table->primary, entries);
+	if (fabric->routes.blocks == NULL)
+		arena_join_pages(table->primary, entries);
 	if (table->alternatives != NULL && run_config_is_adaptive(fabric->run))
 		arena_join_pages(table->alternatives, entries * sizeof(*table->alternatives));
 }
@@ -363,6 +371,7 @@ static int build(struct virtual_fabric *fabric, struct fault *fault)
 		(result = virtual_entries_open(fabric, fault)) < 0 ||
 		(result = fabric_routes_compute(
 			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
+		(result = share_routes(fabric, fault)) < 0 ||
 		(result = virtual_wire_cost_open(fabric, fault)) < 0 ||
 		(result = create_switches(fabric, fault)) < 0 ||
 		(result = create_hosts(fabric, fault)) < 0 ||
@@ -390,6 +399,7 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->run = run;
 	fabric->switches = topology->switches;
 	fabric->hosts = topology->hosts;
+	fabric->vcs = run_config_vcs(run);
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
 	fabric->goal_ended = WEFT_TIME_NEVER;

@@ -188,7 +188,7 @@ INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t orde
 	unsigned output = VIRTUAL_PORT(order);
 	const struct weft_switch *sw = fabric->sw[at];
 	unsigned input = next_input(&sw->port[output].output);
-	unsigned before = fabric->crossbar[at].input[output];
+	unsigned before = virtual_inputs(fabric, at)[output];
 
 	fetch(switch_queues(sw, output, input)->head);
 	fetch(&sw->port[input].link.rx);
@@ -252,8 +252,10 @@ INLINE void second_arrival(const struct virtual_prefetch_arrival *arrival)
 	port = &arrival->sw->port[arrival->input];
 	fetch(&port->count[SWITCH_DATA_IN]);
 	fetch(&port->link.rx);
-	fetch(packet->route_length != 0 ? &packet->route[packet->cursor]
-					: &arrival->sw->table_port[packet->destination]);
+	if (packet->route_length != 0)
+		fetch(&packet->route[packet->cursor]);
+	else
+		fetch(&arrival->sw->table_block[packet->destination / SWITCH_TABLE_BLOCK]);
 }
 
 /* The packet's output, and the queue in which it may have to wait. */
@@ -268,7 +270,7 @@ INLINE void third_arrival(const struct virtual_prefetch_arrival *arrival)
 	if (packet->route_length != 0)
 		output = packet->route[packet->cursor] & ROUTE_PORT_MASK;
 	else if (packet->destination <= sw->table_last)
-		output = sw->table_port[packet->destination];
+		output = switch_table_port(sw, packet->destination);
 	if (output >= sw->ports)
 		return;
 	fetch(&arrival->channel[output]);

@@ -36,11 +36,11 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 /* Outputs whose last packet came from 'input': only they can be sending packets of its buffer. */
 static inline uint64_t outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
-	const struct virtual_crossbar *crossbar = &fabric->crossbar[at];
+	const uint8_t *inputs = virtual_inputs(fabric, at);
 	uint64_t outputs = 0;
 
 	for (unsigned port = 0; port < fabric->sw[at]->ports; port += BITS_BYTES)
-		outputs |= bits_equal_bytes(&crossbar->input[port], (uint8_t)input) << port;
+		outputs |= bits_equal_bytes(&inputs[port], (uint8_t)input) << port;
 	return outputs;
 }
 
@@ -67,6 +67,7 @@ static void grant(
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	struct link_end *end = &fabric->sw[at]->port[input].link;
+	uint64_t *watched = virtual_watched(fabric, at);
 	struct credit_rx left;
 	uint32_t leaving[FRAME_VCS_MAX];
 
@@ -75,12 +76,13 @@ static void grant(
 	left.released -= leaving[vc];
 	if (!virtual_credit_due(fabric, &left))
 		return;
-	for (unsigned i = 0; i < end->config.vcs; i++)
+	for (unsigned i = 0; i < fabric->vcs; i++)
 		end->rx[i].released -= leaving[i];
 	virtual_send_credit(fabric, end, back, now);
-	for (unsigned i = 0; i < end->config.vcs; i++)
+	for (unsigned i = 0; i < fabric->vcs; i++) {
 		end->rx[i].released += leaving[i];
-	fabric->crossbar[at].watched[input] = 0;
+		watched[i] &= ~BIT64(input);
+	}
 }
 
 /* The end of any packet that is leaving (input, vc) may make a credit frame due: arms an event for
@@ -89,11 +91,11 @@ static void watch_input(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
-	uint16_t *watched = &fabric->crossbar[at].watched[input];
+	uint64_t *watched = &virtual_watched(fabric, at)[vc];
 
-	if (*watched >> vc & 1)
+	if (*watched >> input & 1)
 		return;
-	*watched |= (uint16_t)(1u << vc);
+	*watched |= BIT64(input);
 	/* For the credit frame, which is at most one transmission away. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
@@ -115,7 +117,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	unsigned input = packet->in_port, vc = packet->vc;
 	bool near;
 
-	fabric->crossbar[at].input[port] = (uint8_t)input;
+	virtual_inputs(fabric, at)[port] = (uint8_t)input;
 	channel->vc = (uint8_t)vc;
 	channel->blocks = packet->blocks;
 	virtual_start(fabric, channel, packet, now);
@@ -176,7 +178,7 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 {
 	struct virtual_tx *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_switch *sw = fabric->sw[at];
-	unsigned input = fabric->crossbar[at].input[port], vc = channel->vc;
+	unsigned input = virtual_inputs(fabric, at)[port], vc = channel->vc;
 
 	channel->armed = false;
 	if (!sw->voq)
