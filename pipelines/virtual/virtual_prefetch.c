@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "event_prefetch.h"
+#include "virtual_control.h"
+#include "virtual_send.h"
 
 /* Not only for speed: the compiler sees no effect in a function that only prefetches, and drops
  * calls of it. */
@@ -29,7 +31,7 @@ INLINE void fetch(const void *memory)
 }
 
 /* Kinds of events: VIRTUAL_PREFETCH_KINDS. */
-enum { LEAVE, HOST_SEND };
+enum { LEAVE, HOST_SEND, CREDIT };
 
 /* Arrivals between one step and the next. */
 #define ARRIVALS_STEP 4u
@@ -41,8 +43,32 @@ static struct virtual_prefetch_list *list_at(struct virtual_prefetch *ahead, uns
 	return &ahead->list[(ahead->first + distance) % VIRTUAL_PREFETCH_LISTS];
 }
 
+INLINE void sort_near(const struct virtual_fabric *fabric, struct virtual_prefetch_list *list,
+	const struct event_bucket *bucket, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t order = event_key_order(fabric->events, bucket->key[i]);
+		unsigned kind = virtual_is_host(fabric, order) ? HOST_SEND : LEAVE;
+
+		list->order[kind][list->count[kind]++] = order;
+	}
+}
+
+INLINE void sort_far(const struct virtual_fabric *fabric, struct virtual_prefetch_list *list,
+	const struct event_bucket *bucket, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t order = event_key_order(fabric->events, bucket->key[i]);
+		unsigned credit = VIRTUAL_KIND(order) == VIRTUAL_CREDIT ? CREDIT : LEAVE;
+		unsigned kind = virtual_is_host(fabric, order) ? HOST_SEND : credit;
+
+		list->item[list->count[CREDIT]] = event_key_item(fabric->events, bucket->key[i]);
+		list->order[kind][list->count[kind]++] = order;
+	}
+}
+
 /* Sorts the bucket after those known; false: there is none. */
-static bool sort_next(struct virtual_fabric *fabric)
+INLINE bool sort_next(struct virtual_fabric *fabric, const bool far)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
 	const struct event_queue *events = fabric->events;
@@ -58,12 +84,10 @@ static bool sort_next(struct virtual_fabric *fabric)
 		return false;
 	list->number = number;
 	memset(list->count, 0, sizeof(list->count));
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t order = event_key_order(events, bucket->key[i]);
-		unsigned kind = virtual_is_host(fabric, order) ? HOST_SEND : LEAVE;
-
-		list->order[kind][list->count[kind]++] = order;
-	}
+	if (far)
+		sort_far(fabric, list, bucket, count);
+	else
+		sort_near(fabric, list, bucket, count);
 	ahead->count++;
 	return true;
 }
@@ -142,11 +166,37 @@ INLINE void fetch_output(const struct virtual_fabric *fabric, uint32_t order)
 	fetch(virtual_switch_channel(fabric, at, port));
 }
 
-INLINE void first_step(
+/* A credit frame uses the end at which it arrives, and the switch if that may send more now. */
+INLINE void first_step_credits(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
+{
+	EACH(order, list, CREDIT)
+	{
+		const struct weft_switch *sw = fabric->sw[VIRTUAL_SWITCH(*order)];
+		const struct link_end *link = &sw->port[VIRTUAL_PORT(*order)].link;
+
+		fetch_output(fabric, *order);
+		virtual_fetch_link(link);
+		fetch(link->rx);
+		fetch(sw);
+	}
+}
+
+INLINE void second_step_credits(
+	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
+{
+	for (unsigned i = 0; i < list->count[CREDIT]; i++)
+		if (!virtual_is_arn(fabric, list->item[i]))
+			fetch(virtual_credit_at(fabric, list->item[i]));
+}
+
+INLINE void first_step(const struct virtual_fabric *fabric,
+	const struct virtual_prefetch_list *list, const bool far)
 {
 	EACH(order, list, LEAVE)
 	fetch_output(fabric, *order);
+	if (far)
+		first_step_credits(fabric, list);
 	first_step_hosts(fabric, list);
 }
 
@@ -172,17 +222,31 @@ INLINE void fetch_next_queue(const struct virtual_fabric *fabric, uint32_t order
 	fetch_queue(sw, output, next_input(&sw->port[output].output));
 }
 
-INLINE void second_step(
-	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
+INLINE void second_step(const struct virtual_fabric *fabric,
+	const struct virtual_prefetch_list *list, const bool far)
 {
+	if (far)
+		second_step_credits(fabric, list);
 	EACH(order, list, LEAVE)
 	fetch_next_queue(fabric, *order);
 	second_step_hosts(fabric, list);
 }
 
+/* What a credit frame needs that an input sends. */
+INLINE void fetch_grant(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
+{
+	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
+	const struct link_end *end = &fabric->sw[at]->port[input].link;
+
+	virtual_fetch_link(end);
+	fetch(&end->tx);
+	fetch(back);
+	fetch(virtual_tx_cold(fabric, back));
+}
+
 /* The next packet of the output, the buffer that it leaves, and the buffer that the packet before
  * it has left. */
-INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t order)
+INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t order, const bool far)
 {
 	uint32_t at = VIRTUAL_SWITCH(order);
 	unsigned output = VIRTUAL_PORT(order);
@@ -192,29 +256,40 @@ INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t orde
 
 	fetch(switch_queues(sw, output, input)->head);
 	fetch(&sw->port[input].link.rx);
-	if (before != SWITCH_PORT_NONE)
-		fetch(&sw->port[before].link.rx);
+	if (before == SWITCH_PORT_NONE)
+		return;
+	fetch(&sw->port[before].link.rx);
+	if (far && (virtual_watched(fabric, at)[0] >> before & 1) != 0)
+		fetch_grant(fabric, at, before);
 }
 
-INLINE void third_step(
-	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
+INLINE void third_step(const struct virtual_fabric *fabric,
+	const struct virtual_prefetch_list *list, const bool far)
 {
 	EACH(order, list, LEAVE)
-	fetch_next_packet(fabric, *order);
+	fetch_next_packet(fabric, *order, far);
 	third_step_hosts(fabric, list);
 }
 
-void virtual_prefetch(struct virtual_fabric *fabric)
+INLINE void look(struct virtual_fabric *fabric, const bool far)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
 
 	drop_past(ahead, fabric->events->current);
 	if (ahead->count > 0)
-		third_step(fabric, list_at(ahead, 0));
+		third_step(fabric, list_at(ahead, 0), far);
 	if (ahead->count > 1)
-		second_step(fabric, list_at(ahead, 1));
-	while (ahead->count < VIRTUAL_PREFETCH_STEPS && sort_next(fabric))
-		first_step(fabric, list_at(ahead, ahead->count - 1));
+		second_step(fabric, list_at(ahead, 1), far);
+	while (ahead->count < VIRTUAL_PREFETCH_STEPS && sort_next(fabric, far))
+		first_step(fabric, list_at(ahead, ahead->count - 1), far);
+}
+
+void virtual_prefetch(struct virtual_fabric *fabric)
+{
+	if (fabric->looks_far)
+		look(fabric, true);
+	else
+		look(fabric, false);
 }
 
 /* The arrival so many places after the current one. */
@@ -319,13 +394,21 @@ void virtual_prefetch_host(struct virtual_fabric *fabric)
 	fetch(datagram_come_place(&host->nic, second.packet->source));
 }
 
-/* The same steps as for buckets. */
-void virtual_prefetch_end(struct virtual_fabric *fabric)
+INLINE void look_at_ends(const struct virtual_fabric *fabric, const bool far)
 {
 	const struct event_queue *events = fabric->events;
 	const struct event_lane *lane = &events->lane[VIRTUAL_LANE_END];
 
 	fetch_output(fabric, event_key_order(events, event_lane_ahead(lane, 3 * END_STEP)));
 	fetch_next_queue(fabric, event_key_order(events, event_lane_ahead(lane, 2 * END_STEP)));
-	fetch_next_packet(fabric, event_key_order(events, event_lane_ahead(lane, END_STEP)));
+	fetch_next_packet(fabric, event_key_order(events, event_lane_ahead(lane, END_STEP)), far);
+}
+
+/* The same steps as for buckets. */
+void virtual_prefetch_end(struct virtual_fabric *fabric)
+{
+	if (fabric->looks_far)
+		look_at_ends(fabric, true);
+	else
+		look_at_ends(fabric, false);
 }

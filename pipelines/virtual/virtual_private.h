@@ -135,12 +135,13 @@ struct virtual_control {
 /* Events of buckets to come, by what they need (virtual_prefetch.c). */
 #define VIRTUAL_PREFETCH_STEPS 3u
 #define VIRTUAL_PREFETCH_LISTS 4u /* a power of two, above the steps */
-#define VIRTUAL_PREFETCH_KINDS 2u
+#define VIRTUAL_PREFETCH_KINDS 3u
 
 struct virtual_prefetch_list {
 	uint64_t number; /* of the bucket */
 	uint8_t count[VIRTUAL_PREFETCH_KINDS];
 	uint32_t order[VIRTUAL_PREFETCH_KINDS][EVENT_SORT_FEW];
+	uint32_t item[EVENT_SORT_FEW]; /* of those of the last kind */
 };
 
 /* An arrival to come at a switch. */
@@ -208,7 +209,7 @@ struct virtual_fabric {
 	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
 	 */
 	bool every_end;
-	bool looks_ahead;
+	bool looks_ahead, looks_far;
 	struct virtual_prefetch ahead;
 	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;

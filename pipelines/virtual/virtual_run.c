@@ -58,6 +58,7 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 		struct virtual_fabric *part = virtual_part_at(fabric, i);
 		uint64_t packets = part->pool.out * sizeof(struct weft_packet);
 
+		part->looks_far = part->state_bytes > (8u << 20);
 		part->looks_ahead = part->state_bytes / 2 / virtual_parts_in_all(fabric) + packets >
 				    CACHE_BYTES;
 	}

@@ -96,7 +96,8 @@ static void watch_input(
 	if (*watched >> input & 1)
 		return;
 	*watched |= BIT64(input);
-	/* For the credit frame, which is at most one transmission away. */
+	/* For the credit frame, which is at most one transmission away: in a small fabric that is
+	 * soon. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
 	__builtin_prefetch(virtual_tx_cold(fabric, back));
