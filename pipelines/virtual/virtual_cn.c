@@ -199,7 +199,7 @@ void virtual_cn_push(struct virtual_fabric *fabric, uint32_t number,
 	const struct virtual_answer *answer, weft_time at)
 {
 	uint32_t *link = &fabric->host[number].first_cn;
-	uint32_t item = virtual_control_take(fabric, &fabric->cns, sizeof(struct virtual_cn));
+	uint32_t item = virtual_control_take(fabric, &fabric->cns);
 	struct virtual_cn *record = fabric->cns.record;
 
 	if (item == VIRTUAL_CONTROL_NONE)

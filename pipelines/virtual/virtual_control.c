@@ -10,12 +10,14 @@
 #include "virtual_send.h"
 #include "virtual_trace.h"
 
-#define NONE VIRTUAL_CONTROL_NONE
+#define NONE             VIRTUAL_CONTROL_NONE
+#define RECORD_BYTES_MAX (FRAME_VCS_MAX * sizeof(struct virtual_credit))
 
 int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records)
 {
 	*control = (struct virtual_control){
 		.record = calloc(records, record_bytes),
+		.record_bytes = record_bytes,
 		.next = calloc(records, sizeof(*control->next)),
 		.size = records,
 	};
@@ -34,14 +36,14 @@ void virtual_control_fini(struct virtual_control *control)
 }
 
 /* Room for as many records again; never 'most' of them. */
-static bool grow(struct virtual_control *control, size_t record_bytes, uint64_t most)
+static bool grow(struct virtual_control *control, uint64_t most)
 {
 	uint32_t size = control->size * 2, *next;
 	void *record;
 
 	if (size >= most)
 		return false;
-	record = realloc(control->record, size * record_bytes);
+	record = realloc(control->record, size * control->record_bytes);
 	next = realloc(control->next, size * sizeof(*next));
 	if (record != NULL)
 		control->record = record;
@@ -56,12 +58,11 @@ static bool grow(struct virtual_control *control, size_t record_bytes, uint64_t 
 }
 
 /* A record, or NONE: the run has failed. */
-static inline uint32_t take(
-	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes)
+static inline uint32_t take(struct virtual_fabric *fabric, struct virtual_control *control)
 {
 	uint32_t record = control->first_free;
 
-	if (record == control->size && !grow(control, record_bytes, fabric->items)) {
+	if (record == control->size && !grow(control, fabric->items)) {
 		fabric->failed = true;
 		return NONE;
 	}
@@ -69,38 +70,35 @@ static inline uint32_t take(
 	return record;
 }
 
-uint32_t virtual_control_take(
-	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes)
+uint32_t virtual_control_take(struct virtual_fabric *fabric, struct virtual_control *control)
 {
-	return take(fabric, control, record_bytes);
+	return take(fabric, control);
 }
 
-static void *record_at(const struct virtual_control *control, size_t record_bytes, uint32_t record)
+static void *record_at(const struct virtual_control *control, uint32_t record)
 {
-	return (uint8_t *)control->record + record * record_bytes;
+	return (uint8_t *)control->record + record * control->record_bytes;
 }
 
 /* Exchanges the contents of two records. */
-static void exchange(
-	const struct virtual_control *control, size_t record_bytes, uint32_t a, uint32_t b)
+static void exchange(const struct virtual_control *control, uint32_t a, uint32_t b)
 {
-	uint8_t between[sizeof(struct control_credit)];
+	uint8_t between[RECORD_BYTES_MAX];
 
-	memcpy(between, record_at(control, record_bytes, a), record_bytes);
-	memcpy(record_at(control, record_bytes, a), record_at(control, record_bytes, b),
-		record_bytes);
-	memcpy(record_at(control, record_bytes, b), between, record_bytes);
+	memcpy(between, record_at(control, a), control->record_bytes);
+	memcpy(record_at(control, a), record_at(control, b), control->record_bytes);
+	memcpy(record_at(control, b), between, control->record_bytes);
 }
 
 /* A channel has sent 'record', after others that arrive with it. Events of one time come by their
  * records, which depend on what was under way before: so the contents are sorted. */
-static __attribute__((noinline)) void sort_sent(struct virtual_control *control,
-	struct virtual_control_sent *sent, size_t record_bytes, uint32_t record)
+static __attribute__((noinline)) void sort_sent(
+	struct virtual_control *control, struct virtual_control_sent *sent, uint32_t record)
 {
 	uint32_t *link = &sent->item;
 
 	while (*link != NONE && *link > record) {
-		exchange(control, record_bytes, record, *link);
+		exchange(control, record, *link);
 		link = &control->next[*link];
 	}
 	control->next[record] = *link;
@@ -110,13 +108,12 @@ static __attribute__((noinline)) void sort_sent(struct virtual_control *control,
 /* Adds the event of a record that a channel has sent. What takes no time may have arrived before
  * the next is sent: there is no order to keep. */
 static inline void push(struct virtual_fabric *fabric, struct virtual_control *control,
-	struct virtual_control_sent *sent, size_t record_bytes, struct sim_event event,
-	uint32_t first)
+	struct virtual_control_sent *sent, struct sim_event event, uint32_t first)
 {
 	uint32_t record = event.item - first;
 
 	if (__builtin_expect(sent->at == event.at, 0) && event.at != fabric->now) {
-		sort_sent(control, sent, record_bytes, record);
+		sort_sent(control, sent, record);
 	} else {
 		*sent = (struct virtual_control_sent){event.at, record};
 		control->next[record] = NONE;
@@ -134,74 +131,79 @@ static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32
 	return &fabric->host[virtual_host_of(fabric, order)].nic.link;
 }
 
+void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct control_credit *credit, weft_time at, uint32_t order)
+{
+	uint32_t item = take(fabric, &fabric->credits);
+	struct virtual_credit *total;
+
+	if (item == NONE)
+		return;
+	total = virtual_credit_at(fabric, item);
+	for (unsigned vc = 0; vc < credit->vcs; vc++)
+		total[vc] = (struct virtual_credit){credit->limit[vc], credit->sent[vc]};
+	push(fabric, &fabric->credits, &virtual_tx_cold(fabric, channel)->credits,
+		(struct sim_event){at, order, item}, 0);
+}
+
 /* True if it has crossed to another part. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	uint32_t item, weft_time now)
+	const struct control_credit *credit, weft_time now)
 {
-	const struct control_credit *credit = virtual_credit_at(fabric, item);
-
 	if (fabric->watch != NULL)
 		virtual_trace_credit(fabric, channel->credit, credit, now);
 	if (!channel->crosses)
 		return false;
 	virtual_cross_credit(
 		fabric, channel, credit, now + virtual_tx_cold(fabric, channel)->delay_ps);
-	virtual_control_give(&fabric->credits, item);
 	return true;
-}
-
-void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_credit *credit, weft_time at, uint32_t order)
-{
-	uint32_t item = take(fabric, &fabric->credits, sizeof(*credit));
-
-	if (item == NONE)
-		return;
-	*virtual_credit_at(fabric, item) = *credit;
-	push(fabric, &fabric->credits, &virtual_tx_cold(fabric, channel)->credits, sizeof(*credit),
-		(struct sim_event){at, order, item}, 0);
 }
 
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now)
 {
-	struct virtual_tx_cold *cold = virtual_tx_cold(fabric, channel);
 	const struct link_end *peer;
-	uint32_t item = take(fabric, &fabric->credits, sizeof(struct control_credit));
+	struct control_credit credit;
 
-	if (item == NONE)
-		return;
-	link_end_fill_credit(end, virtual_credit_at(fabric, item), now);
+	link_end_fill_credit(end, &credit, now);
 	if (__builtin_expect(channel->special, 0) &&
-		send_special_credit(fabric, channel, item, now))
+		send_special_credit(fabric, channel, &credit, now))
 		return;
-	push(fabric, &fabric->credits, &cold->credits, sizeof(struct control_credit),
-		(struct sim_event){now + cold->delay_ps, channel->credit, item}, 0);
+	virtual_push_credit(fabric, channel, &credit,
+		now + virtual_tx_cold(fabric, channel)->delay_ps, channel->credit);
 	peer = end_of(fabric, channel->credit);
 	virtual_fetch_link(peer);
 	__builtin_prefetch(peer->tx, 1);
 	__builtin_prefetch(peer->rx, 1);
 }
 
-void virtual_renew_credit(struct control_credit *credit, const struct link_end *end)
+/* Of two credit frames that an end sends at the same time over a link without delay, the older one
+ * may arrive last: what it would take back stays granted. */
+void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
+	const struct link_end *end, struct control_credit *credit)
 {
-	for (unsigned vc = 0; vc < credit->vcs; vc++)
-		if ((int32_t)(credit->limit[vc] - end->tx[vc].limit) < 0)
-			credit->limit[vc] = end->tx[vc].limit;
+	const struct virtual_credit *total = virtual_credit_at(fabric, item);
+
+	credit->session = end->peer_session;
+	credit->peer_session = end->config.session;
+	credit->vcs = (uint8_t)fabric->vcs;
+	for (unsigned vc = 0; vc < fabric->vcs; vc++) {
+		bool newer = (int32_t)(total[vc].limit - end->tx[vc].limit) >= 0;
+
+		credit->limit[vc] = newer ? total[vc].limit : end->tx[vc].limit;
+		credit->sent[vc] = total[vc].sent;
+	}
 }
 
 /* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total speaks of what
  * is still under way, too, and must not count as lost. */
-struct control_credit *virtual_open_credit(
-	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end)
+void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
+	struct control_credit *credit)
 {
-	struct control_credit *credit = virtual_credit_at(fabric, item);
-
-	virtual_renew_credit(credit, end);
-	for (unsigned vc = 0; vc < credit->vcs; vc++)
+	virtual_show_credit(fabric, item, end, credit);
+	for (unsigned vc = 0; vc < fabric->vcs; vc++)
 		credit->sent[vc] = end->rx[vc].received;
 	virtual_control_give(&fabric->credits, item);
-	return credit;
 }
 
 /* --- notifications --- */
@@ -209,13 +211,13 @@ struct control_credit *virtual_open_credit(
 void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time at, uint32_t order)
 {
-	uint32_t item = take(fabric, &fabric->arns, sizeof(*arn));
+	uint32_t item = take(fabric, &fabric->arns);
 
 	if (item == NONE)
 		return;
 	item += (uint32_t)fabric->items;
 	*virtual_arn_at(fabric, item) = *arn;
-	push(fabric, &fabric->arns, &virtual_tx_cold(fabric, channel)->arns, sizeof(*arn),
+	push(fabric, &fabric->arns, &virtual_tx_cold(fabric, channel)->arns,
 		(struct sim_event){at, order, item}, (uint32_t)fabric->items);
 }
 

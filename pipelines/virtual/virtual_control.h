@@ -11,9 +11,8 @@
 
 int virtual_control_init(struct virtual_control *control, size_t record_bytes, uint32_t records);
 void virtual_control_fini(struct virtual_control *control);
-/* A record of a size, or VIRTUAL_CONTROL_NONE: the run has failed. */
-uint32_t virtual_control_take(
-	struct virtual_fabric *fabric, struct virtual_control *control, size_t record_bytes);
+/* A record, or VIRTUAL_CONTROL_NONE: the run has failed. */
+uint32_t virtual_control_take(struct virtual_fabric *fabric, struct virtual_control *control);
 static inline void virtual_control_give(struct virtual_control *control, uint32_t record)
 {
 	control->next[record] = control->first_free;
@@ -23,12 +22,12 @@ static inline void virtual_control_give(struct virtual_control *control, uint32_
 /* Sends a credit frame of this end, over the link that 'channel' sends by. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now);
-/* Two credit frames that an end sends at the same time over a link without delay may arrive in
- * either order: what the older one would take back stays granted. */
-void virtual_renew_credit(struct control_credit *credit, const struct link_end *end);
-/* The credit frame that arrives at this end; valid until the next one is sent. */
-struct control_credit *virtual_open_credit(
-	struct virtual_fabric *fabric, uint32_t item, const struct link_end *end);
+/* Fills in the credit frame that arrives at this end; it is no longer under way. */
+void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
+	struct control_credit *credit);
+/* Fills in the one that will arrive, with the totals that its sender gave. */
+void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
+	const struct link_end *end, struct control_credit *credit);
 
 /* A frame that a channel has sent arrives at 'at', as the event of that order. Those of one time
  * arrive in the order of the calls. */
@@ -48,10 +47,16 @@ static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t 
 	return item >= fabric->items;
 }
 
-static inline struct control_credit *virtual_credit_at(
+/* Of a credit frame only what its receiver does not know: all sessions are the first ones. */
+struct virtual_credit {
+	uint32_t limit, sent;
+};
+
+/* [VCs of the run] */
+static inline struct virtual_credit *virtual_credit_at(
 	const struct virtual_fabric *fabric, uint32_t item)
 {
-	return (struct control_credit *)fabric->credits.record + item;
+	return (struct virtual_credit *)fabric->credits.record + (size_t)item * fabric->vcs;
 }
 
 static inline struct control_arn *virtual_arn_at(const struct virtual_fabric *fabric, uint32_t item)

@@ -318,8 +318,8 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 	uint32_t records = 4 * fabric->topology->links + 1;
 
 	if (create_pool(fabric) < 0 ||
-		virtual_control_init(&fabric->credits, sizeof(struct control_credit), records) <
-			0 ||
+		virtual_control_init(&fabric->credits, fabric->vcs * sizeof(struct virtual_credit),
+			records) < 0 ||
 		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return -ENOMEM;
 	/* There is hardly a credit frame under way without a packet that has made room for it. */

@@ -464,12 +464,14 @@ void virtual_host_credit(
 	struct virtual_fabric *fabric, uint32_t number, uint32_t item, weft_time now)
 {
 	struct link_end *end = &fabric->host[number].nic.link;
+	struct control_credit credit;
 
 	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
 		hear(fabric, number, item, now);
 		return;
 	}
-	link_end_on_credit(end, virtual_open_credit(fabric, item, end), now);
+	virtual_open_credit(fabric, item, end, &credit);
+	link_end_on_credit(end, &credit, now);
 	if (fabric->host[number].stream != NULL &&
 		virtual_host_channel(fabric, number)->blocked_since == WEFT_TIME_NEVER)
 		return; /* it is not credits that the stream waits for */

@@ -126,6 +126,7 @@ struct virtual_host {
 /* Control frames of a kind that are under way (virtual_control.h). */
 struct virtual_control {
 	void *record; /* [size] */
+	size_t record_bytes;
 	/* Of a free record: the next one. Of one under way: the next smaller one of those that
 	 * arrive with it (virtual_control.c). */
 	uint32_t *next;

@@ -260,6 +260,7 @@ void virtual_switch_credit(
 	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];
+	struct control_credit credit;
 
 	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
 		const struct control_arn arn = virtual_take_arn(fabric, item);
@@ -267,6 +268,7 @@ void virtual_switch_credit(
 		congestion_control_on_arn(sw->congestion, port, &arn, now);
 		return;
 	}
-	switch_on_credit(sw, port, virtual_open_credit(fabric, item, &sw->port[port].link), now);
+	virtual_open_credit(fabric, item, &sw->port[port].link, &credit);
+	switch_on_credit(sw, port, &credit, now);
 	virtual_switch_try(fabric, at, port, now);
 }

@@ -78,16 +78,15 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 }
 
 /* As the receiver is going to take it. */
-static const struct control_credit *show_credit(
-	struct virtual_fabric *fabric, const struct sim_event *event)
+static void show_credit(const struct virtual_fabric *fabric, const struct sim_event *event,
+	struct control_credit *credit)
 {
 	const struct topology_port at = port_of(fabric, event->order);
-	struct control_credit *credit = virtual_credit_at(fabric, event->item);
 
-	virtual_renew_credit(credit, at.kind == DEVICE_SWITCH
-					     ? &fabric->sw[at.device]->port[at.port].link
-					     : &fabric->host[at.device].nic.link);
-	return credit;
+	virtual_show_credit(fabric, event->item,
+		at.kind == DEVICE_SWITCH ? &fabric->sw[at.device]->port[at.port].link
+					 : &fabric->host[at.device].nic.link,
+		credit);
 }
 
 void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event)
@@ -95,6 +94,7 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 	struct virtual_trace_record record = {
 		.now = event->at, .at = port_of(fabric, event->order)};
 	const struct weft_packet *packet;
+	struct control_credit credit;
 
 	switch (VIRTUAL_KIND(event->order)) {
 	case VIRTUAL_ARRIVE:
@@ -105,10 +105,12 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
 	case VIRTUAL_CREDIT:
 		if (virtual_is_cn(fabric, event->item))
 			return; /* it passes no link */
-		if (virtual_is_arn(fabric, event->item))
+		if (virtual_is_arn(fabric, event->item)) {
 			record.arn = virtual_arn_at(fabric, event->item);
-		else
-			record.credit = show_credit(fabric, event);
+		} else {
+			show_credit(fabric, event, &credit);
+			record.credit = &credit;
+		}
 		call(fabric, &record);
 		return;
 	default:

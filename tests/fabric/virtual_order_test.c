@@ -21,9 +21,7 @@ static const char tree[] = "weft: run/1\n"
 static void free_in_order(struct virtual_fabric *fabric, const uint32_t *order)
 {
 	for (unsigned i = 0; i < FRAMES; i++)
-		assert_int_equal(virtual_control_take(
-					 fabric, &fabric->credits, sizeof(struct control_credit)),
-			i);
+		assert_int_equal(virtual_control_take(fabric, &fabric->credits), i);
 	for (unsigned i = FRAMES; i-- > 0;)
 		virtual_control_give(&fabric->credits, order[i]);
 }
@@ -35,7 +33,7 @@ static void expect_in_order(struct virtual_fabric *fabric, uint32_t least)
 	for (unsigned i = 0; i < FRAMES; i++) {
 		assert_true(event_queue_pop(fabric->events, WEFT_TIME_NEVER, &event));
 		assert_int_equal(event.at, 30 * PS_PER_NS);
-		assert_int_equal(virtual_credit_at(fabric, event.item)->limit[0], least + i);
+		assert_int_equal(virtual_credit_at(fabric, event.item)->limit, least + i);
 		virtual_control_give(&fabric->credits, event.item);
 	}
 	assert_true(event_queue_is_empty(fabric->events));
