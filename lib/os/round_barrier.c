@@ -17,7 +17,9 @@ void round_barrier_init(struct round_barrier *barrier, unsigned parties)
 {
 	atomic_init(&barrier->parties, parties);
 	barrier->spins = parties <= cpu_count() ? SPINS : 0;
-	atomic_init(&barrier->arrived, 0);
+	atomic_init(&barrier->few, 0);
+	atomic_init(&barrier->many, 0);
+	barrier->arrived = parties <= 2 ? &barrier->few : &barrier->many;
 	atomic_init(&barrier->round, 0);
 	atomic_init(&barrier->sleepers, 0);
 }
@@ -47,7 +49,7 @@ static void sleep_in(struct round_barrier *barrier, unsigned round)
  * the new round: both accesses are sequentially consistent. */
 static void open_round(struct round_barrier *barrier, unsigned round)
 {
-	atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(barrier->arrived, 0, memory_order_relaxed);
 	atomic_store(&barrier->round, round + 1);
 	if (atomic_load(&barrier->sleepers) != 0)
 		syscall(SYS_futex, &barrier->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -57,7 +59,7 @@ void round_barrier_wait(struct round_barrier *barrier)
 {
 	unsigned round = atomic_load_explicit(&barrier->round, memory_order_relaxed);
 
-	if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 ==
+	if (atomic_fetch_add_explicit(barrier->arrived, 1, memory_order_acq_rel) + 1 ==
 		atomic_load_explicit(&barrier->parties, memory_order_relaxed)) {
 		open_round(barrier, round);
 		return;

@@ -14,9 +14,12 @@
 struct round_barrier {
 	atomic_uint parties;
 	unsigned spins; /* looks before a thread sleeps */
-	_Alignas(64) atomic_uint arrived;
+	/* In the line that all wait for, if there are two threads: the last one needs one line
+	 * less. With more, those that wait would take it from those that come. */
+	atomic_uint *arrived;
+	_Alignas(64) atomic_uint many;
 	_Alignas(64) atomic_uint round;
-	atomic_uint sleepers;
+	atomic_uint sleepers, few;
 };
 
 /* For so many threads, 1 or more. */

@@ -278,7 +278,7 @@ void virtual_cross_take_control(
 	}
 }
 
-void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box)
+void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box *box)
 {
 	for (uint32_t i = 0; i < box->packets; i++)
 		virtual_cross_take_packet(fabric, &box->packet[i],
@@ -286,5 +286,4 @@ void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box)
 	virtual_cross_end_packets(fabric);
 	for (uint32_t i = 0; i < box->controls; i++)
 		virtual_cross_take_control(fabric, &box->control[i]);
-	virtual_box_clear(box);
 }

@@ -87,8 +87,9 @@ void virtual_cross_complete(struct virtual_fabric *fabric);
  * is none. For an empty pool. */
 struct weft_packet *virtual_cross_reclaim(struct virtual_fabric *fabric);
 
-/* Empties a box: all that is in it becomes events of this part. */
-void virtual_cross_take(struct virtual_fabric *fabric, struct virtual_box *box);
+/* All that is in a box becomes events of this part. Its sender clears it before it fills it again.
+ */
+void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box *box);
 /* The same for one of them, which has come in another way. Packets become events with
  * virtual_cross_end_packets(), which is called after the last one of a sender. */
 void virtual_cross_take_packet(struct virtual_fabric *fabric,

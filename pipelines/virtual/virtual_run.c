@@ -20,7 +20,8 @@
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
 
-#define CACHE_BYTES (UINT64_C(2) << 20)
+#define CACHE_BYTES      (UINT64_C(2) << 20)
+#define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 
 struct run_loop {
 	struct virtual_fabric *fabric;
@@ -49,18 +50,20 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 }
 
 /* Once the devices and the packets in them are more than a cache holds it pays to look ahead. About
- * half of what devices take is in use. */
+ * half of what devices take is in use. With several threads a good part of the packets has come
+ * from another one, and is in no cache of this one: they count twice, and it pays at half the size.
+ */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {
-	unsigned parts = virtual_parts_count(fabric);
+	const unsigned parts = virtual_parts_count(fabric), threads = parts > 1 ? 2 : 1;
 
 	for (unsigned i = 0; i < parts; i++) {
 		struct virtual_fabric *part = virtual_part_at(fabric, i);
+		uint64_t state = part->state_bytes / virtual_parts_in_all(fabric);
 		uint64_t packets = part->pool.out * sizeof(struct weft_packet);
 
-		part->looks_far = part->state_bytes > (8u << 20);
-		part->looks_ahead = part->state_bytes / 2 / virtual_parts_in_all(fabric) + packets >
-				    CACHE_BYTES;
+		part->looks_ahead = state / 2 + threads * packets > CACHE_BYTES / threads;
+		part->looks_far = state > VERY_LARGE_BYTES;
 	}
 }
 
