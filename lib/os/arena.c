@@ -11,6 +11,11 @@
 #define MADV_COLLAPSE 25
 #endif
 
+/* Since Linux 5.14. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define LINE       ((size_t)64)
 #define SMALL_PAGE ((size_t)4096)
 #define HUGE_PAGE  ((size_t)2 << 20)
@@ -73,6 +78,14 @@ void arena_join_pages(const void *memory, size_t bytes)
 
 	if (first < end)
 		madvise(first, (size_t)(end - first), MADV_COLLAPSE);
+}
+
+void arena_touch_pages(void *memory, size_t bytes)
+{
+	uint8_t *first = (uint8_t *)((uintptr_t)memory & ~(SMALL_PAGE - 1));
+	uint8_t *end = (uint8_t *)round_up((uintptr_t)memory + bytes, SMALL_PAGE);
+
+	madvise(first, (size_t)(end - first), MADV_POPULATE_WRITE);
 }
 
 void arena_free(struct arena *arena)

@@ -17,6 +17,10 @@ struct arena {
 
 /* Zeroed, aligned to a cache line. NULL without memory. */
 void *arena_get(struct arena *arena, size_t bytes);
+/* Memory that a run is going to touch all over, soon and in no order: all of its pages are there
+ * from now on, so that the run is not interrupted for them. Without effect before Linux 5.14. */
+void arena_touch_pages(void *memory, size_t bytes);
+
 void arena_free(struct arena *arena);
 
 /* The first bytes of an array from arena_get() get small pages: of one that may be long, but of
