@@ -326,8 +326,16 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 		return -ENOMEM;
 	/* There is hardly a credit frame under way without a packet that has made room for it. */
 	fabric->items = fabric->pool.size + 4 * (uint64_t)records;
+	if (virtual_fabric_fit_events(fabric) < 0)
+		return -ENOMEM;
+	return virtual_cn_open_own(fabric);
+}
+
+int virtual_fabric_fit_events(struct virtual_fabric *fabric)
+{
+	event_queue_destroy(fabric->events);
 	fabric->events = create_queue(fabric);
-	return fabric->events != NULL ? virtual_cn_open_own(fabric) : -ENOMEM;
+	return fabric->events != NULL ? 0 : -ENOMEM;
 }
 
 void virtual_fabric_close_own(struct virtual_fabric *fabric)

@@ -482,7 +482,8 @@ static int create_workers(struct virtual_fabric *fabric, struct virtual_parts *p
 
 		worker->parts = parts;
 		worker->fabric = fabric;
-		if (i > 0 && create_part(fabric, worker, i) < 0)
+		if ((i > 0 ? create_part(fabric, worker, i) : virtual_fabric_fit_events(fabric)) <
+			0)
 			return -ENOMEM;
 		for (unsigned side = 0; side < 2; side++) {
 			size_t bytes = parts->count * sizeof(struct virtual_box);

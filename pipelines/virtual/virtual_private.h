@@ -332,6 +332,9 @@ static inline struct datagram_origin *virtual_origin_of(
 
 /* Packets, events and control frames, of which each part has its own. 0 or -ENOMEM. */
 int virtual_fabric_open_own(struct virtual_fabric *fabric);
+/* Before the run: an event queue for the share of the events that this part has now. 0 or -ENOMEM.
+ */
+int virtual_fabric_fit_events(struct virtual_fabric *fabric);
 void virtual_fabric_close_own(struct virtual_fabric *fabric);
 
 /* Payload in bytes of the shortest frame of the traffic. */
