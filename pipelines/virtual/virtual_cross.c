@@ -13,6 +13,7 @@
 #include "virtual_send.h"
 
 #define ROOM_FIRST 64u
+#define AHEAD	   3u
 
 void virtual_box_free(struct virtual_box *box)
 {
@@ -42,6 +43,13 @@ static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count,
 	return true;
 }
 
+/* The other part has read it last. */
+static inline void fetch_element(const struct virtual_crossing_packet *element)
+{
+	__builtin_prefetch(element, 1);
+	__builtin_prefetch((const uint8_t *)(element + 1) - 1, 1);
+}
+
 /* A packet more without its origin. */
 static struct virtual_crossing_packet *add_packet(
 	struct virtual_fabric *fabric, struct virtual_box *box, struct weft_packet *packet)
@@ -55,6 +63,8 @@ static struct virtual_crossing_packet *add_packet(
 	if (!has)
 		return NULL;
 	__builtin_prefetch(virtual_origin_of(fabric, packet));
+	if (box->packets + AHEAD < box->packet_room)
+		fetch_element(&box->packet[box->packets + AHEAD]);
 	box->left[box->packets] = packet;
 	box->packet[box->packets].packet = *packet;
 	return &box->packet[box->packets++];

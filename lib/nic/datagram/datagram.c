@@ -95,6 +95,15 @@ static int allocate_numbers(struct datagram *nic)
 	return pair_numbers_init(&nic->come, config->numbers, config->hosts, given_come);
 }
 
+void datagram_separate_numbers(struct datagram *nic)
+{
+	const struct pair_memory come = {
+		.first = place_of(&nic->config, nic->config.host, 0, 1).first, .step = 2};
+
+	if (nic->config.number_table != NULL)
+		pair_numbers_init(&nic->come, nic->config.numbers, nic->config.hosts, &come);
+}
+
 /* Retransmissions exist only where hosts can discard packets in transit. */
 static int allocate_order(struct datagram *nic)
 {

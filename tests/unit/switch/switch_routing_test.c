@@ -127,6 +127,30 @@ static void what_goes_past_the_queues_goes_by_the_new_table_too(void **state)
 	finish(bench, &tables);
 }
 
+static void a_table_in_blocks_is_read_by_their_numbers_until_the_next_table(void **state)
+{
+	/* Hosts 0 to 63 behind port 3, 64 to 127 and 128 to 149 behind port 5. */
+	static const uint16_t block[] = {2, 0, 0};
+	struct tables tables = make_tables(1, 0);
+	uint8_t port[3 * SWITCH_TABLE_BLOCK];
+	struct bench *bench = make(true);
+
+	(void)state;
+	memset(port, 5, SWITCH_TABLE_BLOCK);
+	memset(port + SWITCH_TABLE_BLOCK, 7, SWITCH_TABLE_BLOCK);
+	memset(port + 2 * SWITCH_TABLE_BLOCK, 3, SWITCH_TABLE_BLOCK);
+	switch_set_table(bench->sw, port, block, 150);
+	assert_int_equal(arrive(bench, 0, 0)->out_port, 3);
+	assert_int_equal(arrive(bench, 0, 63)->out_port, 3);
+	assert_int_equal(arrive(bench, 0, 64)->out_port, 5);
+	assert_int_equal(arrive(bench, 0, 149)->out_port, 5);
+	assert_int_equal(arrive(bench, 0, 150)->discard, SWITCH_DISCARD_NO_ROUTE);
+	assert_int_equal(set_tables(bench, &tables), 0);
+	assert_int_equal(arrive(bench, 0, 63)->out_port, 1);
+	switch_take_discards(bench->sw);
+	finish(bench, &tables);
+}
+
 static void stored_before_goes_where_it_was_routed(bool voq)
 {
 	struct tables tables = make_tables(1, 0);
@@ -536,6 +560,7 @@ static void every_packet_leaves_by_what_was_in_use_when_it_came(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_arrives_after_an_exchange_goes_by_the_new_table),
 	cmocka_unit_test(what_goes_past_the_queues_goes_by_the_new_table_too),
+	cmocka_unit_test(a_table_in_blocks_is_read_by_their_numbers_until_the_next_table),
 	cmocka_unit_test(what_is_stored_goes_where_the_old_table_sent_it),
 	cmocka_unit_test(a_way_around_a_link_that_is_down_is_one_of_the_new_tables),
 	cmocka_unit_test(a_table_of_fewer_hosts_ends_earlier),
