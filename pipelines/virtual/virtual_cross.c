@@ -13,7 +13,7 @@
 #include "virtual_send.h"
 
 #define ROOM_FIRST 64u
-#define AHEAD	   3u
+#define AHEAD      3u
 
 void virtual_box_free(struct virtual_box *box)
 {

@@ -232,7 +232,7 @@ INLINE void second_step(const struct virtual_fabric *fabric,
 	second_step_hosts(fabric, list);
 }
 
-/* What a credit frame needs that an input sends. */
+/* A credit frame that an input sends uses its link and the channel back. */
 INLINE void fetch_grant(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);

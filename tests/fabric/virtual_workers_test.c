@@ -18,6 +18,7 @@
 #include "virtual_capture.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
+#include "virtual_parts.h"
 
 #ifndef WORKERS_CASES
 #define WORKERS_CASES 24
@@ -57,6 +58,20 @@ static void any_number_of_workers_gives_the_same_bytes(void **state)
 		ran += run_case(first + i);
 	print_message("%u of %u cases could be run\n", ran, cases);
 	assert_int_equal(ran, cases);
+}
+
+static void all_workers_have_event_queues_for_their_share_of_the_events(void **state)
+{
+	struct fault fault = {""};
+	struct virtual_lab lab;
+	unsigned whole;
+
+	virtual_lab_open(&lab, drawn_plain, NULL, 0);
+	whole = lab.fabric->events->shift;
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 4, &fault), 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(virtual_part_at(lab.fabric, i)->events->shift, whole + 2);
+	virtual_lab_close(&lab);
 }
 
 /* By two workers, and 'sets' ends with NULL. */
@@ -278,6 +293,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_run_of_several_workers_can_be_stopped),
 	cmocka_unit_test(a_run_of_several_workers_can_be_stopped_where_nothing_happens),
 	cmocka_unit_test(any_number_of_workers_gives_the_same_bytes),
+	cmocka_unit_test(all_workers_have_event_queues_for_their_share_of_the_events),
 	cmocka_unit_test(what_only_one_worker_can_run_is_refused_by_its_name),
 	cmocka_unit_test(more_workers_than_switches_or_than_the_limit_are_refused),
 	cmocka_unit_test(captures_have_the_bytes_of_one_worker),

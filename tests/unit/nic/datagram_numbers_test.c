@@ -13,25 +13,29 @@
 #define HOSTS  40u
 #define FRAMES 60000u
 
+enum memory { OWN, SHARED, APART };
+
 struct bed {
 	struct datagram nic[HOSTS];
 	void *table; /* NULL: none */
 	uint32_t sent[HOSTS][HOSTS];
 };
 
-static void start(struct bed *bed, enum pair_numbers_kind kind, bool shared)
+static void start(struct bed *bed, enum pair_numbers_kind kind, enum memory memory)
 {
 	const struct link_end_config link = {.vcs = 1, .vc_blocks = 64, .open = true, .session = 1};
 	struct datagram_config config = {
 		.hosts = HOSTS, .mtu_bytes = 1000, .vcs = 1, .queue = 4, .numbers = kind};
 
 	memset(bed, 0, sizeof(*bed));
-	bed->table = shared ? calloc(2 * HOSTS * HOSTS, sizeof(uint32_t)) : NULL;
+	bed->table = memory != OWN ? calloc(2 * HOSTS * HOSTS, sizeof(uint32_t)) : NULL;
 	config.number_table = bed->table;
 	for (uint16_t i = 0; i < HOSTS; i++) {
 		config.host = i;
 		assert_int_equal(0, datagram_init(&bed->nic[i], &config, &link));
 		link_end_renew_open(&bed->nic[i].link);
+		if (memory == APART)
+			datagram_separate_numbers(&bed->nic[i]);
 	}
 }
 
@@ -87,11 +91,11 @@ static void check(const struct bed *bed)
 	assert_true(most > PAIR_NUMBERS_LARGE);
 }
 
-static void exchange_with(enum pair_numbers_kind kind, bool shared)
+static void exchange_with(enum pair_numbers_kind kind, enum memory memory)
 {
 	static struct bed bed;
 
-	start(&bed, kind, shared);
+	start(&bed, kind, memory);
 	exchange(&bed);
 	check(&bed);
 	stop(&bed);
@@ -99,15 +103,48 @@ static void exchange_with(enum pair_numbers_kind kind, bool shared)
 
 static void each_pair_counts_by_itself_with_each_kind_of_numbers(void **state)
 {
-	exchange_with(PAIR_NUMBERS_ALL, false);
-	exchange_with(PAIR_NUMBERS_BYTES, false);
-	exchange_with(PAIR_NUMBERS_FEW, false);
+	exchange_with(PAIR_NUMBERS_ALL, OWN);
+	exchange_with(PAIR_NUMBERS_BYTES, OWN);
+	exchange_with(PAIR_NUMBERS_FEW, OWN);
 }
 
 static void each_pair_counts_by_itself_in_a_table_that_all_share(void **state)
 {
-	exchange_with(PAIR_NUMBERS_ALL, true);
-	exchange_with(PAIR_NUMBERS_BYTES, true);
+	exchange_with(PAIR_NUMBERS_ALL, SHARED);
+	exchange_with(PAIR_NUMBERS_BYTES, SHARED);
+}
+
+static void each_pair_counts_by_itself_in_a_table_with_a_row_for_each_host(void **state)
+{
+	exchange_with(PAIR_NUMBERS_ALL, APART);
+	exchange_with(PAIR_NUMBERS_BYTES, APART);
+	exchange_with(PAIR_NUMBERS_FEW, APART);
+}
+
+/* Numbers of which a bed has 'bytes' each: where they lie in the table. */
+static void expect_in_row(const struct bed *bed, uint16_t host, size_t bytes)
+{
+	const uint8_t *row = (const uint8_t *)bed->table + (size_t)host * 2 * HOSTS * bytes;
+
+	for (uint16_t other = 0; other < HOSTS; other++) {
+		const uint8_t *sent = datagram_sent_place(&bed->nic[host], other);
+		const uint8_t *come = datagram_come_place(&bed->nic[host], other);
+
+		assert_true(sent >= row && sent < row + 2 * HOSTS * bytes);
+		assert_true(come >= row && come < row + 2 * HOSTS * bytes);
+	}
+}
+
+static void a_host_with_a_row_of_its_own_writes_into_no_other(void **state)
+{
+	static struct bed bed;
+
+	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_BYTES; kind++) {
+		start(&bed, kind, APART);
+		for (uint16_t i = 0; i < HOSTS; i++)
+			expect_in_row(&bed, i, kind == PAIR_NUMBERS_ALL ? sizeof(uint32_t) : 1);
+		stop(&bed);
+	}
 }
 
 static void a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers(void **state)
@@ -118,7 +155,7 @@ static void a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers(void 
 		const struct datagram_origin origin = {.payload_bytes = 1};
 		struct weft_packet packet = {.blocks = 1, .source = 3, .destination = 5};
 
-		start(&bed, kind, false);
+		start(&bed, kind, OWN);
 		for (packet.sequence = 0; packet.sequence < 300; packet.sequence += 100)
 			datagram_receive(&bed.nic[5], &packet, &origin);
 		packet.sequence = 199;
@@ -132,6 +169,8 @@ static void a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers(void 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_pair_counts_by_itself_with_each_kind_of_numbers),
 	cmocka_unit_test(each_pair_counts_by_itself_in_a_table_that_all_share),
+	cmocka_unit_test(each_pair_counts_by_itself_in_a_table_with_a_row_for_each_host),
+	cmocka_unit_test(a_host_with_a_row_of_its_own_writes_into_no_other),
 	cmocka_unit_test(a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers),
 };
 
