@@ -132,16 +132,16 @@ static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32
 }
 
 void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_credit *credit, weft_time at, uint32_t order)
+	const struct virtual_credit *total, weft_time at, uint32_t order)
 {
 	uint32_t item = take(fabric, &fabric->credits);
-	struct virtual_credit *total;
+	struct virtual_credit *own;
 
 	if (item == NONE)
 		return;
-	total = virtual_credit_at(fabric, item);
-	for (unsigned vc = 0; vc < credit->vcs; vc++)
-		total[vc] = (struct virtual_credit){credit->limit[vc], credit->sent[vc]};
+	own = virtual_credit_at(fabric, item);
+	for (unsigned vc = 0; vc < fabric->vcs; vc++)
+		own[vc] = total[vc];
 	push(fabric, &fabric->credits, &virtual_tx_cold(fabric, channel)->credits,
 		(struct sim_event){at, order, item}, 0);
 }
@@ -162,6 +162,7 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now)
 {
+	struct virtual_credit total[FRAME_VCS_MAX];
 	const struct link_end *peer;
 	struct control_credit credit;
 
@@ -169,7 +170,8 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	if (__builtin_expect(channel->special, 0) &&
 		send_special_credit(fabric, channel, &credit, now))
 		return;
-	virtual_push_credit(fabric, channel, &credit,
+	virtual_credit_totals(fabric, &credit, total);
+	virtual_push_credit(fabric, channel, total,
 		now + virtual_tx_cold(fabric, channel)->delay_ps, channel->credit);
 	peer = end_of(fabric, channel->credit);
 	virtual_fetch_link(peer);

@@ -32,7 +32,7 @@ void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 /* A frame that a channel has sent arrives at 'at', as the event of that order. Those of one time
  * arrive in the order of the calls. */
 void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_credit *credit, weft_time at, uint32_t order);
+	const struct virtual_credit *total, weft_time at, uint32_t order);
 void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time at, uint32_t order);
 
@@ -47,10 +47,12 @@ static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t 
 	return item >= fabric->items;
 }
 
-/* Of a credit frame only what its receiver does not know: all sessions are the first ones. */
-struct virtual_credit {
-	uint32_t limit, sent;
-};
+static inline void virtual_credit_totals(const struct virtual_fabric *fabric,
+	const struct control_credit *credit, struct virtual_credit *total)
+{
+	for (unsigned vc = 0; vc < fabric->vcs; vc++)
+		total[vc] = (struct virtual_credit){credit->limit[vc], credit->sent[vc]};
+}
 
 /* [VCs of the run] */
 static inline struct virtual_credit *virtual_credit_at(

@@ -3,6 +3,7 @@
 #include "virtual_cross.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "virtual_cn.h"
 #include "virtual_control.h"
@@ -14,6 +15,8 @@
 
 #define ROOM_FIRST 64u
 #define AHEAD      3u
+/* Lines that are asked for at a time. */
+#define FETCHED_MOST 16u
 
 void virtual_box_free(struct virtual_box *box)
 {
@@ -24,7 +27,8 @@ void virtual_box_free(struct virtual_box *box)
 	*box = (struct virtual_box){0};
 }
 
-/* Room for one element more, or the run has failed. */
+/* Room for one element more, or the run has failed. Elements begin at cache lines: another core
+ * reads them, and each line takes it as long as several events. */
 static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count, uint32_t *room,
 	size_t element_bytes)
 {
@@ -33,11 +37,14 @@ static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count,
 
 	if (count < *room)
 		return true;
-	larger = realloc(*list, more * element_bytes);
+	larger = aligned_alloc(64, more * element_bytes);
 	if (larger == NULL) {
 		fabric->failed = true;
 		return false;
 	}
+	if (count > 0)
+		memcpy(larger, *list, count * element_bytes);
+	free(*list);
 	*list = larger;
 	*room = more;
 	return true;
@@ -46,8 +53,8 @@ static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count,
 /* The other part has read it last. */
 static inline void fetch_element(const struct virtual_crossing_packet *element)
 {
-	__builtin_prefetch(element, 1);
-	__builtin_prefetch((const uint8_t *)(element + 1) - 1, 1);
+	__builtin_prefetch(&element->packet, 1);
+	__builtin_prefetch(&element->origin, 1);
 }
 
 /* A packet more without its origin. */
@@ -188,7 +195,7 @@ void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx
 	if (crossing == NULL)
 		return;
 	crossing->kind = VIRTUAL_CROSSING_CREDIT;
-	crossing->credit = *credit;
+	virtual_credit_totals(fabric, credit, crossing->credit);
 }
 
 void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
@@ -271,8 +278,8 @@ void virtual_cross_take_control(
 {
 	switch (crossing->kind) {
 	case VIRTUAL_CROSSING_CREDIT:
-		virtual_push_credit(fabric, crossing->channel, &crossing->credit, crossing->at,
-			crossing->order);
+		virtual_push_credit(
+			fabric, crossing->channel, crossing->credit, crossing->at, crossing->order);
 		return;
 	case VIRTUAL_CROSSING_ARN:
 		virtual_push_arn(
@@ -288,8 +295,20 @@ void virtual_cross_take_control(
 	}
 }
 
+/* All lines together take little longer than one, as far as the core can wait for several. */
+static void fetch_box(const struct virtual_box *box)
+{
+	for (uint32_t i = 0; i < box->packets && i < FETCHED_MOST; i++) {
+		__builtin_prefetch(&box->packet[i]);
+		__builtin_prefetch(&box->packet[i].origin);
+	}
+	for (uint32_t i = 0; i < box->controls && i < FETCHED_MOST; i++)
+		__builtin_prefetch(&box->control[i]);
+}
+
 void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box *box)
 {
+	fetch_box(box);
 	for (uint32_t i = 0; i < box->packets; i++)
 		virtual_cross_take_packet(fabric, &box->packet[i],
 			fabric->extension != NULL ? &box->extension[i] : NULL);

@@ -21,7 +21,9 @@ struct virtual_crossing_packet {
 	weft_time at;   /* the event at the far end */
 	uint32_t order; /* of a device there, of a report */
 	enum virtual_crossing kind;
-};
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct virtual_crossing_packet) == 128, "two cache lines");
 
 enum virtual_crossing_control_kind {
 	VIRTUAL_CROSSING_CREDIT,
@@ -37,12 +39,12 @@ struct virtual_crossing_control {
 	/* That sent it; only its address counts. NULL: it passes no link. */
 	const struct virtual_tx *channel;
 	union {
-		struct control_credit credit;
+		struct virtual_credit credit[FRAME_VCS_MAX];
 		struct control_arn arn;
 		struct virtual_answer answer;
 		uint32_t op; /* of the schedule */
 	};
-};
+} __attribute__((aligned(64)));
 
 /* Grows while a run finds its size. The origins of packets, which are in no cache, are fetched
  * while the round goes on and copied at its end. */

@@ -347,7 +347,7 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 				? fabric->parts->worker[i].use
 				: fabric->parts->use_elsewhere[i - fabric->parts->own];
 	result->wall.workers = workers;
-	result->wall.critical_events = fabric->parts->critical_events;
+	result->wall.critical_events = fabric->parts->worker[0].critical_events;
 	return 0;
 }
 

@@ -49,7 +49,8 @@ struct virtual_worker {
 	bool pause;
 	pthread_t thread;
 	struct run_worker use;
-	uint64_t events_told; /* of use.events */
+	uint64_t events_told;     /* of use.events */
+	uint64_t critical_events; /* worker 0: of the busiest part in each round, the sum */
 } __attribute__((aligned(64)));
 
 /* Worker 0, after each round: what all parts have put into this side of something is complete. The
@@ -67,7 +68,6 @@ struct virtual_parts {
 	atomic_bool garbled;              /* a message of theirs is none */
 	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
 	struct run_worker *use_elsewhere; /* [count - own], likewise */
-	uint64_t critical_events;         /* of the busiest part in each round, the sum */
 	uint16_t *of_device;              /* [switches + hosts]: its part */
 	weft_time lookahead_ps;
 	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */

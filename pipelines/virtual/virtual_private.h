@@ -123,6 +123,12 @@ struct virtual_host {
 	struct weft_packet *lost;
 };
 
+/* Of a credit frame, for each VC, what its receiver does not know: all sessions are the first ones.
+ */
+struct virtual_credit {
+	uint32_t limit, sent;
+};
+
 /* Control frames of a kind that are under way (virtual_control.h). */
 struct virtual_control {
 	void *record; /* [size] */

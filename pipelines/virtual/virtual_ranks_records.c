@@ -22,13 +22,10 @@ struct sent_packet {
 struct sent_control {
 	weft_time at;
 	uint32_t order;
-	uint32_t channel;  /* that sent it */
-	uint8_t kind, vcs; /* enum virtual_crossing_control_kind */
-	uint16_t reserved;
+	uint32_t channel; /* that sent it */
+	uint8_t kind;     /* enum virtual_crossing_control_kind */
+	uint8_t reserved[7];
 	union {
-		struct {
-			uint32_t session, peer_session;
-		} credit;
 		struct control_arn arn;
 		uint32_t op;
 	};
@@ -84,7 +81,7 @@ static bool is_captured(const struct virtual_fabric *fabric)
 }
 
 /* The most that is behind a struct sent_control. */
-#define REST_MAX (sizeof(struct virtual_answer) + sizeof(struct control_credit))
+#define REST_MAX (sizeof(struct virtual_answer) + FRAME_VCS_MAX * sizeof(struct virtual_credit))
 
 size_t virtual_record_room(const struct virtual_fabric *fabric, size_t packets, size_t controls)
 {
@@ -95,15 +92,16 @@ size_t virtual_record_room(const struct virtual_fabric *fabric, size_t packets, 
 static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
 	const struct virtual_crossing_control *crossing)
 {
-	const struct control_credit *credit = &crossing->credit;
+	const struct virtual_credit *credit = crossing->credit;
 
 	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
 		return put_bytes(out, &crossing->answer, sizeof(crossing->answer));
 	if (crossing->kind != VIRTUAL_CROSSING_CREDIT)
 		return out;
-	out = put_bytes(out, credit->limit, credit->vcs * sizeof(credit->limit[0]));
 	if (is_captured(fabric))
-		out = put_bytes(out, credit->sent, credit->vcs * sizeof(credit->sent[0]));
+		return put_bytes(out, credit, fabric->vcs * sizeof(*credit));
+	for (unsigned vc = 0; vc < fabric->vcs; vc++)
+		out = put_bytes(out, &credit[vc].limit, sizeof(credit[vc].limit));
 	return out;
 }
 
@@ -119,11 +117,6 @@ uint8_t *virtual_record_put_control(const struct virtual_fabric *fabric, uint8_t
 		sent.arn = crossing->arn;
 	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
 		sent.op = crossing->op;
-	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
-		sent.vcs = crossing->credit.vcs;
-		sent.credit.session = crossing->credit.session;
-		sent.credit.peer_session = crossing->credit.peer_session;
-	}
 	return put_rest(fabric, put_bytes(out, &sent, sizeof(sent)), crossing);
 }
 
@@ -164,30 +157,35 @@ static bool get_bytes(struct ranks_reader *reader, void *to, size_t bytes)
 	return from != NULL;
 }
 
+static bool take_credit(const struct virtual_fabric *fabric, struct virtual_credit *credit,
+	struct ranks_reader *reader)
+{
+	bool whole = true;
+
+	if (is_captured(fabric))
+		return get_bytes(reader, credit, fabric->vcs * sizeof(*credit));
+	for (unsigned vc = 0; vc < fabric->vcs && whole; vc++)
+		whole = get_bytes(reader, &credit[vc].limit, sizeof(credit[vc].limit));
+	return whole;
+}
+
 static bool take_rest(const struct virtual_fabric *fabric,
 	struct virtual_crossing_control *crossing, const struct sent_control *sent,
 	struct ranks_reader *reader)
 {
-	struct control_credit *credit = &crossing->credit;
-
-	if (sent->vcs > FRAME_VCS_MAX)
-		return false;
-	if (crossing->kind == VIRTUAL_CROSSING_ARN)
+	switch (crossing->kind) {
+	case VIRTUAL_CROSSING_CREDIT:
+		return take_credit(fabric, crossing->credit, reader);
+	case VIRTUAL_CROSSING_ARN:
 		crossing->arn = sent->arn;
-	if (crossing->kind == VIRTUAL_CROSSING_ACCEPT)
-		crossing->op = sent->op;
-	if (crossing->kind == VIRTUAL_CROSSING_CREDIT) {
-		credit->session = sent->credit.session;
-		credit->peer_session = sent->credit.peer_session;
-		credit->vcs = sent->vcs;
-	}
-	if (crossing->kind == VIRTUAL_CROSSING_ANSWER)
-		return get_bytes(reader, &crossing->answer, sizeof(crossing->answer));
-	if (crossing->kind != VIRTUAL_CROSSING_CREDIT)
 		return true;
-	return get_bytes(reader, credit->limit, credit->vcs * sizeof(credit->limit[0])) &&
-	       (!is_captured(fabric) ||
-		       get_bytes(reader, credit->sent, credit->vcs * sizeof(credit->sent[0])));
+	case VIRTUAL_CROSSING_ANSWER:
+		return get_bytes(reader, &crossing->answer, sizeof(crossing->answer));
+	case VIRTUAL_CROSSING_ACCEPT:
+		crossing->op = sent->op;
+		return true;
+	}
+	return false;
 }
 
 bool virtual_record_take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
