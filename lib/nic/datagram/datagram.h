@@ -147,9 +147,9 @@ _Static_assert(offsetof(struct datagram, link.state) % 64 == 0,
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
-/* Before the first frame: the numbers of frames that come move to this host's row of the table, so
- * that interfaces of several threads share none of its cache lines, but two hosts of one thread
- * need two for their frames instead of one. */
+/* Before the first frame, where there is a number_table: the numbers of frames that come move to
+ * this host's row of the table, so that interfaces of several threads share none of its cache
+ * lines, but two hosts of one thread need two for their frames instead of one. */
 void datagram_separate_numbers(struct datagram *nic);
 
 /* The service level of a message. */
