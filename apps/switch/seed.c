@@ -10,7 +10,7 @@
 static bool can_send(const struct weft_switch *sw, unsigned port)
 {
 	return (sw->usable & BIT64(port)) != 0 &&
-	       credit_available(&sw->port[port].link.tx[switch_vc_of_sl(sw, 0)]) > 0;
+	       credit_available(&sw->port[port].link.tx[sw->sl_to_vc[0]]) > 0;
 }
 
 static int wait_for_links(
@@ -51,7 +51,7 @@ static struct rte_mbuf *build(
 	struct standalone *standalone, uint16_t destination, unsigned bytes, uint32_t sequence)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(standalone->pool);
-	uint8_t sl = sequence % 16, vc = switch_vc_of_sl(standalone->sw, sl);
+	uint8_t sl = sequence % 16, vc = standalone->sw->sl_to_vc[sl];
 	struct frame_fields fields = {
 		.kind = FRAME_DATA,
 		.source = (uint16_t)sequence,
@@ -83,7 +83,7 @@ static int seed_port(struct standalone *standalone, unsigned at, unsigned frames
 
 	for (unsigned i = 0; i < frames; i++) {
 		uint16_t destination = next_destination(&standalone->table, &host);
-		struct credit_tx *credit = &credits[switch_vc_of_sl(standalone->sw, i % 16)];
+		struct credit_tx *credit = &credits[standalone->sw->sl_to_vc[i % 16]];
 		struct rte_mbuf *mbuf = build(standalone, destination, bytes, i);
 
 		if (mbuf == NULL)

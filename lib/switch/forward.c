@@ -67,7 +67,7 @@ static void mark(struct weft_switch *sw, struct weft_packet *packet, unsigned ou
 static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	enum vc_turn turn, weft_time now)
 {
-	uint8_t vc = switch_vc_of_sl(sw, packet->sl);
+	uint8_t vc = sw->sl_to_vc[packet->sl & 15];
 
 	if (sw->vc_rule != NULL)
 		vc = vc_rule_next(

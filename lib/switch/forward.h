@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) unsigned switch_admit(
 
 	if (__builtin_expect(forward_is_plain(sw, port, packet, output, sw->usable), 1)) {
 		credit_arrive(&port->link.rx[packet->vc], packet->blocks);
-		packet->vc_next = switch_vc_of_sl(sw, packet->sl);
+		packet->vc_next = sw->sl_to_vc[packet->sl & 15];
 	} else {
 		output = forward_exception(sw, packet, output, now);
 		if (output == SWITCH_PORT_NONE)
@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) unsigned switch_receive_direct(stru
 {
 	unsigned output = forward_output(sw, packet);
 
-	packet->vc_next = switch_vc_of_sl(sw, packet->sl);
+	packet->vc_next = sw->sl_to_vc[packet->sl & 15];
 	if (!forward_is_plain(sw, port, packet, output, sw->idle & outputs) ||
 		!forward_pass(sw, port, packet, output, voq))
 		return SWITCH_PORT_NONE;

@@ -52,31 +52,14 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 /* So that what is not in a table needs one comparison. */
 static const uint8_t no_table[] = {SWITCH_PORT_NONE};
 
-/* The blocks of a table that is not cut: one after the other. */
-#define FOUR(n)    (n), (n) + 1, (n) + 2, (n) + 3
-#define SIXTEEN(n) FOUR(n), FOUR((n) + 4), FOUR((n) + 8), FOUR((n) + 12)
-#define ALL_64(n)  SIXTEEN(n), SIXTEEN((n) + 16), SIXTEEN((n) + 32), SIXTEEN((n) + 48)
-#define ALL_256(n) ALL_64(n), ALL_64((n) + 64), ALL_64((n) + 128), ALL_64((n) + 192)
-static const uint16_t blocks_in_order[] = {ALL_256(0), ALL_256(256), ALL_256(512), ALL_256(768)};
-_Static_assert(
-	sizeof(blocks_in_order) / sizeof(*blocks_in_order) == SWITCH_HOSTS_MAX / SWITCH_TABLE_BLOCK,
-	"as many as a table can have");
-
 void switch_set_table(
 	struct weft_switch *sw, const uint8_t *port, const uint16_t *block, uint32_t hosts)
 {
 	const bool is_table = port != NULL && hosts > 0;
 
 	sw->table_port = is_table ? port : no_table;
-	sw->table_block = is_table && block != NULL ? block : blocks_in_order;
+	sw->table_block = is_table ? block : NULL;
 	sw->table_last = is_table ? (uint16_t)(hosts - 1) : 0;
-}
-
-void switch_set_vcs(struct weft_switch *sw, const uint8_t *sl_to_vc)
-{
-	sw->vc_of_sl = 0;
-	for (unsigned sl = 0; sl < 16; sl++)
-		sw->vc_of_sl |= (uint64_t)sl_to_vc[sl] << 4 * sl;
 }
 
 uint32_t switch_table_hosts(const struct weft_switch *sw)
@@ -133,7 +116,7 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->ports = config->ports;
 	sw->vcs = config->vcs;
 	sw->voq = config->voq;
-	switch_set_vcs(sw, config->sl_to_vc);
+	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
 	sw->vc_rule = config->vc_rule;
 	sw->vc_rule_at = config->vc_rule_at;
 	sw->report_above_blocks = UINT32_MAX;

@@ -159,11 +159,11 @@ struct weft_switch {
 	uint16_t
 		table_last; /* the last host of the table; without one it has host 0, unreachable */
 	const uint8_t *table_port;
-	const uint16_t *table_block; /* block of table_port, by host / SWITCH_TABLE_BLOCK */
-	uint64_t vc_of_sl;           /* four bits for each service level: switch_vc_of_sl() */
-	uint64_t usable;             /* outputs whose link is not down */
-	uint64_t busy;               /* outputs that may have something to send */
-	uint64_t idle; /* usable outputs where nothing waits, ready or stalled (switch_pass()) */
+	const uint16_t *table_block; /* by host / SWITCH_TABLE_BLOCK; NULL: table_port is by host */
+	uint8_t sl_to_vc[16];
+	uint64_t usable; /* outputs whose link is not down */
+	uint64_t busy;   /* outputs that may have something to send */
+	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (switch_pass()) */
 	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
 	 */
@@ -191,8 +191,7 @@ struct weft_switch {
 	struct switch_port port[];        /* [ports] */
 };
 
-_Static_assert(
-	offsetof(struct weft_switch, report_above_blocks) == 64, "the rest is in other lines");
+_Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
@@ -258,8 +257,6 @@ void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 /* The table of destinations, as in switch_config; NULL: none. For the files of this folder. */
 void switch_set_table(
 	struct weft_switch *sw, const uint8_t *port, const uint16_t *block, uint32_t hosts);
-/* The VC of each of the 16 service levels. For the files of this folder. */
-void switch_set_vcs(struct weft_switch *sw, const uint8_t *sl_to_vc);
 /* Hosts in it; 0: there is no table. */
 uint32_t switch_table_hosts(const struct weft_switch *sw);
 
@@ -290,17 +287,20 @@ const char *switch_check(const struct weft_switch *sw);
 /* The primary port of a host of the table, that is up to table_last. */
 static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned destination)
 {
-	const uint8_t *block =
-		sw->table_port +
-		(size_t)sw->table_block[destination / SWITCH_TABLE_BLOCK] * SWITCH_TABLE_BLOCK;
+	const uint8_t *port = sw->table_port;
 
-	return block[destination % SWITCH_TABLE_BLOCK];
+	if (sw->table_block == NULL)
+		return port[destination];
+	port += (size_t)sw->table_block[destination / SWITCH_TABLE_BLOCK] * SWITCH_TABLE_BLOCK;
+	return port[destination % SWITCH_TABLE_BLOCK];
 }
 
-/* The VC in which the next device stores packets of a service level. */
-static inline uint8_t switch_vc_of_sl(const struct weft_switch *sw, unsigned sl)
+/* Where it is found, to be prefetched: the port itself, or the number of its block. */
+static inline const void *switch_table_place(const struct weft_switch *sw, unsigned destination)
 {
-	return (uint8_t)(sw->vc_of_sl >> 4 * (sl & 15) & 15);
+	if (sw->table_block == NULL)
+		return &sw->table_port[destination];
+	return &sw->table_block[destination / SWITCH_TABLE_BLOCK];
 }
 
 static inline struct crosspoint *switch_cross(

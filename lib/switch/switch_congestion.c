@@ -19,7 +19,7 @@ static bool is_valid(const struct weft_switch *sw, const struct switch_congestio
 		(config->detector != NULL && !sw->voq) || (config->afi && sw->vcs < 2))
 		return false;
 	for (unsigned sl = 0; sl < 16; sl++)
-		if (config->afi && switch_vc_of_sl(sw, sl) >= afi_channel(sw->vcs))
+		if (config->afi && sw->sl_to_vc[sl] >= afi_channel(sw->vcs))
 			return false;
 	return true;
 }

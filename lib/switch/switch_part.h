@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) unsigned switch_receive_parted(
 	struct weft_switch *sw = part->sw;
 	unsigned output = forward_output(sw, packet);
 
-	packet->vc_next = switch_vc_of_sl(sw, packet->sl);
+	packet->vc_next = sw->sl_to_vc[packet->sl & 15];
 	if (!forward_is_plain(
 		    sw, port, packet, output, (sw->idle & outputs) | (sw->usable & part->foreign)))
 		return SWITCH_PORT_NONE;

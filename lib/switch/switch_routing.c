@@ -4,6 +4,7 @@
 /* Exchange of a switch's tables, VC rule and SL to VC. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "switch_congestion.h"
 
@@ -44,7 +45,7 @@ int switch_set_routing(struct weft_switch *sw, const struct switch_routing *rout
 	sw->vc_rule = routing->vc_rule;
 	sw->vc_rule_at = routing->vc_rule_at;
 	if (routing->sl_to_vc != NULL)
-		switch_set_vcs(sw, routing->sl_to_vc);
+		memcpy(sw->sl_to_vc, routing->sl_to_vc, sizeof(sw->sl_to_vc));
 	if (sw->congestion != NULL)
 		congestion_control_set_tables(sw->congestion, sw->table_alternatives,
 			switch_table_hosts(sw), routing->stage);

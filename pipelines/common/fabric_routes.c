@@ -225,9 +225,14 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 	return result;
 }
 
+/* Smaller tables are in the cache, and an entry of theirs takes one access instead of two. */
+#define SHARED_TABLE_BYTES ((size_t)1 << 20)
+
 int fabric_routes_share(struct fabric_routes *routes)
 {
-	if (routes->table == NULL)
+	const struct route_table *table = routes->table;
+
+	if (table == NULL || (size_t)table->switches * table->hosts < SHARED_TABLE_BYTES)
 		return 0;
 	routes->blocks = route_blocks_create(routes->table);
 	return routes->blocks == NULL && errno == ENOMEM ? -ENOMEM : 0;

@@ -80,24 +80,6 @@ static void grant(struct virtual_fabric *fabric, struct topology_port from, stru
 		link_end_on_credit(virtual_end_at(fabric, to), &credit, 0);
 }
 
-static size_t inputs_bytes(size_t ports)
-{
-	return (ports + BITS_BYTES - 1) / BITS_BYTES * BITS_BYTES;
-}
-
-static uint64_t *create_crossbars(struct virtual_fabric *fabric)
-{
-	size_t ports = 0, bytes;
-
-	for (uint32_t at = 0; at < fabric->switches; at++)
-		if (fabric->sw[at]->ports > ports)
-			ports = fabric->sw[at]->ports;
-	bytes = fabric->vcs * sizeof(uint64_t) + inputs_bytes(ports);
-	bytes = (bytes + 63) / 64 * 64;
-	fabric->crossbar_words = (uint32_t)(bytes / sizeof(uint64_t));
-	return arena_get(&fabric->arena, (fabric->switches + 1) * bytes);
-}
-
 /* Channels of a switch lie together, and each switch has as many as it has ports. */
 static int create_channels(struct virtual_fabric *fabric)
 {
@@ -109,15 +91,15 @@ static int create_channels(struct virtual_fabric *fabric)
 	fabric->channel = arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->channel));
 	fabric->tx_cold = arena_get(&fabric->arena, (channels + 1) * sizeof(*fabric->tx_cold));
 	fabric->first = calloc(fabric->switches + 1, sizeof(struct virtual_tx *));
-	fabric->crossbar = create_crossbars(fabric);
+	fabric->crossbar =
+		arena_get(&fabric->arena, (fabric->switches + 1) * sizeof(*fabric->crossbar));
 	if (fabric->channel == NULL || fabric->tx_cold == NULL || fabric->first == NULL ||
 		fabric->crossbar == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < channels; i++)
 		fabric->channel[i] = (struct virtual_tx){.blocked_since = WEFT_TIME_NEVER};
 	for (uint32_t at = 0; at < fabric->switches; at++) {
-		memset(virtual_inputs(fabric, at), SWITCH_PORT_NONE,
-			inputs_bytes(fabric->sw[at]->ports));
+		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, SWITCH_PORTS_MAX);
 		fabric->first[at] = &fabric->channel[used];
 		used += topology->switch_at[at].ports;
 	}

@@ -252,14 +252,14 @@ INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t orde
 	unsigned output = VIRTUAL_PORT(order);
 	const struct weft_switch *sw = fabric->sw[at];
 	unsigned input = next_input(&sw->port[output].output);
-	unsigned before = virtual_inputs(fabric, at)[output];
+	unsigned before = fabric->crossbar[at].input[output];
 
 	fetch(switch_queues(sw, output, input)->head);
 	fetch(&sw->port[input].link.rx);
 	if (before == SWITCH_PORT_NONE)
 		return;
 	fetch(&sw->port[before].link.rx);
-	if (far && (virtual_watched(fabric, at)[0] >> before & 1) != 0)
+	if (far && (fabric->crossbar[at].watched[0] >> before & 1) != 0)
 		fetch_grant(fabric, at, before);
 }
 
@@ -330,7 +330,7 @@ INLINE void second_arrival(const struct virtual_prefetch_arrival *arrival)
 	if (packet->route_length != 0)
 		fetch(&packet->route[packet->cursor]);
 	else
-		fetch(&arrival->sw->table_block[packet->destination / SWITCH_TABLE_BLOCK]);
+		fetch(switch_table_place(arrival->sw, packet->destination));
 }
 
 /* The packet's output, and the queue in which it may have to wait. */

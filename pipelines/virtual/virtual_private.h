@@ -72,7 +72,7 @@ struct virtual_tx {
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
 	uint16_t blocks;         /* of what was sent last: its space in the input buffer */
-	uint8_t vc;              /* where that lay; by which input: virtual_inputs() */
+	uint8_t vc;              /* where that lay; by which input: virtual_crossbar */
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver wants the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
@@ -82,6 +82,13 @@ struct virtual_tx {
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
+
+/* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
+ * own memory is not in the cache. */
+struct virtual_crossbar {
+	uint8_t input[SWITCH_PORTS_MAX]; /* of an output: from which it has sent last, or NONE */
+	uint64_t watched[FRAME_VCS_MAX]; /* of a VC: set of inputs (virtual_switch.c) */
+} __attribute__((aligned(64)));
 
 struct virtual_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
@@ -204,12 +211,9 @@ struct virtual_fabric {
 	void *number_table;         /* datagram_config.number_table, or NULL */
 	struct virtual_tx *channel; /* by switch and port, then by host */
 	struct virtual_tx_cold *tx_cold;
-	struct virtual_tx **first; /* channel by switch, then that of the first host */
-	/* Of each switch what is read for many ports at once, or seldom, when the port's own memory
-	 * is not in the cache: virtual_watched(), then virtual_inputs(). */
-	uint64_t *crossbar;      /* [switches][crossbar_words] */
-	uint32_t crossbar_words; /* whole cache lines; one, with up to 56 ports and one VC */
-	uint32_t margin_blocks;  /* more than what can arrive at an input during a transmission */
+	struct virtual_tx **first;         /* channel by switch, then that of the first host */
+	struct virtual_crossbar *crossbar; /* [switches] */
+	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool cut_through;
 	bool credit_each; /* a credit frame for each packet */
@@ -297,19 +301,6 @@ static inline struct virtual_tx *virtual_switch_channel(
 	const struct virtual_fabric *fabric, uint32_t at, unsigned port)
 {
 	return &fabric->first[at][port];
-}
-
-/* [VCs of the run]: the inputs of a switch of which virtual_switch.c watches that VC. */
-static inline uint64_t *virtual_watched(const struct virtual_fabric *fabric, uint32_t at)
-{
-	return &fabric->crossbar[(size_t)at * fabric->crossbar_words];
-}
-
-/* [ports, rounded up to BITS_BYTES]: the input from which an output of a switch has sent last, or
- * SWITCH_PORT_NONE. */
-static inline uint8_t *virtual_inputs(const struct virtual_fabric *fabric, uint32_t at)
-{
-	return (uint8_t *)(virtual_watched(fabric, at) + fabric->vcs);
 }
 
 static inline struct virtual_tx *virtual_host_channel(

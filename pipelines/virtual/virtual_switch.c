@@ -36,7 +36,7 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 /* Outputs whose last packet came from 'input': only they can be sending packets of its buffer. */
 static inline uint64_t outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
-	const uint8_t *inputs = virtual_inputs(fabric, at);
+	const uint8_t *inputs = fabric->crossbar[at].input;
 	uint64_t outputs = 0;
 
 	for (unsigned port = 0; port < fabric->sw[at]->ports; port += BITS_BYTES)
@@ -67,7 +67,7 @@ static void grant(
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	struct link_end *end = &fabric->sw[at]->port[input].link;
-	uint64_t *watched = virtual_watched(fabric, at);
+	uint64_t *watched = fabric->crossbar[at].watched;
 	struct credit_rx left;
 	uint32_t leaving[FRAME_VCS_MAX];
 
@@ -91,7 +91,7 @@ static void watch_input(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
-	uint64_t *watched = &virtual_watched(fabric, at)[vc];
+	uint64_t *watched = &fabric->crossbar[at].watched[vc];
 
 	if (*watched >> input & 1)
 		return;
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	unsigned input = packet->in_port, vc = packet->vc;
 	bool near;
 
-	virtual_inputs(fabric, at)[port] = (uint8_t)input;
+	fabric->crossbar[at].input[port] = (uint8_t)input;
 	channel->vc = (uint8_t)vc;
 	channel->blocks = packet->blocks;
 	virtual_start(fabric, channel, packet, now);
@@ -179,7 +179,7 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 {
 	struct virtual_tx *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_switch *sw = fabric->sw[at];
-	unsigned input = virtual_inputs(fabric, at)[port], vc = channel->vc;
+	unsigned input = fabric->crossbar[at].input[port], vc = channel->vc;
 
 	channel->armed = false;
 	if (!sw->voq)

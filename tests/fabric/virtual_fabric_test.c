@@ -442,6 +442,39 @@ static void numbers_of_a_byte_count_on_when_frames_are_many(void **state)
 	virtual_lab_close(&lab);
 }
 
+/* 3,456 hosts, a table of 2.5 MB. */
+static const char large[] = "weft: run/1\n"
+			    "topology: \"rlft:ports=24,stages=3\"\n"
+			    "clock: virtual\n"
+			    "link: {rate: 100Gbps, delay: 30ns}\n"
+			    "routing: {algorithm: dmodk, mode: table}\n"
+			    "measure: {warmup: 0us, duration: 4us, sample: 4us}\n"
+			    "traffic:\n"
+			    "  - {pattern: uniform, from: all, load: 60%, message: 1000B}\n";
+
+static void a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one(void **state)
+{
+	struct virtual_lab shared, whole;
+	const struct route_table *table;
+
+	virtual_lab_open(&shared, large, NULL, 0);
+	virtual_lab_open(&whole, large, NULL, 0);
+	assert_non_null(shared.fabric->routes.blocks);
+	table = whole.fabric->routes.table;
+	for (uint32_t at = 0; at < table->switches; at++) {
+		assert_non_null(whole.fabric->sw[at]->table_block);
+		switch_set_table(
+			whole.fabric->sw[at], route_table_row(table, at), NULL, table->hosts);
+	}
+	virtual_lab_run(&shared);
+	virtual_lab_run(&whole);
+	assert_true(shared.result.packets.delivered > 0);
+	assert_int_equal(shared.result.fingerprint, whole.result.fingerprint);
+	assert_int_equal(shared.result.packets.delivered, whole.result.packets.delivered);
+	virtual_lab_close(&shared);
+	virtual_lab_close(&whole);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(cut_through_takes_the_delays_and_one_transmission),
 	cmocka_unit_test(numbers_of_a_byte_count_on_when_frames_are_many),
@@ -466,6 +499,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet),
 	cmocka_unit_test(credits_are_never_taken_back),
 	cmocka_unit_test(frames_of_several_routes_may_overtake),
+	cmocka_unit_test(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one),
 };
 
 UNIT_MAIN(tests)

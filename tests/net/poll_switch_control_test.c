@@ -319,15 +319,15 @@ static void service_levels_go_into_the_queues_that_a_commit_names(void **state)
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	tables->queues = 1;
 	commit(tables);
-	assert_int_equal(switch_vc_of_sl(bench.sw, 0), 0);
-	assert_int_equal(switch_vc_of_sl(bench.sw, 1), 0);
+	assert_int_equal(bench.sw->sl_to_vc[0], 0);
+	assert_int_equal(bench.sw->sl_to_vc[1], 0);
 	tables = make_tables(2, 2);
 	tables->queues = 2;
 	commit(tables);
-	assert_int_equal(switch_vc_of_sl(bench.sw, 1), 1);
-	assert_int_equal(switch_vc_of_sl(bench.sw, 2), 0);
+	assert_int_equal(bench.sw->sl_to_vc[1], 1);
+	assert_int_equal(bench.sw->sl_to_vc[2], 0);
 	commit(make_tables(2, 2));
-	assert_int_equal(switch_vc_of_sl(bench.sw, 1), 1);
+	assert_int_equal(bench.sw->sl_to_vc[1], 1);
 	end();
 }
 
