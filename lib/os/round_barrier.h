@@ -22,7 +22,7 @@ struct round_barrier {
 	atomic_uint sleepers, few;
 };
 
-/* For so many threads, 1 or more. */
+/* For so many threads, 1 or more. It is not copied or moved from then on. */
 void round_barrier_init(struct round_barrier *barrier, unsigned parties);
 /* Fewer threads than said will come, by one of them, before the first round. */
 void round_barrier_expect(struct round_barrier *barrier, unsigned parties);

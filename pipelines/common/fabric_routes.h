@@ -29,8 +29,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
  * algorithm's name tells. */
 int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault);
-/* Lets the switches share the equal parts of a large table, for a whole fabric in one process. 0 or
- * -ENOMEM. */
+/* Once: lets the switches share the equal parts of a large table, for a whole fabric in one
+ * process. 0 or -ENOMEM. */
 int fabric_routes_share(struct fabric_routes *routes);
 void fabric_routes_free(struct fabric_routes *routes);
 

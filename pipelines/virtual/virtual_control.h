@@ -25,7 +25,8 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 /* Fills in the credit frame that arrives at this end; it is no longer under way. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit);
-/* Fills in the one that will arrive, with the totals that its sender gave. */
+/* Fills in the one that will arrive, with what its sender had sent. Limits that the end has already
+ * are not taken back. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit);
 

@@ -15,7 +15,7 @@
 
 #define ROOM_FIRST 64u
 #define AHEAD      3u
-/* Lines that are asked for at a time. */
+/* Packets, and control frames, that are asked for at a time. */
 #define FETCHED_MOST 16u
 
 void virtual_box_free(struct virtual_box *box)

@@ -5,8 +5,8 @@
 /*
  * The passage from one part of a virtual fabric to another (virtual_parts.h): packets, credit
  * frames, notifications and reports of discarded packets, by value, because each part has packets
- * and records of its own. A part writes into a box for each other part, which that one empties in
- * the next round. There are two sides of each box: one is filled while the other is emptied.
+ * and records of its own. A part writes into a box for each other part, which that one reads in
+ * the next round. There are two sides of each box: one is filled while the other is read.
  */
 
 #include "virtual_private.h"
@@ -45,6 +45,9 @@ struct virtual_crossing_control {
 		uint32_t op; /* of the schedule */
 	};
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct virtual_crossing_control, credit[4]) <= 64,
+	"the totals of four VCs are in the first cache line");
 
 /* Grows while a run finds its size. The origins of packets, which are in no cache, are fetched
  * while the round goes on and copied at its end. */

@@ -112,8 +112,6 @@ static bool create_numbers(struct virtual_fabric *fabric)
 		return true;
 	fabric->number_table = arena_get(
 		&fabric->arena, kind == PAIR_NUMBERS_ALL ? numbers * sizeof(uint32_t) : numbers);
-	if (fabric->number_table != NULL && kind == PAIR_NUMBERS_BYTES)
-		arena_touch_pages(fabric->number_table, numbers);
 	return fabric->number_table != NULL;
 }
 

@@ -541,6 +541,8 @@ int virtual_parts_create(
 	if (create_workers(fabric, parts) < 0)
 		return fault_set(fault, ENOMEM, "no memory for %u workers", workers);
 	mark_links(fabric, parts);
+	/* Threads do not write the same lines then, and a process touches the rows of its own hosts
+	 * only. */
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		datagram_separate_numbers(&fabric->host[i].nic);
 	return 0;

@@ -259,6 +259,7 @@ INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t orde
 	if (before == SWITCH_PORT_NONE)
 		return;
 	fetch(&sw->port[before].link.rx);
+	/* VC 0 has most of the traffic. */
 	if (far && (fabric->crossbar[at].watched[0] >> before & 1) != 0)
 		fetch_grant(fabric, at, before);
 }

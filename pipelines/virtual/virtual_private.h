@@ -130,8 +130,8 @@ struct virtual_host {
 	struct weft_packet *lost;
 };
 
-/* Of a credit frame, for each VC, what its receiver does not know: all sessions are the first ones.
- */
+/* Of a credit frame, for each VC: the limit, and the sender's total, which only captures show. All
+ * sessions are the first ones. */
 struct virtual_credit {
 	uint32_t limit, sent;
 };
@@ -220,7 +220,8 @@ struct virtual_fabric {
 	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
 	 */
 	bool every_end;
-	bool looks_ahead, looks_far;
+	bool looks_ahead; /* prefetches */
+	bool looks_far;   /* then also what credit frames need */
 	struct virtual_prefetch ahead;
 	uint64_t state_bytes; /* of all switches */
 	struct virtual_pool pool;

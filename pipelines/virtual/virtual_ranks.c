@@ -38,7 +38,7 @@ static struct section section_for(struct virtual_parts *parts, unsigned side, un
 	return section;
 }
 
-static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned to, uint8_t *out)
+static uint8_t *copy_boxes(struct virtual_parts *parts, unsigned side, unsigned to, uint8_t *out)
 {
 	const struct virtual_fabric *fabric = parts->worker[0].fabric;
 
@@ -50,16 +50,15 @@ static uint8_t *empty_boxes(struct virtual_parts *parts, unsigned side, unsigned
 				fabric->extension != NULL ? &box->extension[i] : NULL);
 	}
 	for (unsigned from = 0; from < parts->own; from++) {
-		struct virtual_box *box = &parts->worker[from].box[side][to];
+		const struct virtual_box *box = &parts->worker[from].box[side][to];
 
 		for (uint32_t i = 0; i < box->controls; i++)
 			out = virtual_record_put_control(fabric, out, &box->control[i]);
-		virtual_box_clear(box);
 	}
 	return out;
 }
 
-/* 0 or -ENOMEM. The boxes are empty then. */
+/* 0 or -ENOMEM. */
 static int put_section(
 	struct virtual_parts *parts, struct ranks_message *message, unsigned side, unsigned to)
 {
@@ -71,7 +70,7 @@ static int put_section(
 	if (ranks_reserve(message, message->used + most) < 0)
 		return -ENOMEM;
 	begin = message->bytes + message->used;
-	out = empty_boxes(parts, side, to, begin + sizeof(section));
+	out = copy_boxes(parts, side, to, begin + sizeof(section));
 	section.bytes = (uint64_t)(out - begin) - sizeof(section);
 	memcpy(begin, &section, sizeof(section));
 	message->used = (size_t)(out - message->bytes);

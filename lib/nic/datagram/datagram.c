@@ -98,11 +98,14 @@ static int allocate_numbers(struct datagram *nic)
 void datagram_separate_numbers(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
-	const struct pair_memory come = {
-		.first = place_of(config, config->host, 0, 1).first, .step = 2};
+	struct pair_memory come;
 
-	if (config->number_table != NULL && config->numbers != PAIR_NUMBERS_FEW)
-		pair_numbers_init(&nic->come, config->numbers, config->hosts, &come);
+	if (config->number_table == NULL || config->numbers == PAIR_NUMBERS_FEW)
+		return;
+	come = place_of(config, config->host, 0, 1);
+	come.step = 2;
+	/* With given memory it cannot fail. */
+	(void)pair_numbers_init(&nic->come, config->numbers, config->hosts, &come);
 }
 
 /* Retransmissions exist only where hosts can discard packets in transit. */

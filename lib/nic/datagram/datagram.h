@@ -147,9 +147,10 @@ _Static_assert(offsetof(struct datagram, link.state) % 64 == 0,
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
-/* Before the first frame, where there is a number_table: the numbers of frames that come move to
- * this host's row of the table, so that interfaces of several threads share none of its cache
- * lines, but two hosts of one thread need two for their frames instead of one. */
+/* Before the first frame, for all interfaces of a number_table or for none: the numbers of frames
+ * that come move to this host's row of the table. Then interfaces of several threads share at most
+ * the cache lines at the ends of a row, but two hosts of one thread need two lines for their frames
+ * instead of one. Without effect where there is no such table. */
 void datagram_separate_numbers(struct datagram *nic);
 
 /* The service level of a message. */

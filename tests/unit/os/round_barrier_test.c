@@ -71,6 +71,7 @@ static void all_see_what_all_have_written(void **state)
 
 static void threads_that_sleep_are_woken(void **state)
 {
+	run(2, 2, 0);
 	run(THREADS, THREADS, 0);
 }
 
