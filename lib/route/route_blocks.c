@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
+#include "byte_hash.h"
 
 #define BLOCKS_MAX (UINT16_MAX + 1u)
 #define EMPTY      UINT32_MAX
@@ -19,25 +19,11 @@ struct distinct {
 	uint32_t *slot; /* [2 * size], numbers of items or EMPTY */
 };
 
-static uint64_t hash_of(const void *item, size_t bytes)
-{
-	const uint8_t *at = item;
-	uint64_t hash = 0, word = 0;
-
-	for (size_t i = 0; i < bytes; i += sizeof(word)) {
-		size_t left = bytes - i;
-
-		memcpy(&word, at + i, left < sizeof(word) ? left : sizeof(word));
-		hash = rng_mix(hash ^ word);
-	}
-	return hash;
-}
-
 /* The slot of an equal item, or the empty one for it. */
 static uint32_t *find(const struct distinct *distinct, const void *item)
 {
 	uint32_t mask = 2 * distinct->size - 1;
-	uint32_t at = (uint32_t)hash_of(item, distinct->bytes) & mask;
+	uint32_t at = (uint32_t)byte_hash(0, item, distinct->bytes) & mask;
 
 	while (distinct->slot[at] != EMPTY &&
 		memcmp(distinct->item + distinct->slot[at] * distinct->bytes, item,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
+#include "byte_hash.h"
 #include "virtual_goal.h"
 #include "virtual_ranks_records.h"
 
@@ -222,21 +222,6 @@ void virtual_ranks_take(struct virtual_worker *worker)
 
 /* --- before the run --- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-	uint64_t word = 0;
-
-	for (size_t i = 0; i < size; i += sizeof(word)) {
-		size_t left = size - i;
-
-		memcpy(&word, at + i, left < sizeof(word) ? left : sizeof(word));
-		hash = rng_mix(hash ^ word);
-	}
-	return hash;
-}
-
-/* 0 or -ENOMEM. */
 static int hash_set(const struct route_set *set, uint64_t *hash)
 {
 	struct ranks_message block = {0};
@@ -247,8 +232,7 @@ static int hash_set(const struct route_set *set, uint64_t *hash)
 
 		result = ranks_reserve(&block, bytes);
 		if (result == 0)
-			*hash = hash_bytes(
-				*hash, block.bytes, route_set_pack(set, to, block.bytes));
+			*hash = byte_hash(*hash, block.bytes, route_set_pack(set, to, block.bytes));
 	}
 	free(block.bytes);
 	return result;
@@ -258,10 +242,9 @@ static uint64_t hash_table(const struct route_table *table, uint64_t hash)
 {
 	size_t entries = (size_t)table->switches * table->hosts;
 
-	hash = hash_bytes(hash, table->primary, entries);
+	hash = byte_hash(hash, table->primary, entries);
 	if (table->alternatives != NULL)
-		hash = hash_bytes(
-			hash, table->alternatives, entries * sizeof(*table->alternatives));
+		hash = byte_hash(hash, table->alternatives, entries * sizeof(*table->alternatives));
 	return hash;
 }
 
