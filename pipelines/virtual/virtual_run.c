@@ -375,12 +375,15 @@ static void touch_numbers(const struct virtual_fabric *fabric)
 	const size_t row = 2 * (size_t)fabric->hosts;
 	uint8_t *table = fabric->number_table;
 
-	if (fabric->hosts == 0 || fabric->number_table == NULL ||
+	if (fabric->hosts == 0 || table == NULL ||
 		fabric->host[0].nic.config.numbers != PAIR_NUMBERS_BYTES)
 		return;
+	if (!virtual_has_ranks(fabric)) {
+		arena_touch_pages(table, fabric->hosts * row);
+		return;
+	}
 	for (uint32_t i = 0; i < fabric->hosts; i++)
-		if (!virtual_has_ranks(fabric) ||
-			!virtual_is_elsewhere(fabric, fabric->switches + i))
+		if (!virtual_is_elsewhere(fabric, fabric->switches + i))
 			arena_touch_pages(table + i * row, row);
 }
 

@@ -10,6 +10,7 @@
 
 #include "frame.h"
 #include "frames_once.h"
+#include "rng.h"
 #include "virtual_lab.h"
 #include "virtual_trace.h"
 
@@ -498,6 +499,21 @@ static void several_workers_deliver_in_a_large_fabric_what_one_does(void **state
 		assert_int_equal(large_by(1, queuing[i]), large_by(3, queuing[i]));
 }
 
+/* 1,025 rows of 64 blocks that all differ. */
+static void a_table_of_too_many_blocks_is_read_as_it_is(void **state)
+{
+	struct fabric_routes routes = {.table = route_table_create(1025, 4096)};
+	struct rng rng;
+
+	assert_non_null(routes.table);
+	rng_init(&rng, 1, 0, 0);
+	for (size_t i = 0; i < (size_t)1025 * 4096; i++)
+		routes.table->primary[i] = (uint8_t)rng_below(&rng, 64);
+	assert_int_equal(fabric_routes_share(&routes), 0);
+	assert_null(routes.blocks);
+	fabric_routes_free(&routes);
+}
+
 static void a_table_that_the_cache_holds_is_read_as_it_is(void **state)
 {
 	struct virtual_lab lab;
@@ -533,6 +549,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_of_several_routes_may_overtake),
 	cmocka_unit_test(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one),
 	cmocka_unit_test(several_workers_deliver_in_a_large_fabric_what_one_does),
+	cmocka_unit_test(a_table_of_too_many_blocks_is_read_as_it_is),
 	cmocka_unit_test(a_table_that_the_cache_holds_is_read_as_it_is),
 };
 
