@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -70,4 +71,12 @@ void round_barrier_wait(struct round_barrier *barrier)
 		relax();
 	}
 	sleep_in(barrier, round);
+}
+
+void round_barrier_relax(unsigned looks)
+{
+	if (looks < SPINS)
+		relax();
+	else
+		sched_yield();
 }

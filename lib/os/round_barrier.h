@@ -10,6 +10,7 @@
  */
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct round_barrier {
 	atomic_uint parties;
@@ -28,3 +29,13 @@ void round_barrier_init(struct round_barrier *barrier, unsigned parties);
 void round_barrier_expect(struct round_barrier *barrier, unsigned parties);
 /* Returns when all of them have called it. */
 void round_barrier_wait(struct round_barrier *barrier);
+
+/* True if there is a core for each of them, so that they may wait without sleeping. */
+static inline bool round_barrier_spins(const struct round_barrier *barrier)
+{
+	return barrier->spins > 0;
+}
+
+/* Between two looks at what another thread will soon have written, for threads that spin: 'looks'
+ * have been in vain. After many of them others may have the core. */
+void round_barrier_relax(unsigned looks);

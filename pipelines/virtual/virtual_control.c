@@ -148,6 +148,14 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
+/* Of a channel that crosses, which always leads to a switch. The other part writes the cold state.
+ */
+static inline weft_time crossing_delay(
+	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
+{
+	return channel->arrive_ps - fabric->routing_delay_ps;
+}
+
 /* True if it has crossed to another part. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
@@ -156,8 +164,7 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 		virtual_trace_credit(fabric, channel->credit, credit, now);
 	if (!channel->crosses)
 		return false;
-	virtual_cross_credit(
-		fabric, channel, credit, now + virtual_tx_cold(fabric, channel)->delay_ps);
+	virtual_cross_credit(fabric, channel, credit, now + crossing_delay(fabric, channel));
 	return true;
 }
 
@@ -228,16 +235,15 @@ void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *ch
 static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time now)
 {
-	weft_time at = now + virtual_tx_cold(fabric, channel)->delay_ps;
-
 	fabric->arns_sent++;
 	if (__builtin_expect(fabric->watch != NULL, 0))
 		virtual_trace_arn(fabric, channel->credit, arn, now);
 	if (channel->crosses) {
-		virtual_cross_arn(fabric, channel, arn, at);
+		virtual_cross_arn(fabric, channel, arn, now + crossing_delay(fabric, channel));
 		return;
 	}
-	virtual_push_arn(fabric, channel, arn, at, channel->credit);
+	virtual_push_arn(fabric, channel, arn, now + virtual_tx_cold(fabric, channel)->delay_ps,
+		channel->credit);
 }
 
 void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now)

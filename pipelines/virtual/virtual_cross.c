@@ -15,8 +15,6 @@
 
 #define ROOM_FIRST 64u
 #define AHEAD      3u
-/* Packets, and control frames, that are asked for at a time. */
-#define FETCHED_MOST 16u
 
 void virtual_box_free(struct virtual_box *box)
 {
@@ -194,6 +192,9 @@ void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx
 
 	if (crossing == NULL)
 		return;
+	/* It would be in the other part's past. No run gets here: an end was not listed. */
+	if (at < fabric->limit)
+		virtual_refuse_parts(fabric, "a credit frame was sent that no part expected");
 	crossing->kind = VIRTUAL_CROSSING_CREDIT;
 	virtual_credit_totals(fabric, credit, crossing->credit);
 }
@@ -295,24 +296,33 @@ void virtual_cross_take_control(
 	}
 }
 
-/* All lines together take little longer than one, as far as the core can wait for several. */
-static void fetch_box(const struct virtual_box *box)
+static inline void fetch_packet(const struct virtual_box_contents *contents, uint32_t i)
 {
-	for (uint32_t i = 0; i < box->packets && i < FETCHED_MOST; i++) {
-		__builtin_prefetch(&box->packet[i]);
-		__builtin_prefetch(&box->packet[i].origin);
-	}
-	for (uint32_t i = 0; i < box->controls && i < FETCHED_MOST; i++)
-		__builtin_prefetch(&box->control[i]);
+	if (i >= contents->packets)
+		return;
+	__builtin_prefetch(&contents->packet[i]);
+	__builtin_prefetch(&contents->packet[i].origin);
 }
 
-void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box *box)
+/* Another core has written them. All lines together take little longer than one, as far as the core
+ * can wait for several. */
+static void fetch_first(const struct virtual_box_contents *contents)
 {
-	fetch_box(box);
-	for (uint32_t i = 0; i < box->packets; i++)
-		virtual_cross_take_packet(fabric, &box->packet[i],
-			fabric->extension != NULL ? &box->extension[i] : NULL);
+	for (uint32_t i = 0; i < VIRTUAL_BOX_FETCHED; i++)
+		fetch_packet(contents, i);
+	for (uint32_t i = 0; i < contents->controls && i < VIRTUAL_BOX_FETCHED; i++)
+		__builtin_prefetch(&contents->control[i]);
+}
+
+void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box_contents *contents)
+{
+	fetch_first(contents);
+	for (uint32_t i = 0; i < contents->packets; i++) {
+		fetch_packet(contents, i + VIRTUAL_BOX_FETCHED);
+		virtual_cross_take_packet(fabric, &contents->packet[i],
+			fabric->extension != NULL ? &contents->extension[i] : NULL);
+	}
 	virtual_cross_end_packets(fabric);
-	for (uint32_t i = 0; i < box->controls; i++)
-		virtual_cross_take_control(fabric, &box->control[i]);
+	for (uint32_t i = 0; i < contents->controls; i++)
+		virtual_cross_take_control(fabric, &contents->control[i]);
 }

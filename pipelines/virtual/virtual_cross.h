@@ -61,6 +61,23 @@ struct virtual_box {
 	weft_time first;   /* the earliest of them; WEFT_TIME_NEVER: it is empty */
 } __attribute__((aligned(64)));
 
+/* Elements of a box that are asked for at a time. */
+#define VIRTUAL_BOX_FETCHED 16u
+
+/* The part of a box that its reader needs. */
+struct virtual_box_contents {
+	const struct virtual_crossing_packet *packet;
+	const struct latency_extension *extension; /* NULL: none */
+	const struct virtual_crossing_control *control;
+	uint32_t packets, controls;
+};
+
+static inline struct virtual_box_contents virtual_box_look(const struct virtual_box *box)
+{
+	return (struct virtual_box_contents){
+		box->packet, box->extension, box->control, box->packets, box->controls};
+}
+
 void virtual_box_free(struct virtual_box *box);
 
 /* The rest of virtual_start() for a special channel: the packet is at the far end at 'at', or is
@@ -94,7 +111,7 @@ struct weft_packet *virtual_cross_reclaim(struct virtual_fabric *fabric);
 
 /* All that is in a box becomes events of this part. Its sender clears it before it fills it again.
  */
-void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box *box);
+void virtual_cross_take(struct virtual_fabric *fabric, const struct virtual_box_contents *contents);
 /* The same for one of them, which has come in another way. Packets become events with
  * virtual_cross_end_packets(), which is called after the last one of a sender. */
 void virtual_cross_take_packet(struct virtual_fabric *fabric,
@@ -103,8 +120,16 @@ void virtual_cross_end_packets(struct virtual_fabric *fabric);
 void virtual_cross_take_control(
 	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing);
 
+/* For the next round of its side. The other part has read the elements, and in this round there
+ * will be about as many: writing waits for lines that another core has. */
 static inline void virtual_box_clear(struct virtual_box *box)
 {
+	for (uint32_t i = 0; i < box->packets && i < VIRTUAL_BOX_FETCHED; i++) {
+		__builtin_prefetch(&box->packet[i].packet, 1);
+		__builtin_prefetch(&box->packet[i].origin, 1);
+	}
+	for (uint32_t i = 0; i < box->controls && i < VIRTUAL_BOX_FETCHED; i++)
+		__builtin_prefetch(&box->control[i], 1);
 	box->packets = box->complete = box->controls = 0;
 	box->first = WEFT_TIME_NEVER;
 }

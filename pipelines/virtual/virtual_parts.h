@@ -8,24 +8,21 @@
  * has the pointers of the whole fabric, but an event queue, packets, records and sums that only its
  * thread uses, and it only touches the devices of its part. The fabric itself is part 0.
  *
- * Parts run in rounds, each as long as the lookahead: the least delay of a link that is cut. What
- * crosses in a round arrives after the round, so it is exchanged between two of them
- * (virtual_cross.h). All that happens at a device depends only on what has come to that device
- * (docs/architecture.md), so the result has the same bytes for every number of parts.
- *
- *     virtual_parts_start()   begins the threads, which wait
- *     virtual_parts_run()     rounds up to a time; when it returns all threads wait
- *     virtual_parts_end()     ends the threads
- *
- * Between the calls the thread that calls them may touch everything.
+ * Parts run in rounds (virtual_rounds.h), each as long as the lookahead (virtual_lookahead.h):
+ * nothing that is sent in a round can be in another part before its end. So what crosses is
+ * exchanged between two of them (virtual_cross.h). All that happens at a device depends only on
+ * what has come to that device (docs/architecture.md), so the result has the same bytes for every
+ * number of parts.
  */
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "ranks.h"
 #include "round_barrier.h"
 #include "virtual_cross.h"
+#include "virtual_lookahead.h"
 #include "virtual_private.h"
 
 #define VIRTUAL_WORKERS_MAX 256u
@@ -33,25 +30,50 @@
 /* Said by a part at the end of a round. */
 struct virtual_told {
 	weft_time next;  /* nothing happens in it before, by all that it has and has sent */
+	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
 	uint64_t out;    /* packets that it has or has sent */
 	uint64_t events; /* of the round; of several parts: the most */
 	bool pause;      /* all are to stop after this round */
 	struct virtual_goal_state goal;
 } __attribute__((aligned(64)));
 
+#define VIRTUAL_TOLD_NOTHING \
+	((struct virtual_told){.next = WEFT_TIME_NEVER, .end = WEFT_TIME_NEVER})
+
+/*
+ * To another part of the process, at the end of a round: what all are told of the round, and what
+ * is in the box for it. One cache line: that it has come, which all others are waiting for, comes
+ * with what it says.
+ */
+struct virtual_post {
+	atomic_uint round; /* of which it tells, when it is complete */
+	uint32_t out, events;
+	bool pause;
+	weft_time next, end;
+	struct virtual_box_contents contents;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct virtual_post) == 64, "one cache line");
+
 struct virtual_worker {
+	/* Others read these, too: nothing that changes is in their cache line. */
 	struct virtual_fabric *fabric; /* its part */
 	struct virtual_parts *parts;
-	struct virtual_box *box[2];  /* [side][parts]: for each part, its own unused */
+	struct virtual_box *box[2];   /* [side][parts]: for each part, its own unused */
+	struct virtual_post *post[2]; /* [side][own parts]: likewise */
+	uint32_t *steps;              /* worker 0: events until it asks for a pause */
+	pthread_t thread;
 	struct virtual_told told[2]; /* by side */
 	unsigned side;               /* being filled */
-	uint32_t *steps;             /* worker 0: events until it asks for a pause */
+	unsigned round;              /* ends, or has just ended: counted since the creation */
+	weft_time ran;               /* up to there */
 	bool pause;
-	pthread_t thread;
 	struct run_worker use;
 	uint64_t events_told;     /* of use.events */
 	uint64_t critical_events; /* worker 0: of the busiest part in each round, the sum */
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct virtual_worker, told) >= 64, "in a cache line of their own");
 
 /* Worker 0, after each round: what all parts have put into this side of something is complete. The
  * other side is being filled. In several processes rank 0 calls it, and may read what the others
@@ -69,10 +91,10 @@ struct virtual_parts {
 	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
 	struct run_worker *use_elsewhere; /* [count - own], likewise */
 	uint16_t *of_device;              /* [switches + hosts]: its part */
-	weft_time lookahead_ps;
+	struct virtual_lookahead lookahead;
 	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */
 	struct round_barrier barrier;
-	weft_time limit; /* of virtual_parts_run() */
+	weft_time limit; /* of virtual_rounds_run() */
 	bool quit, reached;
 	uint64_t pauses;              /* even while all threads wait */
 	virtual_round_fn *each_round; /* NULL: none */
@@ -88,14 +110,6 @@ struct virtual_parts {
 int virtual_parts_create(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault);
 void virtual_parts_destroy(struct virtual_fabric *fabric);
-
-/* -EAGAIN: no more threads. */
-int virtual_parts_start(struct virtual_parts *parts, struct fault *fault);
-void virtual_parts_end(struct virtual_parts *parts);
-
-/* Runs all events before 'limit'; true if it has paused before it, because worker 0 has taken
- * '*steps' events, of which it leaves the rest, or because a part has failed. */
-bool virtual_parts_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
 
 /* The latest time and the failures of all parts become the fabric's. Between rounds. */
 void virtual_parts_join(struct virtual_fabric *fabric);
@@ -166,6 +180,8 @@ static inline void virtual_refuse_parts(struct virtual_fabric *fabric, const cha
 	fabric->refused = why;
 }
 
+/* Packets that a part has, or has sent in this round. */
+uint64_t virtual_packets_of(const struct virtual_worker *worker);
 /* Packets that are out: in all parts of this process, and between them. Between rounds; after a run
  * rank 0 counts those of all ranks. */
 uint64_t virtual_packets_out(const struct virtual_fabric *fabric);

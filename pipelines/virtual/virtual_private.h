@@ -196,6 +196,16 @@ struct virtual_goal_state {
 	weft_time changed; /* when, last */
 };
 
+/* Ends of transmissions to come after which a credit frame may go to another part
+ * (virtual_lookahead.h). They are few: a credit frame is for some twenty packets. */
+#define VIRTUAL_ENDS_MOST 64u
+
+struct virtual_ends {
+	weft_time at[VIRTUAL_ENDS_MOST];
+	unsigned count;
+	weft_time unlisted; /* the last of those that found no room */
+};
+
 struct virtual_parts;
 
 struct virtual_fabric {
@@ -262,6 +272,7 @@ struct virtual_fabric {
 	/* Of a fabric on several threads; NULL: on one. */
 	struct virtual_parts *parts;
 	unsigned part; /* which of them */
+	struct virtual_ends ends;
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;
 	virtual_trace_fn *watch; /* called for every frame; NULL: none */

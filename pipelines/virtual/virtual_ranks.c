@@ -8,11 +8,12 @@
 #include "byte_hash.h"
 #include "virtual_goal.h"
 #include "virtual_ranks_records.h"
+#include "virtual_rounds.h"
 
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
  * all parts of the sender have for it; and then, for rank 0, what has been appended. */
 struct head {
-	uint64_t next, out, events; /* as struct virtual_told, of all parts of the sender */
+	uint64_t next, end, out, events; /* as struct virtual_told, of all parts of the sender */
 	uint64_t pause;
 	struct virtual_goal_state goal;
 };
@@ -99,24 +100,17 @@ static int put_message(
 
 static struct head head_of(const struct virtual_parts *parts, unsigned side)
 {
-	struct head head = {.next = WEFT_TIME_NEVER};
+	struct virtual_told all = VIRTUAL_TOLD_NOTHING;
 
-	for (unsigned i = 0; i < parts->own; i++) {
-		const struct virtual_told *told = &parts->worker[i].told[side];
-
-		head.next = told->next < head.next ? told->next : head.next;
-		head.out += told->out;
-		head.events = told->events > head.events ? told->events : head.events;
-		head.pause |= told->pause;
-		virtual_goal_add(&head.goal, &told->goal);
-	}
-	return head;
+	for (unsigned i = 0; i < parts->own; i++)
+		virtual_told_add(&all, &parts->worker[i].told[side]);
+	return (struct head){all.next, all.end, all.out, all.events, all.pause, all.goal};
 }
 
 static void hear(struct virtual_parts *parts, unsigned rank)
 {
 	const struct ranks_message *message = &parts->ranks->in[rank];
-	struct virtual_told *others = &parts->others;
+	struct virtual_told told;
 	struct head head;
 
 	if (message->used < sizeof(head)) {
@@ -124,11 +118,9 @@ static void hear(struct virtual_parts *parts, unsigned rank)
 		return;
 	}
 	memcpy(&head, message->bytes, sizeof(head));
-	others->next = head.next < others->next ? head.next : others->next;
-	others->out += head.out;
-	others->events = head.events > others->events ? head.events : others->events;
-	others->pause = others->pause || head.pause != 0;
-	virtual_goal_add(&others->goal, &head.goal);
+	told = (struct virtual_told){
+		head.next, head.end, head.out, head.events, head.pause != 0, head.goal};
+	virtual_told_add(&parts->others, &told);
 }
 
 void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
@@ -136,7 +128,7 @@ void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
 	struct ranks *ranks = parts->ranks;
 	const struct head head = head_of(parts, side);
 
-	parts->others = (struct virtual_told){.next = WEFT_TIME_NEVER};
+	parts->others = VIRTUAL_TOLD_NOTHING;
 	for (unsigned rank = 0; rank < ranks->count; rank++)
 		if (rank != ranks->own && put_message(parts, side, rank, &head) < 0)
 			ranks_fail(ranks, "no memory for messages");

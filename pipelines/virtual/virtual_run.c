@@ -13,6 +13,7 @@
 #include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
+#include "virtual_rounds.h"
 #include "virtual_switch.h"
 
 /* Events between checks of the stop flag, which are few milliseconds even where each touches new
@@ -159,7 +160,7 @@ static bool take_events(struct run_loop *loop, weft_time limit)
 	struct virtual_fabric *fabric = loop->fabric;
 
 	if (fabric->parts != NULL)
-		return virtual_parts_run(fabric->parts, limit, &loop->steps_left);
+		return virtual_rounds_run(fabric->parts, limit, &loop->steps_left);
 	return virtual_dispatch(fabric, &loop->steps_left);
 }
 
@@ -360,11 +361,11 @@ static int failure(struct virtual_fabric *fabric, struct fault *fault)
 /* Each thread of each rank has begun, or none. */
 static int begin(struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
 {
-	int started = fabric->parts != NULL ? virtual_parts_start(fabric->parts, fault) : 0;
+	int started = fabric->parts != NULL ? virtual_rounds_start(fabric->parts, fault) : 0;
 	int result = ranks_agree(ranks, started, fault);
 
 	if (result < 0 && started == 0)
-		virtual_parts_end(fabric->parts);
+		virtual_rounds_end(fabric->parts);
 	return result;
 }
 
@@ -411,7 +412,7 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		return result;
 	run_phases(&loop);
 	if (fabric->parts != NULL)
-		virtual_parts_end(fabric->parts);
+		virtual_rounds_end(fabric->parts);
 	fabric->wall_seconds = measure_wall_seconds() - start;
 	result = ranks_agree(ranks, failure(fabric, fault), fault);
 	return result < 0 || ranks == NULL ? result : virtual_mirror(fabric, fault);

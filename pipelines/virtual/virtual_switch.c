@@ -16,6 +16,7 @@
 #include "switch_congestion.h"
 #include "virtual_control.h"
 #include "virtual_host.h"
+#include "virtual_lookahead.h"
 #include "virtual_send.h"
 
 /*
@@ -85,28 +86,42 @@ static void grant(
 	}
 }
 
+/* True if 'channel' sends to another part. */
+static inline bool crosses(const struct virtual_fabric *fabric, const struct virtual_tx *channel)
+{
+	return __builtin_expect(fabric->parts != NULL, 0) && channel->crosses;
+}
+
 /* The end of any packet that is leaving (input, vc) may make a credit frame due: arms an event for
- * each. send() arms those that begin later. */
-static void watch_input(
-	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
+ * each. send() arms those that begin later, and lists them here, the last of them being that of
+ * 'begun' (NULL: none has begun now). */
+static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc,
+	const struct virtual_tx *begun, weft_time now)
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	uint64_t *watched = &fabric->crossbar[at].watched[vc];
 
-	if (*watched >> input & 1)
+	if (*watched >> input & 1) {
+		if (begun != NULL && crosses(fabric, back))
+			virtual_ends_list(&fabric->ends, begun->free_at);
 		return;
+	}
 	*watched |= BIT64(input);
 	/* For the credit frame, which is at most one transmission away: in a small fabric that is
 	 * soon. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
-	__builtin_prefetch(virtual_tx_cold(fabric, back));
+	if (!crosses(fabric, back))
+		__builtin_prefetch(virtual_tx_cold(fabric, back));
 	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
 		struct virtual_tx *channel =
 			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
 
-		if (virtual_is_sending(fabric, channel, now))
-			virtual_arm(fabric, channel);
+		if (!virtual_is_sending(fabric, channel, now))
+			continue;
+		virtual_arm(fabric, channel);
+		if (crosses(fabric, back))
+			virtual_ends_list(&fabric->ends, channel->free_at);
 	}
 }
 
@@ -129,7 +144,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	if (!voq || near || (sw->busy >> port & 1) != 0)
 		virtual_arm_begun(fabric, channel);
 	if (near)
-		watch_input(fabric, at, input, vc, now);
+		watch_input(fabric, at, input, vc, channel, now);
 }
 
 /* An output with packets in its queues sends one, or arms the event at which it is free. */
@@ -200,7 +215,7 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at)
 
 		next = packet->next;
 		if (packet->vc < from->config.vcs && grant_is_near(fabric, &from->rx[packet->vc])) {
-			watch_input(fabric, at, packet->in_port, packet->vc, fabric->now);
+			watch_input(fabric, at, packet->in_port, packet->vc, NULL, fabric->now);
 			grant(fabric, at, packet->in_port, packet->vc, fabric->now);
 		}
 		virtual_give_up(fabric, packet, fabric->now);

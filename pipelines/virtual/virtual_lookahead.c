@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_lookahead.h"
+
+#include "topology_cut.h"
+#include "virtual_order.h"
+
+static weft_time sooner(weft_time a, weft_time b)
+{
+	return a < b ? a : b;
+}
+
+/* True if hosts of different parts know of each other by other things than frames: notifications of
+ * congestion and news of discarded packets, which pass no links. They take the delay of a host's
+ * link, or longer. */
+static bool hosts_hear(const struct virtual_fabric *fabric)
+{
+	return fabric->answers || virtual_order_reserve(fabric) > 0;
+}
+
+static weft_time least_delay(const struct virtual_fabric *fabric, const uint16_t *of_device)
+{
+	const struct topology *topology = fabric->topology;
+	weft_time least = topology_cut_delay(topology, of_device);
+
+	for (uint32_t i = 0; hosts_hear(fabric) && i < fabric->hosts; i++)
+		if (topology->host_link[i] >= 0)
+			least = sooner(least, topology->link_at[topology->host_link[i]].delay_ps);
+	return sooner(least, PS_PER_S);
+}
+
+static weft_time shortest_transmission(const struct virtual_fabric *fabric)
+{
+	uint64_t bytes = virtual_least_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	const struct topology *topology = fabric->topology;
+	weft_time least = WEFT_TIME_NEVER;
+
+	for (uint32_t i = 0; i < topology->links; i++)
+		least = sooner(least, bytes * ps_per_byte(topology->link_at[i].rate_bps));
+	return least;
+}
+
+/* Until a packet that crosses can be forwarded, see virtual_start(). */
+static weft_time least_arrival(const struct virtual_fabric *fabric, weft_time frame_ps)
+{
+	const struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
+	weft_time least = PS_PER_S;
+
+	for (const struct virtual_tx *channel = fabric->channel; channel < end; channel++)
+		if (channel->crosses)
+			least = sooner(least, channel->arrive_ps + (channel->waits ? frame_ps : 0));
+	return least;
+}
+
+/* True if credit frames are the only thing that crosses sooner than a packet, and switches only
+ * send them when a tail has left. Where switches have congestion control hosts hear of each other.
+ * A switch that has no route for a packet discards it when it comes, and the space is free at once:
+ * routes that were computed lead everywhere. Parts learn of the end of a schedule after a round,
+ * which is no longer than the longest delay (virtual_goal.h). */
+static bool lists_ends(const struct virtual_fabric *fabric)
+{
+	return !hosts_hear(fabric) && fabric->run->routing.file == NULL && fabric->goal == NULL;
+}
+
+void virtual_lookahead_open(struct virtual_lookahead *lookahead,
+	const struct virtual_fabric *fabric, const uint16_t *of_device)
+{
+	weft_time least = least_delay(fabric, of_device);
+
+	lookahead->least_ps = lookahead->packet_ps = least;
+	lookahead->frame_ps = shortest_transmission(fabric);
+	if (lists_ends(fabric))
+		lookahead->packet_ps = least_arrival(fabric, lookahead->frame_ps);
+}
+
+/* A packet that begins to leave in the round is gone after the shortest transmission, and is in no
+ * list yet. */
+weft_time virtual_lookahead_end(
+	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed)
+{
+	weft_time credit = sooner(listed, start + lookahead->frame_ps) + lookahead->least_ps;
+
+	return sooner(start + lookahead->packet_ps, credit);
+}
+
+weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from)
+{
+	weft_time next = WEFT_TIME_NEVER;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < ends->count; i++) {
+		if (ends->at[i] < from)
+			continue;
+		next = sooner(next, ends->at[i]);
+		ends->at[kept++] = ends->at[i];
+	}
+	ends->count = kept;
+	/* One of those that found no room may be at any time from now on. */
+	return ends->unlisted < from ? next : sooner(next, from);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* How long the rounds of a fabric on several threads are, and that nothing comes too late in them.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "virtual_control.h"
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+#include "virtual_parts.h"
+
+#define NS    PS_PER_NS
+#define CASES 20
+/* Of 1,000 bytes at 100 Gbps. */
+#define FRAME ((1000 + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD) * (weft_time)80)
+
+/* Of two workers. */
+static struct virtual_lookahead lookahead_with(const char *const *sets, unsigned count)
+{
+	struct virtual_lookahead lookahead;
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, drawn_plain, sets, count);
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	lookahead = lab.fabric->parts->lookahead;
+	virtual_lab_close(&lab);
+	return lookahead;
+}
+
+#define LOOKAHEAD(...) lookahead_with(VIRTUAL_LAB_SET(__VA_ARGS__))
+
+static void a_packet_is_elsewhere_after_the_delays_of_link_and_routing(void **state)
+{
+	struct virtual_lookahead lookahead = LOOKAHEAD("switch.routing-delay=100ns");
+
+	assert_int_equal(lookahead.least_ps, 30 * NS);
+	assert_int_equal(lookahead.packet_ps, 130 * NS);
+	assert_int_equal(lookahead.frame_ps, FRAME);
+}
+
+static void a_switch_that_stores_waits_for_the_tail_of_a_packet(void **state)
+{
+	struct virtual_lookahead lookahead =
+		LOOKAHEAD("switch.routing-delay=100ns", "switch.switching=store-and-forward");
+
+	assert_int_equal(lookahead.packet_ps, 130 * NS + FRAME);
+}
+
+/* Other things than credit frames cross there, or switches send these at other times. */
+static void what_crosses_sooner_than_packets_shortens_rounds(void **state)
+{
+	const struct virtual_lookahead lookahead[] = {
+		LOOKAHEAD("switch.routing-delay=100ns", "routing.adaptive=arn", "switch.voq=true"),
+		LOOKAHEAD("switch.routing-delay=100ns", "nic.control=iba-cc", "switch.fecn=8"),
+		LOOKAHEAD("switch.routing-delay=100ns", "topology=torus:dims=4x4,hosts=2",
+			"routing.mode=source", "routing.algorithm=ud-itb"),
+	};
+
+	for (unsigned i = 0; i < sizeof(lookahead) / sizeof(lookahead[0]); i++)
+		assert_int_equal(lookahead[i].packet_ps, lookahead[i].least_ps);
+}
+
+/* Such routes may end at a switch, which discards a packet at once when it comes. */
+static void routes_of_a_file_shorten_rounds(void **state)
+{
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
+	lab.config->routing.file = strdup("routes");
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(lab.fabric->parts->lookahead.packet_ps, 30 * NS);
+	virtual_lab_close(&lab);
+}
+
+static void a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere(void **state)
+{
+	const struct virtual_lookahead lookahead = {
+		.least_ps = 30, .packet_ps = 180, .frame_ps = 100};
+
+	/* The transmissions of the round end after 100, and credit frames are there after 130. */
+	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, WEFT_TIME_NEVER), 1130);
+	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1040), 1070);
+	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1000), 1030);
+}
+
+static void a_round_ends_before_a_packet_of_it_can_be_elsewhere(void **state)
+{
+	const struct virtual_lookahead lookahead = {
+		.least_ps = 30, .packet_ps = 60, .frame_ps = 100};
+
+	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, WEFT_TIME_NEVER), 1060);
+	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1040), 1060);
+}
+
+static void ends_that_are_over_leave_the_list(void **state)
+{
+	struct virtual_ends ends = {.count = 0};
+
+	virtual_ends_list(&ends, 30);
+	virtual_ends_list(&ends, 10);
+	virtual_ends_list(&ends, 20);
+	assert_int_equal(virtual_ends_next(&ends, 10), 10);
+	assert_int_equal(virtual_ends_next(&ends, 11), 20);
+	assert_int_equal(ends.count, 2);
+	assert_int_equal(virtual_ends_next(&ends, 31), WEFT_TIME_NEVER);
+}
+
+static void an_end_that_found_no_room_may_be_any_until_the_last_such_is_over(void **state)
+{
+	struct virtual_ends ends = {.count = 0};
+
+	for (unsigned i = 0; i < VIRTUAL_ENDS_MOST; i++)
+		virtual_ends_list(&ends, 1000);
+	virtual_ends_list(&ends, 500);
+	virtual_ends_list(&ends, 400);
+	assert_int_equal(virtual_ends_next(&ends, 100), 100);
+	assert_int_equal(virtual_ends_next(&ends, 500), 500);
+	assert_int_equal(virtual_ends_next(&ends, 501), 1000);
+}
+
+/* Of worker 0. */
+static uint64_t count_rounds(const char *routing_delay)
+{
+	struct fault fault = {""};
+	struct virtual_lab lab;
+	uint64_t rounds;
+
+	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET(routing_delay, "switch.buffer=1MiB"));
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	virtual_lab_run(&lab);
+	rounds = lab.fabric->parts->worker[0].use.rounds;
+	virtual_lab_close(&lab);
+	return rounds;
+}
+
+/* With 120 ns instead of 30, but for a credit frame now and then. */
+static void a_routing_delay_makes_rounds_fewer(void **state)
+{
+	assert_in_range(count_rounds("switch.routing-delay=90ns"), 1,
+		count_rounds("switch.routing-delay=0ns") / 3);
+}
+
+static const char *pick(struct rng *rng, const char *const *from, unsigned count)
+{
+	return from[rng_below(rng, count)];
+}
+
+#define PICK(rng, ...)                                \
+	pick(rng, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+/* In which credit frames decide how long rounds are: small buffers, frames of all lengths. */
+static void draw(unsigned seed, struct drawn *drawn)
+{
+	struct rng generator, *rng = &generator;
+	unsigned sets = 0;
+
+	rng_init(rng, seed, 1, 0);
+	*drawn = (struct drawn){.workers = 2 + (unsigned)rng_below(rng, 4)};
+	drawn->set[sets++] = PICK(rng, "switch.routing-delay=20ns", "switch.routing-delay=150ns",
+		"switch.routing-delay=2us");
+	drawn->set[sets++] = PICK(rng, "link.delay=1ns", "link.delay=30ns", "link.delay=400ns");
+	drawn->set[sets++] =
+		PICK(rng, "switch.buffer=16KiB", "switch.buffer=40KiB", "switch.buffer=128KiB");
+	drawn->set[sets++] = PICK(rng, "switch.credits=coalesced", "switch.credits=each");
+	drawn->set[sets++] =
+		PICK(rng, "switch.switching=cut-through", "switch.switching=store-and-forward");
+	drawn->set[sets++] = PICK(rng, "switch.voq=true", "switch.voq=false");
+	drawn->set[sets++] = PICK(rng, "switch.vcs=1", "switch.vcs=3");
+	drawn->set[sets++] = PICK(rng, "watchdog=off", "watchdog=3us");
+	drawn->set[sets++] =
+		PICK(rng, "traffic[0].load=20%", "traffic[0].load=70%", "traffic[0].load=100%");
+	drawn->set[sets++] = PICK(rng, "traffic[0].message=64B", "traffic[0].message=2KiB",
+		"traffic[0].message=5000B");
+	drawn->set[sets++] = PICK(rng, "routing.mode=table", "routing.mode=source");
+	drawn->sets = sets;
+}
+
+static void no_credit_frame_comes_too_late(void **state)
+{
+	for (unsigned seed = 1; seed <= CASES; seed++) {
+		struct fault fault = {""}, other = {""};
+		struct drawn drawn;
+		char *one, *many;
+
+		draw(seed, &drawn);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		if (one == NULL)
+			fail_msg("case %u: %s", seed, fault.text);
+		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &other);
+		if (many == NULL)
+			fail_msg("case %u: %s", seed, other.text);
+		drawn_expect_same(one, many, seed, &drawn);
+		free(one);
+		free(many);
+	}
+}
+
+/* Parts know of its end after a round, and go on for the longest delay then. */
+static void a_schedule_shortens_rounds(void **state)
+{
+	char path[] = "/tmp/weft-lookahead-XXXXXX", file[64];
+	struct virtual_lookahead lookahead;
+
+	close(mkstemp(path));
+	snprintf(file, sizeof(file), "traffic[0].file=%s", path);
+	drawn_schedule(path, "alltoall");
+	lookahead = lookahead_with(
+		VIRTUAL_LAB_SET("traffic=[{pattern: goal}]", file, "switch.routing-delay=100ns"));
+	assert_int_equal(lookahead.packet_ps, 30 * NS);
+	unlink(path);
+}
+
+static const struct virtual_tx *first_that_crosses(const struct virtual_fabric *fabric)
+{
+	const struct virtual_tx *channel = fabric->channel;
+
+	while (!channel->crosses)
+		channel++;
+	return channel;
+}
+
+static void a_credit_frame_that_nobody_expects_ends_the_run(void **state)
+{
+	struct control_credit credit = {.vcs = 1};
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, drawn_plain, NULL, 0);
+	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	lab.fabric->limit = 100;
+	virtual_cross_credit(lab.fabric, first_that_crosses(lab.fabric), &credit, 100);
+	assert_false(lab.fabric->failed);
+	virtual_cross_credit(lab.fabric, first_that_crosses(lab.fabric), &credit, 99);
+	assert_true(lab.fabric->failed);
+	virtual_lab_close(&lab);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_packet_is_elsewhere_after_the_delays_of_link_and_routing),
+	cmocka_unit_test(a_switch_that_stores_waits_for_the_tail_of_a_packet),
+	cmocka_unit_test(what_crosses_sooner_than_packets_shortens_rounds),
+	cmocka_unit_test(routes_of_a_file_shorten_rounds),
+	cmocka_unit_test(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere),
+	cmocka_unit_test(a_round_ends_before_a_packet_of_it_can_be_elsewhere),
+	cmocka_unit_test(ends_that_are_over_leave_the_list),
+	cmocka_unit_test(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over),
+	cmocka_unit_test(a_routing_delay_makes_rounds_fewer),
+	cmocka_unit_test(no_credit_frame_comes_too_late),
+	cmocka_unit_test(a_schedule_shortens_rounds),
+	cmocka_unit_test(a_credit_frame_that_nobody_expects_ends_the_run),
+};
+
+UNIT_MAIN(tests)
