@@ -4,20 +4,16 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cpu_count.h"
-
-/* Some ten to a hundred microseconds, by the processor: as long as others need for their round, and
- * as a thread needs to sleep and be woken. */
-#define SPINS 2000u
+#include "spin_wait.h"
 
 void round_barrier_init(struct round_barrier *barrier, unsigned parties)
 {
 	atomic_init(&barrier->parties, parties);
-	barrier->spins = parties <= cpu_count() ? SPINS : 0;
+	barrier->spins = parties <= cpu_count() ? SPIN_WAIT_LOOKS : 0;
 	atomic_init(&barrier->few, 0);
 	atomic_init(&barrier->many, 0);
 	barrier->arrived = parties <= 2 ? &barrier->few : &barrier->many;
@@ -28,13 +24,6 @@ void round_barrier_init(struct round_barrier *barrier, unsigned parties)
 void round_barrier_expect(struct round_barrier *barrier, unsigned parties)
 {
 	atomic_store_explicit(&barrier->parties, parties, memory_order_relaxed);
-}
-
-static inline void relax(void)
-{
-#ifdef __x86_64__
-	__builtin_ia32_pause();
-#endif
 }
 
 /* The kernel compares the word with 'round' again before it puts the thread to sleep. */
@@ -68,15 +57,7 @@ void round_barrier_wait(struct round_barrier *barrier)
 	for (unsigned i = 0; i < barrier->spins; i++) {
 		if (atomic_load_explicit(&barrier->round, memory_order_acquire) != round)
 			return;
-		relax();
+		spin_wait(i);
 	}
 	sleep_in(barrier, round);
-}
-
-void round_barrier_relax(unsigned looks)
-{
-	if (looks < SPINS)
-		relax();
-	else
-		sched_yield();
 }

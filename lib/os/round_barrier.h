@@ -35,7 +35,3 @@ static inline bool round_barrier_spins(const struct round_barrier *barrier)
 {
 	return barrier->spins > 0;
 }
-
-/* Between two looks at what another thread will soon have written, for threads that spin: 'looks'
- * have been in vain. After many of them others may have the core. */
-void round_barrier_relax(unsigned looks);

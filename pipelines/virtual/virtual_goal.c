@@ -38,7 +38,7 @@ bool virtual_goal_is_over(
 	       state->delivered == state->sent;
 }
 
-/* One part alone knows when all is over, several do between rounds (virtual_parts.c). */
+/* One part alone knows when all is over, several do between rounds (virtual_rounds.c). */
 static void look_for_end(struct virtual_fabric *fabric)
 {
 	weft_time end;

@@ -4,8 +4,8 @@
 
 /*
  * A schedule that the hosts of a virtual fabric replay. Parts learn of its end after a round
- * (virtual_parts.h), when they have gone on for less than the longest delay of a link. So every run
- * with a schedule goes on for so long after its last message, and measuring ends then.
+ * (virtual_rounds.h), when they have gone on for less than the longest delay of a link. So every
+ * run with a schedule goes on for so long after its last message, and measuring ends then.
  */
 
 #include "virtual_private.h"

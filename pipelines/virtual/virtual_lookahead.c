@@ -57,7 +57,7 @@ static weft_time least_arrival(const struct virtual_fabric *fabric, weft_time fr
  * A switch that has no route for a packet discards it when it comes, and the space is free at once:
  * routes that were computed lead everywhere. Parts learn of the end of a schedule after a round,
  * which is no longer than the longest delay (virtual_goal.h). */
-static bool lists_ends(const struct virtual_fabric *fabric)
+static bool ends_tell(const struct virtual_fabric *fabric)
 {
 	return !hosts_hear(fabric) && fabric->run->routing.file == NULL && fabric->goal == NULL;
 }
@@ -69,7 +69,7 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 
 	lookahead->least_ps = lookahead->packet_ps = least;
 	lookahead->frame_ps = shortest_transmission(fabric);
-	if (lists_ends(fabric))
+	if (ends_tell(fabric))
 		lookahead->packet_ps = least_arrival(fabric, lookahead->frame_ps);
 }
 
@@ -78,9 +78,9 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed)
 {
-	weft_time credit = sooner(listed, start + lookahead->frame_ps) + lookahead->least_ps;
+	weft_time end = sooner(listed > start ? listed : start, start + lookahead->frame_ps);
 
-	return sooner(start + lookahead->packet_ps, credit);
+	return sooner(start + lookahead->packet_ps, end + lookahead->least_ps);
 }
 
 weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from)
@@ -95,6 +95,5 @@ weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from)
 		ends->at[kept++] = ends->at[i];
 	}
 	ends->count = kept;
-	/* One of those that found no room may be at any time from now on. */
-	return ends->unlisted < from ? next : sooner(next, from);
+	return ends->unlisted_before > from ? from : next;
 }

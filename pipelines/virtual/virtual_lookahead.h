@@ -16,7 +16,7 @@
 
 struct virtual_lookahead {
 	weft_time least_ps;  /* after it anything can be in another part */
-	weft_time packet_ps; /* the same for packets; 'least_ps' where ends are not listed */
+	weft_time packet_ps; /* the same for packets; 'least_ps' where ends need not be listed */
 	weft_time frame_ps;  /* no transmission is shorter */
 };
 
@@ -25,7 +25,14 @@ struct virtual_lookahead {
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 	const struct virtual_fabric *fabric, const uint16_t *of_device);
 
-/* The end of a round from 'start' on. No part has listed an end before 'listed'. */
+/* True if rounds can be longer than 'least_ps', where ends are listed. */
+static inline bool virtual_lookahead_wants_ends(const struct virtual_lookahead *lookahead)
+{
+	return lookahead->packet_ps > lookahead->least_ps;
+}
+
+/* The end of a round from 'start' on. The next listed end of all parts is at 'listed', or it may be
+ * at any time from now on, which is before 'start'. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed);
 
@@ -34,9 +41,10 @@ static inline void virtual_ends_list(struct virtual_ends *ends, weft_time at)
 {
 	if (ends->count < VIRTUAL_ENDS_MOST)
 		ends->at[ends->count++] = at;
-	else if (at > ends->unlisted)
-		ends->unlisted = at;
+	else if (at >= ends->unlisted_before)
+		ends->unlisted_before = at + 1;
 }
 
-/* The earliest in the list, without those before 'from', which are over; WEFT_TIME_NEVER: none. */
+/* The earliest in the list, without those before 'from', which are over; 'from' while some that
+ * found no room are to come; WEFT_TIME_NEVER: none. */
 weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from);

@@ -169,6 +169,7 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 	number_parts(parts, (size_t)fabric->switches + fabric->hosts);
 	mark_links(fabric, parts);
 	virtual_lookahead_open(&parts->lookahead, fabric, parts->of_device);
+	fabric->ends.wanted = virtual_lookahead_wants_ends(&parts->lookahead);
 	if (parts->lookahead.least_ps == 0 &&
 		topology_cut_delay(fabric->topology, parts->of_device) != 0)
 		return fault_set(fault, EINVAL,
@@ -283,6 +284,7 @@ int virtual_parts_create(
 	parts->others = VIRTUAL_TOLD_NOTHING;
 	parts->own = workers;
 	parts->count = workers * (ranks != NULL ? ranks->count : 1);
+	round_barrier_init(&parts->barrier, workers);
 	fabric->parts = parts;
 	result = check(fabric, fault);
 	if (result == 0)

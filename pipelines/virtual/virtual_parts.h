@@ -46,7 +46,7 @@ struct virtual_told {
  * with what it says.
  */
 struct virtual_post {
-	atomic_uint round; /* of which it tells, when it is complete */
+	atomic_uint number; /* of posts of this part, when it is complete */
 	uint32_t out, events;
 	bool pause;
 	weft_time next, end;
@@ -65,7 +65,7 @@ struct virtual_worker {
 	pthread_t thread;
 	struct virtual_told told[2]; /* by side */
 	unsigned side;               /* being filled */
-	unsigned round;              /* ends, or has just ended: counted since the creation */
+	unsigned posts;              /* since the creation */
 	weft_time ran;               /* up to there */
 	bool pause;
 	struct run_worker use;
@@ -73,7 +73,8 @@ struct virtual_worker {
 	uint64_t critical_events; /* worker 0: of the busiest part in each round, the sum */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct virtual_worker, told) >= 64, "in a cache line of their own");
+_Static_assert(offsetof(struct virtual_worker, thread) + sizeof(pthread_t) <= 64,
+	"they have a cache line of their own");
 
 /* Worker 0, after each round: what all parts have put into this side of something is complete. The
  * other side is being filled. In several processes rank 0 calls it, and may read what the others

@@ -197,13 +197,14 @@ struct virtual_goal_state {
 };
 
 /* Ends of transmissions to come after which a credit frame may go to another part
- * (virtual_lookahead.h). They are few: a credit frame is for some twenty packets. */
+ * (virtual_lookahead.h). They are few unless a credit frame is sent for each packet. */
 #define VIRTUAL_ENDS_MOST 64u
 
 struct virtual_ends {
 	weft_time at[VIRTUAL_ENDS_MOST];
 	unsigned count;
-	weft_time unlisted; /* the last of those that found no room */
+	bool wanted;               /* something depends on them */
+	weft_time unlisted_before; /* there may be ends before it that found no room */
 };
 
 struct virtual_parts;

@@ -6,9 +6,9 @@
  * A virtual fabric in several processes (ranks.h): each has as many of its parts (virtual_parts.h),
  * with their threads. All of them create the whole fabric, but the devices of others stay as they
  * were created: a rank's own parts have the lowest numbers, so it is part 0 that is the fabric
- * itself in each. After the barrier of a round one thread exchanges what crosses to other ranks,
- * and what is told; between rounds ranks agree on everything that they decide by. After the run
- * rank 0 has the counters of all devices (virtual_mirror.h).
+ * itself in each. When all threads have ended a round one of them exchanges what crosses to other
+ * ranks, and what is told; between rounds ranks agree on everything that they decide by. After the
+ * run rank 0 has the counters of all devices (virtual_mirror.h).
  *
  * On one process these functions do nothing.
  */

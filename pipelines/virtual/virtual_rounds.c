@@ -3,13 +3,20 @@
 #include "virtual_rounds.h"
 
 #include <errno.h>
+#include <unistd.h>
 
+#include "spin_wait.h"
 #include "virtual_dispatch.h"
 #include "virtual_goal.h"
 #include "virtual_measure.h"
 #include "virtual_ranks.h"
 
 #define STEPS UINT32_C(1 << 30)
+
+/* A worker that has looked so often, and given its core to others, sleeps: the one it waits for has
+ * no core, or writes captures to a disk that is not ready. */
+#define LOOKS_AWAKE (2 * SPIN_WAIT_LOOKS)
+#define SLEEP_US    50
 
 /* A round counts as so many events of worker 0, so that it looks for an early end although only
  * other workers have events. */
@@ -40,22 +47,39 @@ static void post(struct virtual_worker *worker, const struct virtual_told *told)
 		line->next = told->next;
 		line->end = told->end;
 		line->contents = virtual_box_look(&worker->box[worker->side][to]);
-		atomic_store_explicit(&line->round, worker->round, memory_order_release);
+		atomic_store_explicit(&line->number, worker->posts, memory_order_release);
 	}
+}
+
+/* The earliest thing that is in the boxes. Before the end of the round it would be in another
+ * part's past, and the result another one than that of one worker. No run gets there. */
+static weft_time first_sent(struct virtual_worker *worker)
+{
+	const struct virtual_box *box = worker->box[worker->side];
+	weft_time first = WEFT_TIME_NEVER;
+
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		first = box[i].first < first ? box[i].first : first;
+	if (first < worker->ran)
+		virtual_refuse_parts(worker->fabric,
+			"a fault of Weft, please report it: something came too late for another "
+			"worker");
+	return first;
 }
 
 static void tell(struct virtual_worker *worker)
 {
 	struct virtual_told *told = &worker->told[worker->side];
-	const struct virtual_box *box = worker->box[worker->side];
 	struct virtual_fabric *fabric = worker->fabric;
+	weft_time sent = first_sent(worker), own;
 
-	/* The other parts have read them last. */
+	/* The other parts have read them last. Earlier they would read them again meanwhile. */
 	for (unsigned i = 0; i < worker->parts->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
 	virtual_cross_complete(fabric);
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
-	*told = (struct virtual_told){.next = event_queue_next(fabric->events),
+	own = event_queue_next(fabric->events);
+	*told = (struct virtual_told){.next = own < sent ? own : sent,
 		.end = virtual_ends_next(&fabric->ends, worker->ran),
 		.out = virtual_packets_of(worker),
 		.events = worker->use.events - worker->events_told,
@@ -63,16 +87,14 @@ static void tell(struct virtual_worker *worker)
 		.goal = fabric->goal_state};
 	worker->events_told = worker->use.events;
 	worker->use.crossed += count_crossed(worker);
-	for (unsigned i = 0; i < worker->parts->count; i++)
-		told->next = box[i].first < told->next ? box[i].first : told->next;
-	worker->round++;
+	worker->posts++;
 	post(worker, told);
 }
 
 /* True if the other part, which may be late, has told by now. */
-static bool has_told(const struct virtual_post *line, unsigned round)
+static bool has_told(const struct virtual_post *line, unsigned number)
 {
-	return atomic_load_explicit(&line->round, memory_order_acquire) == round;
+	return atomic_load_explicit(&line->number, memory_order_acquire) == number;
 }
 
 /* Of a part that others wait for the clock is not read. */
@@ -80,11 +102,14 @@ static void wait_for(struct virtual_worker *worker, const struct virtual_post *l
 {
 	double since;
 
-	if (has_told(line, worker->round))
+	if (has_told(line, worker->posts))
 		return;
 	since = measure_wall_seconds();
-	for (unsigned looks = 0; !has_told(line, worker->round); looks++)
-		round_barrier_relax(looks);
+	for (unsigned looks = 0; !has_told(line, worker->posts); looks++)
+		if (looks < LOOKS_AWAKE)
+			spin_wait(looks);
+		else
+			usleep(SLEEP_US);
 	worker->use.waiting += measure_wall_seconds() - since;
 }
 
@@ -290,7 +315,6 @@ bool virtual_rounds_run(struct virtual_parts *parts, weft_time limit, uint32_t *
 
 int virtual_rounds_start(struct virtual_parts *parts, struct fault *fault)
 {
-	round_barrier_init(&parts->barrier, parts->own);
 	parts->quit = false;
 	for (parts->started = 1; parts->started < parts->own; parts->started++) {
 		struct virtual_worker *worker = &parts->worker[parts->started];

@@ -92,6 +92,14 @@ static inline bool crosses(const struct virtual_fabric *fabric, const struct vir
 	return __builtin_expect(fabric->parts != NULL, 0) && channel->crosses;
 }
 
+/* The end of what 'channel' sends may make a credit frame of 'back' due. */
+static inline void list_end(struct virtual_fabric *fabric, const struct virtual_tx *back,
+	const struct virtual_tx *channel)
+{
+	if (__builtin_expect(fabric->ends.wanted, 0) && back->crosses)
+		virtual_ends_list(&fabric->ends, channel->free_at);
+}
+
 /* The end of any packet that is leaving (input, vc) may make a credit frame due: arms an event for
  * each. send() arms those that begin later, and lists them here, the last of them being that of
  * 'begun' (NULL: none has begun now). */
@@ -102,8 +110,8 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 	uint64_t *watched = &fabric->crossbar[at].watched[vc];
 
 	if (*watched >> input & 1) {
-		if (begun != NULL && crosses(fabric, back))
-			virtual_ends_list(&fabric->ends, begun->free_at);
+		if (begun != NULL)
+			list_end(fabric, back, begun);
 		return;
 	}
 	*watched |= BIT64(input);
@@ -120,8 +128,7 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 		if (!virtual_is_sending(fabric, channel, now))
 			continue;
 		virtual_arm(fabric, channel);
-		if (crosses(fabric, back))
-			virtual_ends_list(&fabric->ends, channel->free_at);
+		list_end(fabric, back, channel);
 	}
 }
 

@@ -49,6 +49,8 @@ static void a_switch_that_stores_waits_for_the_tail_of_a_packet(void **state)
 		LOOKAHEAD("switch.routing-delay=100ns", "switch.switching=store-and-forward");
 
 	assert_int_equal(lookahead.packet_ps, 130 * NS + FRAME);
+	lookahead = LOOKAHEAD("switch.routing-delay=0ns", "switch.switching=store-and-forward");
+	assert_int_equal(lookahead.packet_ps, 30 * NS + FRAME);
 }
 
 /* Other things than credit frames cross there, or switches send these at other times. */
@@ -89,6 +91,15 @@ static void a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere(void **sta
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1000), 1030);
 }
 
+/* In a full list. */
+static void a_round_is_no_shorter_than_the_least_delay(void **state)
+{
+	const struct virtual_lookahead lookahead = {
+		.least_ps = 30, .packet_ps = 180, .frame_ps = 100};
+
+	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 500), 1030);
+}
+
 static void a_round_ends_before_a_packet_of_it_can_be_elsewhere(void **state)
 {
 	const struct virtual_lookahead lookahead = {
@@ -102,6 +113,7 @@ static void ends_that_are_over_leave_the_list(void **state)
 {
 	struct virtual_ends ends = {.count = 0};
 
+	assert_int_equal(virtual_ends_next(&ends, 0), WEFT_TIME_NEVER);
 	virtual_ends_list(&ends, 30);
 	virtual_ends_list(&ends, 10);
 	virtual_ends_list(&ends, 20);
@@ -217,28 +229,79 @@ static void a_schedule_shortens_rounds(void **state)
 	unlink(path);
 }
 
-static const struct virtual_tx *first_that_crosses(const struct virtual_fabric *fabric)
-{
-	const struct virtual_tx *channel = fabric->channel;
+/* A credit frame for each packet, and slow links, on which many are under way. */
+static const char *const many_ends[] = {"topology=rlft:ports=12,stages=3", "link.rate=1Gbps",
+	"switch.credits=each", "switch.routing-delay=100ns", "traffic[0].load=100%",
+	"measure={warmup: 0us, duration: 60us, sample: 20us}"};
 
-	while (!channel->crosses)
-		channel++;
-	return channel;
+#define MANY_ENDS (sizeof(many_ends) / sizeof(many_ends[0]))
+
+/* Of two workers. */
+static void run_many_ends(struct virtual_lab *lab)
+{
+	struct fault fault = {""};
+
+	virtual_lab_open(lab, drawn_plain, many_ends, MANY_ENDS);
+	assert_int_equal(virtual_fabric_set_workers(lab->fabric, 2, &fault), 0);
+	virtual_lab_run(lab);
 }
 
-static void a_credit_frame_that_nobody_expects_ends_the_run(void **state)
+static void more_ends_than_the_list_holds_change_no_byte(void **state)
 {
-	struct control_credit credit = {.vcs = 1};
+	struct drawn drawn = {.sets = MANY_ENDS};
+	struct fault fault = {""};
+	struct virtual_lab lab;
+	char *one, *two;
+
+	memcpy(drawn.set, many_ends, sizeof(many_ends));
+	one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+	two = drawn_result(drawn_plain, &drawn, NULL, 2, &fault);
+	assert_non_null(one);
+	assert_non_null(two);
+	drawn_expect_same(one, two, 0, &drawn);
+	free(one);
+	free(two);
+	run_many_ends(&lab);
+	assert_int_not_equal(lab.fabric->ends.unlisted_before, 0);
+	assert_in_range(lab.fabric->parts->worker[0].use.rounds, 1, 60 * 1000 / 30);
+	virtual_lab_close(&lab);
+}
+
+/* As if there were cores for all, and as if there were not. */
+static void all_ways_to_wait_give_the_same_bytes(void **state)
+{
+	struct drawn drawn = {.set = {"switch.routing-delay=40ns"}, .sets = 1};
+	struct fault fault = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+
+	for (unsigned workers = 2; workers <= 5; workers++)
+		for (unsigned i = 0; i < 2; i++) {
+			char *many;
+
+			drawn.waiting = i == 0 ? DRAWN_SPINNING : DRAWN_SLEEPING;
+			many = drawn_result(drawn_plain, &drawn, NULL, workers, &fault);
+			assert_non_null(many);
+			drawn_expect_same(one, many, workers, &drawn);
+			free(many);
+		}
+	free(one);
+}
+
+static void a_credit_frame_that_comes_too_late_ends_the_run(void **state)
+{
 	struct fault fault = {""};
 	struct virtual_lab lab;
 
-	virtual_lab_open(&lab, drawn_plain, NULL, 0);
+	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
 	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
-	lab.fabric->limit = 100;
-	virtual_cross_credit(lab.fabric, first_that_crosses(lab.fabric), &credit, 100);
-	assert_false(lab.fabric->failed);
-	virtual_cross_credit(lab.fabric, first_that_crosses(lab.fabric), &credit, 99);
-	assert_true(lab.fabric->failed);
+	/* Nothing is listed. */
+	for (unsigned i = 0; i < 2; i++)
+		virtual_part_at(lab.fabric, i)->ends.wanted = false;
+	lab.fabric->parts->lookahead.frame_ps = PS_PER_US;
+	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"--workers 2: a fault of Weft, please report it: something came too late for "
+		"another worker: only one worker can run this");
 	virtual_lab_close(&lab);
 }
 
@@ -248,13 +311,16 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_crosses_sooner_than_packets_shortens_rounds),
 	cmocka_unit_test(routes_of_a_file_shorten_rounds),
 	cmocka_unit_test(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere),
+	cmocka_unit_test(a_round_is_no_shorter_than_the_least_delay),
 	cmocka_unit_test(a_round_ends_before_a_packet_of_it_can_be_elsewhere),
 	cmocka_unit_test(ends_that_are_over_leave_the_list),
 	cmocka_unit_test(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over),
 	cmocka_unit_test(a_routing_delay_makes_rounds_fewer),
 	cmocka_unit_test(no_credit_frame_comes_too_late),
 	cmocka_unit_test(a_schedule_shortens_rounds),
-	cmocka_unit_test(a_credit_frame_that_nobody_expects_ends_the_run),
+	cmocka_unit_test(more_ends_than_the_list_holds_change_no_byte),
+	cmocka_unit_test(all_ways_to_wait_give_the_same_bytes),
+	cmocka_unit_test(a_credit_frame_that_comes_too_late_ends_the_run),
 };
 
 UNIT_MAIN(tests)
