@@ -30,6 +30,14 @@ static void open_stamped(unsigned ppm, const char *more)
 	arrival_stamps_begin(&stamps, &pair.b, &ours);
 }
 
+/* A stamp of a second ago is refused, so a machine that takes the loop its core for so long may
+ * have one or two of them. */
+static void nearly_all_are_used(void)
+{
+	assert_int_equal(stamps.used + stamps.refused, ROUNDS);
+	assert_in_range(stamps.refused, 0, ROUNDS / 50);
+}
+
 static void wait_for(weft_time ps)
 {
 	for (weft_time end = clock_now(&ours) + ps; clock_now(&ours) < end;)
@@ -100,7 +108,7 @@ static void passes_no_earlier_than_stamped(unsigned ppm, unsigned shift)
 		assert_true(arrived >= clock_time_at(&ours, stamped_tsc(mbuf, ppm, shift)));
 		rte_pktmbuf_free(mbuf);
 	}
-	assert_int_equal(stamps.used, ROUNDS);
+	nearly_all_are_used();
 	awkward_close();
 }
 
@@ -119,8 +127,7 @@ static void a_frame_arrives_when_it_is_stamped_not_when_it_is_read(void **state)
 {
 	open_stamped(1, "");
 	assert_true(count_early() > ROUNDS / 2);
-	assert_int_equal(stamps.used, ROUNDS);
-	assert_int_equal(stamps.refused, 0);
+	nearly_all_are_used();
 	awkward_close();
 }
 
@@ -131,7 +138,7 @@ static void a_clock_of_any_frequency_is_converted(void **state)
 	for (unsigned i = 0; i < RTE_DIM(ppm); i++) {
 		open_stamped(ppm[i], "");
 		assert_true(count_early() > ROUNDS / 2);
-		assert_int_equal(stamps.refused, 0);
+		nearly_all_are_used();
 		awkward_close();
 	}
 }
@@ -141,7 +148,7 @@ static void a_clock_of_ieee_1588_is_read(void **state)
 	open_stamped(150, ",timesync=1");
 	assert_true(port_has_stamps(&pair.b));
 	assert_true(count_early() > ROUNDS / 2);
-	assert_int_equal(stamps.used, ROUNDS);
+	nearly_all_are_used();
 	awkward_close();
 }
 
