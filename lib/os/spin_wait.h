@@ -3,14 +3,13 @@
 #pragma once
 
 /*
- * Waiting for another thread, which is about to write something: a loop that looks at it, and calls
- * spin_wait() after each look in vain. It costs no system call for some ten to a hundred
- * microseconds, by the processor: as long as others need for a short piece of work. Then it gives
- * the core to others in between.
+ * Waiting for another thread that will write something soon. The caller reads the word in a loop
+ * and calls spin_wait() after each look in vain. The first SPIN_WAIT_LOOKS calls make no system
+ * call. They take 10 to 100 us in all, by the processor: enough for a short piece of work of the
+ * other thread. Later calls give the core to other threads.
  */
 
-/* Looks without a system call. */
 #define SPIN_WAIT_LOOKS 2000u
 
-/* 'looks' have been in vain, without this one. */
+/* 'looks': those in vain before this one. */
 void spin_wait(unsigned looks);

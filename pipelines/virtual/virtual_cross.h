@@ -120,8 +120,8 @@ void virtual_cross_end_packets(struct virtual_fabric *fabric);
 void virtual_cross_take_control(
 	struct virtual_fabric *fabric, const struct virtual_crossing_control *crossing);
 
-/* For the next round of its side. The other part has read the elements, and in this round there
- * will be about as many: writing waits for lines that another core has. */
+/* Empties a box so that its side can be filled again. Prefetches as many elements as it had:
+ * another core has read them, and a store would wait for their lines. */
 static inline void virtual_box_clear(struct virtual_box *box)
 {
 	for (uint32_t i = 0; i < box->packets && i < VIRTUAL_BOX_FETCHED; i++) {

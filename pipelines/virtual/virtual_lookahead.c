@@ -10,9 +10,8 @@ static weft_time sooner(weft_time a, weft_time b)
 	return a < b ? a : b;
 }
 
-/* True if hosts of different parts know of each other by other things than frames: notifications of
- * congestion and news of discarded packets, which pass no links. They take the delay of a host's
- * link, or longer. */
+/* True if hosts hear of hosts of other parts without a link: notifications of congestion, and of
+ * discarded packets. Each takes at least the delay of a host's link. */
 static bool hosts_hear(const struct virtual_fabric *fabric)
 {
 	return fabric->answers || virtual_order_reserve(fabric) > 0;
@@ -40,7 +39,7 @@ static weft_time shortest_transmission(const struct virtual_fabric *fabric)
 	return least;
 }
 
-/* Until a packet that crosses can be forwarded, see virtual_start(). */
+/* The least time from the start of a transmission to the event of its arrival: virtual_start(). */
 static weft_time least_arrival(const struct virtual_fabric *fabric, weft_time frame_ps)
 {
 	const struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
@@ -52,11 +51,12 @@ static weft_time least_arrival(const struct virtual_fabric *fabric, weft_time fr
 	return least;
 }
 
-/* True if credit frames are the only thing that crosses sooner than a packet, and switches only
- * send them when a tail has left. Where switches have congestion control hosts hear of each other.
- * A switch that has no route for a packet discards it when it comes, and the space is free at once:
- * routes that were computed lead everywhere. Parts learn of the end of a schedule after a round,
- * which is no longer than the longest delay (virtual_goal.h). */
+/* True if only credit frames cross sooner than a packet, and a switch sends one only when a tail
+ * has left. Not so in three cases. Hosts hear of each other without a link, as they do where
+ * switches have congestion control. Routes come from a file: a switch without a route for a packet
+ * discards it when it comes, and its space is free at once; computed routes lead everywhere. There
+ * is a schedule: parts know its end after a round, which may not exceed the longest delay of a link
+ * (virtual_goal.h). */
 static bool ends_tell(const struct virtual_fabric *fabric)
 {
 	return !hosts_hear(fabric) && fabric->run->routing.file == NULL && fabric->goal == NULL;
@@ -73,8 +73,8 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 		lookahead->packet_ps = least_arrival(fabric, lookahead->frame_ps);
 }
 
-/* A packet that begins to leave in the round is gone after the shortest transmission, and is in no
- * list yet. */
+/* A packet that begins to leave in this round is not listed yet. Its tail leaves after the shortest
+ * transmission at the earliest. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed)
 {

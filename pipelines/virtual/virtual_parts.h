@@ -41,12 +41,12 @@ struct virtual_told {
 	((struct virtual_told){.next = WEFT_TIME_NEVER, .end = WEFT_TIME_NEVER})
 
 /*
- * To another part of the process, at the end of a round: what all are told of the round, and what
- * is in the box for it. One cache line: that it has come, which all others are waiting for, comes
- * with what it says.
+ * A part's post for one other part of the process, at the end of a round: its figures for the
+ * round, and the contents of the box for that part. It is one cache line, so that the number which
+ * the reader waits for arrives together with the rest.
  */
 struct virtual_post {
-	atomic_uint number; /* of posts of this part, when it is complete */
+	atomic_uint number; /* written last: the posts of this part until now */
 	uint32_t out, events;
 	bool pause;
 	weft_time next, end;
@@ -56,7 +56,7 @@ struct virtual_post {
 _Static_assert(sizeof(struct virtual_post) == 64, "one cache line");
 
 struct virtual_worker {
-	/* Others read these, too: nothing that changes is in their cache line. */
+	/* Others read the fields up to 'thread', too: nothing that changes is in their line. */
 	struct virtual_fabric *fabric; /* its part */
 	struct virtual_parts *parts;
 	struct virtual_box *box[2];   /* [side][parts]: for each part, its own unused */

@@ -13,8 +13,8 @@
 
 #define STEPS UINT32_C(1 << 30)
 
-/* A worker that has looked so often, and given its core to others, sleeps: the one it waits for has
- * no core, or writes captures to a disk that is not ready. */
+/* After so many looks, the second half of which gave its core to others, a worker sleeps after
+ * each: the one it waits for has no core, or writes captures to a slow disk. */
 #define LOOKS_AWAKE (2 * SPIN_WAIT_LOOKS)
 #define SLEEP_US    50
 
@@ -51,8 +51,8 @@ static void post(struct virtual_worker *worker, const struct virtual_told *told)
 	}
 }
 
-/* The earliest thing that is in the boxes. Before the end of the round it would be in another
- * part's past, and the result another one than that of one worker. No run gets there. */
+/* The earliest time in the boxes. If it is before the end of the round another part has passed it,
+ * and the result could differ from that of one worker: the run fails. That is always a bug. */
 static weft_time first_sent(struct virtual_worker *worker)
 {
 	const struct virtual_box *box = worker->box[worker->side];
@@ -73,7 +73,8 @@ static void tell(struct virtual_worker *worker)
 	struct virtual_fabric *fabric = worker->fabric;
 	weft_time sent = first_sent(worker), own;
 
-	/* The other parts have read them last. Earlier they would read them again meanwhile. */
+	/* The other parts have read them last. Not earlier in the round: a part that waits
+	 * already would take them back. */
 	for (unsigned i = 0; i < worker->parts->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
 	virtual_cross_complete(fabric);
@@ -91,13 +92,13 @@ static void tell(struct virtual_worker *worker)
 	post(worker, told);
 }
 
-/* True if the other part, which may be late, has told by now. */
+/* True if the other part has posted this round. */
 static bool has_told(const struct virtual_post *line, unsigned number)
 {
 	return atomic_load_explicit(&line->number, memory_order_acquire) == number;
 }
 
-/* Of a part that others wait for the clock is not read. */
+/* The clock is not read if the post is there: others may wait for this part. */
 static void wait_for(struct virtual_worker *worker, const struct virtual_post *line)
 {
 	double since;
@@ -129,7 +130,7 @@ static void wait_for_ranks(struct virtual_worker *worker)
 	worker->use.waiting += measure_wall_seconds() - since;
 }
 
-/* Until all parts of all ranks have told. */
+/* Until all parts of all ranks have posted. */
 static void wait(struct virtual_worker *worker)
 {
 	struct virtual_parts *parts = worker->parts;

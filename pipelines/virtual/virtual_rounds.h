@@ -3,16 +3,16 @@
 #pragma once
 
 /*
- * The rounds of a fabric on several threads, and the threads (virtual_parts.h). At the end of a
- * round each part posts to each other one, in a cache line for the two of them, what all are told
- * and what is in the box for it. A part that has such a line of each other one goes on: all are
- * told the same, and so all decide the same.
+ * Runs the parts of a fabric in rounds, each part on a thread of its own (virtual_parts.h). At the
+ * end of a round each part writes a post (struct virtual_post) for each other part of the process:
+ * its figures for the round, and the contents of the box for that part. A part goes on when it has
+ * the posts of all others. All parts read the same figures, so all choose the same next round.
  *
- *     virtual_rounds_start()   begins the threads, which wait
- *     virtual_rounds_run()     rounds up to a time; when it returns all threads wait
+ *     virtual_rounds_start()   creates the threads, which wait
+ *     virtual_rounds_run()     runs rounds up to a time; when it returns all threads wait
  *     virtual_rounds_end()     ends the threads
  *
- * Between the calls the thread that calls them may touch everything.
+ * Between these calls, in a pause, the caller may touch all parts.
  */
 
 #include "virtual_parts.h"
@@ -21,8 +21,9 @@
 int virtual_rounds_start(struct virtual_parts *parts, struct fault *fault);
 void virtual_rounds_end(struct virtual_parts *parts);
 
-/* Runs all events before 'limit'; true if it has paused before it, because worker 0 has taken
- * '*steps' events, of which it leaves the rest, or because a part has failed. */
+/* Runs all events before 'limit'. False when that is done. True if it has stopped before: worker 0
+ * has used up '*steps', of which a round costs some, too; a part has failed; or more packets than
+ * 'out_max' are out. The caller sets '*steps' again then. Of several ranks rank 0 counts. */
 bool virtual_rounds_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
 
 /* Adds what others have told. */
