@@ -138,17 +138,21 @@ static uint16_t ip_checksum(const uint8_t *header)
 	return (uint16_t) ~(sum % 0x10000 + sum / 0x10000);
 }
 
-static unsigned put_ip(uint8_t *at)
+/* UDP with so many bytes. */
+static unsigned put_ip(uint8_t *at, uint8_t bytes)
 {
 	static const uint8_t packet[28] = {0x45, 0, 0, 28, 0, 1, 0, 0, 64, 17, 0, 0, 10, 87, 0, 2,
 		10, 87, 0, 6, 0x30, 0x39, 0xD4, 0x31, 0, 8, 0, 0};
 	uint16_t checksum;
 
 	memcpy(at, packet, sizeof(packet));
+	memset(at + sizeof(packet), 0, bytes);
+	at[3] = (uint8_t)(at[3] + bytes);
+	at[25] = (uint8_t)(at[25] + bytes);
 	checksum = ip_checksum(at);
 	at[10] = (uint8_t)(checksum >> 8);
 	at[11] = (uint8_t)checksum;
-	return sizeof(packet);
+	return (unsigned)sizeof(packet) + bytes;
 }
 
 /* 9: an IPv4 packet of a program; 10: within an Ethernet frame; 11: its checksum is wrong. */
@@ -158,14 +162,24 @@ static void put_programs(struct writer *writer)
 	struct frame_fields fields = data_fields();
 	uint8_t *payload = payload_at(writer, sizeof(route));
 
-	fields.payload_bytes = (uint16_t)put_ip(payload);
+	fields.payload_bytes = (uint16_t)put_ip(payload, 0);
 	put(writer, frame_build(writer->frame, &fields), NULL);
 	memcpy(payload, ethernet, sizeof(ethernet));
-	fields.payload_bytes = (uint16_t)(sizeof(ethernet) + put_ip(payload + sizeof(ethernet)));
+	fields.payload_bytes = (uint16_t)(sizeof(ethernet) + put_ip(payload + sizeof(ethernet), 0));
 	put(writer, frame_build(writer->frame, &fields), NULL);
-	fields.payload_bytes = (uint16_t)put_ip(payload);
+	fields.payload_bytes = (uint16_t)put_ip(payload, 0);
 	payload[11] ^= 1;
 	put(writer, frame_build(writer->frame, &fields), NULL);
+}
+
+/* 68: an IPv4 packet of a program, of which the capture has not all. */
+static void put_cut_program(struct writer *writer)
+{
+	struct frame_fields fields = data_fields();
+
+	fields.payload_bytes = (uint16_t)put_ip(payload_at(writer, sizeof(route)), 50);
+	put_cut(writer, frame_build(writer->frame, &fields),
+		(unsigned)(FRAME_HEADER_BYTES + sizeof(route)) + 40, NULL);
 }
 
 /* Changes a byte of the header and puts the CRC right again. */
@@ -549,6 +563,7 @@ int main(int argc, char **argv)
 	put_notifications(&writer);
 	put_tagged(&writer);
 	put_clocks(&writer);
+	put_cut_program(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

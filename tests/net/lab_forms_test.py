@@ -101,6 +101,19 @@ class OnOneLab:
         self.assertEqual(done.stdout.strip(), "2000")
         lab.assert_up()
 
+    def test_a_reader_that_goes_away_in_traffic_is_no_error(self):
+        lab = self.common
+        with labs.Program([WEFT, "lab", "run", lab.file, "--duration", "1s"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as run:
+            for _ in range(4):
+                done = subprocess.run(["bash", "-c", f"timeout 20 {WEFT} lab capture {lab.file} leaf0:2 | head -c 100 >/dev/null; "
+                                       "exit ${PIPESTATUS[0]}"], text=True, stderr=subprocess.PIPE, timeout=30)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stderr, r"^weft lab capture: leaf0:2: (ended when its reader went away"
+                                 r"|\d+ frames captured, \d+ dropped)\n$")
+            run.wait(timeout=30)
+        lab.assert_up()
+
     def test_a_lab_that_is_up_is_not_started_again(self):
         lab = self.common
         again = lab.weft("up")

@@ -757,8 +757,9 @@ end
 
 -- A whole IPv4 packet: version, lengths and header checksum agree. Synthetic payloads never begin
 -- so; a frame from the middle of a message does by chance once in 2^30.
-local function is_ipv4(tvb)
-	if tvb:len() < 20 or rshift(tvb(0, 1):uint(), 4) ~= 4 or tvb(2, 2):uint() ~= tvb:len() then
+-- 'bytes': its length on the wire. A capture may have cut it.
+local function is_ipv4(tvb, bytes)
+	if tvb:len() < 20 or rshift(tvb(0, 1):uint(), 4) ~= 4 or tvb(2, 2):uint() ~= bytes then
 		return false
 	end
 	local header_bytes = tvb(0, 1):uint() % 16 * 4
@@ -772,7 +773,7 @@ local function is_ipv4(tvb)
 	return (sum % 0x10000 + math.floor(sum / 0x10000)) % 0xFFFF == 0
 end
 
-local function is_ethernet(tvb)
+local function is_ethernet(tvb, bytes)
 	if tvb:len() < 42 then
 		return false
 	end
@@ -780,15 +781,15 @@ local function is_ethernet(tvb)
 	if ethertype == 0x0806 then
 		return tvb(14, 6):bytes():tohex() == "000108000604"
 	end
-	return ethertype == 0x0800 and is_ipv4(tvb(14):tvb())
+	return ethertype == 0x0800 and is_ipv4(tvb(14):tvb(), bytes - 14)
 end
 
-local function dissect_data(tvb, pinfo, tree, root)
+local function dissect_data(tvb, bytes, pinfo, tree, root)
 	if tvb:len() == 0 then
 		return
 	end
-	local is_ip = weft.prefs.decode_payload and is_ipv4(tvb)
-	if not is_ip and not (weft.prefs.decode_payload and is_ethernet(tvb)) then
+	local is_ip = weft.prefs.decode_payload and is_ipv4(tvb, bytes)
+	if not is_ip and not (weft.prefs.decode_payload and is_ethernet(tvb, bytes)) then
 		tree:add(f.payload, tvb())
 		return
 	end
@@ -937,7 +938,7 @@ local function dissect_payload(tvb, header, pinfo, tree, item, root)
 	elseif header.kind == KIND_SCOUT or header.kind == KIND_MAPPER then
 		pinfo.cols.info:append(dissect_mapper(tvb, header.kind, tree, item))
 	else
-		dissect_data(tvb, pinfo, tree, root)
+		dissect_data(tvb, tvb:len(), pinfo, tree, root)
 	end
 end
 
@@ -1030,7 +1031,9 @@ function weft.dissector(tvb, pinfo, root)
 		dissect_extension(tvb(route_end, LATENCY_BYTES):tvb(), item)
 	end
 	if tvb:len() < payload_end then
-		if tvb:len() > payload_at then
+		if tvb:len() > payload_at and header.kind == KIND_DATA then
+			dissect_data(tvb(payload_at):tvb(), header.length, pinfo, item, root)
+		elseif tvb:len() > payload_at then
 			item:add(f.payload, tvb(payload_at))
 		end
 		return tvb:len()

@@ -426,7 +426,12 @@ static void report(const struct capture_run *run)
 		if (run->tap[i].machine != NULL)
 			continue;
 		offered = dropped = 0;
-		sscanf(run->tap[i].answer, "offered %llu dropped %llu", &offered, &dropped);
+		if (sscanf(run->tap[i].answer, "offered %llu dropped %llu", &offered, &dropped) !=
+			2) {
+			fprintf(stderr, "weft lab capture: %s: ended when its reader went away\n",
+				run->tap[i].port);
+			continue;
+		}
 		fprintf(stderr, "weft lab capture: %s: %llu frames captured, %llu dropped\n",
 			run->tap[i].port, offered - dropped, dropped);
 	}
@@ -488,7 +493,8 @@ static int capture(struct capture_run *run, struct fault *fault)
 		*fault = run->why;
 		return run->failed;
 	}
-	if (run->stopped < 0) {
+	/* So has one whose reader has gone, before or while it was told to. */
+	if (run->stopped < 0 && run->write_errno != EPIPE) {
 		*fault = run->fault;
 		return -EIO;
 	}
