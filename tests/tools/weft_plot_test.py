@@ -137,6 +137,16 @@ class Plot(unittest.TestCase):
         self.assertIn("title 'b, total'", text)
         self.assertIn("title 'c, total'", text)
 
+    def test_latencies_that_are_the_same_are_one_curve(self):
+        folder = pathlib.Path(self.sweep("a", (10, 50)))
+        for file in ("0.json", "1.json"):
+            document = json.loads((folder / file).read_text())
+            document["latency_ns"]["network"] = document["latency_ns"]["total"]
+            (folder / file).write_text(json.dumps(document))
+        text = self.script(str(folder), "--kind", KINDS[0])
+        self.assertIn("title 'total = network'", text)
+        self.assertNotIn("title 'network'", text)
+
     def test_a_folder_that_is_no_sweep_is_named(self):
         (self.dir / "other").mkdir()
         said = self.plot(str(self.dir / "other"), "--kind", "link-load", "-o", "x.png", code=2)

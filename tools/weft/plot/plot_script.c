@@ -30,6 +30,15 @@ static bool shows_network(const struct plot_curves *curves)
 	return curves->latency != PLOT_LATENCY_TOTAL;
 }
 
+/* True if no message waits at its host: one curve would hide the other. */
+static bool is_all_network(const struct plot_curve *curve)
+{
+	for (unsigned i = 0; i < curve->points; i++)
+		if (curve->point[i].y.mean != curve->point[i].y2.mean)
+			return false;
+	return true;
+}
+
 /* The total and the network latency of each curve, each with a look of its own. */
 static unsigned latency_lines(
 	const struct plot_curves *curves, struct plot_line line[2 * PLOT_CURVES_MAX])
@@ -40,6 +49,10 @@ static unsigned latency_lines(
 	for (unsigned i = 0; i < curves->curves; i++) {
 		const char *alone = curves->curve[i].label[0] == '\0' ? "mean" : NULL;
 
+		if (both && is_all_network(&curves->curve[i])) {
+			line[lines++] = (struct plot_line){i, 4, i, "total = network", false};
+			continue;
+		}
 		if (shows_total(curves))
 			line[lines++] = (struct plot_line){i, 4, i, both ? "total" : alone, false};
 		if (shows_network(curves))
