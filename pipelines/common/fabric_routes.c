@@ -47,6 +47,19 @@ static int check_union(const struct route_set *set, const struct topology *topol
 			      run->origin, name);
 }
 
+/* An algorithm that cannot serve the topology does not know by which key it was chosen. */
+static int refuse(const struct run_config *run, int result, struct fault *fault)
+{
+	const struct fault why = *fault;
+	char name[RUN_ROUTING_NAME];
+
+	if (result != -EINVAL)
+		return result;
+	run_routing_name(&run->routing, name);
+	return fault_set(
+		fault, EINVAL, "%s: routing.algorithm %s: %s", run->origin, name, why.text);
+}
+
 static int compute_set(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, const struct route_options *options, struct fault *fault)
 {
@@ -59,7 +72,7 @@ static int compute_set(struct fabric_routes *routes, const struct topology *topo
 	routes->set = route_merge_compute(
 		topology, all, run->routing.others + 1, options, &result, fault);
 	if (routes->set == NULL)
-		return result;
+		return refuse(run, result, fault);
 	result = route_set_check_connected(routes->set, topology, fault);
 	return result < 0 ? result : check_union(routes->set, topology, run, fault);
 }
@@ -86,7 +99,7 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 		return compute_set(routes, topology, run, &options, fault);
 	routes->table =
 		route_compute_table(topology, run->routing.algorithm, &options, &result, fault);
-	return routes->table == NULL ? result
+	return routes->table == NULL ? refuse(run, result, fault)
 				     : route_table_check_connected(routes->table, topology, fault);
 }
 

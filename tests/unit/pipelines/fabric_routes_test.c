@@ -75,11 +75,30 @@ static void an_algorithm_says_whether_its_tables_leave_a_choice(void **state)
 	topology_destroy(topology);
 }
 
+static void an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key(void **state)
+{
+	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\nclock: virtual\n"
+				   "routing: {algorithm: dmodk, mode: table}\n";
+	struct topology *topology = topology_generate("torus:dims=4x4", NULL);
+	struct fault fault = {""};
+	struct run_config *run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	struct fabric_routes routes;
+
+	assert_non_null(run);
+	assert_int_equal(fabric_routes_compute(&routes, topology, run, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"test: routing.algorithm dmodk: torus-4x4-1: switch s0 has no stage, expected a fat "
+		"tree with stages from 1 next to the hosts");
+	run_config_destroy(run);
+	topology_destroy(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(adaptive_switches_need_tables_with_a_choice_mapped_or_not),
 		cmocka_unit_test(an_algorithm_says_whether_its_tables_leave_a_choice),
+		cmocka_unit_test(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
