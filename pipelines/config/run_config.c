@@ -515,13 +515,27 @@ struct run_config *run_config_parse(const char *text, size_t length, const char 
 		fault);
 }
 
+/* A path that leads nowhere does not say who named it. */
+static struct topology *open_spec(const struct run_config *config, struct fault *fault)
+{
+	struct topology *topology = topology_open_with(config->topology.spec, &config->link, fault);
+
+	if (topology == NULL && errno == ENOENT) {
+		const struct fault why = *fault;
+
+		fault_set(fault, ENOENT, "%s: topology: %s", config->origin, why.text);
+		errno = ENOENT;
+	}
+	return topology;
+}
+
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault)
 {
 	struct topology *topology;
 	const char *origin = config->topology.spec;
 
 	if (origin != NULL) {
-		topology = topology_open_with(origin, &config->link, fault);
+		topology = open_spec(config, fault);
 	} else {
 		origin = config->origin;
 		topology = topology_copy(config->topology.in_place);

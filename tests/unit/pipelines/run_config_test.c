@@ -893,6 +893,19 @@ static void unreachable_hosts_are_refused_with_their_line(void **state)
 	run_config_destroy(config);
 }
 
+static void a_topology_that_is_not_there_is_named_with_its_run_file(void **state)
+{
+	struct run_config *config =
+		parse("weft: run/1\nclock: real\ntopology: /nonexist/net.yaml\n");
+	struct fault fault;
+
+	assert_null(run_config_open_topology(config, &fault));
+	assert_int_equal(errno, ENOENT);
+	assert_string_equal(
+		fault.text, "r.yaml: topology: /nonexist/net.yaml: No such file or directory");
+	run_config_destroy(config);
+}
+
 static void the_quick_start_is_supported(void **state)
 {
 	struct fault fault = {""};
@@ -939,6 +952,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(alternatives_and_selector_are_the_algorithms_own_unless_named),
 	cmocka_unit_test(the_link_section_holds_where_the_topology_says_nothing),
 	cmocka_unit_test(unreachable_hosts_are_refused_with_their_line),
+	cmocka_unit_test(a_topology_that_is_not_there_is_named_with_its_run_file),
 	cmocka_unit_test(the_quick_start_is_supported),
 };
 

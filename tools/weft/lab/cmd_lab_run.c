@@ -112,8 +112,9 @@ static int measure(struct lab_run *run, struct fault *fault)
 	int result;
 
 	if (run->lab.config->run.traffic.count == 0)
-		return fault_set(
-			fault, EINVAL, "%s: it has no 'traffic' to be sent", run->lab.path);
+		return fault_set(fault, EINVAL,
+			"%s: it has no 'traffic' to be sent, expected a lab file with some",
+			run->lab.path);
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, fault) < 0)
 		return -EINVAL;
 	/* Messages sent before there are routes would wait, and their waiting would be measured. */
