@@ -45,39 +45,22 @@ static bool read_exactly(const struct arrival_stamps *stamps, struct reading *be
 	return any;
 }
 
-/* Of the NIC's clock; 0: it does not count, or too slowly. */
-static uint64_t measure_hz(const struct arrival_stamps *stamps, uint64_t *ticks)
+/* Of the NIC's clock, by two readings; 0: it does not count, or too slowly. */
+static uint64_t measure_hz(
+	const struct arrival_stamps *stamps, struct reading *first, struct reading *last)
 {
 	const struct timespec wait = {.tv_nsec = MEASURE_NS};
-	struct reading first, last;
 	uint64_t hz;
 
-	if (!read_exactly(stamps, &first))
+	if (!read_exactly(stamps, first))
 		return 0;
 	nanosleep(&wait, NULL);
-	if (!read_exactly(stamps, &last) || last.ticks <= first.ticks || last.after <= first.after)
+	if (!read_exactly(stamps, last) || last->ticks <= first->ticks ||
+		last->after <= first->after)
 		return 0;
-	hz = (uint64_t)((unsigned __int128)(last.ticks - first.ticks) * PS_PER_S /
-			(last.after - first.after));
-	*ticks = first.ticks;
+	hz = (uint64_t)((unsigned __int128)(last->ticks - first->ticks) * PS_PER_S /
+			(last->after - first->after));
 	return hz >= CLOCK_HZ_MIN ? hz : 0;
-}
-
-void arrival_stamps_begin(
-	struct arrival_stamps *stamps, const struct port *port, const struct clock *clock)
-{
-	uint64_t hz, ticks = 0;
-
-	*stamps = (struct arrival_stamps){.port = port, .clock = clock};
-	hz = port_has_stamps(port) ? measure_hz(stamps, &ticks) : 0;
-	if (hz == 0) {
-		stamps->port = NULL;
-		return;
-	}
-	/* Before anything that will be stamped. */
-	clock_init(&stamps->scale, hz, ticks - hz);
-	stamps->tick_ns = (int64_t)(1000000000 / hz) + 1;
-	clock_offset_forget(&stamps->nic);
 }
 
 static int64_t nic_ns(const struct arrival_stamps *stamps, uint64_t ticks)
@@ -85,22 +68,46 @@ static int64_t nic_ns(const struct arrival_stamps *stamps, uint64_t ticks)
 	return (int64_t)(clock_time_at(&stamps->scale, ticks) / PS_PER_NS);
 }
 
+/* The NIC's time is cut off to ticks, all of it to nanoseconds. */
+static void compare(struct arrival_stamps *stamps, const struct reading *reading)
+{
+	const struct clock_sample sample = {
+		.sent_ns = (int64_t)(reading->before / PS_PER_NS) - stamps->tick_ns - 1,
+		.arrived_ns = (int64_t)(reading->after / PS_PER_NS) + 1,
+		.heard_ns = nic_ns(stamps, reading->ticks),
+		.answered_ns = nic_ns(stamps, reading->ticks)};
+
+	clock_offset_take(&stamps->nic, &sample);
+	stamps->next = reading->after + ARRIVAL_STAMPS_LOOK_PS;
+}
+
+void arrival_stamps_begin(
+	struct arrival_stamps *stamps, const struct port *port, const struct clock *clock)
+{
+	struct reading first, last;
+	uint64_t hz;
+
+	*stamps = (struct arrival_stamps){.port = port, .clock = clock};
+	hz = port_has_stamps(port) ? measure_hz(stamps, &first, &last) : 0;
+	if (hz == 0) {
+		stamps->port = NULL;
+		return;
+	}
+	/* Before anything that will be stamped. */
+	clock_init(&stamps->scale, hz, first.ticks - hz);
+	stamps->tick_ns = (int64_t)(1000000000 / hz) + 1;
+	clock_offset_forget(&stamps->nic);
+	/* When the first frame comes another thread may be asking the NIC. */
+	compare(stamps, &last);
+}
+
 /* Compares the clocks, if the last reading is old. */
 static void compare_if_due(struct arrival_stamps *stamps)
 {
 	struct reading reading;
-	struct clock_sample sample;
 
-	if (clock_now(stamps->clock) < stamps->next || !read_once(stamps, &reading))
-		return;
-	/* The NIC's time is cut off to ticks, all of it to nanoseconds. */
-	sample = (struct clock_sample){
-		.sent_ns = (int64_t)(reading.before / PS_PER_NS) - stamps->tick_ns - 1,
-		.arrived_ns = (int64_t)(reading.after / PS_PER_NS) + 1,
-		.heard_ns = nic_ns(stamps, reading.ticks),
-		.answered_ns = nic_ns(stamps, reading.ticks)};
-	clock_offset_take(&stamps->nic, &sample);
-	stamps->next = reading.after + ARRIVAL_STAMPS_LOOK_PS;
+	if (clock_now(stamps->clock) >= stamps->next && read_once(stamps, &reading))
+		compare(stamps, &reading);
 }
 
 /* The latest time of the loop's clock at which the NIC's may have shown this, by what is known of
