@@ -44,6 +44,21 @@ int fault_at(struct fault *fault, const char *origin, uint32_t line, uint32_t co
 	return result;
 }
 
+void fault_prefix(struct fault *fault, const char *format, ...)
+{
+	char place[FAULT_TEXT];
+	struct fault why;
+	va_list args;
+
+	if (fault == NULL)
+		return;
+	why = *fault;
+	va_start(args, format);
+	vsnprintf(place, sizeof(place), format, args);
+	va_end(args);
+	fault_set(fault, 0, "%s: %s", place, why.text);
+}
+
 enum weft_exit fault_exit_code(int result)
 {
 	switch (result) {

@@ -40,6 +40,12 @@ int fault_at(struct fault *fault, const char *origin, uint32_t line, uint32_t co
 int fault_at_va(struct fault *fault, const char *origin, uint32_t line, uint32_t column,
 	const char *format, va_list args);
 
+/* Puts text before the present one, with ": " between them: where it comes from. 'fault' may be
+ * NULL.
+ */
+void fault_prefix(struct fault *fault, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* The exit code for a negative return value: EINVAL, ENOENT, ERANGE, EISDIR, ENOTDIR and
  * ENAMETOOLONG are bad requests (2), EINTR is a signal (130), everything else is the environment
  * (3). 0 gives 0. */

@@ -50,14 +50,12 @@ static int check_union(const struct route_set *set, const struct topology *topol
 /* An algorithm that cannot serve the topology does not know by which key it was chosen. */
 static int refuse(const struct run_config *run, int result, struct fault *fault)
 {
-	const struct fault why = *fault;
 	char name[RUN_ROUTING_NAME];
 
-	if (result != -EINVAL)
-		return result;
 	run_routing_name(&run->routing, name);
-	return fault_set(
-		fault, EINVAL, "%s: routing.algorithm %s: %s", run->origin, name, why.text);
+	if (result == -EINVAL)
+		fault_prefix(fault, "%s: routing.algorithm %s", run->origin, name);
+	return result;
 }
 
 static int compute_set(struct fabric_routes *routes, const struct topology *topology,

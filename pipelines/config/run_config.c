@@ -520,12 +520,8 @@ static struct topology *open_spec(const struct run_config *config, struct fault 
 {
 	struct topology *topology = topology_open_with(config->topology.spec, &config->link, fault);
 
-	if (topology == NULL && errno == ENOENT) {
-		const struct fault why = *fault;
-
-		fault_set(fault, ENOENT, "%s: topology: %s", config->origin, why.text);
-		errno = ENOENT;
-	}
+	if (topology == NULL && errno == ENOENT)
+		fault_prefix(fault, "%s: topology", config->origin);
 	return topology;
 }
 
