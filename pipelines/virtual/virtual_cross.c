@@ -14,7 +14,6 @@
 #include "virtual_send.h"
 
 #define ROOM_FIRST 64u
-#define AHEAD      3u
 
 void virtual_box_free(struct virtual_box *box)
 {
@@ -48,13 +47,6 @@ static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count,
 	return true;
 }
 
-/* The other part has read it last. */
-static inline void fetch_element(const struct virtual_crossing_packet *element)
-{
-	__builtin_prefetch(&element->packet, 1);
-	__builtin_prefetch(&element->origin, 1);
-}
-
 /* A packet more without its origin. */
 static struct virtual_crossing_packet *add_packet(
 	struct virtual_fabric *fabric, struct virtual_box *box, struct weft_packet *packet)
@@ -68,8 +60,6 @@ static struct virtual_crossing_packet *add_packet(
 	if (!has)
 		return NULL;
 	__builtin_prefetch(virtual_origin_of(fabric, packet));
-	if (box->packets + AHEAD < box->packet_room)
-		fetch_element(&box->packet[box->packets + AHEAD]);
 	box->left[box->packets] = packet;
 	box->packet[box->packets].packet = *packet;
 	return &box->packet[box->packets++];

@@ -182,26 +182,35 @@ void virtual_told_add(struct virtual_told *all, const struct virtual_told *of)
 	virtual_goal_add(&all->goal, &of->goal);
 }
 
+/* By another part of the process. */
+static struct virtual_told told_by(const struct virtual_worker *worker, unsigned part)
+{
+	const struct virtual_worker *from = &worker->parts->worker[part];
+	const struct virtual_post *line = &from->post[worker->side][worker->fabric->part];
+	struct virtual_told told = {.next = line->next,
+		.end = line->end,
+		.out = line->out,
+		.events = line->events,
+		.pause = line->pause};
+
+	if (worker->fabric->goal != NULL)
+		told.goal = from->told[worker->side].goal;
+	return told;
+}
+
 /* All that was told; the same for each worker. */
 static struct virtual_told hear(const struct virtual_worker *worker)
 {
 	const struct virtual_parts *parts = worker->parts;
-	const struct virtual_told *told = &worker->told[worker->side];
-	unsigned own = worker->fabric->part;
-	struct virtual_told all = *told;
+	struct virtual_told all = worker->told[worker->side];
 
 	for (unsigned i = 0; i < parts->own; i++) {
-		const struct virtual_post *line = &parts->worker[i].post[worker->side][own];
+		struct virtual_told told;
 
-		if (i == own)
+		if (i == worker->fabric->part)
 			continue;
-		all.next = line->next < all.next ? line->next : all.next;
-		all.end = line->end < all.end ? line->end : all.end;
-		all.out += line->out;
-		all.events = line->events > all.events ? line->events : all.events;
-		all.pause = all.pause || line->pause;
-		if (worker->fabric->goal != NULL)
-			virtual_goal_add(&all.goal, &parts->worker[i].told[worker->side].goal);
+		told = told_by(worker, i);
+		virtual_told_add(&all, &told);
 	}
 	if (parts->ranks != NULL)
 		virtual_told_add(&all, &parts->others);
