@@ -217,6 +217,8 @@ class OneLab(Console):
         deadline = time.monotonic() + 60
         while (said := self.weft("run", "bench", "--duration", "1ms"))[0] == 0:
             self.assertLess(time.monotonic(), deadline)
+            # For a second nobody sends: runs without a pause would keep the other one from its beginning.
+            self.must("top", "bench", "--once")
         run.terminate()
         run.communicate(timeout=60)
         self.assertEqual(said[0], 2)
