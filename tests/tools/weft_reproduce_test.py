@@ -622,13 +622,45 @@ class Reproduce(unittest.TestCase):
     def test_the_mean_latency_of_a_run_settles(self):
         self.write_measure("settling", "quantity,case,network,algorithm,over,min,max,mean\n"
                            "after-0,,small,UD,,,60,\nafter-1000,,small,UD,,,0,\n")
-        self.write("e.yaml", (self.dir / "e.yaml").read_text().replace("messages: 1000\n", "messages: 200000\n", 1))
+        self.write("e.yaml", (self.dir / "e.yaml").read_text().replace("messages: 1000\n", "messages: 200000\n", 1)
+                   .replace("warmup: 1000\n", "").replace("warmup: 10,", "warmup: 0,"))
         rows = json.loads(self.run_it("--json").stdout)["rows"]
         # 900 messages of 100 ns and then 100 each of 200, 300 and 400 ns: 150 in all.
         self.assertAlmostEqual(rows[0]["ours"]["mean"], 100 / 3)
         self.assertEqual((rows[0]["thousandths"], rows[1]["ours"]["mean"]), (0, 0))
         spans = {float(call["measure.duration"][:-2]) / float(call["measure.sample"][:-2]) for call in self.calls()}
         self.assertEqual({round(span / 100) for span in spans}, {20})
+
+    def test_the_page_has_the_itbs_that_its_command_prints(self):
+        page = (pathlib.Path(__file__).parents[2] / "docs/reproduction.md").read_text()
+        itbs, compute = re.search(r"and (\d\.\d+) a message with one for each pair of hosts\n"
+                                  r"\(`weft (route compute \S+ [^`]*) -o r` and `weft route verify`\)", page).groups()
+        routes = str(self.dir / "r")
+        for command in ([*compute.split(), "-o", routes], ["route", "verify", compute.split()[2], routes]):
+            done = subprocess.run([WEFT, *command], capture_output=True, text=True, check=True)
+        printed = float(re.search(r"^ITBs, mean +(\S+)", done.stdout, re.M)[1])
+        self.assertEqual(f"{printed:.3f}", itbs)
+
+    def test_a_mean_that_settles_has_no_warm_up(self):
+        self.write_measure("settling", "quantity,case,network,algorithm,over,min,max,mean\n"
+                           "after-0,,small,UD,,,60,\n")
+        whole = (self.dir / "e.yaml").read_text()
+        expected = "expected 0: the measure 'settling' begins with the first message"
+        self.assertIn(expected, self.run_it(code=2).stderr)
+        self.write("e.yaml", whole.replace("warmup: 1000\n", ""))
+        self.assertIn(expected, self.run_it(code=2).stderr)
+        self.write("e.yaml", whole.replace("warmup: 1000\n", "").replace("warmup: 10,", ""))
+        self.run_it()
+        self.assertEqual({call["measure.warmup"] for call in self.calls()}, {"0ns"})
+        self.assertRegex(self.run_it("--warmup", "5", code=2).stderr,
+                         r"--warmup: expected 0, found 5: the measure 'settling' begins with the first message")
+
+    def test_a_bound_has_the_decimals_of_its_paper(self):
+        self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
+                   "value,,small,UD,,0.0471,,\nvalue,,small,DFS,,,0.9,\n")
+        text = self.run_it("--markdown").stdout
+        self.assertIn("| UD | at least 0.0471 |", text)
+        self.assertIn("| DFS | at most 0.90 |", text)
 
     def test_the_interval_of_replicas_is_a_share_of_their_mean(self):
         self.write("e.yaml", EXPERIMENT.replace("productivity", "latency").replace("20%", "1%"))

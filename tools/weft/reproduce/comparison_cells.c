@@ -61,6 +61,18 @@ void comparison_subject(
 		snprintf(out, CELL * 3, "%s", own);
 }
 
+/* Decimals of a bound: two, or of a value as many more, up to four, as its paper prints. */
+static int bound_digits(enum published_quantity quantity, double bound)
+{
+	int digits = 2;
+
+	if (quantity != PUBLISHED_VALUE)
+		return digits;
+	while (digits < 4 && fabs(bound * pow(10, digits) - round(bound * pow(10, digits))) > 1e-6)
+		digits++;
+	return digits;
+}
+
 /* "1.42 (1.27-1.56)". */
 static void numbers(
 	enum published_quantity quantity, double min, double max, double mean, char out[CELL])
@@ -70,9 +82,9 @@ static void numbers(
 	if (isnan(mean) && !isnan(min) && !isnan(max))
 		snprintf(out, CELL, "%.2f to %.2f", min, max);
 	else if (isnan(mean) && !isnan(min))
-		snprintf(out, CELL, "at least %.2f", min);
+		snprintf(out, CELL, "at least %.*f", bound_digits(quantity, min), min);
 	else if (isnan(mean) && !isnan(max))
-		snprintf(out, CELL, "at most %.2f", max);
+		snprintf(out, CELL, "at most %.*f", bound_digits(quantity, max), max);
 	else if (isinf(mean))
 		snprintf(out, CELL, "never");
 	else if (isnan(mean))

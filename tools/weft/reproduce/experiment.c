@@ -323,6 +323,33 @@ static int one_case(struct experiment *experiment)
 	return 0;
 }
 
+/* No warm-up, unless the section names one, which is refused. */
+static int expect_no_warmup(
+	const struct yaml_tree_node *section, uint64_t *messages, struct fault *fault)
+{
+	const struct yaml_tree_node *warmup =
+		section == NULL ? NULL : yaml_tree_get(section, "warmup");
+
+	if (warmup != NULL && *messages > 0)
+		return yaml_tree_refuse(warmup, fault,
+			"expected 0: the measure 'settling' begins with the first message");
+	*messages = 0;
+	return 0;
+}
+
+static int settle_warmup(
+	struct experiment *experiment, const struct yaml_tree_node *root, struct fault *fault)
+{
+	int result;
+
+	if (experiment->measure != EXPERIMENT_SETTLING)
+		return 0;
+	result = expect_no_warmup(root, &experiment->warmup_messages, fault);
+	return result < 0 ? result
+			  : expect_no_warmup(yaml_tree_get(root, "quick"),
+				    &experiment->quick.warmup_messages, fault);
+}
+
 static int read_root(
 	struct experiment *experiment, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -334,6 +361,8 @@ static int read_root(
 		return yaml_fields_read(group_fields, root, experiment, fault);
 	if (result == 0)
 		result = yaml_fields_read(experiment_fields, root, experiment, fault);
+	if (result == 0)
+		result = settle_warmup(experiment, root, fault);
 	if (result == 0 && one_case(experiment) < 0)
 		result = fault_set(fault, ENOMEM, "no memory");
 	return result;

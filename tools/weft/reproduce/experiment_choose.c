@@ -7,6 +7,7 @@
 #include "experiment.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,11 @@ int experiment_set_warmup(struct experiment *experiment, uint64_t messages, stru
 {
 	int result = expect_messages(experiment, "--warmup", fault);
 
+	if (result == 0 && messages > 0 && experiment->measure == EXPERIMENT_SETTLING)
+		result = fault_set(fault, EINVAL,
+			"%s: --warmup: expected 0, found %" PRIu64
+			": the measure 'settling' begins with the first message",
+			experiment->origin, messages);
 	if (result == 0)
 		experiment->warmup_messages = messages;
 	return result;
