@@ -532,6 +532,29 @@ class Reproduce(unittest.TestCase):
         self.assertIn("10 measured (the full run: 1000, 1000)", self.run_it("--quick").stdout)
         self.assertIn("7 measured (the full run: 1000, 1000)", self.run_it("--quick", "--messages", "7").stdout)
 
+    def test_a_network_with_a_greater_mean_latency_than_the_limit_is_saturated(self):
+        # The latency is 100 ns / (1.01 - load): 117 ns at 0.155, and ud accepts 0.2.
+        self.write("e.yaml", EXPERIMENT + "latency-limit: 117ns\n")
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertEqual(document["latency_limit_ns"], 117)
+        for trial in document["trials"]:
+            self.assertAlmostEqual(trial["value"], 0.155, delta=0.004)
+        line = "1000 measured; saturated above a mean latency of 0.117 us.\n"
+        self.assertIn(line, self.run_it(code=1).stdout)
+
+    def test_the_limit_of_the_latency_is_that_of_the_command_line_and_the_output_says_so(self):
+        self.write("e.yaml", EXPERIMENT + "latency-limit: 117ns\n")
+        document = json.loads(self.run_it("--latency-limit", "0s", "--json").stdout)
+        self.assertIsNone(document["latency_limit_ns"])
+        self.assertAlmostEqual(document["rows"][1]["ours"]["mean"], 0.2, delta=0.004)
+        self.assertIn("; not saturated by any latency (the definition: 0.117 us).\n",
+                      self.run_it("--latency-limit", "0s").stdout)
+        self.assertIn("--latency-limit 5: expected a time such as 20us, or 0s",
+                      self.run_it("--latency-limit", "5", code=2).stderr)
+        self.write_measure("latency", ROWS)
+        self.assertIn("expected a definition that measures productivity, found the measure 'latency'",
+                      self.run_it("--latency-limit", "1us", code=2).stderr)
+
     def test_a_run_without_warmup_is_one(self):
         self.run_it("--warmup", "0")
         self.assertEqual({call["measure.warmup"] for call in self.calls()}, {"0ns"})

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "comparison.h"
 #include "option_key.h"
+#include "quantity.h"
 #include "reproduce_plot.h"
 #include "trial_run.h"
 
@@ -22,7 +23,7 @@
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
 	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--warmup N]\n"
-	"                           [--messages N] [--jobs N] [--json|--markdown] [--cache DIR]\n"
+	"                           [--messages N] [--latency-limit TIME] [--jobs N] [--json|--markdown] [--cache DIR]\n"
 	"                           [--on slurm [--srun ARGS]] [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "
@@ -38,6 +39,9 @@ static const char usage[] =
 	"definition's\n"
 	"  --messages N  messages of a run that are measured; the output says that it is another "
 	"run\n"
+	"  --latency-limit TIME  mean latency above which a search counts a network as saturated, "
+	"such as\n"
+	"               20us, instead of the definition's; 0s: any latency is accepted\n"
 	"  --jobs N     runs at a time (default: the cores)\n"
 	"  --on slurm   each run is a job of Slurm; the folder of results is on a disk that all see\n"
 	"  --srun ARGS  further arguments of srun, such as '--time=1:00:00 --mem=2G'\n"
@@ -55,7 +59,8 @@ struct request {
 	char cache_path[PATH_MAX];
 	unsigned jobs, instances; /* instances 0: as the definition says */
 	uint64_t warmup, messages;
-	bool has_warmup, has_messages; /* else as the definition says */
+	uint64_t latency_limit_ps;
+	bool has_warmup, has_messages, has_latency_limit; /* else as the definition says */
 	bool list, quick, json, markdown, again;
 	json_t *group; /* with 'json' the documents of a group's members; NULL: no group */
 };
@@ -91,6 +96,15 @@ static int take_messages(
 		warmup ? "warmup" : "messages", value, least, EXPERIMENT_MESSAGES);
 }
 
+static int take_latency_limit(struct request *request, const char *value, struct fault *fault)
+{
+	request->has_latency_limit = true;
+	if (quantity_parse(QUANTITY_TIME, value, &request->latency_limit_ps) == 0)
+		return 0;
+	return fault_set(
+		fault, EINVAL, "--latency-limit %s: expected a time such as 20us, or 0s", value);
+}
+
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
@@ -99,6 +113,8 @@ static int take_option(struct request *request, int option, const char *value, s
 	case 'w':
 	case 'm':
 		return take_messages(request, option, value, fault);
+	case 'l':
+		return take_latency_limit(request, value, fault);
 	case 'j':
 		return command_jobs(value, JOBS_MAX, &request->jobs, fault);
 	case 'o':
@@ -156,6 +172,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"instances", required_argument, NULL, 'n'},
 		{"warmup", required_argument, NULL, 'w'},
 		{"messages", required_argument, NULL, 'm'},
+		{"latency-limit", required_argument, NULL, 'l'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"on", required_argument, NULL, OPTION_TEXT(S, on)},
 		{"srun", required_argument, NULL, OPTION_TEXT(S, srun)},
@@ -395,6 +412,8 @@ static int apply(const struct request *request, struct experiment *experiment, s
 		result = experiment_set_warmup(experiment, request->warmup, fault);
 	if (result == 0 && request->has_messages)
 		result = experiment_set_messages(experiment, request->messages, fault);
+	if (result == 0 && request->has_latency_limit)
+		result = experiment_set_latency_limit(experiment, request->latency_limit_ps, fault);
 	if (result == 0 && request->only != NULL)
 		result = experiment_select(experiment, request->only, fault);
 	return result;

@@ -265,6 +265,18 @@ bool comparison_has_readings(const struct comparison *comparison)
 	return false;
 }
 
+static void latency_limit(const struct experiment *experiment, FILE *out)
+{
+	if (experiment->latency_limit_ps > 0)
+		fprintf(out, "; saturated above a mean latency of %.4g us",
+			(double)experiment->latency_limit_ps / PS_PER_US);
+	else if (experiment->defined_latency_limit_ps > 0)
+		fputs("; not saturated by any latency", out);
+	if (experiment->latency_limit_ps != experiment->defined_latency_limit_ps)
+		fprintf(out, " (the definition: %.4g us)",
+			(double)experiment->defined_latency_limit_ps / PS_PER_US);
+}
+
 void comparison_extent(const struct experiment *experiment, FILE *out)
 {
 	if (experiment_counts_messages(experiment)) {
@@ -277,6 +289,7 @@ void comparison_extent(const struct experiment *experiment, FILE *out)
 				(unsigned long long)experiment->defined_warmup,
 				(unsigned long long)experiment->defined_messages);
 	}
+	latency_limit(experiment, out);
 	if (experiment->instances > 0)
 		fprintf(out, "%s%u instances of each network",
 			experiment_counts_messages(experiment) ? "; " : "", experiment->instances);

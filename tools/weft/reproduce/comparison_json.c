@@ -141,6 +141,14 @@ static json_t *length_json(const struct experiment *experiment)
 		(json_int_t)experiment->defined_messages);
 }
 
+/* Null: a search goes on at any latency, or there is none. */
+static json_t *latency_limit_json(const struct experiment *experiment)
+{
+	return experiment->latency_limit_ps > 0
+		       ? json_real((double)experiment->latency_limit_ps / PS_PER_NS)
+		       : json_null();
+}
+
 json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
@@ -154,14 +162,14 @@ json_t *comparison_json(const struct comparison *comparison, const struct experi
 	for (unsigned i = 0; i < trials; i++)
 		json_array_append_new(measured, trial_json(&trial[i]));
 	return json_pack(
-		"{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i,s:b}",
+		"{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i,s:b}",
 		"weft", FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
 		experiment->place, "title", experiment->title, "measure",
 		experiment_measure_name(experiment->measure), "length", length_json(experiment),
-		"tolerance", experiment->tolerance_ppm / 1e6, "rows", rows, "orders",
-		(int)comparison->orders, "wrong_orders", wrong, "trials", measured, "means",
-		(int)comparison->means, "near", (int)comparison->near, "claims",
-		(int)comparison->claims, "held", (int)comparison->held, "missed",
-		(int)comparison->missed, "failed", (int)comparison->failed, "good",
-		comparison_good(comparison));
+		"latency_limit_ns", latency_limit_json(experiment), "tolerance",
+		experiment->tolerance_ppm / 1e6, "rows", rows, "orders", (int)comparison->orders,
+		"wrong_orders", wrong, "trials", measured, "means", (int)comparison->means, "near",
+		(int)comparison->near, "claims", (int)comparison->claims, "held",
+		(int)comparison->held, "missed", (int)comparison->missed, "failed",
+		(int)comparison->failed, "good", comparison_good(comparison));
 }

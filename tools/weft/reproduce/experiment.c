@@ -223,6 +223,7 @@ static const struct yaml_field experiment_fields[] = {
 	{"warmup", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = EXPERIMENT_MESSAGES},
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .min = 1,
 		.max = EXPERIMENT_MESSAGES},
+	{"latency-limit", YAML_FIELD_TIME, YAML_MEMBER(S, latency_limit_ps)},
 	{"networks", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, networks), .read = read_choices},
 	{"cases", YAML_FIELD_CUSTOM, YAML_MEMBER(S, cases), .read = read_choices},
 	{"algorithms", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, algorithms), .read = read_choices},
@@ -389,6 +390,7 @@ struct experiment *experiment_load(const char *path, struct fault *fault)
 	}
 	experiment->defined_warmup = experiment->warmup_messages;
 	experiment->defined_messages = experiment->messages;
+	experiment->defined_latency_limit_ps = experiment->latency_limit_ps;
 	beside(path, experiment->run_file);
 	beside(path, experiment->published);
 	return experiment;

@@ -111,6 +111,9 @@ struct experiment {
 	uint32_t tolerance_ppm; /* for means, as a share of the published */
 	uint32_t order_ppm;     /* published means closer than this have no order */
 	uint64_t warmup_messages, messages;
+	/* The greatest mean network latency of a network that is not saturated; 0: any. */
+	uint64_t latency_limit_ps;
+	uint64_t defined_latency_limit_ps;         /* that of the file */
 	uint64_t defined_warmup, defined_messages; /* those of the file */
 	unsigned instances; /* that experiment_set_instances() set; 0: as the file says */
 	struct experiment_list networks, cases, algorithms;
@@ -135,6 +138,10 @@ bool experiment_has_instances(const struct experiment *experiment);
 /* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
 int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault);
 /* So many messages in place of the definition's. -EINVAL: its runs do not count messages. */
+/* For a search: a network with a greater mean latency counts as saturated. 0: any latency. -EINVAL
+ * and fault: the definition searches nothing. */
+int experiment_set_latency_limit(
+	struct experiment *experiment, uint64_t limit_ps, struct fault *fault);
 int experiment_set_warmup(struct experiment *experiment, uint64_t messages, struct fault *fault);
 int experiment_set_messages(struct experiment *experiment, uint64_t messages, struct fault *fault);
 /* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.

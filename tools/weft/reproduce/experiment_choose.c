@@ -147,6 +147,18 @@ int experiment_set_warmup(struct experiment *experiment, uint64_t messages, stru
 	return result;
 }
 
+int experiment_set_latency_limit(
+	struct experiment *experiment, uint64_t limit_ps, struct fault *fault)
+{
+	if (experiment->measure != EXPERIMENT_SATURATION)
+		return fault_set(fault, EINVAL,
+			"%s: --latency-limit: expected a definition that measures productivity, found "
+			"the measure '%s'",
+			experiment->origin, experiment_measure_name(experiment->measure));
+	experiment->latency_limit_ps = limit_ps;
+	return 0;
+}
+
 int experiment_set_messages(struct experiment *experiment, uint64_t messages, struct fault *fault)
 {
 	int result = expect_messages(experiment, "--messages", fault);

@@ -157,8 +157,7 @@ static int by_load(const void *a, const void *b)
 static bool is_saturated(const struct trial *trial, const struct trial_point *point)
 {
 	if (trial->experiment->measure == EXPERIMENT_SATURATION)
-		return saturation_is_shown(
-			point->offered, point->accepted, trial->experiment->messages);
+		return trial_point_is_saturated(trial, point);
 	return point->accepted < SATURATION_ACCEPTED * point->offered;
 }
 

@@ -5,9 +5,9 @@
 /* The saturation of a network (productivity in Flich's thesis). Section 4.2 calls it the greatest
  * traffic that the network accepts, and says that the accepted rate is the offered one unless the
  * network is saturated. Here it is the greatest traffic that a network accepts before a run shows
- * that it is saturated. The search tries loads on a grid, each 2.5 % above the one before: away
- * from the first guess in growing strides until one load that is accepted and one that is not are
- * known, then by bisection. */
+ * that it is saturated; an experiment may also limit the latency (trial.h). The search tries loads
+ * on a grid, each 2.5 % above the one before: away from the first guess in growing strides until
+ * one load that is accepted and one that is not are known, then by bisection. */
 
 #include <stdbool.h>
 #include <stdint.h>

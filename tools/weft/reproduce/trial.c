@@ -400,10 +400,24 @@ static void continue_curve(struct trial *trial)
 	}
 }
 
+/* The latency of the messages that arrive is too great, or none arrive. */
+static bool is_slow(const struct experiment *experiment, const struct trial_point *point)
+{
+	return point->deadlock ||
+	       (experiment->latency_limit_ps > 0 &&
+		       point->network_ns * PS_PER_NS > (double)experiment->latency_limit_ps);
+}
+
+bool trial_point_is_saturated(const struct trial *trial, const struct trial_point *point)
+{
+	return is_slow(trial->experiment, point) ||
+	       saturation_is_shown(point->offered, point->accepted, trial->experiment->messages);
+}
+
 static void search(struct trial *trial, const struct trial_point *point)
 {
-	saturation_take(&trial->search, point->offered, point->deadlock ? 0 : point->accepted,
-		point->traffic);
+	saturation_take(&trial->search, point->offered,
+		is_slow(trial->experiment, point) ? 0 : point->accepted, point->traffic);
 	if (trial->search.done && trial->scouting) {
 		saturation_verify(&trial->search, trial->experiment->messages);
 		trial->scouting = false;
