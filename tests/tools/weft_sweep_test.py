@@ -525,6 +525,14 @@ class Sweep(unittest.TestCase):
         self.write("fail", "traffic.0.load=20%")
         self.sweep(*LOADS, "--skip-invalid", code=1)
 
+    def test_skip_invalid_is_an_error_if_the_fabric_refuses_all_points(self):
+        self.write("refuse", "traffic.0.load=20%")
+        one = ("--vary", "traffic.0.load=20%")
+        done = self.sweep(*one, "--skip-invalid", code=2)
+        self.assertIn("weft sweep: --skip-invalid: none of 1 points is valid", done.stderr)
+        done = self.sweep(*one, "--set", "clock=virtual", "--skip-invalid", "--dry-run", code=2)
+        self.assertIn("none of those that were tried is valid", done.stdout)
+
     def test_dry_run_counts_points_and_estimates_from_short_runs(self):
         done = self.sweep(*LOADS, "--seeds", "1:3", "--set", "clock=virtual", "--dry-run",
                           "--jobs", "2")

@@ -160,7 +160,7 @@ static int estimate_only(struct sweep *sweep, bool real_clock)
 		       "points)\n",
 			estimate.at_most ? "at most" : "about", cpu, wall, sweep->jobs,
 			estimate.trials);
-	return EXIT_DONE;
+	return !real_clock && estimate.trials == 0 ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 static int sweep_in_folder(struct sweep *sweep)

@@ -98,5 +98,8 @@ enum weft_exit sweep_report_print(const struct sweep *sweep, const struct sweep_
 			sweep->plan.points - sweep_count_invalid(sweep) - outcome->done);
 	if (outcome->interrupted)
 		return EXIT_INTERRUPTED;
+	if (sweep_count_invalid(sweep) == sweep->plan.points)
+		return command_fail("sweep", EXIT_BAD_REQUEST,
+			"--skip-invalid: none of %u points is valid", sweep->plan.points);
 	return outcome->failed + outcome->bad > 0 ? EXIT_BAD_ANSWER : EXIT_DONE;
 }
