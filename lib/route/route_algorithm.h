@@ -103,6 +103,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(bsmart_itb)                               \
 	/* Minimal paths with ITBs. */              \
 	X(ud_mitb)                                  \
+	X(ud_mitb_first)                            \
 	X(ud_itb)                                   \
 	X(dfs_itb)                                  \
 	X(dfs_itb_any)                              \

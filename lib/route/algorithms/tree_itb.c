@@ -10,14 +10,17 @@
 #include "up_down.h"
 
 /*
- * ud-mitb, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden turns of a tree
- * (the thesis' section 3.2.1).
+ * ud-mitb, ud-mitb-first, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden
+ * turns of a tree (the thesis' section 3.2.1).
  *
  *     for every pair: the minimal routes, whatever the labels
  *     for every route of them: an ITB wherever an up arc follows a down arc
  *     for every pair:
  *         one that needs no ITB if there is one, else one at random (figure 46: ud-mitb, dfs-itb)
  *         one at random (figure 47: ud-itb, dfs-itb-any)
+ *
+ * Of several without ITBs figure 46 does not say which: ud-mitb-first takes the first by the order
+ * of the ports, the others draw.
  *
  * The thesis says that its DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
  * and a latency that grows half as much as with UD_ITB, match the other rule: 0.31 against 0.45. So
@@ -40,6 +43,7 @@ struct fill {
 	const struct route_graph *graph;
 	const bool *up;
 	bool spare; /* prefer routes without ITBs */
+	bool first; /* of those the first, not a drawn one */
 	const struct route_options *options;
 	struct route_set *set;
 };
@@ -66,11 +70,21 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint32_t)1 << i;
 }
 
-/* Draws up to options->alternatives different routes of the search from a switch, and returns their
- * number; those that do not fit into a frame do not count. The stream is 'source' and
- * 'destination': hosts or switches. */
-static unsigned draw(const struct fill *fill, const struct legal_search *search, uint32_t at,
-	uint32_t source, uint32_t destination, struct route_path *path)
+/* The first 'count' ranks of 'all', in order. */
+static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
+{
+	unsigned taken = 0;
+
+	for (; taken < count && taken < all; taken++)
+		ranks[taken] = taken;
+	return taken;
+}
+
+/* Takes up to options->alternatives different routes of the search from a switch, drawn or the
+ * first by the order of ports, and returns their number; those that do not fit into a frame do not
+ * count. The stream is 'source' and 'destination': hosts or switches. */
+static unsigned take(const struct fill *fill, const struct legal_search *search, bool first,
+	uint32_t at, uint32_t source, uint32_t destination, struct route_path *path)
 {
 	const struct route_options *options = fill->options;
 	unsigned links = legal_search_links(search, at), paths = 0, seen = 0;
@@ -85,7 +99,8 @@ static unsigned draw(const struct fill *fill, const struct legal_search *search,
 		struct rng rng;
 
 		rng_init(&rng, options->seed, source, destination);
-		drawn = rank_draw(&rng, legal_search_count(search, at), ask, ranks);
+		drawn = first ? first_ranks(legal_search_count(search, at), ask, ranks)
+			      : rank_draw(&rng, legal_search_count(search, at), ask, ranks);
 		for (; seen < drawn && paths < options->alternatives; seen++) {
 			path[paths].links = links;
 			legal_search_arcs(search, at, ranks[seen], path[paths].arc);
@@ -110,11 +125,12 @@ static unsigned paths_of(const struct fill *fill, struct searches *searches, uin
 		spare = legal_search_links(searches->legal, at) ==
 			legal_search_links(searches->itb, at);
 	}
-	paths = draw(fill, spare ? searches->legal : searches->itb, at, source, destination, path);
+	paths = take(fill, spare ? searches->legal : searches->itb, spare && fill->first, at,
+		source, destination, path);
 	if (paths > 0)
 		return paths;
 	search_legal(searches);
-	return draw(fill, searches->legal, at, source, destination, path);
+	return take(fill, searches->legal, fill->first, at, source, destination, path);
 }
 
 static int refuse(const struct fill *fill, const struct searches *searches, uint32_t at,
@@ -203,11 +219,12 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	return result;
 }
 
-static int tree_itb_routes(route_label_fn label, bool spare, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+static int tree_itb_routes(route_label_fn label, bool spare, bool first,
+	const struct route_graph *graph, const struct route_options *options, struct route_set *set,
+	struct fault *fault)
 {
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
-	struct fill fill = {graph, up, spare, options, set};
+	struct fill fill = {graph, up, spare, first, options, set};
 	int result;
 
 	if (up == NULL)
@@ -219,11 +236,11 @@ static int tree_itb_routes(route_label_fn label, bool spare, const struct route_
 	return result;
 }
 
-#define TREE_ITB(id, name_text, label_fn, spare, summary_text)                                   \
+#define TREE_ITB(id, name_text, label_fn, spare, first, summary_text)                            \
 	static int id##_routes(const struct route_graph *graph,                                  \
 		const struct route_options *options, struct route_set *set, struct fault *fault) \
 	{                                                                                        \
-		return tree_itb_routes(label_fn, spare, graph, options, set, fault);             \
+		return tree_itb_routes(label_fn, spare, first, graph, options, set, fault);      \
 	}                                                                                        \
 	const struct route_algorithm route_##id = {                                              \
 		.name = name_text,                                                               \
@@ -233,11 +250,13 @@ static int tree_itb_routes(route_label_fn label, bool spare, const struct route_
 		.routes = id##_routes,                                                           \
 	};
 
-TREE_ITB(ud_mitb, "ud-mitb", up_down_label, true,
+TREE_ITB(ud_mitb, "ud-mitb", up_down_label, true, false,
 	"minimal paths, ITBs at the turns that ud forbids, without ITBs where possible")
-TREE_ITB(ud_itb, "ud-itb", up_down_label, false,
+TREE_ITB(ud_mitb_first, "ud-mitb-first", up_down_label, true, true,
+	"as ud-mitb, but the first path without ITBs in the order of the ports")
+TREE_ITB(ud_itb, "ud-itb", up_down_label, false, false,
 	"a random minimal path, ITBs at the turns that ud forbids")
-TREE_ITB(dfs_itb, "dfs-itb", depth_first_label, true,
+TREE_ITB(dfs_itb, "dfs-itb", depth_first_label, true, false,
 	"minimal paths, ITBs at the turns that dfs forbids, without ITBs where possible")
-TREE_ITB(dfs_itb_any, "dfs-itb-any", depth_first_label, false,
+TREE_ITB(dfs_itb_any, "dfs-itb-any", depth_first_label, false, false,
 	"a random minimal path, ITBs at the turns that dfs forbids")

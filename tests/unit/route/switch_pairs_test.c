@@ -8,8 +8,8 @@
 
 #define NETWORKS 40
 
-static const char *const names[] = {
-	"ud-mitb", "ud-itb", "dfs-itb", "random-itb", "bmin-itb", "b50-itb", "bmax-itb"};
+static const char *const names[] = {"ud-mitb", "ud-mitb-first", "ud-itb", "dfs-itb", "random-itb",
+	"bmin-itb", "b50-itb", "bmax-itb"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 static struct route_options per_switch(uint64_t seed, unsigned alternatives)
