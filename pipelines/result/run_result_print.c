@@ -213,8 +213,10 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_latency(result, "network latency", &result->network_ns, out);
 	print_latency(result, "total latency", &result->total_ns, out);
 	print_clocks(result, out);
+	/* One entry of all hosts for ever is the whole result. */
 	for (unsigned i = 0; i < result->entries; i++)
-		if (result->entries > 1 || result->entry[i].finite)
+		if (result->entries > 1 || result->entry[i].finite ||
+			result->entry[i].senders < result->hosts)
 			print_entry(&result->entry[i], i, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
