@@ -654,6 +654,18 @@ class Reproduce(unittest.TestCase):
         spans = {float(call["measure.duration"][:-2]) / float(call["measure.sample"][:-2]) for call in self.calls()}
         self.assertEqual({round(span / 100) for span in spans}, {20})
 
+    def test_every_definition_is_a_good_one_with_quick(self):
+        fabric = self.dir / "programs" / "weft-fabric"
+        fabric.write_text("#!/bin/sh\nexit 3\n")
+        listed = json.loads(self.weft("--list", "--json").stdout)
+        names = [entry["name"] for entry in listed if entry["missing"] is None and not entry["group"]]
+        self.assertGreater(len(names), 90)
+        for name in names:
+            done = subprocess.run([WEFT, "reproduce", name, "--quick", "--cache", str(self.dir / "cache"), "-o",
+                                   str(self.dir)], capture_output=True, text=True, timeout=60, check=False, env=self.env)
+            with self.subTest(name):
+                self.assertNotEqual(done.returncode, 2, done.stderr)
+
     def test_the_page_has_the_itbs_that_its_command_prints(self):
         page = (pathlib.Path(__file__).parents[2] / "docs/reproduction.md").read_text()
         itbs, compute = re.search(r"and (\d\.\d+) a message with one for each pair of hosts\n"
