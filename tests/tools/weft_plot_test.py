@@ -129,6 +129,26 @@ class Plot(unittest.TestCase):
         self.assertEqual((int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")),
                          (900, 600))
 
+    def test_a_legend_as_long_as_can_be_has_room_beside_the_frame(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        # A curve for each VC and load in the distribution, one of both latencies in the other.
+        for kind, vcs in ((KINDS[0], 28), ("latency-cdf", 14)):
+            folder = self.sweep(kind, (10, 50), vcs=[str(i) for i in range(vcs)])
+            for form in FORMS:
+                output = self.dir / f"{kind}{form}"
+                self.assertEqual(self.plot(folder, "--kind", kind, "-o", str(output)), "")
+                self.assertGreater(output.stat().st_size, 1000)
+
+    def test_a_legend_without_room_is_an_error_and_leaves_no_picture(self):
+        if shutil.which("gnuplot") is None:
+            self.skipTest("gnuplot is not installed")
+        folder = self.sweep("a", (10, 50), vcs=[str(i) for i in range(28)])
+        output = self.dir / "a.png"
+        said = self.plot(folder, "--kind", KINDS[0], "--size", "900x400", "-o", str(output), code=2)
+        self.assertIn("weft plot: the legend has no room on the page: expected a greater --size", said)
+        self.assertFalse(output.exists())
+
     def test_curves_are_called_by_what_differs(self):
         text = self.script(self.sweep("a", (10, 50), vcs=("1", "2")), "--kind", KINDS[0])
         self.assertIn("title 'vcs 1, total'", text)

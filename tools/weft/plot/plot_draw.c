@@ -14,22 +14,27 @@
 
 #define NO_PROGRAM 127
 
-/* gnuplot with the read end of 'script' as its standard input. */
-static pid_t start_gnuplot(const int script[2])
+/* What gnuplot says and goes on, so that the legend lies over the data. */
+#define NO_ROOM  "difficulty fitting plot titles"
+#define SAID_MAX 4096
+
+/* gnuplot with the read end of 'script' as its standard input; what it says goes into 'said'. */
+static pid_t start_gnuplot(const int script[2], int said)
 {
 	pid_t pid = fork();
 
 	if (pid != 0)
 		return pid;
 	dup2(script[0], STDIN_FILENO);
-	dup2(STDERR_FILENO, STDOUT_FILENO);
+	dup2(said, STDERR_FILENO);
+	dup2(said, STDOUT_FILENO);
 	close(script[0]);
 	close(script[1]);
 	execlp("gnuplot", "gnuplot", "-", (char *)NULL);
 	_exit(errno == ENOENT ? NO_PROGRAM : EXIT_NOT_ABLE);
 }
 
-static int check_gnuplot(int status, int drawn, struct fault *fault)
+static int check_gnuplot(int status, int drawn, const char *said, struct fault *fault)
 {
 	struct stat about;
 
@@ -37,6 +42,11 @@ static int check_gnuplot(int status, int drawn, struct fault *fault)
 		return fault_set(fault, ENODEV,
 			"gnuplot is not installed: it is in the package gnuplot-nox (apt install "
 			"gnuplot-nox)");
+	if (strstr(said, NO_ROOM) != NULL)
+		return fault_set(fault, EINVAL,
+			"the legend has no room on the page: expected a greater --size, a smaller "
+			"--font or fewer curves (--where)");
+	fputs(said, stderr);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || fstat(drawn, &about) < 0 ||
 		about.st_size == 0)
 		return fault_set(fault, EIO, "gnuplot failed (status %d)", status);
@@ -44,18 +54,18 @@ static int check_gnuplot(int status, int drawn, struct fault *fault)
 }
 
 /* Pipes the script into gnuplot, which draws into 'drawn'. */
-static int run_gnuplot(
-	const struct plot_curves *curves, enum plot_format format, int drawn, struct fault *fault)
+static int run_gnuplot(const struct plot_curves *curves, enum plot_format format, int drawn,
+	int said, struct fault *fault)
 {
 	int script[2], status;
-	char path[64];
+	char path[64], text[SAID_MAX] = "";
 	FILE *out;
 	pid_t pid;
 
 	if (pipe(script) < 0)
 		return fault_set(fault, errno, "gnuplot: %s", strerror(errno));
 	signal(SIGPIPE, SIG_IGN);
-	pid = start_gnuplot(script);
+	pid = start_gnuplot(script, said);
 	close(script[0]);
 	out = pid > 0 ? fdopen(script[1], "w") : NULL;
 	if (out == NULL) {
@@ -67,7 +77,9 @@ static int run_gnuplot(
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return fault_set(fault, errno, "gnuplot: %s", strerror(errno));
-	return check_gnuplot(status, drawn, fault);
+	if (pread(said, text, sizeof(text) - 1, 0) < 0)
+		text[0] = '\0';
+	return check_gnuplot(status, drawn, text, fault);
 }
 
 static void copy(int from, FILE *to)
@@ -85,14 +97,18 @@ static void copy(int from, FILE *to)
 static int draw(
 	const struct plot_curves *curves, enum plot_format format, FILE *out, struct fault *fault)
 {
-	int drawn = memfd_create("weft-plot", 0), result;
+	int drawn = memfd_create("weft-plot", 0), said = memfd_create("weft-plot-said", 0), result;
 
-	if (drawn < 0)
-		return fault_set(fault, errno, "no memory to draw in: %s", strerror(errno));
-	result = run_gnuplot(curves, format, drawn, fault);
+	if (drawn < 0 || said < 0)
+		result = fault_set(fault, errno, "no memory to draw in: %s", strerror(errno));
+	else
+		result = run_gnuplot(curves, format, drawn, said, fault);
 	if (result == 0)
 		copy(drawn, out);
-	close(drawn);
+	if (drawn >= 0)
+		close(drawn);
+	if (said >= 0)
+		close(said);
 	return result;
 }
 

@@ -9,6 +9,9 @@
 #define PNG_PER_INCH 300.0
 #define SVG_PER_INCH 96.0
 #define PDF_PER_INCH 120.0 /* 900 by 600 pixels are 7.5 by 5 inches */
+#define HEIGHT_PX    600.0 /* of a page without a size, for so many entries of a legend */
+#define ENTRIES_MOST 22u
+#define ENTRY_PX     22.0
 #define NARROW_IN    5.0
 #define NARROW_PX    600.0
 
@@ -142,12 +145,19 @@ static void write_font(const struct plot_page *page, double points, FILE *out)
 	plot_write_quoted(font, out);
 }
 
+/* Of a page without a size: as high as the legend beside the frame. */
+static double default_height(const struct plot_page *page)
+{
+	return page->entries > ENTRIES_MOST ? HEIGHT_PX + ENTRY_PX * (page->entries - ENTRIES_MOST)
+					    : HEIGHT_PX;
+}
+
 static void write_pixels(const struct plot_page *page, double per_inch, FILE *out)
 {
 	double scale = page->inches ? per_inch : 1;
 
 	fprintf(out, " size %.0f,%.0f", page->width > 0 ? page->width * scale : 900,
-		page->width > 0 ? page->height * scale : 600);
+		page->width > 0 ? page->height * scale : default_height(page));
 }
 
 /* Text and lines of a PNG with many pixels per inch are as large as on other pages. */
@@ -165,7 +175,7 @@ static void write_inches(const struct plot_page *page, FILE *out)
 	double scale = page->inches ? 1 : PDF_PER_INCH;
 
 	fprintf(out, " size %.4gin,%.4gin", page->width > 0 ? page->width / scale : 7.5,
-		page->width > 0 ? page->height / scale : 5.0);
+		page->width > 0 ? page->height / scale : default_height(page) / PDF_PER_INCH);
 }
 
 void plot_page_write(

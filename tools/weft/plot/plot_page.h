@@ -3,8 +3,8 @@
 #pragma once
 
 /* The page of a plot: its format, size, font and title, as gnuplot's terminal. 900 by 600 pixels,
- * or 7.5 by 5 inches, unless the user wants others. A size in inches is 300 pixels per inch in a
- * PNG and 96 in an SVG; a size in pixels is 120 per inch in a PDF. */
+ * or 7.5 by 5 inches, and higher for a long legend, unless the user wants others. A size in inches
+ * is 300 pixels per inch in a PNG and 96 in an SVG; a size in pixels is 120 per inch in a PDF. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +18,7 @@ struct plot_page {
 	bool inches;          /* else pixels */
 	char font[64];        /* "": the default */
 	double font_size;     /* points; 0: the default */
+	unsigned entries;     /* of the legend */
 	const char *title;    /* NULL: the kind's own, on pages that are wide enough; "": none */
 };
 

@@ -322,12 +322,23 @@ static void write_completion(struct plot_writer *writer)
 	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }
 
+/* Of the legend. */
+static unsigned count_entries(const struct plot_curves *curves)
+{
+	struct plot_line line[2 * PLOT_CURVES_MAX];
+
+	return curves->kind == PLOT_LATENCY_THROUGHPUT ? latency_lines(curves, line)
+						       : curves->curves;
+}
+
 void plot_script_write(
 	const struct plot_curves *curves, enum plot_format format, const char *output, FILE *out)
 {
 	struct plot_writer writer = {.curves = curves, .out = out};
+	struct plot_page page = curves->page;
 
-	plot_page_write(&curves->page, format, output, out);
+	page.entries = count_entries(curves);
+	plot_page_write(&page, format, output, out);
 	switch (curves->kind) {
 	case PLOT_LATENCY_THROUGHPUT:
 		write_latency(&writer);
