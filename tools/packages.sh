@@ -18,12 +18,13 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # and not installed. Labs on several machines are reached over ssh. Shells complete command lines; man formats
 # the manual pages; packages are built, judged, and installed in an empty system.
 # Slurm and Snakemake run the points of sweeps.
+# pandas reads tables of sweeps.
 # prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI runs in their hosts.
 weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
 	tshark tcpdump dpdk procps util-linux
 	bash-completion zsh man-db groff
 	debhelper lintian mmdebstrap
-	python3-jsonschema python3-yaml
+	python3-jsonschema python3-yaml python3-pandas
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
 	qemu-system-x86 openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
 	chromium chromium-driver

@@ -213,7 +213,15 @@ class Schemas(unittest.TestCase):
         out = self.dir / "sweep"
         subprocess.run([WEFT, "sweep", str(self.dir / "run.yaml"), "--vary", "traffic.1.load=10%,20%", "--seeds", "1:2",
                         "-o", str(out)], capture_output=True, text=True, timeout=120, check=True)
-        self.assertEqual(errors("sweep.schema.json", json.loads((out / "sweep.json").read_text())), [])
+        sweep = json.loads((out / "sweep.json").read_text())
+        self.assertEqual(errors("sweep.schema.json", sweep), [])
+        for rows, key, wrong in (("points", "accepted", "a"), ("points", "saturated", 7), ("points", "seed", None),
+                                 ("points", "traffic.1.load_share", "10%"), ("means", "seeds", 0),
+                                 ("means", "total_ns_p99", "fast")):
+            with self.subTest(key):
+                row = {**sweep[rows][0], key: wrong}
+                self.assertNotEqual(errors("sweep.schema.json", {**sweep, rows: [row]}), [])
+        self.assertNotEqual(errors("sweep.schema.json", {**sweep, "points": [{}]}), [])
         self.assertEqual(errors("sweep-manifest.schema.json", json.loads((out / "manifest.json").read_text())), [])
 
     def test_victims_are_told_apart_from_those_that_make_a_hot_spot(self):

@@ -21,6 +21,7 @@ import time
 import unittest
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+PANDAS = "/usr/bin/python3"
 FAKE = pathlib.Path(__file__).resolve().parent / "fake-weft-fabric"
 RUN = """
 weft: run/1
@@ -103,6 +104,20 @@ class Sweep(unittest.TestCase):
                              for row in self.rows("sweep-mean.csv")), 0.05)
         document = json.loads((self.out / "sweep.json").read_text())
         self.assertEqual([row["traffic.0.load_share"] for row in document["means"]], [1.0, 0.05, 0.2])
+
+    def test_pandas_reads_loads_as_numbers_and_groups_by_them(self):
+        # The package is one of the system's Python.
+        if subprocess.run([PANDAS, "-c", "import pandas"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("python3-pandas is not installed")
+        self.sweep("--vary", "traffic[0].load=30%,5%,20%", "--seeds", "1:2")
+        done = subprocess.run([PANDAS, "-c", """
+import pandas, sys
+table = pandas.read_csv(sys.argv[1])
+print(table["traffic.0.load_share"].dtype, sorted(table[table["traffic.0.load_share"] > 0.1]["traffic.0.load"]))
+print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
+""", str(self.out / "sweep.csv")], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "float64 ['20%', '20%', '30%', '30%']\n"
+                         f"{{0.05: {0.05 - 0.0015}, 0.2: {0.2 - 0.0015}, 0.3: {0.3 - 0.0015}}}\n")
 
     def test_entries_of_traffic_have_columns_of_their_own(self):
         self.write("entries", "traffic.0.load=20%")

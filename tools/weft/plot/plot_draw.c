@@ -14,7 +14,7 @@
 
 #define NO_PROGRAM 127
 
-/* What gnuplot says and goes on, so that the legend lies over the data. */
+/* A warning of gnuplot, which goes on and draws the legend over the data. */
 #define NO_ROOM  "difficulty fitting plot titles"
 #define SAID_MAX 4096
 
