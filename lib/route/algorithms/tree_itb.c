@@ -70,7 +70,7 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint32_t)1 << i;
 }
 
-/* The first 'count' ranks of 'all', in order. */
+/* As rank_draw(), but the first ranks, in order. */
 static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
 {
 	unsigned taken = 0;

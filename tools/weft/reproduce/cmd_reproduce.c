@@ -23,7 +23,8 @@
 static const char usage[] =
 	"usage: weft reproduce --list [--json]\n"
 	"       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--warmup N]\n"
-	"                           [--messages N] [--latency-limit TIME] [--jobs N] [--json|--markdown] [--cache DIR]\n"
+	"                           [--messages N] [--latency-limit TIME] [--jobs N]\n"
+	"                           [--json|--markdown] [--cache DIR]\n"
 	"                           [--on slurm [--srun ARGS]] [--again] [-o DIR]\n"
 	"\n"
 	"Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of "

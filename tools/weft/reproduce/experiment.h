@@ -113,8 +113,7 @@ struct experiment {
 	uint64_t warmup_messages, messages;
 	/* The greatest mean network latency of a network that is not saturated; 0: any. */
 	uint64_t latency_limit_ps;
-	uint64_t defined_latency_limit_ps;         /* that of the file */
-	uint64_t defined_warmup, defined_messages; /* those of the file */
+	uint64_t defined_warmup, defined_messages, defined_latency_limit_ps; /* those of the file */
 	unsigned instances; /* that experiment_set_instances() set; 0: as the file says */
 	struct experiment_list networks, cases, algorithms;
 	struct experiment_quick quick;
@@ -137,13 +136,14 @@ unsigned experiment_count_words(const char *words);
 bool experiment_has_instances(const struct experiment *experiment);
 /* So many instances of each network that has any: of which {n} is part. -EINVAL: there is none. */
 int experiment_set_instances(struct experiment *experiment, unsigned count, struct fault *fault);
-/* So many messages in place of the definition's. -EINVAL: its runs do not count messages. */
+/* So many messages in place of the definition's. -EINVAL and fault: its runs do not count messages,
+ * or begin with the first one (a warm-up of more than 0). */
+int experiment_set_warmup(struct experiment *experiment, uint64_t messages, struct fault *fault);
+int experiment_set_messages(struct experiment *experiment, uint64_t messages, struct fault *fault);
 /* For a search: a network with a greater mean latency counts as saturated. 0: any latency. -EINVAL
  * and fault: the definition searches nothing. */
 int experiment_set_latency_limit(
 	struct experiment *experiment, uint64_t limit_ps, struct fault *fault);
-int experiment_set_warmup(struct experiment *experiment, uint64_t messages, struct fault *fault);
-int experiment_set_messages(struct experiment *experiment, uint64_t messages, struct fault *fault);
 /* Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept whole.
  * -EINVAL: a word is no name. */
 int experiment_select(struct experiment *experiment, const char *words, struct fault *fault);
