@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -333,6 +334,25 @@ class Veth(LabCase):
         self.assertEqual((done.returncode, done.stderr), (130, "weft lab up: interrupted\n"))
         self.assertEqual(lab.leftovers(), [])
         lab.up()
+
+    def test_a_lab_survives_the_terminal_in_which_it_was_brought_up(self):
+        lab = self.lab("T")
+        shell, terminal = pty.fork()
+        if shell == 0:
+            os.execv("/bin/sh", ["sh", "-c", f"'{WEFT}' lab up '{lab.file}' && echo and waits && read line"])
+        said = b""
+        while b"and waits" not in said:
+            said += os.read(terminal, 4096)
+        os.close(terminal) # hangs up
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(shell, 0)[1]), -signal.SIGHUP)
+        self.assert_whole(lab.run())
+
+    def test_the_processes_of_a_lab_share_the_session_of_up(self):
+        # Among sessions the kernel shares out CPUs first, where it has autogroups; loops would starve.
+        lab = self.lab("N")
+        lab.up()
+        self.assertEqual({os.getsid(pid) for pid in lab.pids.values()}, {os.getsid(0)})
+        self.assertEqual([os.getpgid(pid) for pid in lab.pids.values()], list(lab.pids.values()))
 
     def test_a_killed_process_is_started_again_beside_the_others(self):
         lab = self.lab("q", "links: veth\n")

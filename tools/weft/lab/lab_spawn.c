@@ -34,6 +34,15 @@ static int enter_netns(const char *name)
 	return result;
 }
 
+/* Neither Ctrl-C nor the end of the terminal reaches the process. It has no session of its own:
+ * with autogroups the kernel shares out CPUs among sessions first, and then loops of a lab that
+ * sleep and wake all the time keep those of other sessions off a CPU for seconds. */
+static void leave_terminal(void)
+{
+	setpgid(0, 0);
+	signal(SIGHUP, SIG_IGN);
+}
+
 /* In the child; does not return. Errors go into the log, which 'up' reads, as the program's. */
 static void become(char *const argv[], const char *netns, const char *log)
 {
@@ -41,7 +50,7 @@ static void become(char *const argv[], const char *netns, const char *log)
 	int null = open("/dev/null", O_RDONLY);
 	int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 
-	setsid();
+	leave_terminal();
 	if (null >= 0)
 		dup2(null, STDIN_FILENO);
 	if (out >= 0) {

@@ -9,9 +9,10 @@
 /* Whether a process may have this id. */
 typedef bool (*lab_spawn_suits_fn)(void *ctx, pid_t pid);
 
-/* Starts argv[0] as a session of its own, in network namespace 'netns' ("": this one), with its
- * output in 'log', under an acceptable id, of the first 256 that the system gives. Returns the
- * id, or -errno and fault; -EAGAIN: none was acceptable. */
+/* Starts argv[0] in a process group of its own of this session, which the terminal's Ctrl-C and
+ * hang-up do not end, in network namespace 'netns' ("": this one), with its output in 'log', under
+ * an acceptable id, of the first 256 that the system gives. Returns the id, or -errno and fault;
+ * -EAGAIN: none was acceptable. */
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_suits_fn suits,
 	void *ctx, struct fault *fault);
 
