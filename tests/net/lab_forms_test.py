@@ -158,9 +158,9 @@ class OnOneLab:
 
     def test_programs_reach_each_other_after_runs_too(self):
         for _ in range(2):
-            self.assert_ping(self.namespaces[0], "10.87.0.4")
+            self.assert_ping(self.common, self.namespaces[0], "10.87.0.4")
             self.assert_whole(self.common.run("--duration", "200ms"))
-        self.assert_ping(self.namespaces[0], "10.87.0.4")
+        self.assert_ping(self.common, self.namespaces[0], "10.87.0.4")
 
     def test_a_cable_is_set_and_reset(self):
         lab = self.common
@@ -172,7 +172,7 @@ class OnOneLab:
         self.assertEqual({end["corrupt_ppm"] for end in ends}, {0})
 
     def test_the_way_between_two_hosts_is_the_only_one(self):
-        self.common.steady(lambda: json.loads(self.common.must("route", "h0", "h3", "--json"))["ways"] ==
+        self.common.steady(lambda: json.loads(self.common.weft("route", "h0", "h3", "--json").stdout)["ways"] ==
                            [["leaf0:2", "spine:1", "leaf1:1"]], "another way")
 
     def test_a_run_sends_what_it_is_told(self):

@@ -282,7 +282,7 @@ class Edges(LabCase):
     def test_programs_reach_each_other_through_the_lab(self):
         lab, names = self.edge_lab("m")
         lab.up()
-        self.assert_ping(names[0], "10.87.0.4")
+        self.assert_ping(lab, names[0], "10.87.0.4")
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual([name for name in names if os.path.exists(f"/run/netns/{name}")], [])
         self.assertEqual(lab.leftovers(), [])
@@ -296,7 +296,7 @@ class Edges(LabCase):
         lab = self.lab("y", f"routing: {{algorithm: ud-itb}}\nedges:\n{edges}\n",
                        topology="\"ring:switches=5,hosts=1\"", traffic="")
         lab.up()
-        self.assert_ping(names[0], "10.87.0.5")
+        self.assert_ping(lab, names[0], "10.87.0.5")
         self.assertGreater(iperf3.bytes_in_a_second(self, *names, "10.87.0.5"), 100000)
         nics = lab.status()["nics"]
         self.assertGreater(nics["h3"]["itb_reinjected"], 100)

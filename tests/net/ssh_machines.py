@@ -2,7 +2,8 @@
 # Copyright (c) 2026, the Weft developers
 """Machines for tests that a console reaches over ssh: network namespaces with an sshd each, veth pairs
 between them for the cables, and one to the console's namespace. Keys, configuration and runtime folders
-are in a temporary folder; ~/.ssh is not touched."""
+are in a temporary folder; ~/.ssh is not touched. The runtime folder is the home of those who log in, so that
+no test depends on what is in this user's ~/.bashrc, nor waits for it."""
 import contextlib
 import itertools
 import os
@@ -80,8 +81,8 @@ class Bench:
         with open(self.path(f"sshd-{machine}"), "w") as file:
             file.write(f"HostKey {self.path('host')}\nAuthorizedKeysFile {self.path('authorized')}\n"
                        f"PidFile none\nStrictModes no\nUsePAM yes\nPasswordAuthentication no\n"
-                       f"PermitRootLogin prohibit-password\nSetEnv RUNTIME_DIRECTORY={self.runtime(machine)}"
-                       f"{' PATH=' + self.first + os.environ['PATH'] if self.first else ''}\n")
+                       f"PermitRootLogin prohibit-password\nSetEnv RUNTIME_DIRECTORY={self.runtime(machine)} "
+                       f"HOME={self.runtime(machine)}{' PATH=' + self.first + os.environ['PATH'] if self.first else ''}\n")
         self.start(machine)
 
     def start(self, machine):

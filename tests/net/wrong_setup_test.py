@@ -55,9 +55,13 @@ class Cable(Setup):
     def ip(self, lab, side, *words):
         subprocess.run(["ip", "-n", lab.netns(side), "link", "set", "cable", *words], check=True)
 
-    def refused(self, lab, code, pattern, side="left", wait="5s"):
-        up = lab.start_up(side, wait)
-        out, err = up.communicate(timeout=90)
+    def refused(self, lab, code, pattern, side="left", seconds=5):
+        """What is wrong is looked for when the ports are open: a machine on which they are not yet gets longer."""
+        err = "has not started its ports"
+        while "has not started its ports" in err and seconds < 80:
+            up = lab.start_up(side, f"{seconds}s")
+            out, err = up.communicate(timeout=90 + seconds)
+            seconds *= 2
         self.one_line(code, subprocess.CompletedProcess(up.args, up.returncode, out, err), pattern)
         self.assertFalse(os.path.exists(lab.directory(side)))
 
@@ -91,7 +95,7 @@ class Cable(Setup):
         lab = self.machines("d")
         self.ip(lab, "left", "down")
         self.refused(lab, 3, r"link left:2 - right:2 is without carrier: is the cable in.*'ip link set NAME up'",
-                     wait="2s")
+                     seconds=2)
 
     def test_an_interface_that_goes_down_is_a_cable_that_is_pulled_and_comes_back(self):
         # Three hellos take half a minute: a loss that is seen before is seen by the carrier.
