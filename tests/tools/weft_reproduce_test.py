@@ -654,6 +654,13 @@ class Reproduce(unittest.TestCase):
         spans = {float(call["measure.duration"][:-2]) / float(call["measure.sample"][:-2]) for call in self.calls()}
         self.assertEqual({round(span / 100) for span in spans}, {20})
 
+    def test_a_document_says_which_command_of_which_version_wrote_it_and_where(self):
+        document = json.loads(self.run_it("--json").stdout)
+        version = subprocess.run([WEFT, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+        self.assertEqual((document["wall"]["version"], document["wall"]["host"]), (version, os.uname().nodename))
+        self.assertEqual(document["wall"]["command"][1], "reproduce")
+        self.assertIn("--json", document["wall"]["command"])
+
     def test_every_definition_is_a_good_one_with_quick(self):
         fabric = self.dir / "programs" / "weft-fabric"
         fabric.write_text("#!/bin/sh\nexit 3\n")

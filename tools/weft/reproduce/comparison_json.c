@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "comparison_cells.h"
+#include "provenance.h"
 
 #define FORMAT "reproduction/1"
 
@@ -149,6 +150,15 @@ static json_t *latency_limit_json(const struct experiment *experiment)
 		       : json_null();
 }
 
+/* As in the results of single runs. */
+static json_t *wall_json(void)
+{
+	json_t *wall = json_object();
+
+	provenance_add(wall);
+	return wall;
+}
+
 json_t *comparison_json(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials)
 {
@@ -162,7 +172,7 @@ json_t *comparison_json(const struct comparison *comparison, const struct experi
 	for (unsigned i = 0; i < trials; i++)
 		json_array_append_new(measured, trial_json(&trial[i]));
 	return json_pack(
-		"{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i,s:b}",
+		"{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i,s:b,s:o}",
 		"weft", FORMAT, "name", experiment->name, "paper", experiment->paper, "place",
 		experiment->place, "title", experiment->title, "measure",
 		experiment_measure_name(experiment->measure), "length", length_json(experiment),
@@ -171,5 +181,5 @@ json_t *comparison_json(const struct comparison *comparison, const struct experi
 		"wrong_orders", wrong, "trials", measured, "means", (int)comparison->means, "near",
 		(int)comparison->near, "claims", (int)comparison->claims, "held",
 		(int)comparison->held, "missed", (int)comparison->missed, "failed",
-		(int)comparison->failed, "good", comparison_good(comparison));
+		(int)comparison->failed, "good", comparison_good(comparison), "wall", wall_json());
 }
