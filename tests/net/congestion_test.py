@@ -86,15 +86,18 @@ class Folder(unittest.TestCase):
         path.write_text(text)
         return str(path)
 
+    def run_fabric(self, *more):
+        return labs.run_again_if_away(lambda: subprocess.run(
+            [WEFT, "run", self.write("run.yaml", RUN), "--json", "-", *more], capture_output=True, text=True, timeout=100,
+            check=False))
+
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
 class Capture(Folder):
     def capture(self, *more):
         path = self.dir / "switches.pcapng"
         looked_at = [word for port in ports(range(5), range(4)) for word in ("--pcap", f"{port}={path}")]
-        done = subprocess.run([WEFT, "run", self.write("run.yaml", RUN), "--json", "-", *looked_at,
-                               "--snaplen", "128", *more],
-                              capture_output=True, text=True, timeout=100, check=False)
+        done = self.run_fabric(*looked_at, "--snaplen", "128", *more)
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         for check in ("lost", "duplicated", "out_of_order"):
@@ -187,9 +190,7 @@ class Draining(Folder):
         """Six hosts fill the buffers in front of a slow link, which takes more than 3 s to empty them."""
         slow = ("link.rate=2Mbps", "switch.buffer=512KiB", "nic.retry=9s", "nic.give-up=60s", "traffic[0].load=100%",
                 "measure.duration=700ms")
-        done = subprocess.run([WEFT, "run", self.write("run.yaml", RUN), "--json", "-", "--quiet", *PLAIN,
-                               *(word for change in slow for word in ("--set", change))],
-                              capture_output=True, text=True, timeout=100, check=False)
+        done = self.run_fabric("--quiet", *PLAIN, *(word for change in slow for word in ("--set", change)))
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])

@@ -17,6 +17,7 @@ import time
 import unittest
 
 import iperf3
+import labs
 
 WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -78,7 +79,7 @@ class Fabric(unittest.TestCase):
         return result
 
     def judge(self, *args):
-        done = self.weft("run", self.file, "--json", "-", *args)
+        done = labs.run_again_if_away(lambda: self.weft("run", self.file, "--json", "-", *args))
         result = json.loads(done.stdout)
         self.assertEqual(
             {key: result["checks"][key] for key in ("lost", "duplicated", "out_of_order")},

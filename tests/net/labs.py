@@ -57,6 +57,19 @@ def own_kind_of_process(pid):
         return False
 
 
+AWAY = re.compile(r"weft(-fabric| lab run): (incomplete: (\S+: )?the loop was away for|CPU starved: )")
+
+
+def run_again_if_away(start):
+    """What start() gives of a run that has ended. One in which the machine took a loop its core for longer than is
+    tolerated, and nothing else, is made again, up to three times."""
+    for _ in range(3):
+        done = start()
+        if done.returncode != 1 or not all(map(AWAY.match, done.stderr.strip().splitlines())):
+            break
+    return done
+
+
 TWO_SWITCHES = """weft: topology/1
 link: {rate: RATE, delay: 100ns}
 switches: [{name: s0, ports: 4, stage: 1}, {name: s1, ports: 4, stage: 1}]
@@ -296,16 +309,10 @@ class Lab:
         if now != others or not all(map(own_kind_of_process, alive)):
             raise AssertionError(f"beside {process}: {others} before, now {now}")
 
-    AWAY = re.compile(r"weft lab run: (incomplete: \S+: the loop was away for|CPU starved: )")
-
     def run(self, *more):
-        """The result. Links that fall because the machine is busy may have left messages without a route. A run
-        in which it took a loop its core for longer than is tolerated, and nothing else, is made again."""
+        """The result. Links that fall because the machine is busy may have left messages without a route."""
         path = os.path.join(self.folder, "result.json")
-        for _ in range(3):
-            done = self.weft("run", "--json", path, *more)
-            if done.returncode != 1 or not all(map(self.AWAY.match, done.stderr.strip().splitlines())):
-                break
+        done = run_again_if_away(lambda: self.weft("run", "--json", path, *more))
         starved = "CPU starved" in done.stderr and "messages were not sent" in done.stderr
         if done.returncode != 0 and not (done.returncode == 1 and starved):
             raise AssertionError(f"run {' '.join(more)}: {done.returncode}\n{done.stdout}{done.stderr}")
