@@ -89,7 +89,7 @@ class Folder(unittest.TestCase):
     def run_fabric(self, *more):
         return labs.run_again_if_away(lambda: subprocess.run(
             [WEFT, "run", self.write("run.yaml", RUN), "--json", "-", *more], capture_output=True, text=True, timeout=100,
-            check=False))
+            check=False), lambda done: json.loads(done.stdout))
 
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")

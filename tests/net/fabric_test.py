@@ -79,7 +79,8 @@ class Fabric(unittest.TestCase):
         return result
 
     def judge(self, *args):
-        done = labs.run_again_if_away(lambda: self.weft("run", self.file, "--json", "-", *args))
+        done = labs.run_again_if_away(lambda: self.weft("run", self.file, "--json", "-", *args),
+                                      lambda done: json.loads(done.stdout))
         result = json.loads(done.stdout)
         self.assertEqual(
             {key: result["checks"][key] for key in ("lost", "duplicated", "out_of_order")},

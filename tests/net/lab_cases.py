@@ -69,9 +69,15 @@ class LabCase(unittest.TestCase):
 
     def assert_ping(self, lab, namespace, address):
         """Not one answer of five is missing, unless links have gone down by themselves."""
-        def answered():
-            ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.05", "-W", "5", address],
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            return ping.returncode == 0 and " 0% packet loss" in ping.stdout
+        said = ""
 
-        lab.steady(answered, f"answers of {address} to ping are missing")
+        def answered():
+            nonlocal said
+            said = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.05", "-W", "5", address],
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+            return " 0% packet loss" in said
+
+        try:
+            lab.steady(answered, f"answers of {address} to ping are missing")
+        except AssertionError as fault:
+            self.fail(f"{fault}\n{said}")

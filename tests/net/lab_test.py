@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -353,6 +354,14 @@ class Veth(LabCase):
         lab.up()
         self.assertEqual({os.getsid(pid) for pid in lab.pids.values()}, {os.getsid(0)})
         self.assertEqual([os.getpgid(pid) for pid in lab.pids.values()], list(lab.pids.values()))
+
+    def test_the_processes_of_a_lab_ignore_signals_of_a_terminal(self):
+        lab = self.lab("I")
+        lab.up()
+        for pid in lab.pids.values():
+            ignored = int(re.search(r"SigIgn:\s*(\w+)", labs.read(f"/proc/{pid}/status"))[1], 16)
+            for number in (signal.SIGHUP, signal.SIGTTOU):
+                self.assertTrue(ignored & 1 << number - 1, number)
 
     def test_a_killed_process_is_started_again_beside_the_others(self):
         lab = self.lab("q", "links: veth\n")

@@ -8,6 +8,7 @@ usage: lab_up_test.py WEFT
 """
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -102,13 +103,13 @@ def play(argv):
 # --- tests ---
 
 def memory_group(name, limit):
-    """A control group of so much memory below our own, and how to remove it; (None, why)."""
+    """A control group of so much memory below our own, or beside that of tools/check; (None, why)."""
     try:
         with open("/proc/self/cgroup") as file:
             own = {words[1]: words[2] for words in (line.strip().split(":", 2) for line in file)}
         first = "memory" in own
-        group = os.path.join("/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup",
-                             own["memory" if first else ""].strip("/"), name)
+        above = re.sub("/weft-check-[0-9]+$", "", own["memory" if first else ""])
+        group = os.path.join("/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup", above.strip("/"), name)
         os.mkdir(group)
         limits = ("memory.limit_in_bytes",) if first else ("memory.max", "memory.swap.max")
         for file_name, value in zip(limits, (limit, 0)):

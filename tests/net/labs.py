@@ -20,6 +20,11 @@ def skip(why):
     sys.exit(77)
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def has_sanitizer(program):
     """Whether it was built with AddressSanitizer."""
     with open(program, "rb") as file:
@@ -60,12 +65,17 @@ def own_kind_of_process(pid):
 AWAY = re.compile(r"weft(-fabric| lab run): (incomplete: (\S+: )?the loop was away for|CPU starved: )")
 
 
-def run_again_if_away(start):
+CHECKS = ("lost", "duplicated", "out_of_order")
+
+
+def run_again_if_away(start, result):
     """What start() gives of a run that has ended. One in which the machine took a loop its core for longer than is
-    tolerated, and nothing else, is made again, up to three times."""
+    tolerated, and nothing else, is made again, up to three times. result(): the document of the run."""
     for _ in range(3):
         done = start()
-        if done.returncode != 1 or not all(map(AWAY.match, done.stderr.strip().splitlines())):
+        said = done.stderr.strip().splitlines()
+        if done.returncode != 1 or not said or not all(map(AWAY.match, said)) or any(
+                result(done)["checks"][check] for check in CHECKS):
             break
     return done
 
@@ -312,7 +322,7 @@ class Lab:
     def run(self, *more):
         """The result. Links that fall because the machine is busy may have left messages without a route."""
         path = os.path.join(self.folder, "result.json")
-        done = run_again_if_away(lambda: self.weft("run", "--json", path, *more))
+        done = run_again_if_away(lambda: self.weft("run", "--json", path, *more), lambda _: json.loads(read(path)))
         starved = "CPU starved" in done.stderr and "messages were not sent" in done.stderr
         if done.returncode != 0 and not (done.returncode == 1 and starved):
             raise AssertionError(f"run {' '.join(more)}: {done.returncode}\n{done.stdout}{done.stderr}")

@@ -41,6 +41,7 @@ static void leave_terminal(void)
 {
 	setpgid(0, 0);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN); /* an error may go to the terminal */
 }
 
 /* In the child; does not return. Errors go into the log, which 'up' reads, as the program's. */
