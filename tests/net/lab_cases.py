@@ -73,9 +73,10 @@ class LabCase(unittest.TestCase):
 
         def answered():
             nonlocal said
-            said = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.05", "-W", "5", address],
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-            return " 0% packet loss" in said
+            ping = subprocess.run(["ip", "netns", "exec", namespace, "ping", "-c", "5", "-i", "0.05", "-W", "5", address],
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            said = ping.stdout
+            return ping.returncode == 0 and " 0% packet loss" in said
 
         try:
             lab.steady(answered, f"answers of {address} to ping are missing")

@@ -172,12 +172,12 @@ class OnOneLab:
         self.assertEqual({end["corrupt_ppm"] for end in ends}, {0})
 
     def test_the_way_between_two_hosts_is_the_only_one(self):
-        def ways():
+        def goes_by_the_spine():
             done = self.common.weft("route", "h0", "h3", "--json")
-            self.assertIn(done.returncode, (0, 1), done.stderr) # 1: there is none just now
-            return json.loads(done.stdout)["ways"]
+            self.assertIn(done.returncode, (0, 1), done.stderr) # 1: there is no way just now
+            return done.returncode == 0 and json.loads(done.stdout)["ways"] == [["leaf0:2", "spine:1", "leaf1:1"]]
 
-        self.common.steady(lambda: ways() == [["leaf0:2", "spine:1", "leaf1:1"]], "another way")
+        self.common.steady(goes_by_the_spine, "another way")
 
     def test_a_run_sends_what_it_is_told(self):
         told = self.common.run("--set", "traffic.0.from=[h1]", "--set", "measure.duration=200ms")

@@ -63,8 +63,6 @@ def own_kind_of_process(pid):
 
 
 AWAY = re.compile(r"weft(-fabric| lab run): (incomplete: (\S+: )?the loop was away for|CPU starved: )")
-
-
 CHECKS = ("lost", "duplicated", "out_of_order")
 
 
