@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lab_query.h"
@@ -22,6 +23,8 @@
 
 #define LONG_TEXT 100000
 #define FIFO_NAME "LAB_REMOTE_TEST_FIFO"
+#define SIGNALS   50
+#define ENDED     7 /* an exit code */
 
 /* --- the machines --- */
 
@@ -201,7 +204,36 @@ static void an_answer_that_cannot_be_kept_leaves_no_file(void **state)
 	lab_remote_close(&remote);
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* A console's 'weft lab capture' took what a second Ctrl-C interrupted for a good end. */
+static void a_child_is_waited_for_whatever_signals_come(void **state)
+{
+	const struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction before;
+	int status;
+	pid_t pid;
+
+	sigaction(SIGUSR1, &action, &before);
+	pid = fork();
+	assert_true(pid >= 0);
+	for (unsigned i = 0; pid == 0 && i < SIGNALS; i++) {
+		kill(getppid(), SIGUSR1);
+		lab_sleep_ms(1);
+	}
+	if (pid == 0)
+		_exit(ENDED);
+	status = lab_wait_child(pid);
+	sigaction(SIGUSR1, &before, NULL);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), ENDED);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_child_is_waited_for_whatever_signals_come),
 	cmocka_unit_test(a_signal_ends_sending_to_a_machine_that_takes_nothing),
 	cmocka_unit_test(a_signal_ends_waiting_for_a_greeting),
 	cmocka_unit_test(after_a_signal_a_machine_that_listens_still_obeys),

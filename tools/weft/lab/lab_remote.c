@@ -87,7 +87,7 @@ static int reap(struct lab_remote *remote, int patience_ms)
 		lab_sleep_ms(STEP_MS);
 	}
 	kill(remote->pid, SIGKILL);
-	waitpid(remote->pid, &status, 0);
+	status = lab_wait_child(remote->pid);
 	remote->pid = -1;
 	return status;
 }

@@ -2,8 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/wait.h>
 
 /* Global: a signal handler can reach nothing else. */
 static atomic_bool interrupted;
@@ -36,4 +38,14 @@ const atomic_bool *lab_stop_flag(void)
 void lab_forget_interrupt(void)
 {
 	atomic_store(&interrupted, false);
+}
+
+int lab_wait_child(pid_t pid)
+{
+	int status = 0;
+
+	/* lab_catch_signals() lets signals end what waits. */
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
 }

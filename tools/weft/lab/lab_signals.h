@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* SIGINT and SIGTERM set a flag instead of ending the program. */
 void lab_catch_signals(void);
@@ -13,3 +14,6 @@ bool lab_interrupted(void);
 const atomic_bool *lab_stop_flag(void);
 /* The signal has been heeded: work that cleans up behind it is ended only by the next one. */
 void lab_forget_interrupt(void);
+/* Waits for the end of a child that ends soon; signals do not end the wait. Its status, as of
+ * waitpid(). */
+int lab_wait_child(pid_t pid);

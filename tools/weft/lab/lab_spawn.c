@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lab_query.h"
+#include "lab_signals.h"
 #include "runtime_dir.h"
 
 #define STEP_MS 10
@@ -120,7 +121,7 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 		close(word);
 		if (good)
 			return pid;
-		waitpid(pid, NULL, 0);
+		lab_wait_child(pid);
 	}
 	return fault_set(fault, EAGAIN, "%s: cannot be started: no process id of %u suits", argv[0],
 		IDS_MAX);

@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd_lab.h"
 #include "console_orders.h"
 #include "lab_kept.h"
+#include "lab_signals.h"
 #include "private_dir.h"
 
 #define COMMAND "lab down"
@@ -36,7 +36,7 @@ static void end_sharing(const struct lab_ssh_target *target)
 		_exit(EXIT_NOT_ABLE);
 	}
 	if (pid > 0)
-		waitpid(pid, NULL, 0);
+		lab_wait_child(pid);
 }
 
 void console_forget(const struct lab *lab)
