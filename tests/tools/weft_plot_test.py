@@ -100,6 +100,14 @@ class Plot(unittest.TestCase):
                 self.assertGreater(output.stat().st_size, 4000)
         self.assertFalse(list(self.dir.glob("*.part")))
 
+    def test_the_end_of_gnuplot_is_seen_though_the_parent_ignores_ends_of_children(self):
+        output = self.dir / "plot.png"
+        done = subprocess.run(
+            ["bash", "-c", 'trap "" CHLD; exec "$@"', "bash", WEFT, "plot", self.single("one.json", 0.5), "--kind", "link-load",
+             "-o", str(output)], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(output.exists())
+
     def test_a_script_is_one_that_gnuplot_takes(self):
         folder = self.sweep("a", (10, 50), seeds=(1, 2))
         for kind in KINDS:

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,8 @@ int main(int argc, char **argv)
 	static struct terminal_guard guard;
 
 	terminal_guard(&guard);
+	/* A parent may have ignored it. Then nothing would tell how our children have ended. */
+	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_BAD_REQUEST;
