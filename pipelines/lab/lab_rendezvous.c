@@ -32,21 +32,35 @@ static int read_clock(const char *path, struct clock *clock, struct fault *fault
 	return clock_parse(clock, text, fault);
 }
 
-/* The file appears complete. link() keeps the file of a process that was first. */
-static int publish_clock(
-	const char *path, const char *own, const struct clock *clock, struct fault *fault)
+static int write_clock(const char *own, const struct clock *clock, struct fault *fault)
 {
 	char text[CLOCK_TEXT_SIZE];
 	FILE *file = fopen(own, "we");
-	int result;
+	int code = 0;
 
 	if (file == NULL)
 		return fault_set(fault, errno,
 			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)", own,
 			strerror(errno));
 	clock_format(clock, text);
-	fprintf(file, "%s\n", text);
-	fclose(file);
+	if (fprintf(file, "%s\n", text) < 0)
+		code = errno;
+	if (fclose(file) != 0)
+		code = errno;
+	if (code == 0)
+		return 0;
+	unlink(own);
+	return fault_set(fault, code, "%s: cannot be written: %s", own, strerror(code));
+}
+
+/* The file appears complete. link() keeps the file of a process that was first. */
+static int publish_clock(
+	const char *path, const char *own, const struct clock *clock, struct fault *fault)
+{
+	int result = write_clock(own, clock, fault);
+
+	if (result < 0)
+		return result;
 	result = link(own, path) == 0 || errno == EEXIST ? 0 : -errno;
 	unlink(own);
 	return result < 0 ? fault_set(fault, -result, "%s: %s", path, strerror(-result)) : 0;

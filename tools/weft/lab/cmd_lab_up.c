@@ -24,14 +24,16 @@ static int write_plan(const struct lab_up *up, struct fault *fault)
 {
 	char path[300];
 	FILE *file;
+	bool good;
 
 	snprintf(path, sizeof(path), "%s/plan.txt", up->state.dir);
 	file = fopen(path, "we");
 	if (file == NULL)
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	lab_plan_write(up->lab.plan, file);
-	fclose(file);
-	return 0;
+	good = ferror(file) == 0;
+	good = fclose(file) == 0 && good;
+	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* Processes make the missing namespaces of their edges and remove them at their end. A killed

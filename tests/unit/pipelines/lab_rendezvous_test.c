@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "lab_rendezvous.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define FOLDER "/tmp/weft-rendezvous-XXXXXX"
+
+static void processes_of_a_lab_agree_on_one_clock(void **state)
+{
+	char folder[] = FOLDER, path[64];
+	struct clock first, second;
+	struct fault fault = {""};
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(lab_clock(folder, &first, &fault), 0);
+	assert_int_equal(lab_clock(folder, &second, &fault), 0);
+	assert_int_equal(first.hz, second.hz);
+	assert_int_equal(first.origin_tsc, second.origin_tsc);
+	snprintf(path, sizeof(path), "%s/clock", folder);
+	unlink(path);
+	assert_int_equal(rmdir(folder), 0); /* nothing else is left in it */
+}
+
+/* Another process would read a clock that is empty. The limit of a file's size stands for a full
+ * disk. */
+static void a_clock_that_does_not_fit_is_an_error_and_leaves_no_file(void **state)
+{
+	char folder[] = FOLDER;
+	struct rlimit before, none;
+	struct fault fault = {""};
+	struct clock clock;
+	int result;
+
+	assert_non_null(mkdtemp(folder));
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	result = lab_clock(folder, &clock, &fault);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(result, -EFBIG);
+	assert_non_null(strstr(fault.text, "cannot be written: File too large"));
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(processes_of_a_lab_agree_on_one_clock),
+	cmocka_unit_test(a_clock_that_does_not_fit_is_an_error_and_leaves_no_file),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+}
