@@ -75,8 +75,7 @@ class OnOneLab:
 
     def check_capture(self, lab, port):
         path = os.path.join(lab.folder, f"{port}.pcapng")
-        with labs.Program([WEFT, "lab", "capture", lab.file, port, "-o", path],
-                          stderr=subprocess.PIPE, text=True) as capture:
+        with lab.capture(path, [port]) as capture:
             lab.run("--duration", "300ms")
             capture.send_signal(signal.SIGINT)
             said = capture.communicate(timeout=30)[1]
@@ -185,8 +184,7 @@ class OnOneLab:
 
     def test_all_ports_are_captured_in_one_file(self):
         path = os.path.join(self.common.folder, "all.pcapng")
-        with labs.Program([WEFT, "lab", "capture", self.common.name, "all", "-o", path], stderr=subprocess.PIPE,
-                          text=True) as capture:
+        with self.common.capture(path, self.common.links(), "all") as capture:
             self.common.run("--duration", "200ms")
             capture.send_signal(signal.SIGINT)
             self.assertRegex(capture.communicate(timeout=30)[1], r"spine:1: \d+ frames captured")

@@ -227,10 +227,9 @@ class Knobs(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("h9: no such host", done.stderr)
 
-    def capture(self, *ports):
+    def capture(self, ports, *words):
         path = os.path.join(self.lab.folder, "capture.pcapng")
-        with labs.Program([WEFT, "lab", "capture", self.lab.name, *ports, "-o", path],
-                          stderr=subprocess.PIPE, text=True) as capture:
+        with self.lab.capture(path, ports, *words) as capture:
             self.lab.run()
             capture.send_signal(signal.SIGINT)
             said = capture.communicate(timeout=30)[1]
@@ -255,14 +254,14 @@ class Knobs(unittest.TestCase):
 
     @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
     def test_a_capture_of_two_ports_has_the_frames_of_each_under_its_name(self):
-        said, names = self.capture("s0:2", "h0:0")
+        said, names = self.capture(["s0:2", "h0:0"])
         counts = dict(re.findall(r"(\S+): (\d+) frames captured", said))
         self.assertEqual({name: str(names.count(name)) for name in set(names)}, counts)
         self.assertEqual(set(names), {"s0:2", "h0:0"})
 
     @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
     def test_all_captures_every_port(self):
-        _, names = self.capture("all")
+        _, names = self.capture(self.lab.links(), "all")
         self.assertEqual(set(names), set(self.lab.links()))
 
     def test_a_port_that_is_named_twice_is_refused(self):

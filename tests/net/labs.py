@@ -327,6 +327,22 @@ class Lab:
         with open(path) as file:
             return json.load(file)
 
+    @contextlib.contextmanager
+    def capture(self, path, ports, *words):
+        """'weft lab capture' of the ports, which goes on: the file, a new one, has an interface of each."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+        def interfaces():
+            with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+                contents = file.read()
+                return all(port.encode() in contents for port in ports)
+
+        with Program([self.weft_tool, "lab", "capture", self.name, *(words or ports), "-o", path],
+                     stderr=subprocess.PIPE, text=True) as program:
+            self.wait(interfaces, "no capture")
+            yield program
+
     def leftovers(self):
         """The remains of a lab on this machine, if it is not taken down well."""
         left = [f"process {name}" for name, pid in self.pids.items() if own_kind_of_process(pid)]
