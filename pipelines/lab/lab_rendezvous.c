@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
+
 #define STEP_MS      5
 #define WAIT_MS      30000
 #define GONE_MS      2000
@@ -34,23 +36,17 @@ static int read_clock(const char *path, struct clock *clock, struct fault *fault
 
 static int write_clock(const char *own, const struct clock *clock, struct fault *fault)
 {
+	struct atomic_file file = {.path = own};
 	char text[CLOCK_TEXT_SIZE];
-	FILE *file = fopen(own, "we");
-	int code = 0;
+	int result = atomic_file_open(&file, fault);
 
-	if (file == NULL)
-		return fault_set(fault, errno,
+	if (result < 0)
+		return fault_set(fault, -result,
 			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)", own,
-			strerror(errno));
+			strerror(-result));
 	clock_format(clock, text);
-	if (fprintf(file, "%s\n", text) < 0)
-		code = errno;
-	if (fclose(file) != 0)
-		code = errno;
-	if (code == 0)
-		return 0;
-	unlink(own);
-	return fault_set(fault, code, "%s: cannot be written: %s", own, strerror(code));
+	fprintf(file.file, "%s\n", text);
+	return atomic_file_close(&file, fault);
 }
 
 /* The file appears complete. link() keeps the file of a process that was first. */
@@ -59,11 +55,10 @@ static int publish_clock(
 {
 	int result = write_clock(own, clock, fault);
 
-	if (result < 0)
-		return result;
-	result = link(own, path) == 0 || errno == EEXIST ? 0 : -errno;
+	if (result == 0 && link(own, path) != 0 && errno != EEXIST)
+		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	unlink(own);
-	return result < 0 ? fault_set(fault, -result, "%s: %s", path, strerror(-result)) : 0;
+	return result;
 }
 
 int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "cmd_lab.h"
 #include "lab_kept.h"
 #include "lab_lock.h"
@@ -23,17 +24,15 @@
 static int write_plan(const struct lab_up *up, struct fault *fault)
 {
 	char path[300];
-	FILE *file;
-	bool good;
+	struct atomic_file file = {.path = path};
+	int result;
 
 	snprintf(path, sizeof(path), "%s/plan.txt", up->state.dir);
-	file = fopen(path, "we");
-	if (file == NULL)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	lab_plan_write(up->lab.plan, file);
-	good = ferror(file) == 0;
-	good = fclose(file) == 0 && good;
-	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
+	result = atomic_file_open(&file, fault);
+	if (result < 0)
+		return result;
+	lab_plan_write(up->lab.plan, file.file);
+	return atomic_file_close(&file, fault);
 }
 
 /* Processes make the missing namespaces of their edges and remove them at their end. A killed
