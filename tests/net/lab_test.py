@@ -107,19 +107,11 @@ class Shared(LabCase):
                              "are not found: these are the defaults.\n")
         self.assertEqual(labs.shown(WEFT, path)["name"], lab.name)
 
-    def wait_parts(self, lab, parts):
-        """Until mappers lead that have found so many switches and hosts."""
-        def found():
-            mappers = [m for m in lab.status()["mapping"]["mappers"] if m["state"] == "leading"]
-            return sorted((m["switches"], m["hosts"]) for m in mappers) == sorted(parts) and \
-                not any(m["changing"] for m in mappers)
-        lab.wait(found, f"no mappers of {parts}")
-
     def test_a_map_of_what_a_dead_switch_leaves_is_a_topology(self):
         lab = self.lab("I")
         lab.up()
         lab.kill("leaf1")
-        self.wait_parts(lab, [(2, 2), (0, 1), (0, 1)])
+        lab.wait_parts([(2, 2), (0, 1), (0, 1)])
         path = os.path.join(lab.folder, "found.yaml")
         done = lab.weft("map", "-o", path)
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -128,7 +120,7 @@ class Shared(LabCase):
         self.assertEqual((found[1], len(found[2])), ({"h0", "h1"}, 3))
         # The mappers that stay behind reach nobody.
         lab.kill("leaf0")
-        self.wait_parts(lab, 4 * [(0, 1)])
+        lab.wait_parts(4 * [(0, 1)])
         done = lab.weft("map", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(len(json.loads(done.stdout)["topology"]["hosts"]), 1)
@@ -140,7 +132,7 @@ class Shared(LabCase):
         lab = self.lab(letter, f"groups: {{{groups}}}\n")
         lab.up()
         lab.kill(host)
-        self.wait_parts(lab, [(3, hosts)])
+        lab.wait_parts([(3, hosts)])
         done = lab.weft("run", "--duration", "200ms")
         self.assertIn("0 lost, 0 duplicated, 0 out of order", done.stdout)
         self.assertIn(" messages were not sent: ", done.stderr)
@@ -205,10 +197,10 @@ class Shared(LabCase):
         self.assert_whole(lab.run())
         # A cable of the second part of a switch: the agent is at the first one.
         lab.must("link", "leaf0:1", "down")
-        self.wait_parts(lab, [(3, 3), (0, 1)])
+        lab.wait_parts([(3, 3), (0, 1)])
         lab.must("link", "leaf0:1", "up")
-        self.wait_parts(lab, [(3, 4)])
-        lab.wait(lambda: lab.status()["up"], "the lab is not up again")
+        lab.wait_parts([(3, 4)])
+        lab.wait_up()
         self.assert_whole(lab.run("--duration", "500ms"))
         self.assertEqual(self.workers(lab, "spine"), 1)
 

@@ -15,6 +15,30 @@ import time
 import unittest
 
 
+class TextResult(unittest.TextTestResult):
+    """Prints a failure when it happens, not at the end: a test that its timeout ends has then said what was wrong."""
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.stream.writeln(self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.stream.writeln(self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            kind = self.failures if issubclass(err[0], test.failureException) else self.errors
+            self.stream.writeln(kind[-1][1])
+
+    def printErrors(self):
+        self.stream.writeln()
+
+
+unittest.TextTestRunner.resultclass = TextResult  # of every test that imports this file
+
+
 def skip(why):
     print(f"SKIP: {why}")
     sys.exit(77)
@@ -249,6 +273,18 @@ class Lab:
     def wait_links(self, condition, seconds=30):
         """Until the condition is true of {port: state}."""
         self.wait(lambda: condition(self.links()), "links are not so", seconds)
+
+    def wait_up(self):
+        """After cables were joined again, by this test: until there are routes as before."""
+        self.wait(lambda: self.status()["up"], "the lab is not up again")
+
+    def wait_parts(self, parts):
+        """Until mappers lead that have found so many switches and hosts."""
+        def found():
+            mappers = [m for m in self.status()["mapping"]["mappers"] if m["state"] == "leading"]
+            return sorted((m["switches"], m["hosts"]) for m in mappers) == sorted(parts) and \
+                not any(m["changing"] for m in mappers)
+        self.wait(found, f"no mappers of {parts}")
 
     def delivered(self):
         return sum(nic["messages_delivered"] for nic in self.status()["nics"].values())
