@@ -101,7 +101,8 @@ class Shared(LabCase):
         lab = self.lab("F")
         lab.up()
         path = os.path.join(lab.folder, "found.yaml")
-        lab.must("map", "-o", path)
+        # On a busy machine a link may have fallen by itself, and the map differs for a moment.
+        lab.steady(lambda: lab.weft("map", "-o", path).returncode == 0, "the map is not that of the file")
         with open(path) as file:
             self.assertEqual(file.readline(), f"# Found by the mapper of lab {lab.name}. Rates and delays "
                              "are not found: these are the defaults.\n")
