@@ -263,9 +263,11 @@ class Lab:
         self.seen = self.port_downs()
         return value
 
+    def is_up(self):
+        return self.status()["up"] and self.weft("status").returncode == 0
+
     def assert_up(self):
-        self.steady(lambda: self.status()["up"] and self.weft("status").returncode == 0,
-                    "the lab is not up")
+        self.steady(self.is_up, "the lab is not up")
 
     def links(self):
         return {link["port"]: link["state"] for link in self.status()["links"]}
@@ -276,7 +278,7 @@ class Lab:
 
     def wait_up(self):
         """After cables were joined again, by this test: until there are routes as before."""
-        self.wait(lambda: self.status()["up"], "the lab is not up again")
+        self.wait(self.is_up, "the lab is not up again")
 
     def wait_parts(self, parts):
         """Until mappers lead that have found so many switches and hosts."""
