@@ -34,11 +34,12 @@ static int refuse_double(const struct topology *topology, uint32_t first, uint32
 	const struct topology_device *b = device_at(topology, second);
 	uint32_t earlier = a->line < b->line ? a->line : b->line;
 	uint32_t later = a->line < b->line ? b->line : a->line;
+	char line[48];
 
-	return fault_set(fault, EINVAL,
-		"%s:%u: a second device is named '%s', the first one is in line %u; names are "
-		"unique over switches and hosts",
-		origin, later, a->name, earlier);
+	snprintf(line, sizeof(line), ", the first one is in line %u", earlier);
+	return fault_at(fault, origin, later, 0,
+		"a second device is named '%s'%s; names are unique over switches and hosts",
+		a->name, earlier != 0 ? line : "");
 }
 
 int topology_index_names(struct topology *topology, const char *origin, struct fault *fault)

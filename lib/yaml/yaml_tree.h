@@ -54,7 +54,7 @@ const char *yaml_tree_origin(const struct yaml_tree *tree);
 
 /* Overrides one value: "switch.buffer=128KiB", "traffic[0].to=[h4]", or "traffic.0.to=[h4]". The
  * value is YAML. Missing maps on the path are created; the index just past the last element
- * appends. Errors name the option, such as "--set". -EINVAL. */
+ * appends. Errors start with option and key, "--set traffic.0.to: ". -EINVAL. */
 int yaml_tree_set(
 	struct yaml_tree *tree, const char *option, const char *assignment, struct fault *fault);
 

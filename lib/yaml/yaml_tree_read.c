@@ -99,8 +99,11 @@ static int take_key(struct reader *reader, const yaml_event_t *event)
 		return refuse(reader, event->start_mark, "a map of more than 1024 keys");
 	same = yaml_tree_find(map, (const char *)event->data.scalar.value);
 	if (same != NULL) {
-		snprintf(what, sizeof(what), "duplicate key '%s', the first one is in line %u",
-			same->key, same->key_line);
+		int length = snprintf(what, sizeof(what), "duplicate key '%.100s'", same->key);
+
+		if (same->key_line != 0)
+			snprintf(what + length, sizeof(what) - (size_t)length,
+				", the first one is in line %u", same->key_line);
 		return refuse(reader, event->start_mark, what);
 	}
 	reader->key = yaml_tree_copy_text(

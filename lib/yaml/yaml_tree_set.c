@@ -14,7 +14,7 @@
 
 struct setter {
 	struct yaml_tree *tree;
-	const char *origin; /* "--set KEY=VALUE", for messages */
+	const char *origin; /* "--set KEY", for messages */
 	struct fault *fault;
 };
 
@@ -147,7 +147,8 @@ int yaml_tree_set(
 	char origin[2 * YAML_TREE_SCALAR_MAX], *path;
 	int result;
 
-	snprintf(origin, sizeof(origin), "%s %s", option, assignment);
+	snprintf(origin, sizeof(origin), "%s %.*s", option, (int)strcspn(assignment, "="),
+		assignment);
 	setter.origin = yaml_tree_copy_text(tree, origin, strlen(origin));
 	if (setter.origin == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);

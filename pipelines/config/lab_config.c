@@ -191,11 +191,8 @@ static int check_traffic(const struct lab_config *config, struct fault *fault)
 {
 	for (uint32_t i = 0; i < config->run.traffic.count; i++)
 		if (config->run.traffic.at[i].pattern->schedule)
-			return fault_set(fault, EINVAL,
-				"%s:%u:%u: pattern %s needs a fabric in one process; use 'weft "
-				"run'",
-				config->run.origin, config->run.traffic.at[i].place.line,
-				config->run.traffic.at[i].place.column,
+			return run_config_refuse(&config->run, &config->run.traffic.at[i].place,
+				fault, "pattern %s needs a fabric in one process; use 'weft run'",
 				config->run.traffic.at[i].pattern->name);
 	return 0;
 }
@@ -238,17 +235,13 @@ static int check_processes(const struct lab_config *config, struct fault *fault)
 	if (config->processes != LAB_CONFIG_PROCESSES_ONE)
 		return 0;
 	if (config->machines.count > 1)
-		return fault_set(fault, EINVAL,
-			"%s:%u:%u: machines: with 'processes: one' one process has all devices, "
-			"expected one machine, or 'processes: each'",
-			config->run.origin, config->machines.at[0].place.line,
-			config->machines.at[0].place.column);
+		return run_config_refuse(&config->run, &config->machines.at[0].place, fault,
+			"machines: with 'processes: one' one process has all devices, expected one "
+			"machine, or 'processes: each'");
 	if (config->groups.count > 0)
-		return fault_set(fault, EINVAL,
-			"%s:%u:%u: groups: with 'processes: one' all devices share a process, "
-			"expected no groups",
-			config->run.origin, config->groups.at[0].place.line,
-			config->groups.at[0].place.column);
+		return run_config_refuse(&config->run, &config->groups.at[0].place, fault,
+			"groups: with 'processes: one' all devices share a process, expected no "
+			"groups");
 	if (config->links != LAB_CONFIG_LINKS_SHARED)
 		return fault_set(fault, EINVAL,
 			"%s: links: with 'processes: one' there are no links between processes, "

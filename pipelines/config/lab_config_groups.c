@@ -35,12 +35,13 @@ static int check_name(const struct lab_config_group_list *groups, const struct y
 	struct fault *fault)
 {
 	const struct lab_config_group *group = &groups->at[groups->count - 1];
+	char where[RUN_OPTION_MAX];
 
 	for (uint32_t i = 0; i + 1 < groups->count; i++)
 		if (strcmp(groups->at[i].name, group->name) == 0)
 			return yaml_tree_refuse(node, fault,
-				"a second group '%s', the first one is in line %u", group->name,
-				groups->at[i].place.line);
+				"a second group '%s', the first one is in %s", group->name,
+				run_place_text(&groups->at[i].place, where));
 	return 0;
 }
 
@@ -146,10 +147,9 @@ static int refuse_device(const struct lab_config *config, const struct lab_confi
 		did_you_mean_offer(&nearest, topology->switch_at[i].name);
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		did_you_mean_offer(&nearest, topology->host_at[i].name);
-	return fault_set(fault, EINVAL,
-		"%s:%u:%u: group '%s': topology %s has no device '%s'%s%s%s", config->run.origin,
-		group->place.line, group->place.column, group->name, topology->name, name,
-		nearest.best != NULL ? ", nearest is '" : "",
+	return run_config_refuse(&config->run, &group->place, fault,
+		"group '%s': topology %s has no device '%s'%s%s%s", group->name, topology->name,
+		name, nearest.best != NULL ? ", nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 

@@ -144,14 +144,15 @@ static int check_unlike(const struct lab_config_machine_list *machines,
 	const struct yaml_tree_node *node, struct fault *fault)
 {
 	const struct lab_config_machine *last = &machines->at[machines->count - 1];
+	char where[RUN_OPTION_MAX];
 
 	for (uint32_t i = 0; i + 1 < machines->count; i++) {
 		const struct lab_config_machine *machine = &machines->at[i];
 
 		if (strcmp(machine->name, last->name) == 0)
 			return yaml_tree_refuse(node, fault,
-				"a second machine '%s', the first one is in line %u", last->name,
-				machine->place.line);
+				"a second machine '%s', the first one is in %s", last->name,
+				run_place_text(&machine->place, where));
 		if (strcmp(machine->ssh, last->ssh) == 0)
 			return yaml_tree_refuse(node, fault,
 				"machine '%s' has the address of '%s', expected one of its own%s",

@@ -50,10 +50,9 @@ static int refuse_unknown(const struct lab_config *config, const struct lab_conf
 		did_you_mean_offer(&nearest, topology->switch_at[i].name);
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		did_you_mean_offer(&nearest, topology->host_at[i].name);
-	return fault_set(fault, EINVAL,
-		"%s:%u:%u: machine '%s': topology %s has no device '%s'%s%s%s", config->run.origin,
-		machine->place.line, machine->place.column, machine->name, topology->name, device,
-		nearest.best != NULL ? ", nearest is '" : "",
+	return run_config_refuse(&config->run, &machine->place, fault,
+		"machine '%s': topology %s has no device '%s'%s%s%s", machine->name, topology->name,
+		device, nearest.best != NULL ? ", nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 
@@ -72,12 +71,10 @@ static int check_devices(
 				topology_find_host(topology, device) < 0)
 				return refuse_unknown(config, machine, device, topology, fault);
 			if (first != (int)i)
-				return fault_set(fault, EINVAL,
-					"%s:%u:%u: machine '%s': %s is on machine '%s' already, "
-					"expected each device on one",
-					config->run.origin, machine->place.line,
-					machine->place.column, machine->name, device,
-					config->machines.at[first].name);
+				return run_config_refuse(&config->run, &machine->place, fault,
+					"machine '%s': %s is on machine '%s' already, expected "
+					"each device on one",
+					machine->name, device, config->machines.at[first].name);
 		}
 	}
 	return 0;
@@ -87,10 +84,8 @@ static int check_placed(const struct lab_config *config, const char *device, str
 {
 	if (lab_machine_of(config, device) >= 0)
 		return 0;
-	return fault_set(fault, EINVAL,
-		"%s:%u:%u: machines: %s is on none of them, expected it in the 'devices' of one",
-		config->run.origin, config->machines.at[0].place.line,
-		config->machines.at[0].place.column, device);
+	return run_config_refuse(&config->run, &config->machines.at[0].place, fault,
+		"machines: %s is on none of them, expected it in the 'devices' of one", device);
 }
 
 static int check_all_placed(
@@ -121,8 +116,8 @@ static struct topology_binding *find_binding(struct topology *topology, struct t
 static int refuse_port(const struct lab_config *config, const struct lab_config_machine *machine,
 	const struct lab_config_port *port, const char *why, const char *what, struct fault *fault)
 {
-	return fault_set(fault, EINVAL, "%s:%u:%u: machine '%s': port %s %s%s", config->run.origin,
-		port->place.line, port->place.column, machine->name, port->port, why, what);
+	return run_config_refuse(&config->run, &port->place, fault, "machine '%s': port %s %s%s",
+		machine->name, port->port, why, what);
 }
 
 static int add_port(const struct lab_config *config, const struct lab_config_machine *machine,
@@ -210,10 +205,9 @@ static int check_group(
 		int machine = lab_machine_of(config, group->device[i]);
 
 		if (machine != first)
-			return fault_set(fault, EINVAL,
-				"%s:%u:%u: group '%s': %s is on machine '%s' and %s on '%s', "
-				"expected devices of one machine",
-				config->run.origin, group->place.line, group->place.column,
+			return run_config_refuse(&config->run, &group->place, fault,
+				"group '%s': %s is on machine '%s' and %s on '%s', expected "
+				"devices of one machine",
 				group->name, group->device[0], config->machines.at[first].name,
 				group->device[i], config->machines.at[machine].name);
 	}

@@ -48,9 +48,9 @@ static int load_key(const struct lab *lab, struct fabric_key *key, struct fault 
 
 	if (result == 0)
 		return 0;
-	return fault_set(fault, -result, "%s:%u:%u: security.link-key: %s%s", run->origin,
-		from->place.line, from->place.column, why.text,
+	run_config_refuse(run, &from->place, fault, "security.link-key: %s%s", why.text,
 		result == -ENOENT ? "; expected a file of 64 hexadecimal digits, mode 600" : "");
+	return result;
 }
 
 /* A fabric key is part of the number, too: with another one the mapper of the other machine would

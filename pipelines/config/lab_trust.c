@@ -36,30 +36,28 @@ static const char *topology_file(const struct lab *lab)
 	return topology_is_generated(spec) ? NULL : spec;
 }
 
-/* 'place' is where 'what' stands in the file 'path'. */
-static int check_file(const struct lab_trust *trust, const char *path, const char *place,
-	const char *what, struct fault *fault)
+/* 'place' is where 'what' stands in the file 'path'; NULL: somewhere in it. */
+static int check_file(const struct lab_trust *trust, const char *path,
+	const struct run_config_place *place, const char *what, struct fault *fault)
 {
 	struct fault why;
 
 	if (is_named(trust, path) || private_file_check(path, &why) == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: %s can make DPDK run code and write files, and %s; expected a file that only "
+	return fault_at(fault, place != NULL && place->line == 0 ? place->option : path,
+		place != NULL ? place->line : 0, place != NULL ? place->column : 0,
+		"%s can make DPDK run code and write files, and %s; expected a file that only "
 		"you or root can change, or '--trust %s' if you know what it says",
-		place, what, why.text, path);
+		what, why.text, path);
 }
 
 static int check_eal(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)
 {
 	const struct lab_config_words *eal = &lab->config->eal;
-	char place[PATH_MAX + 32];
 
 	if (eal->count == 0)
 		return 0;
-	snprintf(place, sizeof(place), "%s:%u:%u", lab->config->run.origin, eal->place.line,
-		eal->place.column);
-	return check_file(trust, lab->config->run.origin, place, "'eal'", fault);
+	return check_file(trust, lab->config->run.origin, &eal->place, "'eal'", fault);
 }
 
 /* The ports of machines are in the lab file. */
@@ -67,16 +65,14 @@ static int check_machines(
 	const struct lab *lab, const struct lab_trust *trust, uint32_t *ports, struct fault *fault)
 {
 	const struct lab_config_machine_list *machines = &lab->config->machines;
-	char place[PATH_MAX + 32];
 
 	*ports = 0;
 	for (uint32_t i = 0; i < machines->count; i++)
 		*ports += machines->at[i].ports;
 	if (*ports == 0)
 		return 0;
-	snprintf(place, sizeof(place), "%s:%u:%u", lab->config->run.origin,
-		machines->at[0].place.line, machines->at[0].place.column);
-	return check_file(trust, lab->config->run.origin, place, "'ports' of 'machines'", fault);
+	return check_file(trust, lab->config->run.origin, &machines->at[0].place,
+		"'ports' of 'machines'", fault);
 }
 
 /* A port that the lab file names, too, has the same device there. */
@@ -94,7 +90,7 @@ static int check_ports(const struct lab *lab, const struct lab_trust *trust, str
 	snprintf(what, sizeof(what), "'ports' (%s and others)", port);
 	if (topology->bindings == 1)
 		snprintf(what, sizeof(what), "'ports' (%s)", port);
-	return check_file(trust, path, path, what, fault);
+	return check_file(trust, path, NULL, what, fault);
 }
 
 int lab_trust_check(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)

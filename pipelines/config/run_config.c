@@ -229,6 +229,7 @@ int run_config_read_topology(
 	char spec[RUN_PATH_MAX];
 	int result;
 
+	config->topology.place = run_place_of(node);
 	if (node->kind == YAML_TREE_MAP)
 		return topology_read(node, &config->link, &config->topology.in_place, fault);
 	result = yaml_read_text(node, spec, sizeof(spec), fault);
@@ -450,14 +451,8 @@ static int read_root(
 	return result == 0 ? run_config_check(config, root, fault) : result;
 }
 
-/* Overrides of one command line option. */
-struct overrides {
-	const char *option;
-	const char *const *set;
-	unsigned sets;
-};
-
-static int override(struct yaml_tree *tree, const struct overrides *overrides, struct fault *fault)
+static int override(
+	struct yaml_tree *tree, const struct run_config_overrides *overrides, struct fault *fault)
 {
 	int result = 0;
 
@@ -467,8 +462,8 @@ static int override(struct yaml_tree *tree, const struct overrides *overrides, s
 }
 
 /* Takes ownership of the tree, which may be NULL with errno. */
-static struct run_config *read_tree(struct yaml_tree *tree, const struct overrides *set,
-	const struct overrides *vary, struct fault *fault)
+static struct run_config *read_tree(struct yaml_tree *tree,
+	const struct run_config_overrides *overrides, unsigned count, struct fault *fault)
 {
 	struct run_config *config;
 	int result = 0;
@@ -480,10 +475,8 @@ static struct run_config *read_tree(struct yaml_tree *tree, const struct overrid
 		run_config_default(config);
 	if (config == NULL || (config->origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
-	if (result == 0)
-		result = override(tree, set, fault);
-	if (result == 0)
-		result = override(tree, vary, fault);
+	for (unsigned i = 0; i < count && result == 0; i++)
+		result = override(tree, &overrides[i], fault);
 	if (result == 0)
 		result = read_root(config, yaml_tree_root(tree), fault);
 	yaml_tree_destroy(tree);
@@ -497,31 +490,34 @@ static struct run_config *read_tree(struct yaml_tree *tree, const struct overrid
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault)
 {
-	return run_config_load_varied(path, set, sets, NULL, 0, fault);
+	return run_config_load_with(
+		path, &(struct run_config_overrides){"--set", set, sets}, 1, fault);
 }
 
-struct run_config *run_config_load_varied(const char *path, const char *const *set, unsigned sets,
-	const char *const *vary, unsigned varies, struct fault *fault)
+struct run_config *run_config_load_with(const char *path,
+	const struct run_config_overrides *overrides, unsigned count, struct fault *fault)
 {
-	return read_tree(yaml_tree_load(path, fault), &(struct overrides){"--set", set, sets},
-		&(struct overrides){"--vary", vary, varies}, fault);
+	return read_tree(yaml_tree_load(path, fault), overrides, count, fault);
 }
 
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct fault *fault)
 {
 	return read_tree(yaml_tree_parse(text, length, origin, fault),
-		&(struct overrides){"--set", set, sets}, &(struct overrides){"--vary", NULL, 0},
-		fault);
+		&(struct run_config_overrides){"--set", set, sets}, 1, fault);
 }
 
-/* A path that leads nowhere does not say who named it. */
+/* The message about a file's contents has its own place. */
 static struct topology *open_spec(const struct run_config *config, struct fault *fault)
 {
-	struct topology *topology = topology_open_with(config->topology.spec, &config->link, fault);
+	struct topology *topology;
+	struct fault why;
 
-	if (topology == NULL && errno == ENOENT)
-		fault_prefix(fault, "%s: topology", config->origin);
+	topology = topology_open_with(config->topology.spec, &config->link, &why);
+	if (topology == NULL && (errno == ENOENT || topology_is_generated(config->topology.spec)))
+		run_config_refuse(config, &config->topology.place, fault, "topology: %s", why.text);
+	else if (topology == NULL)
+		*fault = why;
 	return topology;
 }
 
@@ -533,7 +529,8 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 	if (origin != NULL) {
 		topology = open_spec(config, fault);
 	} else {
-		origin = config->origin;
+		origin = config->topology.place.option[0] != '\0' ? config->topology.place.option
+								  : config->origin;
 		topology = topology_copy(config->topology.in_place);
 		if (topology == NULL)
 			fault_set(fault, errno = ENOMEM, "%s: no memory", origin);

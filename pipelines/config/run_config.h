@@ -32,7 +32,8 @@ struct word_list;        /* lib/base/word_list.h */
 
 #define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX       64
-#define RUN_ADDRESS_MAX     20   /* 255.255.255.255/32 */
+#define RUN_ADDRESS_MAX     20 /* 255.255.255.255/32 */
+#define RUN_OPTION_MAX      72
 #define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
 #define RUN_EDGES_MAX       1024
 #define RUN_TRAFFIC_MAX     256
@@ -46,9 +47,10 @@ struct word_list;        /* lib/base/word_list.h */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 #define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
 
-/* Position in the file; line 0: on the command line. */
+/* Where a value comes from. */
 struct run_config_place {
-	uint32_t line, column;
+	uint32_t line, column;       /* in the file; line 0: the command line */
+	char option[RUN_OPTION_MAX]; /* "--set traffic.1", cut to this length; "": the file */
 };
 
 struct run_config_switch {
@@ -237,6 +239,7 @@ struct run_config_measure {
 struct run_config_topology {
 	char *spec;                /* generator text or absolute path; NULL: in_place */
 	struct topology *in_place; /* a topology written in the file itself */
+	struct run_config_place place;
 };
 
 /* A host bound to a Linux TAP interface. */
@@ -388,9 +391,15 @@ enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, con
  * in 'set'. NULL, fault and errno. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault);
-/* Also applies the overrides in 'vary', after 'set'; messages attribute them to --vary. */
-struct run_config *run_config_load_varied(const char *path, const char *const *set, unsigned sets,
-	const char *const *vary, unsigned varies, struct fault *fault);
+/* Overrides of one command line option, which messages name. */
+struct run_config_overrides {
+	const char *option; /* "--set" */
+	const char *const *set;
+	unsigned sets;
+};
+/* The same with overrides of 'count' options, in this order. */
+struct run_config *run_config_load_with(const char *path,
+	const struct run_config_overrides *overrides, unsigned count, struct fault *fault);
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
 	const char *const *set, unsigned sets, struct fault *fault);
 void run_config_destroy(struct run_config *config);
@@ -411,6 +420,10 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
  * address is left; -ENOMEM. */
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct fault *fault);
+
+/* -EINVAL, and "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
+int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
+	struct fault *fault, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */
 int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault);

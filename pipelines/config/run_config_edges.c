@@ -62,25 +62,25 @@ static int check_edge(const struct run_config_edge_list *list, const struct yaml
 	struct fault *fault)
 {
 	const struct run_config_edge *edge = &list->at[list->count - 1];
+	char where[RUN_OPTION_MAX];
 
 	for (uint32_t i = 0; i + 1 < list->count; i++) {
 		const struct run_config_edge *other = &list->at[i];
 
 		if (strcmp(other->host, edge->host) == 0)
 			return yaml_tree_refuse(row, fault,
-				"a second edge of host %s, the first one is in line %u", edge->host,
-				other->place.line);
+				"a second edge of host %s, the first one is in %s", edge->host,
+				run_place_text(&other->place, where));
 		if (strcmp(other->tap, edge->tap) == 0 && strcmp(other->netns, edge->netns) == 0)
 			return yaml_tree_refuse(row, fault,
 				"a second interface %s in the same namespace, the first one is in "
-				"line %u",
-				edge->tap, other->place.line);
+				"%s",
+				edge->tap, run_place_text(&other->place, where));
 		if (edge->address[0] != '\0' &&
 			strcspn(edge->address, "/") == strcspn(other->address, "/") &&
 			strncmp(edge->address, other->address, strcspn(edge->address, "/")) == 0)
-			return yaml_tree_refuse(row, fault,
-				"address %s is that of the edge in line %u too", edge->address,
-				other->place.line);
+			return yaml_tree_refuse(row, fault, "the edge in %s has address %s already",
+				run_place_text(&other->place, where), edge->address);
 	}
 	return 0;
 }
@@ -238,18 +238,16 @@ static int name_edge(const struct run_config *config, struct run_config_edge *ed
 
 	snprintf(edge->tap, sizeof(edge->tap), "eth0");
 	if (number < 0)
-		return fault_set(fault, EINVAL, "%s:%u:%u: no host is named '%s'", config->origin,
-			edge->place.line, edge->place.column, edge->host);
+		return run_config_refuse(
+			config, &edge->place, fault, "no host is named '%s'", edge->host);
 	if (length >= (int)sizeof(edge->netns))
-		return fault_set(fault, EINVAL,
-			"%s:%u:%u: the name of its namespace, weft-%s%s%s, is too long for %s",
-			config->origin, edge->place.line, edge->place.column,
+		return run_config_refuse(config, &edge->place, fault,
+			"the name of its namespace, weft-%s%s%s, is too long for %s",
 			lab != NULL ? lab : "", lab != NULL ? "-" : "", edge->host, edge->host);
 	if (!give_address(edge, network, (uint32_t)number))
-		return fault_set(fault, EINVAL,
-			"%s:%u:%u: network %s has no address for %s, which is host number %d",
-			config->origin, edge->place.line, edge->place.column, network, edge->host,
-			number);
+		return run_config_refuse(config, &edge->place, fault,
+			"network %s has no address for %s, which is host number %d", network,
+			edge->host, number);
 	return 0;
 }
 
@@ -262,9 +260,9 @@ int run_config_name_edges(struct run_config *config, const struct topology *topo
 	if (list->network[0] == '\0')
 		return 0;
 	if (list->all && topology->hosts > RUN_EDGES_MAX)
-		return fault_set(fault, EINVAL,
-			"%s:%u:%u: edges of all %u hosts, expected at most %d", config->origin,
-			list->place.line, list->place.column, topology->hosts, RUN_EDGES_MAX);
+		return run_config_refuse(config, &list->place, fault,
+			"edges of all %u hosts, expected at most %d", topology->hosts,
+			RUN_EDGES_MAX);
 	if (list->all && take_all_hosts(list, topology) < 0)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (uint32_t i = 0; i < list->count && result == 0; i++)

@@ -37,7 +37,32 @@ void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FIL
 
 struct run_config_place run_place_of(const struct yaml_tree_node *node)
 {
-	return (struct run_config_place){node->line, node->column};
+	struct run_config_place place = {node->line, node->column, ""};
+
+	if (node->line == 0)
+		snprintf(place.option, sizeof(place.option), "%s", node->origin);
+	return place;
+}
+
+int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
+	struct fault *fault, const char *format, ...)
+{
+	va_list args;
+	int result;
+
+	va_start(args, format);
+	result = fault_at_va(fault, place->option[0] != '\0' ? place->option : config->origin,
+		place->line, place->column, format, args);
+	va_end(args);
+	return result;
+}
+
+const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX])
+{
+	if (place->option[0] != '\0')
+		return place->option;
+	snprintf(text, RUN_OPTION_MAX, "line %u", place->line);
+	return text;
 }
 
 int run_read_time_or(

@@ -128,15 +128,13 @@ enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, con
 static int refuse_host(const struct run_config *config, const struct topology *topology,
 	const char *name, struct fault *fault)
 {
-	const struct run_config_place *place = &config->mapper.hosts.place;
 	struct did_you_mean nearest;
 
 	did_you_mean_init(&nearest, name);
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		did_you_mean_offer(&nearest, topology->host_at[i].name);
-	return fault_set(fault, EINVAL,
-		"%s:%u:%u: mapper.hosts: topology %s has no host '%s'%s%s%s", config->origin,
-		place->line, place->column, topology->name, name,
+	return run_config_refuse(config, &config->mapper.hosts.place, fault,
+		"mapper.hosts: topology %s has no host '%s'%s%s%s", topology->name, name,
 		nearest.best != NULL ? ", nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }

@@ -56,6 +56,8 @@ int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NA
 /* "[h1, h2]" */
 void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FILE *out);
 struct run_config_place run_place_of(const struct yaml_tree_node *node);
+/* "line 12", or the option. */
+const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX]);
 
 /* Makes a path of a file, relative to the file's folder, absolute. The caller frees '*path'.
  * -EINVAL: too long to be read back; -ENOMEM. */

@@ -8,7 +8,7 @@
 #include "queuing.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
-#include "run_config.h"
+#include "run_config_private.h"
 #include "source_control.h"
 #include "traffic_pattern.h"
 
@@ -209,6 +209,7 @@ static int check_traffic(const struct run_config *config, struct fault *fault)
 {
 	const struct run_config_traffic *first = NULL;
 	const char *why = why_no_goal(config);
+	char where[RUN_OPTION_MAX];
 
 	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
@@ -216,15 +217,13 @@ static int check_traffic(const struct run_config *config, struct fault *fault)
 		if (!traffic->pattern->schedule)
 			continue;
 		if (why != NULL)
-			return fault_set(fault, EINVAL, "%s:%u:%u: pattern %s %s", config->origin,
-				traffic->place.line, traffic->place.column, traffic->pattern->name,
-				why);
+			return run_config_refuse(config, &traffic->place, fault, "pattern %s %s",
+				traffic->pattern->name, why);
 		if (first != NULL)
-			return fault_set(fault, EINVAL,
-				"%s:%u:%u: pattern %s: a second schedule, expected one at most; "
-				"the first one is in line %u",
-				config->origin, traffic->place.line, traffic->place.column,
-				traffic->pattern->name, first->place.line);
+			return run_config_refuse(config, &traffic->place, fault,
+				"pattern %s: a second schedule, expected one at most; the first "
+				"one is in %s",
+				traffic->pattern->name, run_place_text(&first->place, where));
 		first = traffic;
 	}
 	return 0;

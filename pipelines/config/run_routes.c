@@ -10,21 +10,17 @@
 static int refuse(const struct run_config *run, struct fault *fault, int code, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
-/* "RUN.yaml:LINE:COLUMN: routing.file: …" */
 static int refuse(
 	const struct run_config *run, struct fault *fault, int code, const char *format, ...)
 {
-	const struct run_config_place *place = &run->routing.file_place;
 	char text[FAULT_TEXT];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (place->line == 0)
-		return fault_set(fault, code, "%s: --set: routing.file: %s", run->origin, text);
-	return fault_set(fault, code, "%s:%u:%u: routing.file: %s", run->origin, place->line,
-		place->column, text);
+	run_config_refuse(run, &run->routing.file_place, fault, "routing.file: %s", text);
+	return -code;
 }
 
 /* The header decided 'routing.mode', and adaptive switches count on what it implies; the file may

@@ -174,11 +174,9 @@ int run_goal_check_beside(const struct run_goal *goal, const struct run_config *
 			uint32_t rank = goal->rank_of[entry->from[j]];
 
 			if (rank != RUN_GOAL_NO_RANK)
-				return fault_set(fault, EINVAL,
-					"%s:%u:%u: host %s sends, and has rank %u of the schedule; "
-					"name hosts without a rank",
-					run->origin, run->traffic.at[i].place.line,
-					run->traffic.at[i].place.column,
+				return run_config_refuse(run, &run->traffic.at[i].place, fault,
+					"host %s sends, and has rank %u of the schedule; name "
+					"hosts without a rank",
 					hosts->topology->host_at[entry->from[j]].name, rank);
 		}
 	}

@@ -31,13 +31,10 @@ struct resolver {
 	struct fault *fault;
 };
 
-static int refuse(const struct resolver *resolver, struct run_config_place place, const char *what)
+static int refuse(
+	const struct resolver *resolver, const struct run_config_place *place, const char *what)
 {
-	if (place.line == 0)
-		return fault_set(
-			resolver->fault, EINVAL, "%s: --set: %s", resolver->config->origin, what);
-	return fault_set(resolver->fault, EINVAL, "%s:%u:%u: %s", resolver->config->origin,
-		place.line, place.column, what);
+	return run_config_refuse(resolver->config, place, resolver->fault, "%s", what);
 }
 
 static int refuse_memory(const struct resolver *resolver)
@@ -46,7 +43,7 @@ static int refuse_memory(const struct resolver *resolver)
 }
 
 static int find_host(const struct resolver *resolver, const char *name,
-	struct run_config_place place, uint16_t *host)
+	const struct run_config_place *place, uint16_t *host)
 {
 	int32_t found = topology_find_host(resolver->topology, name);
 	char what[256];
@@ -95,13 +92,13 @@ static int resolve_list(const struct resolver *resolver, const struct run_config
 	int result = make_room(resolver, list, hosts->count);
 
 	for (uint32_t i = 0; i < hosts->count && result == 0; i++)
-		result = find_host(resolver, hosts->name[i], hosts->place, &list->host[i]);
+		result = find_host(resolver, hosts->name[i], &hosts->place, &list->host[i]);
 	if (result < 0)
 		return result;
 	qsort(list->host, list->count, sizeof(*list->host), compare_hosts);
 	for (uint32_t i = 1; i < list->count; i++)
 		if (list->host[i] == list->host[i - 1])
-			return refuse(resolver, hosts->place, "a host is listed twice");
+			return refuse(resolver, &hosts->place, "a host is listed twice");
 	return 0;
 }
 
@@ -186,7 +183,7 @@ static int resolve_share(const struct resolver *resolver, enum side side, uint32
 		snprintf(what, sizeof(what),
 			"the percentage makes %u of %u hosts, and %u are left to choose from",
 			(unsigned)wanted, resolver->topology->hosts, left);
-		return refuse(resolver, hosts->place, what);
+		return refuse(resolver, &hosts->place, what);
 	}
 	draw(resolver, 2 * (uint64_t)number + side, gathered, (uint32_t)wanted);
 	return keep(resolver, (uint32_t)wanted, list);
@@ -230,7 +227,7 @@ static int resolve_set(
 	if (result == 0 && (kind == RUN_HOSTS_LIST || kind == RUN_HOSTS_SHARE))
 		take(resolver, list.host, list.count);
 	if (result == 0 && list.count == 0)
-		result = refuse(resolver, hosts->place, "no host is left for 'rest'");
+		result = refuse(resolver, &hosts->place, "no host is left for 'rest'");
 	return result;
 }
 
@@ -270,9 +267,9 @@ static int drop_lonely(const struct resolver *resolver, uint32_t number)
 		if (entry->from[i] != entry->to[0])
 			entry->from[kept++] = entry->from[i];
 	if (kept != entry->from_count && from->kind == RUN_HOSTS_LIST)
-		return refuse(resolver, from->place, "a listed source would send to itself only");
+		return refuse(resolver, &from->place, "a listed source would send to itself only");
 	entry->from_count = kept;
-	return kept == 0 ? refuse(resolver, from->place, "no host is left to send") : 0;
+	return kept == 0 ? refuse(resolver, &from->place, "no host is left to send") : 0;
 }
 
 static int resolve_permutation(const struct resolver *resolver, uint32_t number)
@@ -309,7 +306,7 @@ static int resolve_edges(const struct resolver *resolver)
 	int result = 0;
 
 	for (uint32_t i = 0; i < config->edges.count && result == 0; i++)
-		result = find_host(resolver, config->edges.at[i].host, config->edges.at[i].place,
+		result = find_host(resolver, config->edges.at[i].host, &config->edges.at[i].place,
 			&resolver->hosts->edge[i]);
 	return result;
 }

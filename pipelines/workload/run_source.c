@@ -164,15 +164,6 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
 
-static int refuse(const struct run_config *run, const struct run_config_place *place,
-	const char *what, struct fault *fault)
-{
-	if (place->line == 0)
-		return fault_set(fault, EINVAL, "%s: --set: %s", run->origin, what);
-	return fault_set(
-		fault, EINVAL, "%s:%u:%u: %s", run->origin, place->line, place->column, what);
-}
-
 /* The sources of an entry differ only by their hosts, so checking one is enough. */
 static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, struct fault *fault)
@@ -194,7 +185,8 @@ static int check_entry(const struct run_config *run, const struct run_hosts *tra
 	if (result < 0)
 		fault_set(fault, ENOMEM, "%s: no memory for traffic", run->origin);
 	else if (source == NULL)
-		result = refuse(run, &run->traffic.at[which].place, why.text, fault);
+		result = run_config_refuse(
+			run, &run->traffic.at[which].place, fault, "%s", why.text);
 	traffic_destroy(source);
 	free(list);
 	return result;
@@ -223,7 +215,7 @@ static int refuse_entry(const struct run_config *run, const struct run_hosts *tr
 		"%s sends by %u entries of traffic, each of %u sources: a host has room for %u "
 		"sources, expected %u such entries",
 		topology->host_at[at].name, entries, lanes, room, room / lanes);
-	return refuse(run, &run->traffic.at[which].place, what, fault);
+	return run_config_refuse(run, &run->traffic.at[which].place, fault, "%s", what);
 }
 
 int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,

@@ -179,7 +179,7 @@ class Knobs(unittest.TestCase):
         for word, text in (("nic.mtu=1KiB", "--set nic.mtu=1KiB: lab " + self.lab.name + " is up with its own 'nic.mtu'; "
                             "expected a key of traffic or measure, or seed"),
                            ("topology=ring:switches=3,hosts=1", "is up with its own 'topology'"),
-                           ("traffic.0.load=much", "--set traffic.0.load=much: "),
+                           ("traffic.0.load=much", "--set traffic.0.load: "),
                            ("traffic.0.to=[h9]", "h9"),
                            (f"traffic=[{two}, {two}]", "--set: 2 entries of traffic, expected as many as the lab was "
                             "started with: 1")):

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
+#include "config_keys.h"
 #include "queuing.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
 #include "run_hosts.h"
+#include "run_source.h"
 
 #define HEAD "weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n"
 
@@ -460,7 +462,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"in line 4"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1/24}, {host: h1, tap: t1, "
 		      "address: 10.0.0.1/16}]\n",
-			"r.yaml:4:52: address 10.0.0.1/16 is that of the edge in line 4 too"},
+			"r.yaml:4:52: the edge in line 4 has address 10.0.0.1/16 already"},
 		{"weft: run/1\nclock: real\ntopology: {switches: [], hosts: []}\n",
 			"r.yaml:3:11: key 'links' is missing in 'topology'"},
 	};
@@ -489,19 +491,106 @@ static void an_override_changes_one_key(void **state)
 static void an_override_is_checked_like_the_file(void **state)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
-		"--set switch.bufer=64KiB: unknown key 'bufer' in 'switch', nearest is buffer; "
+		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; "
 		"known "
 		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
 		"marking-rate, packet-size, victim-mask, contention, flows, contending, recording, "
 		"routing-delay, routing-start");
 	assert_refused(HEAD, "switch.buffer=64",
-		"--set switch.buffer=64: 'buffer: 64': expected a size with its unit, such as "
+		"--set switch.buffer: 'buffer: 64': expected a size with its unit, such as "
 		"128KiB (B, KiB, MiB)");
 	assert_refused(HEAD, "switch.buffer=1KiB",
-		"--set switch.buffer=1KiB: switch.buffer: each of 1 VCs must hold a frame of "
+		"--set switch.buffer: switch.buffer: each of 1 VCs must hold a frame of "
 		"switch.mtu: expected 4224B or more");
-	assert_refused(HEAD, "traffic[1].load=1%",
-		"--set traffic[1].load=1%: the list has no such element");
+	assert_refused(
+		HEAD, "traffic[1].load=1%", "--set traffic[1].load: the list has no such element");
+}
+
+/* "run traffic[].load WORD…" as "traffic.0.load"; false: not a key of run files. */
+static bool run_key(const char *line, char key[128])
+{
+	char *list;
+
+	if (sscanf(line, "run %127s", key) != 1)
+		return false;
+	while ((list = strstr(key, "[]")) != NULL)
+		memcpy(list, ".0", 2);
+	return true;
+}
+
+static void the_place_of_any_key_is_the_option_and_the_key(void **state)
+{
+	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n"
+					"edges: [{host: h0, tap: t0}]\n";
+	char *keys, *left, key[128], set[160], place[160];
+	unsigned checked = 0;
+	size_t size;
+	FILE *out = open_memstream(&keys, &size);
+
+	config_keys_print(out);
+	fclose(out);
+	left = keys;
+	for (char *line; (line = strsep(&left, "\n")) != NULL;) {
+		struct fault fault = {""};
+
+		if (!run_key(line, key))
+			continue;
+		/* No key takes such a value. */
+		snprintf(set, sizeof(set), "%s={no-such-key: [1]}", key);
+		snprintf(place, sizeof(place), "--set %s: ", key);
+		assert_null(parse_set(text, set, &fault));
+		if (strncmp(fault.text, place, strlen(place)) != 0)
+			fail_msg("%s: %s", set, fault.text);
+		checked++;
+	}
+	free(keys);
+	assert_true(checked > 150);
+}
+
+/* Until it is known who sends what: "" if all is well. */
+static void check_all(const char *text, const char *set, struct fault *fault)
+{
+	struct run_config *config = parse_set(text, set, fault);
+	struct topology *topology = NULL;
+	struct run_hosts *hosts = NULL;
+
+	if (config != NULL && run_config_supported(config, fault) == 0)
+		topology = run_config_open_topology(config, fault);
+	if (topology != NULL && run_config_name_edges(config, topology, NULL, fault) == 0)
+		hosts = run_config_resolve(config, topology, fault);
+	if (hosts != NULL)
+		run_source_check(config, hosts, fault);
+	run_hosts_destroy(hosts);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
+static void what_is_found_late_has_the_same_place(void **state)
+{
+	static const char *const bad[] = {"edges=[{host: h1, tap: t}, {host: h1, tap: u}]",
+		"edges=[{host: h1, tap: t}, {host: h2, tap: t}]", "edges=[{host: h9, tap: t}]",
+		"edges={hosts: [h9], network: 10.1.0.0/24}", "traffic.0.to=[h9]",
+		"traffic.0.from=[h1, h1]", "traffic.0.from=1%",
+		"traffic.0={pattern: goal, file: /x}", "traffic.1={pattern: goal, file: /x}",
+		"traffic.0={pattern: transpose}",
+		"traffic.0={pattern: hotspot, from: [h1], to: [h1]}", "topology=/nonexist/net.yaml",
+		"topology=torus:dims=x",
+		"topology={switches: [{name: a, ports: 2}, {name: a, ports: 2}], hosts: [], links: []}",
+		"topology={switches: [{name: a, ports: 2}], hosts: [{name: x}, {name: y}], "
+		"links: [[a:0, x:0]]}",
+		"mapper={hosts: [h9]}", "seed={a: 1, a: 2}"};
+	static const char text[] = HEAD "traffic: [{pattern: uniform}, {pattern: uniform}]\n";
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct fault fault = {""};
+		char place[160];
+
+		snprintf(place, sizeof(place), "--set %.*s: ", (int)strcspn(bad[i], "="), bad[i]);
+		check_all(text, bad[i], &fault);
+		if (strncmp(fault.text, place, strlen(place)) != 0 ||
+			strstr(fault.text, "line 0") != NULL || strstr(fault.text, ":0:") != NULL)
+			fail_msg("%s: %s", bad[i], fault.text);
+	}
 }
 
 static void what_is_not_built_is_refused_by_name(void **state)
@@ -902,7 +991,7 @@ static void a_topology_that_is_not_there_is_named_with_its_run_file(void **state
 	assert_null(run_config_open_topology(config, &fault));
 	assert_int_equal(errno, ENOENT);
 	assert_string_equal(
-		fault.text, "r.yaml: topology: /nonexist/net.yaml: No such file or directory");
+		fault.text, "r.yaml:3:11: topology: /nonexist/net.yaml: No such file or directory");
 	run_config_destroy(config);
 }
 
@@ -935,6 +1024,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
 	cmocka_unit_test(an_override_changes_one_key),
 	cmocka_unit_test(an_override_is_checked_like_the_file),
+	cmocka_unit_test(the_place_of_any_key_is_the_option_and_the_key),
+	cmocka_unit_test(what_is_found_late_has_the_same_place),
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(credits_are_by_default_as_exact_as_the_mode_needs),
 	cmocka_unit_test(a_credit_frame_for_each_packet_is_supported_on_both_clocks),

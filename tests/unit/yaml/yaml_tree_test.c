@@ -172,9 +172,9 @@ static void a_number_after_a_point_is_an_index(void **state)
 	assert_string_equal(yaml_tree_get(yaml_tree_root(tree), "t")->last->text, "x");
 	assert_string_equal(text_at(tree, "fresh", "c"), "z");
 	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &fault), -EINVAL);
-	assert_string_equal(fault.text, "--set t.3.b=1: the list has no such element");
+	assert_string_equal(fault.text, "--set t.3.b: the list has no such element");
 	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &fault), -EINVAL);
-	assert_string_equal(fault.text, "--set s.0=1: the index is for a list, here is none");
+	assert_string_equal(fault.text, "--set s.0: the index is for a list, here is none");
 	yaml_tree_destroy(tree);
 }
 
@@ -184,13 +184,13 @@ static void a_bad_set_says_which(void **state)
 		const char *set, *message;
 	} bad[] = {
 		{"s", "--set s: expected KEY=VALUE"},
-		{"s.a.b=1", "--set s.a.b=1: the path goes through a value that is no map"},
-		{"t[2].b=1", "--set t[2].b=1: the list has no such element"},
-		{"s[0]=1", "--set s[0]=1: the index is for a list, here is none"},
-		{"t[x]=1", "--set t[x]=1: expected an index, such as [0]"},
-		{"t[0=1", "--set t[0=1: expected ']' after the index"},
-		{".a=1", "--set .a=1: expected a key, such as switch.buffer or traffic[0].load"},
-		{"a=", "--set a=: nothing is in it"},
+		{"s.a.b=1", "--set s.a.b: the path goes through a value that is no map"},
+		{"t[2].b=1", "--set t[2].b: the list has no such element"},
+		{"s[0]=1", "--set s[0]: the index is for a list, here is none"},
+		{"t[x]=1", "--set t[x]: expected an index, such as [0]"},
+		{"t[0=1", "--set t[0: expected ']' after the index"},
+		{".a=1", "--set .a: expected a key, such as switch.buffer or traffic[0].load"},
+		{"a=", "--set a: nothing is in it"},
 	};
 	struct fault fault;
 	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);

@@ -97,20 +97,16 @@ static int add_file(void *ctx, const char *path, struct fault *fault)
 	return result;
 }
 
-/* The error may come from a value of the file that is incompatible with a value of --vary: adds
- * the point, unless the option is named already. */
-static void name_point(
-	const struct sweep_plan *plan, unsigned point, bool has_cases, struct fault *fault)
+/* Adds the point, unless --set alone is to blame. */
+static void name_point(const struct sweep_plan *plan, unsigned point, struct fault *fault)
 {
 	struct fault why = *fault;
 	char label[SWEEP_LABEL_MAX];
 
-	if (plan->varies == 0 || (strncmp(why.text, "--", 2) == 0 && !has_cases))
+	if (plan->varies == 0 || strncmp(why.text, "--set ", 6) == 0)
 		return;
 	sweep_plan_label(plan, point, label);
-	fault_set(fault, EINVAL, "%s%.*s, at the point %s",
-		has_cases && strncmp(why.text, "--vary", 6) == 0 ? "--cases or " : "", REASON_SHOWN,
-		why.text, label);
+	fault_set(fault, EINVAL, "%.*s, at the point %s", REASON_SHOWN, why.text, label);
 }
 
 /* Leaves out a point whose configuration is bad, if that is wanted. */
@@ -122,7 +118,7 @@ static int settle_point(const struct sweep *sweep, unsigned point, int result, s
 		return sweep_skip(sweep, point, fault->text) == 0
 			       ? 0
 			       : fault_set(fault, ENOMEM, "sweep: no memory");
-	name_point(&sweep->plan, point, sweep->cases.count > 0, fault);
+	name_point(&sweep->plan, point, fault);
 	return result;
 }
 
