@@ -147,6 +147,8 @@ static struct run_config *load(const struct options *options, const struct ranks
 		return NULL;
 	if (options->clock != NULL)
 		*result = run_config_set_clock(config, options->clock, fault);
+	if (*result == 0 && options->dilation != NULL)
+		*result = run_config_set_dilation(config, options->dilation, fault);
 	if (*result == 0)
 		*result = run_config_supported(config, fault);
 	if (*result == 0)

@@ -14,6 +14,7 @@
 struct options {
 	const char *run_file;
 	const char *clock;                 /* "virtual", "real", or NULL: what the file says */
+	const char *dilation;              /* a number, "auto", or NULL: what the file says */
 	const char *set[OPTIONS_SETS_MAX]; /* KEY=VALUE */
 	unsigned sets;
 	struct {

@@ -315,7 +315,7 @@ struct standalone *standalone_create(
 	standalone->options = options;
 	standalone->argc = argc;
 	standalone->argv = argv;
-	clock_start(&standalone->clock);
+	clock_start(&standalone->clock, 1);
 	result = open_ports(standalone, fault);
 	if (result == 0)
 		result = load_table(standalone, fault);

@@ -9,13 +9,21 @@
 #define CALIBRATE_NS    20000000u
 #define CALIBRATE_TRIES 8
 
-void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc)
+static void init_dilated(struct clock *clock, uint64_t hz, uint64_t origin_tsc, uint32_t dilation)
 {
+	unsigned __int128 whole = (unsigned __int128)PS_PER_S << CLOCK_SHIFT;
+
 	*clock = (struct clock){
 		.hz = hz,
 		.origin_tsc = origin_tsc,
-		.mult = (uint64_t)(((unsigned __int128)PS_PER_S << CLOCK_SHIFT) / hz),
+		.mult = (uint64_t)(whole / hz / dilation),
+		.dilation = dilation,
 	};
+}
+
+void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc)
+{
+	init_dilated(clock, hz, origin_tsc, 1);
 }
 
 static uint64_t kernel_ns(clockid_t id)
@@ -57,28 +65,32 @@ static uint64_t measure_hz(void)
 	return (uint64_t)((unsigned __int128)(tsc_b - tsc_a) * 1000000000u / (ns_b - ns_a));
 }
 
-void clock_start(struct clock *clock)
+void clock_start(struct clock *clock, uint32_t dilation)
 {
 	uint64_t hz = measure_hz();
 
-	clock_init(clock, hz, rte_rdtsc());
+	init_dilated(clock, hz, rte_rdtsc(), dilation);
 }
 
 void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE])
 {
-	snprintf(text, CLOCK_TEXT_SIZE, "%" PRIu64 ":%" PRIu64, clock->hz, clock->origin_tsc);
+	snprintf(text, CLOCK_TEXT_SIZE, "%" PRIu64 ":%" PRIu64 ":%" PRIu32, clock->hz,
+		clock->origin_tsc, clock->dilation);
 }
 
 int clock_parse(struct clock *clock, const char *text, struct fault *fault)
 {
 	uint64_t hz, origin;
+	uint32_t dilation;
 	int used = -1;
 
-	if (sscanf(text, "%" SCNu64 ":%" SCNu64 "%n", &hz, &origin, &used) != 2 || used < 0 ||
-		text[used] != '\0' || hz < CLOCK_HZ_MIN)
+	if (sscanf(text, "%" SCNu64 ":%" SCNu64 ":%" SCNu32 "%n", &hz, &origin, &dilation, &used) !=
+			3 ||
+		used < 0 || text[used] != '\0' || hz < CLOCK_HZ_MIN || dilation < 1 ||
+		dilation > CLOCK_DILATION_MAX)
 		return fault_set(fault, EINVAL,
-			"clock '%s': expected HZ:ORIGIN as 'weft lab' passes it", text);
-	clock_init(clock, hz, origin);
+			"clock '%s': expected HZ:ORIGIN:DILATION as 'weft lab' passes it", text);
+	init_dilated(clock, hz, origin, dilation);
 	return 0;
 }
 
@@ -87,5 +99,5 @@ uint64_t clock_unix_origin_ns(const struct clock *clock)
 	uint64_t tsc = 0, ns = 0;
 
 	read_both(CLOCK_REALTIME, &tsc, &ns);
-	return ns - clock_time_at(clock, tsc) / PS_PER_NS;
+	return ns - clock_span(clock, clock_time_at(clock, tsc)) / PS_PER_NS;
 }

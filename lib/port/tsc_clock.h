@@ -8,8 +8,12 @@
  * ps per cycle. As monotonic as the counter (invariant and synchronous on every x86 server of the
  * last decade).
  *
- * Processes of one lab share frequency and origin (clock_format, clock_parse), so that their times
- * are comparable on one machine. Constant after creation; any thread may read it.
+ * Processes of one lab share frequency, origin and dilation (clock_format, clock_parse), so that
+ * their times are comparable on one machine. Constant after creation; any thread may read it.
+ *
+ * A clock dilated by N shows 1 s while N s pass: the fabric's time. Everything that reads the clock
+ * follows. Intervals that the kernel measures are real: clock_span() is the real time that an
+ * interval of the fabric's takes, clock_share() the fabric's time in a real interval.
  */
 
 #include <stdint.h>
@@ -21,21 +25,25 @@
 
 #define CLOCK_HZ_MIN    1000000u
 #define CLOCK_SHIFT     32
-#define CLOCK_TEXT_SIZE 48
+#define CLOCK_TEXT_SIZE 56
+
+#define CLOCK_DILATION_MAX 10000u
 
 struct clock {
 	uint64_t hz;
 	uint64_t origin_tsc; /* the counter at weft_time 0 */
 	uint64_t mult;       /* picoseconds per cycle, times 2^CLOCK_SHIFT */
+	uint32_t dilation;   /* real seconds per second that the clock shows */
 };
 
 /* 'hz' is at least CLOCK_HZ_MIN. */
 void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc);
 
-/* Measures the frequency against the kernel's clock (20 ms) and starts at the current time. */
-void clock_start(struct clock *clock);
+/* Measures the frequency against the kernel's clock (20 ms) and starts at the current time, dilated
+ * by 'dilation', 1 to CLOCK_DILATION_MAX. */
+void clock_start(struct clock *clock, uint32_t dilation);
 
-/* "HZ:ORIGIN", for the other processes of a lab. parse: 0 or -EINVAL with fault. */
+/* "HZ:ORIGIN:DILATION", for the other processes of a lab. parse: 0 or -EINVAL with fault. */
 void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE]);
 int clock_parse(struct clock *clock, const char *text, struct fault *fault);
 
@@ -53,6 +61,16 @@ static inline weft_time clock_time_at(const struct clock *clock, uint64_t tsc)
 static inline weft_time clock_now(const struct clock *clock)
 {
 	return clock_time_at(clock, rte_rdtsc());
+}
+
+static inline weft_time clock_span(const struct clock *clock, weft_time shown)
+{
+	return shown * clock->dilation;
+}
+
+static inline weft_time clock_share(const struct clock *clock, weft_time real)
+{
+	return real / clock->dilation;
 }
 
 /* Nanoseconds since 1970-01-01 at weft_time 0, which captures add to their times. */

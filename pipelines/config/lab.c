@@ -84,6 +84,7 @@ static int make_plan(struct lab *lab, const char *run_dir, bool fresh, struct fa
 {
 	char labs[RUNTIME_DIR_MAX], usual[RUNTIME_DIR_MAX + LAB_NAME_MAX];
 	enum lab_config_processes form = lab->config->processes;
+	uint32_t dilation;
 	int result;
 
 	if (run_dir == NULL) {
@@ -93,6 +94,9 @@ static int make_plan(struct lab *lab, const char *run_dir, bool fresh, struct fa
 	}
 	if (form == LAB_CONFIG_PROCESSES_AUTO && !fresh)
 		form = lab_form_kept(run_dir);
+	dilation = fresh ? 0 : lab_form_dilation(run_dir, &lab->dilated);
+	if (lab->dilated)
+		lab->config->run.dilation = dilation;
 	if (form == LAB_CONFIG_PROCESSES_AUTO)
 		result = choose_plan(lab, run_dir, fault);
 	else

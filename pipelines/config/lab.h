@@ -20,17 +20,25 @@ struct lab {
 	struct topology *topology;
 	struct lab_plan *plan;
 	char path[512];       /* of the file, absolute */
+	bool dilated;         /* its dilation is not the file's: --dilation, or auto */
 	uint32_t frame_bytes; /* room for the longest frame (frame_room.h) */
 };
 
 /* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 'processes: auto'
  * means what the lab in the run directory was started with, if there is one, so that whoever opens
- * its file gets its plan; else as lab_open_new(). 0, or -errno and fault. */
+ * its file gets its plan; else as lab_open_new(). Likewise for a dilation that is not the file's.
+ * 0, or -errno and fault. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
 /* The same for a lab that is to be started: 'processes: auto' is one process if the poll loops of
  * several would be more than twice the CPUs (config.cores at most), or if no plan of several is
  * possible. After both, config.processes is not AUTO. */
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
+/* Real time, in ms, that passes during a time of the lab. */
+static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
+{
+	return time / PS_PER_MS * lab->config->run.dilation;
+}
+
 /* CPUs that a process of the lab may use. */
 unsigned lab_cpus(const struct lab *lab);
 void lab_close(struct lab *lab);

@@ -23,6 +23,27 @@ bool lab_form_is_crowded(unsigned processes, unsigned cpus)
 	return processes > LOOPS_A_CPU * cpus;
 }
 
+uint32_t lab_form_dilation(const char *run_dir, bool *dilated)
+{
+	char path[PATH_MAX], line[PATH_MAX];
+	unsigned dilation = 0;
+	bool other = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, run_dir);
+	file = fopen(path, "re");
+	while (file != NULL && dilation == 0 && fgets(line, sizeof(line), file) != NULL) {
+		other = other || strncmp(line, LAB_FORM_DILATED, strlen(LAB_FORM_DILATED)) == 0;
+		if (sscanf(line, "dilation: %u", &dilation) == 1 && dilation > RUN_DILATION_MAX)
+			dilation = 0;
+	}
+	if (file != NULL)
+		fclose(file);
+	if (dilated != NULL)
+		*dilated = other && dilation > 0;
+	return dilation;
+}
+
 enum lab_config_processes lab_form_kept(const char *run_dir)
 {
 	enum lab_config_processes form = LAB_CONFIG_PROCESSES_AUTO;

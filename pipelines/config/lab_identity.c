@@ -10,8 +10,8 @@
 #include "lab_config_private.h"
 #include "run_config_private.h"
 
-static const char *const agreed[] = {
-	"switch", "queuing", "routing", "detector", "nic", "hello", "watchdog", "mapper"};
+static const char *const agreed[] = {"dilation", "switch", "queuing", "routing", "detector", "nic",
+	"hello", "watchdog", "mapper"};
 
 static bool is_agreed(const char *key)
 {

@@ -19,7 +19,8 @@
 #include "stop_go.h"
 #include "topology_file.h"
 
-#define FORMAT "run/1"
+#define FORMAT            "run/1"
+#define DILATION_EXPECTED "expected auto, or a whole number from 1 to 10000"
 
 int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
@@ -60,6 +61,7 @@ const struct yaml_field run_file_fields[] = {
 /* The values of the papers, where they give one. */
 static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
+	.dilation = 1,
 	.seed = 1,
 	.link = {TOPOLOGY_RATE_BPS, TOPOLOGY_DELAY_PS},
 	.sw = {.buffer_bytes = 128 << 10,
@@ -553,6 +555,48 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 			return 0;
 		}
 	return fault_set(fault, EINVAL, "--clock %s: expected virtual or real", name);
+}
+
+/* "auto", or a number. */
+static bool parse_dilation(const char *text, uint32_t *dilation)
+{
+	unsigned long value = RUN_DILATION_AUTO;
+	char *end = NULL;
+
+	if (strcmp(text, "auto") != 0) {
+		value = strtoul(text, &end, 10);
+		if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 ||
+			value > RUN_DILATION_MAX)
+			return false;
+	}
+	*dilation = (uint32_t)value;
+	return true;
+}
+
+int run_config_set_dilation(struct run_config *config, const char *text, struct fault *fault)
+{
+	return parse_dilation(text, &config->dilation)
+		       ? 0
+		       : fault_set(fault, EINVAL, "--dilation %s: " DILATION_EXPECTED, text);
+}
+
+int run_read_dilation(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	int result = yaml_tree_expect(node, YAML_TREE_SCALAR, fault);
+
+	if (result < 0 || parse_dilation(node->text, member))
+		return result;
+	return yaml_tree_refuse(node, fault, "'dilation: %s': " DILATION_EXPECTED, node->text);
+}
+
+void run_write_dilation(const void *member, FILE *out, unsigned indent)
+{
+	const uint32_t *dilation = member;
+
+	if (*dilation == RUN_DILATION_AUTO)
+		fputs(" auto", out);
+	else
+		fprintf(out, " %" PRIu32, *dilation);
 }
 
 int run_config_explain(const struct run_config *config, FILE *out)

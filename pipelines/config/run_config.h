@@ -30,6 +30,8 @@ struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
 struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
 struct word_list;        /* lib/base/word_list.h */
 
+#define RUN_DILATION_AUTO   0 /* the calibration chooses (run_calibrate.h) */
+#define RUN_DILATION_MAX    10000
 #define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX       64
 #define RUN_ADDRESS_MAX     20 /* 255.255.255.255/32 */
@@ -296,6 +298,7 @@ struct run_config {
 	char *origin; /* the file's name, for messages */
 	struct run_config_topology topology;
 	enum run_clock clock;
+	uint32_t dilation; /* real seconds per second of the fabric, or RUN_DILATION_AUTO */
 	uint64_t seed;
 	struct topology_defaults link; /* for links without values in the topology */
 	struct run_config_switch sw;
@@ -427,6 +430,9 @@ int run_config_refuse(const struct run_config *config, const struct run_config_p
 
 /* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */
 int run_config_set_clock(struct run_config *config, const char *name, struct fault *fault);
+
+/* Overrides the file's dilation (--dilation N|auto). -EINVAL: neither. */
+int run_config_set_dilation(struct run_config *config, const char *text, struct fault *fault);
 
 /* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);

@@ -37,6 +37,8 @@ extern const char *const run_control_choices[];
 int run_read_factor(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_factor(const void *member, FILE *out, unsigned indent);
 bool run_path_present(const void *member);
+int run_read_dilation(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_dilation(const void *member, FILE *out, unsigned indent);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
 /* Helpers of custom readers. A list of at most 'max' rows; allocates 'size' bytes for each. */
@@ -67,7 +69,9 @@ int run_resolve_path(
 /* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology is read last: its
  * links take the defaults of 'link'. */
 #define RUN_SHARED_FIELDS(type, in)                                                                \
-	{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed)},                                   \
+	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation, \
+		.write = run_write_dilation},                                                      \
+		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed)},                           \
 		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                           \
 			.fields = run_link_fields},                                                \
 		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                           \

@@ -51,6 +51,9 @@ static int check_virtual(const struct run_config *config, struct fault *fault)
 		{config->edges.count > 0 || config->edges.all,
 			"edges on the virtual clock: programs live on the real "
 			"one; use clock: real"},
+		{config->dilation != 1,
+			"dilation on the virtual clock, which follows no real time: expected "
+			"'dilation: 1'"},
 		{config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0,
 			"'faults' on the virtual clock is not built yet; use clock: real"},
 	};

@@ -372,7 +372,8 @@ static int run(struct lab_process *process, struct fault *fault)
 	int result = check_run_dir(process->lab.plan->run_dir, fault);
 
 	if (result == 0)
-		result = lab_clock(process->lab.plan->run_dir, &process->clock, fault);
+		result = lab_clock(process->lab.plan->run_dir, process->lab.config->run.dilation,
+			&process->clock, fault);
 	if (result == 0 && has_shared(process))
 		result = memory_dir_make(process->lab.plan->run_dir, fault);
 	if (result == 0)

@@ -61,19 +61,32 @@ static int publish_clock(
 	return result;
 }
 
-int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault)
+/* Starts the clock if it is missing. */
+static int find_clock(const char *path, uint32_t dilation, struct clock *clock, struct fault *fault)
 {
-	char path[PATH_BYTES], own[PATH_BYTES + 16];
-	int result;
+	char own[PATH_BYTES + 16];
+	int result = read_clock(path, clock, fault);
 
-	snprintf(path, sizeof(path), "%s/clock", run_dir);
-	result = read_clock(path, clock, fault);
 	if (result != -ENOENT)
 		return result;
 	snprintf(own, sizeof(own), "%s.%ld", path, (long)getpid());
-	clock_start(clock);
+	clock_start(clock, dilation);
 	result = publish_clock(path, own, clock, fault);
 	return result == 0 ? read_clock(path, clock, fault) : result;
+}
+
+int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struct fault *fault)
+{
+	char path[PATH_BYTES];
+	int result;
+
+	snprintf(path, sizeof(path), "%s/clock", run_dir);
+	result = find_clock(path, dilation, clock, fault);
+	if (result < 0 || clock->dilation == dilation)
+		return result;
+	return fault_set(fault, EINVAL,
+		"%s: the clock of the lab has dilation %u, this process %u; expected the same",
+		path, clock->dilation, dilation);
 }
 
 /* --- servers --- */

@@ -14,8 +14,8 @@
 #include "tsc_clock.h"
 
 /* The clock of the lab: the first process starts it and the others read it, so that time stamps of
- * different processes are comparable. */
-int lab_clock(const char *run_dir, struct clock *clock, struct fault *fault);
+ * different processes are comparable. -EINVAL and fault: it has another dilation. */
+int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struct fault *fault);
 
 /* Waits until the servers of all memif links with 'process' as client listen: DPDK's client tries
  * to connect only once, when its port is started. -ETIMEDOUT after 30 s, -EINTR. */

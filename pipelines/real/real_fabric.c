@@ -222,7 +222,7 @@ struct real_fabric *real_fabric_create(
 	if (options->clock != NULL)
 		fabric->clock = *options->clock;
 	else
-		clock_start(&fabric->clock);
+		clock_start(&fabric->clock, options->run->dilation);
 	fabric->end = calloc(2 * (size_t)options->topology->links, sizeof(*fabric->end));
 	if (fabric->end == NULL)
 		goto err;

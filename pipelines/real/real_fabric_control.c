@@ -29,8 +29,8 @@
 #define PAYLOAD_MIN 512
 #define PART_BYTES  (PAYLOAD_MIN - 256)
 
-/* How long the control thread sleeps at most: while something is under way, and otherwise. It looks
- * for frames only when it is awake. */
+/* How long the control thread sleeps at most, of real time: while something is under way, and
+ * otherwise. It looks for frames only when it is awake. */
 #define SLEEP_BUSY_PS (100 * PS_PER_US)
 #define SLEEP_IDLE_PS PS_PER_MS
 #define SLEEP_REST_PS (5 * PS_PER_MS)
@@ -299,6 +299,7 @@ bool real_control_ask(struct real_fabric *fabric, const char *request)
 
 /* --- the thread --- */
 
+/* Of real time. */
 static void sleep_for(weft_time time)
 {
 	const struct timespec span = {.tv_sec = (time_t)(time / PS_PER_S),
@@ -349,7 +350,9 @@ static void *run_plane(void *ctx)
 		if (real_rest_is_allowed(control->fabric))
 			longest = sleep_beside(control);
 		if (due > now)
-			sleep_for(due - now < longest ? due - now : longest);
+			sleep_for(due - now < clock_share(clock, longest)
+					  ? clock_span(clock, due - now)
+					  : longest);
 		else
 			sched_yield();
 	}

@@ -155,7 +155,7 @@ static bool all_may_rest(const struct real_fabric *fabric)
 static void sleep_until_ready(struct real_worker *worker)
 {
 	const struct clock *clock = &worker->fabric->clock;
-	weft_time asked = REST_MS * PS_PER_MS, began = clock_now(clock), slept;
+	weft_time asked = clock_share(clock, REST_MS * PS_PER_MS), began = clock_now(clock), slept;
 	struct epoll_event event[READY_MAX];
 	eventfd_t value;
 	int events = epoll_wait(worker->rest.ready, event, READY_MAX, REST_MS);

@@ -406,7 +406,7 @@ int real_fabric_count(
 	judge(fabric, result);
 	real_entries_read(fabric, false);
 	real_flows_read(fabric);
-	run_result_set_wall(result, (double)running / (double)PS_PER_S);
+	run_result_set_wall(result, (double)clock_span(&fabric->clock, running) / (double)PS_PER_S);
 	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
 		add_window(fabric, whole, result) < 0 || add_all_links(fabric, result, running) < 0)
 		return fault_set(fault, ENOMEM, "no memory for the result");

@@ -66,7 +66,8 @@ static weft_time begin_work(struct real_worker *worker)
 
 static void end_work(struct real_worker *worker, weft_time began)
 {
-	loop_presence_excuse(&worker->presence, cpu_time() - began);
+	loop_presence_excuse(
+		&worker->presence, clock_share(&worker->fabric->clock, cpu_time() - began));
 }
 
 static bool others_are_here(const struct real_worker *worker, weft_time now)

@@ -477,6 +477,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		series_json(result));
 
 	if (root != NULL)
+		json_object_set(root, "dilation", json_object_get(config, "dilation"));
+	if (root != NULL)
 		add_rest(root, result, histograms);
 	if (!run_result_is_stopped(result))
 		return root;

@@ -56,7 +56,8 @@ static void print_buffer(const struct run_result *result, const struct run_confi
 	putc('\n', out);
 }
 
-/* Two clocks, if the run had a virtual one: the fabric's is what everything else refers to. */
+/* Two clocks, if the run had a virtual or a dilated one: the fabric's is what everything else
+ * refers to. */
 static void print_time(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	char from[32], to[32];
@@ -64,7 +65,9 @@ static void print_time(const struct run_result *result, const struct run_config 
 	fprintf(out, "  %-22s from %s to %s of %s time", "measured",
 		time_text(result->from_ns, from), time_text(result->to_ns, to),
 		run->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real");
-	if (run->clock == RUN_CLOCK_VIRTUAL)
+	if (run->dilation > 1)
+		fprintf(out, ", dilated by %" PRIu32, run->dilation);
+	if (run->clock == RUN_CLOCK_VIRTUAL || run->dilation > 1)
 		fprintf(out, ", computed in %.1f s of wall time", result->wall.seconds);
 	fputs(result->incomplete ? " (incomplete)\n" : "\n", out);
 }

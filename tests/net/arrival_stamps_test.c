@@ -26,7 +26,7 @@ static void open_stamped(unsigned ppm, const char *more)
 	char arguments[80];
 
 	snprintf(arguments, sizeof(arguments), "stamps=%u%s", ppm, more);
-	clock_start(&ours);
+	clock_start(&ours, 1);
 	awkward_open(arguments, MTU);
 	arrival_stamps_begin(&stamps, &pair.b, &ours);
 }

@@ -68,7 +68,7 @@ static void expect_soon(enum link_end_state state, weft_time interval)
 
 	for (unsigned i = 0; i < TURNS && !all_are(state); i++)
 		turn(interval / TURNS);
-	clock_start(&clock);
+	clock_start(&clock, 1);
 	for (weft_time end = clock_now(&clock) + 5 * PS_PER_S;
 		!all_are(state) && clock_now(&clock) < end;)
 		turn(0);

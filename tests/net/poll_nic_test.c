@@ -389,7 +389,7 @@ static void without_a_clock_to_read_no_clocks_are_compared(void **state)
 	assert_int_equal(poll_nic_set_clocks(bench.side[0].pn, same, 7), -EINVAL);
 	assert_null(nic_clock_of(bench.side[0].pn->nic, 1));
 	config = side_config(&bench.side[0], 0);
-	clock_start(&clock);
+	clock_start(&clock, 1);
 	config.clock = &clock;
 	pn = poll_nic_create(&config, bench.now, &fault);
 	assert_non_null(pn);

@@ -55,7 +55,7 @@ static struct patience patience_begin(unsigned seconds)
 {
 	struct patience patience;
 
-	clock_start(&patience.clock);
+	clock_start(&patience.clock, 1);
 	patience.until = clock_now(&patience.clock) + seconds * PS_PER_S;
 	return patience;
 }

@@ -22,13 +22,15 @@
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
-	"                         [--clock real|virtual] [--workers N] [--mpi N]\n"
+	"                         [--clock real|virtual] [--dilation N|auto] [--workers N] [--mpi N]\n"
 	"       weft run --web[=ADDRESS:PORT] RUN.yaml [the same options]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
+	"                         [--dilation N|auto]\n"
 	"\n"
 	"Runs a fabric and prints the measurements. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
+	"  --dilation N      slow the real clock down N times, so that the loops keep up\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
 	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"
@@ -38,10 +40,17 @@ static const char usage[] =
 	"\n"
 	"Words of run files:\n";
 
-enum { OPTION_EXPLAIN = 256, OPTION_SET, OPTION_CLOCK, OPTION_JSON, OPTION_NO_MATTER };
+enum {
+	OPTION_EXPLAIN = 256,
+	OPTION_SET,
+	OPTION_CLOCK,
+	OPTION_DILATION,
+	OPTION_JSON,
+	OPTION_NO_MATTER
+};
 
 struct run_request {
-	const char *file, *clock, *json, *set[EXPLAIN_SETS_MAX];
+	const char *file, *clock, *dilation, *json, *set[EXPLAIN_SETS_MAX];
 	unsigned sets;
 };
 
@@ -63,6 +72,9 @@ static int take_option(struct run_request *request, int option, const char *valu
 	case OPTION_CLOCK:
 		request->clock = value;
 		return EXIT_DONE;
+	case OPTION_DILATION:
+		request->dilation = value;
+		return EXIT_DONE;
 	case OPTION_JSON:
 		request->json = value;
 		return EXIT_DONE;
@@ -81,6 +93,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 		{"explain", no_argument, NULL, OPTION_EXPLAIN},
 		{"set", required_argument, NULL, OPTION_SET},
 		{"clock", required_argument, NULL, OPTION_CLOCK},
+		{"dilation", required_argument, NULL, OPTION_DILATION},
 		{"json", required_argument, NULL, OPTION_JSON},
 		{"csv", required_argument, NULL, OPTION_NO_MATTER},
 		{"pcap", required_argument, NULL, OPTION_NO_MATTER},
@@ -112,7 +125,9 @@ static struct run_config *load(const struct run_request *request, int *code)
 		*code = command_fail("run", fault_exit_code(-errno), "%s", fault.text);
 		return NULL;
 	}
-	if (request->clock == NULL || run_config_set_clock(config, request->clock, &fault) == 0)
+	if ((request->clock == NULL || run_config_set_clock(config, request->clock, &fault) == 0) &&
+		(request->dilation == NULL ||
+			run_config_set_dilation(config, request->dilation, &fault) == 0))
 		return config;
 	run_config_destroy(config);
 	*code = command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);

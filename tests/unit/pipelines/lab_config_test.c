@@ -190,7 +190,8 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
-			"name, topology, links, processes, groups, machines, eal, security, faults, cores, lcores, seed, link, switch, "
+			"name, topology, links, processes, groups, machines, eal, security, faults, cores, lcores, dilation, seed, link, "
+			"switch, "
 			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
 		{HEAD "links: mem\n",
 			"some/l.yaml:3:8: 'links: mem': expected one of shared, memif, veth, dpdk; nearest is 'memif'"},

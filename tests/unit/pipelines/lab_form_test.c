@@ -115,6 +115,39 @@ static void a_lab_that_is_up_keeps_its_form(void **state)
 		processes_of("weft: lab/1\ntopology: \"full:switches=2,hosts=1\"\n", false), 1);
 }
 
+static uint32_t dilation_of(const char *text, bool fresh)
+{
+	struct fault fault = {""};
+	struct lab lab;
+	uint32_t dilation;
+
+	write_text(file, text);
+	if ((fresh ? lab_open_new : lab_open)(&lab, file, folder, &fault) < 0)
+		fail_msg("%s", fault.text);
+	dilation = lab.config->run.dilation;
+	lab_close(&lab);
+	return dilation;
+}
+
+/* The file's own is compared with it, so another one in the file is seen. */
+static void a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks(void **state)
+{
+	bool dilated;
+	char kept[128];
+
+	(void)state;
+	snprintf(kept, sizeof(kept), "%s/" LAB_KEPT_FILE, folder);
+	assert_int_equal(lab_form_dilation(folder, &dilated), 0);
+	write_text(kept, "# started from x\n" LAB_FORM_DILATED "10\nweft: lab/1\ndilation: 10\n");
+	assert_int_equal(dilation_of(HEAD, false), 10);
+	assert_int_equal(dilation_of(HEAD "dilation: 5\n", false), 10);
+	assert_int_equal(dilation_of(HEAD, true), 1);
+	write_text(kept, "# started from x\nweft: lab/1\ndilation: 10\n");
+	assert_int_equal(dilation_of(HEAD "dilation: 5\n", false), 5);
+	assert_int_equal(lab_form_dilation(folder, &dilated), 10);
+	assert_false(dilated);
+}
+
 static void a_lab_has_no_more_cpus_than_its_cores(void **state)
 {
 	const struct lab_config none = {.cores = 0}, one = {.cores = 1}, many = {.cores = 1024};
@@ -136,6 +169,7 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(one_means_one_even_for_a_few),
 	CLAIM(groups_and_other_links_are_several_processes),
 	CLAIM(a_lab_that_is_up_keeps_its_form),
+	CLAIM(a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks),
 	CLAIM(a_lab_has_no_more_cpus_than_its_cores),
 };
 

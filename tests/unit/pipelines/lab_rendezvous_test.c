@@ -21,10 +21,14 @@ static void processes_of_a_lab_agree_on_one_clock(void **state)
 	struct fault fault = {""};
 
 	assert_non_null(mkdtemp(folder));
-	assert_int_equal(lab_clock(folder, &first, &fault), 0);
-	assert_int_equal(lab_clock(folder, &second, &fault), 0);
+	assert_int_equal(lab_clock(folder, 10, &first, &fault), 0);
+	assert_int_equal(lab_clock(folder, 10, &second, &fault), 0);
 	assert_int_equal(first.hz, second.hz);
 	assert_int_equal(first.origin_tsc, second.origin_tsc);
+	assert_int_equal(first.dilation, 10);
+	assert_int_equal(second.dilation, 10);
+	assert_int_equal(lab_clock(folder, 1, &second, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "has dilation 10, this process 1"));
 	snprintf(path, sizeof(path), "%s/clock", folder);
 	unlink(path);
 	assert_int_equal(rmdir(folder), 0); /* nothing else is left in it */
@@ -45,7 +49,7 @@ static void a_clock_that_does_not_fit_is_an_error_and_leaves_no_file(void **stat
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	result = lab_clock(folder, &clock, &fault);
+	result = lab_clock(folder, 1, &clock, &fault);
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_int_equal(result, -EFBIG);
 	assert_non_null(strstr(fault.text, "cannot be written: File too large"));

@@ -44,7 +44,7 @@ static void the_leader_waits_until_all_loops_have_obeyed(void **state)
 	fabric.work = &fabric.given;
 	fabric.stop = &stop;
 	fabric.deadlock_due = fabric.shortage.due = WEFT_TIME_NEVER;
-	clock_start(&fabric.clock);
+	clock_start(&fabric.clock, 1);
 	loop_orders_give(&fabric.orders, fabric.loops);
 	loop_orders_obeyed(&fabric.orders);
 	assert_false(real_lead(&fabric));

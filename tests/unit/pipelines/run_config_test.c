@@ -308,7 +308,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{"weft: run/1\nclock: real\n", "r.yaml:1:1: key 'topology' is missing"},
 		{HEAD "clok: real\n",
 			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, "
-			"topology, clock, seed, link, switch, queuing, routing, detector, nic, "
+			"topology, clock, dilation, seed, link, switch, queuing, routing, detector, nic, "
 			"hello, watchdog, mapper, measure, edges, traffic, faults"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
@@ -896,6 +896,34 @@ static void a_credit_frame_for_each_packet_is_supported_on_both_clocks(void **st
 	}
 }
 
+static void a_dilation_is_auto_or_a_number_of_the_real_clock(void **state)
+{
+	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
+	static const char *const wrong[] = {"dilation=0", "dilation=10001", "dilation=1.5",
+		"dilation=-1", "dilation=10x", "dilation=fast"};
+	struct run_config *config = parse_set(text, "dilation=10000", NULL);
+	struct fault fault = {""};
+
+	assert_non_null(config);
+	assert_int_equal(config->dilation, RUN_DILATION_MAX);
+	assert_int_equal(run_config_set_clock(config, "real", &fault), 0);
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	assert_int_equal(run_config_set_dilation(config, "auto", &fault), 0);
+	assert_int_equal(config->dilation, RUN_DILATION_AUTO);
+	assert_int_equal(run_config_set_dilation(config, "0", &fault), -EINVAL);
+	assert_string_equal(
+		fault.text, "--dilation 0: expected auto, or a whole number from 1 to 10000");
+	assert_int_equal(run_config_set_dilation(config, "2", &fault), 0);
+	assert_int_equal(run_config_set_clock(config, "virtual", &fault), 0);
+	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "expected 'dilation: 1'"));
+	run_config_destroy(config);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_null(parse_set(text, wrong[i], &fault));
+		assert_non_null(strstr(fault.text, "expected auto, or a whole number"));
+	}
+}
+
 static void the_defaults_are_supported(void **state)
 {
 	struct run_config *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
@@ -1029,6 +1057,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_not_built_is_refused_by_name),
 	cmocka_unit_test(credits_are_by_default_as_exact_as_the_mode_needs),
 	cmocka_unit_test(a_credit_frame_for_each_packet_is_supported_on_both_clocks),
+	cmocka_unit_test(a_dilation_is_auto_or_a_number_of_the_real_clock),
 	cmocka_unit_test(the_defaults_are_supported),
 	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
 	cmocka_unit_test(hosts_say_who_may_be_the_mapper),

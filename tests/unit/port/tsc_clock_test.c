@@ -68,28 +68,79 @@ static void counter_behind_the_origin_reads_as_the_start(void **state)
 	assert_true(clock_time_at(&clock, 1000) == 0);
 }
 
+/* The longest, too. */
 static void text_makes_the_same_clock(void **state)
 {
+	static const char *const texts[] = {"2894561337:5:1", "2894561337:5:10000",
+		"18446744073709551615:18446744073709551600:10000"};
 	char text[CLOCK_TEXT_SIZE];
 	struct clock clock, copy;
 
-	clock_init(&clock, 2894561337, 0xFFFFFFFFFFFFFFF0);
-	clock_format(&clock, text);
-	assert_int_equal(clock_parse(&copy, text, NULL), 0);
-	assert_memory_equal(&copy, &clock, sizeof(clock));
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(clock_parse(&clock, texts[i], NULL), 0);
+		clock_format(&clock, text);
+		assert_string_equal(text, texts[i]);
+		assert_int_equal(clock_parse(&copy, text, NULL), 0);
+		assert_true(copy.hz == clock.hz && copy.origin_tsc == clock.origin_tsc &&
+			    copy.mult == clock.mult && copy.dilation == clock.dilation);
+	}
+}
+
+/* To the picosecond that both round down to, and what the dilated clock loses in a cycle. */
+static void a_dilated_clock_shows_the_real_time_divided(void **state)
+{
+	static const uint32_t dilations[] = {1, 2, 10, 1000, CLOCK_DILATION_MAX};
+	char text[CLOCK_TEXT_SIZE];
+	struct clock real, dilated;
+	struct rng rng;
+
+	rng_init(&rng, 11, 0, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t hz = frequencies[rng_below(&rng, FREQUENCIES)];
+		uint32_t dilation = dilations[rng_below(&rng, 5)];
+		uint64_t cycles = rng_below(&rng, 100 * hz);
+		weft_time shown, wanted;
+
+		clock_init(&real, hz, 5);
+		snprintf(text, sizeof(text), "%llu:5:%u", (unsigned long long)hz, dilation);
+		assert_int_equal(clock_parse(&dilated, text, NULL), 0);
+		shown = clock_time_at(&dilated, 5 + cycles);
+		wanted = clock_share(&dilated, clock_time_at(&real, 5 + cycles));
+		assert_true(shown <= wanted + 1);
+		assert_true(wanted - shown <= (cycles >> CLOCK_SHIFT) + 1 || shown > wanted);
+		assert_true(clock_span(&dilated, shown) <= clock_time_at(&real, 5 + cycles) + 1);
+	}
+}
+
+/* The same for every dilation, however much later it is asked for. */
+static void the_origin_in_unix_time_does_not_depend_on_the_dilation(void **state)
+{
+	char text[CLOCK_TEXT_SIZE];
+	struct clock real, dilated;
+	uint64_t wanted, found;
+
+	clock_start(&real, 1);
+	real.origin_tsc -= 100 * real.hz;
+	wanted = clock_unix_origin_ns(&real);
+	snprintf(text, sizeof(text), "%llu:%llu:10", (unsigned long long)real.hz,
+		(unsigned long long)real.origin_tsc);
+	assert_int_equal(clock_parse(&dilated, text, NULL), 0);
+	found = clock_unix_origin_ns(&dilated);
+	assert_true((found > wanted ? found - wanted : wanted - found) < 1000000000);
 }
 
 static void wrong_texts_are_refused(void **state)
 {
-	static const char *const wrong[] = {
-		"", "x", "2500000000", "2500000000:", "2500000000:1x", "0:5", "12:5", ":5"};
+	static const char *const wrong[] = {"", "x", "2500000000", "2500000000:", "2500000000:1x:1",
+		"0:5:1", "12:5:1", ":5:1", "2500000000:1", "2500000000:1:", "2500000000:1:0",
+		"2500000000:1:10001", "2500000000:1:1x"};
 	struct clock clock;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct fault fault = {""};
 
 		assert_int_equal(clock_parse(&clock, wrong[i], &fault), -EINVAL);
-		assert_non_null(strstr(fault.text, "HZ:ORIGIN"));
+		assert_non_null(strstr(fault.text, "HZ:ORIGIN:DILATION"));
 	}
 }
 
@@ -99,6 +150,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(intervals_do_not_depend_on_when_they_are_taken),
 	cmocka_unit_test(counter_behind_the_origin_reads_as_the_start),
 	cmocka_unit_test(text_makes_the_same_clock),
+	cmocka_unit_test(a_dilated_clock_shows_the_real_time_divided),
+	cmocka_unit_test(the_origin_in_unix_time_does_not_depend_on_the_dilation),
 	cmocka_unit_test(wrong_texts_are_refused),
 };
 

@@ -59,6 +59,9 @@ static const struct argp_option up_options[] = {
 		0},
 	{"restart", 'R', NULL, 0,
 		"take the lab down first if it is up, as after a change of the file", 0},
+	{"dilation", 'N', "N", 0,
+		"slow the lab's clock down N times, so that its loops keep up; overrides the file",
+		0},
 	{"any-clock", 'C', NULL, 0,
 		"go on with machines whose time of day is more than a second away from this one's",
 		0},
@@ -294,6 +297,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'm':
 		arguments->machine = text;
+		return 0;
+	case 'N':
+		arguments->dilation = text;
 		return 0;
 	case 'd':
 		arguments->duration_ps = parse_time("duration", text, state);

@@ -6,10 +6,12 @@
 #include "lab_list.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab_form.h"
 #include "lab_kept.h"
 #include "runtime_dir.h"
 
@@ -66,15 +68,22 @@ int lab_list_consoles(lab_list_console visit, void *context)
 /* The longest name of a lab. */
 #define NAME_COLUMNS (LAB_NAME_MAX - 1)
 
+static void print_title(unsigned *labs)
+{
+	if ((*labs)++ == 0)
+		printf("%-*s %9s %8s  %s\n", NAME_COLUMNS, "lab", "processes", "dilation",
+			"started from");
+}
+
 static int print_console(void *context, const char *name, const char *dir)
 {
 	unsigned *labs = context;
 	char source[512];
 
 	lab_kept_source(dir, source, sizeof(source));
-	if ((*labs)++ == 0)
-		printf("%-*s %9s  %s\n", NAME_COLUMNS, "lab", "processes", "started from");
-	printf("%-*s %9s  %s\n", NAME_COLUMNS, name, "elsewhere", source);
+	print_title(labs);
+	printf("%-*s %9s %8" PRIu32 "  %s\n", NAME_COLUMNS, name, "elsewhere",
+		lab_form_dilation(dir, NULL), source);
 	return 0;
 }
 
@@ -86,10 +95,9 @@ static int print_lab(
 
 	(void)fault;
 	lab_kept_source(state->dir, source, sizeof(source));
-	if ((*labs)++ == 0)
-		printf("%-*s %9s  %s\n", NAME_COLUMNS, "lab", "processes", "started from");
-	printf("%-*s %4u/%-4u  %s\n", NAME_COLUMNS, name, lab_state_count_alive(state),
-		state->processes, source);
+	print_title(labs);
+	printf("%-*s %4u/%-4u %8" PRIu32 "  %s\n", NAME_COLUMNS, name, lab_state_count_alive(state),
+		state->processes, lab_form_dilation(state->dir, NULL), source);
 	return 0;
 }
 
@@ -100,9 +108,11 @@ static int add_lab(
 
 	lab_kept_source(state->dir, source, sizeof(source));
 	if (json_array_append_new(
-		    context, json_pack("{s:s,s:s,s:s,s:I,s:I}", "lab", name, "run_dir", state->dir,
-				     "file", source, "processes", (json_int_t)state->processes,
-				     "running", (json_int_t)lab_state_count_alive(state))) != 0)
+		    context, json_pack("{s:s,s:s,s:s,s:I,s:I,s:I}", "lab", name, "run_dir",
+				     state->dir, "file", source, "dilation",
+				     (json_int_t)lab_form_dilation(state->dir, NULL), "processes",
+				     (json_int_t)state->processes, "running",
+				     (json_int_t)lab_state_count_alive(state))) != 0)
 		return fault_set(fault, ENOMEM, "no memory");
 	return 0;
 }
@@ -114,8 +124,9 @@ static int add_console(void *context, const char *name, const char *dir)
 
 	lab_kept_source(dir, source, sizeof(source));
 	return json_array_append_new(
-		context, json_pack("{s:s,s:s,s:s,s:n,s:n}", "lab", name, "run_dir", dir, "file",
-				 source, "processes", "running"));
+		context, json_pack("{s:s,s:s,s:s,s:I,s:n,s:n}", "lab", name, "run_dir", dir, "file",
+				 source, "dilation", (json_int_t)lab_form_dilation(dir, NULL),
+				 "processes", "running"));
 }
 
 static int write_json(struct fault *fault)

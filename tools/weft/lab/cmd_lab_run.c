@@ -21,10 +21,11 @@
 
 #define COMMAND "lab run"
 
-#define MAP_MS 10000 /* for a mapper that is at work when traffic is to begin */
+#define MAP_PS (10 * PS_PER_S) /* for a mapper that is at work when traffic is to begin */
 
 static void send_traffic(struct lab_run *run, weft_time duration)
 {
+	uint32_t dilation = run->lab.config->run.dilation;
 	struct progress_line line = {.out = stderr};
 	uint64_t began, looked, now;
 	char text[64];
@@ -32,10 +33,10 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 	snprintf(text, sizeof(text), "traffic start %" PRIu64 "%s", duration / PS_PER_NS,
 		run->arguments->sets > 0 ? " loaded" : "");
 	lab_run_order(run, text);
-	began = looked = lab_now_ms();
-	while ((now = lab_now_ms()) - began < duration / PS_PER_MS && !lab_interrupted()) {
+	began = looked = lab_run_now_ms(run);
+	while ((now = lab_run_now_ms(run)) - began < duration / PS_PER_MS && !lab_interrupted()) {
 		lab_sleep_ms(LAB_RUN_STEP_MS);
-		if (now - looked < LAB_RUN_LOOK_MS)
+		if ((now - looked) * dilation < LAB_RUN_LOOK_MS)
 			continue;
 		looked = now;
 		progress_line_tell(&line, (now - began) * PS_PER_MS, duration);
@@ -118,7 +119,8 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, fault) < 0)
 		return -EINVAL;
 	/* Messages sent before there are routes would wait, and their waiting would be measured. */
-	result = lab_wait_mapped(&run->lab, &run->state, true, MAP_MS, &mapper, fault);
+	result = lab_wait_mapped(
+		&run->lab, &run->state, true, lab_real_ms(&run->lab, MAP_PS), &mapper, fault);
 	if (result < 0)
 		return result;
 	result = lab_run_collect_quiet(run, fault);

@@ -122,6 +122,8 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 		partial ? " on this machine" : "", took_ms);
 	print_devices(up);
 	print_links(up);
+	if (up->lab.config->run.dilation > 1)
+		printf(", dilated by %" PRIu32, up->lab.config->run.dilation);
 	if (partial) {
 		printf("\non other machines: ");
 		lab_elsewhere_print(up->elsewhere, stdout);
@@ -283,12 +285,26 @@ static int print_plan(const struct lab_plan *plan)
 	return fflush(stdout) == 0 ? 0 : -EIO;
 }
 
+/* --dilation */
+static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct fault *fault)
+{
+	int result = 0;
+
+	if (arguments->dilation == NULL)
+		return 0;
+	result = run_config_set_dilation(&lab->config->run, arguments->dilation, fault);
+	lab->dilated = true;
+	return result;
+}
+
 static enum weft_exit explain(const struct lab_arguments *arguments)
 {
 	struct fault fault;
 	struct lab lab;
 	int result = lab_open_new(&lab, arguments->file, arguments->run_dir, &fault);
 
+	if (result == 0 && (result = dilate(arguments, &lab, &fault)) < 0)
+		lab_close(&lab);
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	result = lab_config_explain(lab.config, stdout);
@@ -309,6 +325,8 @@ static enum weft_exit up_there(const struct lab_arguments *arguments)
 	struct lab lab;
 	int result = lab_kept_open(arguments, &lab, &target, &fault);
 
+	if (result == 0 && (result = dilate(arguments, &lab, &fault)) < 0)
+		lab_close(&lab);
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	return console_up(arguments, &lab);
@@ -349,7 +367,9 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 		lab_close(&up.lab);
 		return up_there(arguments);
 	}
-	result = lab_trust_check(&up.lab, &arguments->trust, &fault);
+	result = dilate(arguments, &up.lab, &fault);
+	if (result == 0)
+		result = lab_trust_check(&up.lab, &arguments->trust, &fault);
 	if (result == 0)
 		result = lab_up_check_request(&up, &fault);
 	if (result == 0 && arguments->restart)

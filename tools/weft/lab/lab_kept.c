@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "lab_difference.h"
+#include "lab_form.h"
 #include "lab_machines.h"
 #include "private_dir.h"
 #include "runtime_dir.h"
@@ -74,7 +76,10 @@ int lab_kept_write(const struct lab *lab, struct fault *fault)
 		free(text);
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	}
-	fprintf(file, SOURCE_MARK "%s\n%s", lab->path, text);
+	fprintf(file, SOURCE_MARK "%s\n", lab->path);
+	if (lab->dilated)
+		fprintf(file, LAB_FORM_DILATED "%" PRIu32 "\n", lab->config->run.dilation);
+	fputs(text, file);
 	free(text);
 	good = ferror(file) == 0;
 	good = fclose(file) == 0 && good;

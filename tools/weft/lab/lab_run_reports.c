@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DRAIN_MS 4000 /* for what is under way when traffic ends, since the last arrival */
-#define HURRY_MS 600  /* for all of it, after a signal */
+/* Of the lab: for what is under way when traffic ends, since the last arrival; for all of it, after
+ * a signal. */
+#define DRAIN_MS 4000
+#define HURRY_MS 600
 
 bool lab_run_is_partial(const struct lab_run *run)
 {
@@ -127,6 +129,11 @@ static json_t *ask_part(struct lab_run *run, unsigned i, bool whole)
 	return part;
 }
 
+uint64_t lab_run_now_ms(const struct lab_run *run)
+{
+	return lab_now_ms() / run->lab.config->run.dilation;
+}
+
 static uint64_t part_number(const json_t *part, const char *name)
 {
 	return (uint64_t)json_integer_value(json_object_get(part, name));
@@ -147,13 +154,13 @@ static uint64_t collect_before(struct lab_run *run)
 
 int lab_run_collect_quiet(struct lab_run *run, struct fault *fault)
 {
-	uint64_t until = lab_now_ms() + LAB_RUN_DRAIN_MOST_MS;
+	uint64_t until = lab_run_now_ms(run) + LAB_RUN_DRAIN_MOST_MS;
 
 	if (collect_before(run) == 0)
 		return 0;
 	lab_run_order(run, "traffic stop");
 	while (collect_before(run) > 0) {
-		if (lab_now_ms() >= until || lab_interrupted())
+		if (lab_run_now_ms(run) >= until || lab_interrupted())
 			return fault_set(
 				fault, EBUSY, "the traffic of an earlier run has not ended yet");
 		lab_sleep_ms(LAB_RUN_LOOK_MS);
@@ -230,7 +237,7 @@ int lab_run_collect_drained(struct lab_run *run, struct fault *fault)
 {
 	/* Programs behind TAPs and hosts of other machines may go on sending. */
 	bool endless = lab_run_is_partial(run) || run->lab.config->run.edges.count > 0;
-	uint64_t began = lab_now_ms(), arrived = began, now = began;
+	uint64_t began = lab_run_now_ms(run), arrived = began, now = began;
 	int result = collect_fresh(run, false, fault), pause = LAB_RUN_STEP_MS;
 
 	while (result == 0 && !is_settled(run, now - arrived) &&
@@ -240,7 +247,7 @@ int lab_run_collect_drained(struct lab_run *run, struct fault *fault)
 		lab_sleep_ms(pause);
 		pause = pause < LAB_RUN_LOOK_MS ? 2 * pause : LAB_RUN_LOOK_MS;
 		result = collect_fresh(run, false, fault);
-		now = lab_now_ms();
+		now = lab_run_now_ms(run);
 		if (!endless && run->result->messages.delivered != before)
 			arrived = now;
 	}

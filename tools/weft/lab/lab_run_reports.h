@@ -12,7 +12,7 @@
 #include "run_result.h"
 
 #define LAB_RUN_STEP_MS       20
-#define LAB_RUN_DRAIN_MOST_MS 60000 /* twice what a process waits for its own messages */
+#define LAB_RUN_DRAIN_MOST_MS 60000 /* of the lab: twice what a process waits for its messages */
 #define LAB_RUN_LOOK_MS       200   /* between two looks whether any process is left */
 
 struct lab_run_asked {
@@ -33,6 +33,8 @@ struct lab_run {
 	json_t *elsewhere; /* devices of other machines */
 };
 
+/* The time of the lab's clock, ms: it may be dilated. */
+uint64_t lab_run_now_ms(const struct lab_run *run);
 /* Some processes run on other machines: frames that leave this one may arrive there. */
 bool lab_run_is_partial(const struct lab_run *run);
 /* True if process i of the state is gone, or does not answer: it is asked no more. One that was

@@ -240,7 +240,7 @@ static int check_pools(struct lab_up *up, struct fault *fault)
 
 static uint64_t deadline_of(const struct lab_up *up)
 {
-	return lab_now_ms() + up->arguments->wait_ps / PS_PER_MS;
+	return lab_now_ms() + lab_real_ms(&up->lab, up->arguments->wait_ps);
 }
 
 int lab_up_wait_links(struct lab_up *up, struct fault *fault)

@@ -158,7 +158,7 @@ static void explain(const struct console *console, char *why, size_t size)
 
 static int wait_whole(struct console *console, struct fault *fault)
 {
-	uint64_t deadline = lab_now_ms() + console->arguments->wait_ps / PS_PER_MS;
+	uint64_t deadline = lab_now_ms() + lab_real_ms(console->lab, console->arguments->wait_ps);
 	char why[400];
 
 	look(console);
@@ -218,6 +218,7 @@ static void print_summary(const struct console *console)
 static int send_parts(struct console *console, json_t *files)
 {
 	uint64_t wait_ms = console->arguments->wait_ps / PS_PER_MS;
+	uint64_t real_ms = lab_real_ms(console->lab, console->arguments->wait_ps);
 
 	if (console->arguments->restart)
 		console_order_all(&console->orders, json_pack("{s:s}", "op", "down"), WORK_MS);
@@ -226,7 +227,7 @@ static int send_parts(struct console *console, json_t *files)
 	console_order_all(&console->orders,
 		json_pack("{s:s,s:O,s:I}", "op", "up", "files", files, "wait_ms",
 			(json_int_t)wait_ms),
-		(int)(wait_ms < INT32_MAX / 2 ? wait_ms : INT32_MAX / 2) + WORK_MS);
+		(int)(real_ms < INT32_MAX / 2 ? real_ms : INT32_MAX / 2) + WORK_MS);
 	return (int)console_orders_done(&console->orders);
 }
 

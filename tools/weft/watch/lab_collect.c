@@ -76,10 +76,11 @@ static int add_process(
 
 static json_t *begin(const struct lab *lab, const struct lab_state *state, bool pairs)
 {
-	json_t *all = json_pack("{s:s,s:s,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:o,s:o}", "lab",
-		lab->plan->lab, "run_dir", state->dir, "up", 1, "processes", "switches", "nics",
-		"ports", "congestion", "loops", "links", "clocks_total", lab_clocks_create(),
-		"elsewhere", lab_elsewhere(lab->plan, state));
+	json_t *all = json_pack("{s:s,s:s,s:i,s:b,s:[],s:{},s:{},s:{},s:{},s:{},s:[],s:o,s:o}",
+		"lab", lab->plan->lab, "run_dir", state->dir, "dilation",
+		(int)lab->config->run.dilation, "up", 1, "processes", "switches", "nics", "ports",
+		"congestion", "loops", "links", "clocks_total", lab_clocks_create(), "elsewhere",
+		lab_elsewhere(lab->plan, state));
 
 	if (pairs)
 		json_object_set_new(all, "clocks", json_array());

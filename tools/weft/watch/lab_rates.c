@@ -15,7 +15,7 @@
 struct rates {
 	const struct lab *lab;
 	const json_t *before, *now;
-	double seconds;
+	double seconds; /* of the lab */
 };
 
 /* --- counters --- */
@@ -321,11 +321,12 @@ static json_t *list_processes(const struct rates *rates)
 	{
 		const char *name = lab_text(process, "name");
 		double used = (double)(cpu_ns(rates->now, name) - cpu_ns(rates->before, name));
+		double real = rates->seconds * rates->lab->config->run.dilation;
 
 		json_array_append_new(list, json_pack("{s:s,s:s,s:f,s:I}", "name", name, "state",
 						    lab_text(process, "state"), "cpu",
-						    used > 0 ? used / 1e9 / rates->seconds : 0.0,
-						    "away_ns", away_ns(rates->now, name)));
+						    used > 0 ? used / 1e9 / real : 0.0, "away_ns",
+						    away_ns(rates->now, name)));
 	}
 	return rank(list, process_urgency);
 }
@@ -350,11 +351,12 @@ static json_t *describe_mapper(const json_t *all)
 
 json_t *lab_rates(const struct lab *lab, const json_t *before, const json_t *now, double seconds)
 {
-	const struct rates rates = {lab, before, now, seconds > 0 ? seconds : 1};
+	uint32_t dilation = lab->config->run.dilation;
+	const struct rates rates = {lab, before, now, seconds > 0 ? seconds / dilation : 1};
 
-	return json_pack("{s:s,s:O,s:O,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"), "up",
-		json_object_get(now, "up"), "starved", json_object_get(now, "starved"), "seconds",
-		seconds, "errors", lab_errors(now, before), "links", list_links(&rates), "hosts",
-		list_hosts(&rates), "mapper", describe_mapper(now), "processes",
-		list_processes(&rates));
+	return json_pack("{s:s,s:O,s:O,s:i,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"),
+		"up", json_object_get(now, "up"), "starved", json_object_get(now, "starved"),
+		"dilation", (int)dilation, "seconds", seconds / dilation, "errors",
+		lab_errors(now, before), "links", list_links(&rates), "hosts", list_hosts(&rates),
+		"mapper", describe_mapper(now), "processes", list_processes(&rates));
 }

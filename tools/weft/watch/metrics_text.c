@@ -248,15 +248,19 @@ static void print_links(const struct metrics *metrics)
 	}
 }
 
-static void print_buffer(const struct metrics *metrics)
+static void print_constants(const struct metrics *metrics)
 {
 	static const struct metrics_family room = {"weft_lab_vc_buffer_blocks", "blocks", true,
 		"Size of a VC of an input buffer, to compare with weft_port_stored_vc_blocks."};
+	static const struct metrics_family dilation = {
+		"weft_lab_dilation", "", true, "Real seconds per second of the lab's clock."};
 	static const struct metrics_label none[] = {{NULL, NULL}};
 	const struct run_config *run = &metrics->lab->config->run;
 
 	metrics_begin(&metrics->to, &room);
 	metrics_sample(&metrics->to, &room, none, run_config_vc_blocks(run));
+	metrics_begin(&metrics->to, &dilation);
+	metrics_sample(&metrics->to, &dilation, none, run->dilation);
 }
 
 static void print_mapper(const struct metrics *metrics)
@@ -286,7 +290,7 @@ void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FI
 	print_lab(&metrics);
 	print_processes(&metrics);
 	print_mapper(&metrics);
-	print_buffer(&metrics);
+	print_constants(&metrics);
 	print_links(&metrics);
 	for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
 		print_class(&metrics, &classes[i]);

@@ -132,7 +132,8 @@ static void print_head(const struct top_print *to, const json_t *line)
 	const json_t *processes = json_object_get(line, "processes");
 	const json_t *links = json_object_get(line, "links");
 	bool up = json_is_true(json_object_get(line, "up"));
-	double cpu = 0, away = 0;
+	double cpu = 0, away = 0, dilation = json_value_of(line, "dilation");
+	char slow[16] = "";
 	const char *where = "";
 	json_t *process;
 	size_t index;
@@ -145,10 +146,13 @@ static void print_head(const struct top_print *to, const json_t *line)
 			where = lab_text(process, "name");
 		}
 	}
-	print_line(to, up ? BOLD : RED, "lab %s %s  processes %u/%zu  link ends %u/%zu  CPU %.0f%%",
+	if (dilation > 1)
+		snprintf(slow, sizeof(slow), "  1/%.0f speed", dilation);
+	print_line(to, up ? BOLD : RED,
+		"lab %s %s  processes %u/%zu  link ends %u/%zu  CPU %.0f%%%s",
 		lab_text(line, "lab"), up ? "up" : "NOT ALL UP",
 		count_in_state(processes, "running"), json_array_size(processes),
-		count_in_state(links, "up"), json_array_size(links), 100 * cpu);
+		count_in_state(links, "up"), json_array_size(links), 100 * cpu, slow);
 	print_mapper(to, json_object_get(line, "mapper"));
 	if (away > 0)
 		print_line(to, NULL, "loops away for at most %.1f ms (%s), since traffic began",

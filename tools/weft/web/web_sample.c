@@ -178,10 +178,10 @@ static void add_errors(const struct sample *sample, const json_t *errors)
 json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *now, double seconds)
 {
 	json_t *rates = lab_rates(lab, before, now, seconds);
-	struct sample sample = {lab, before, now, seconds,
+	struct sample sample = {lab, before, now, seconds / lab->config->run.dilation,
 		json_pack(
 			"{s:f,s:O,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
-			"seconds", seconds, "up", json_object_get(now, "up"), "starved",
+			"seconds", sample.seconds, "up", json_object_get(now, "up"), "starved",
 			json_object_get(now, "starved"), "utilisation", "state", "blocked",
 			"stalls", "drops", "retransmissions", "rate", "fill", "roots", "switches",
 			"hosts", "mapper", json_object_get(rates, "mapper"), "processes",
