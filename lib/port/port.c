@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <rte_errno.h>
 
-#include "frame.h"
+#include "frame_check.h"
 
 #define POOL_CACHE 256u
 
@@ -45,6 +45,26 @@ int port_check_room(
 		"%s: its receive ring of %u slots can promise %u blocks, expected %u for %u VCs and "
 		"frames of %u B",
 		port->name, port->slots, port->slots, needed, vcs, frame_bytes);
+}
+
+void port_note_lateness(
+	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now)
+{
+	uint64_t ns[PORT_BURST];
+	unsigned noted = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		if (frame_link_local(frame_header_const(frame)->kind))
+			continue;
+		ns[noted++] = (now - mbuf_packet(mbufs[i])->arrived_ps) / PS_PER_NS;
+		if (noted == PORT_BURST) {
+			lateness_note(port->late, ns, noted);
+			noted = 0;
+		}
+	}
+	lateness_note(port->late, ns, noted);
 }
 
 void port_close(struct port *port)

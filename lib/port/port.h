@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "fault.h"
+#include "lateness.h"
 #include "packet.h"
 #include "weft_time.h"
 
@@ -55,8 +56,11 @@ struct port {
 	port_losses_fn *losses;  /* NULL: an ethdev, or a link that loses nothing */
 	void *ctx;               /* for the kind of port */
 	struct capture *capture; /* NULL: not captured. Set and cleared by capture.c (atomic) */
-	uint8_t cut;             /* port_cut_reason (atomic) */
-	uint16_t ethdev;         /* RTE_MAX_ETHPORTS if it is not one */
+	/* Of what is received, if it has due times; the owner's, which outlives the port. NULL: not
+	 * measured. */
+	struct lateness *late;
+	uint8_t cut;     /* port_cut_reason (atomic) */
+	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[64];  /* "s0:1" */
 };
@@ -70,6 +74,11 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 {
 	return (struct rte_mbuf *)((char *)packet - sizeof(struct rte_mbuf));
 }
+
+/* Counts how late received frames are, which were due at arrived_ps, not after 'now'. The link's
+ * own frames do not count: where a late credit frame matters, it makes data late. */
+void port_note_lateness(
+	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
 /* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes', in the memory of this
  * socket if there is enough, else, and with -1, where there is. NULL and fault. */

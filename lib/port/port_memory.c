@@ -53,6 +53,8 @@ static uint16_t memory_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 		end->first++;
 		end->waiting--;
 	}
+	if (port->late != NULL && n > 0)
+		port_note_lateness(port, mbufs, n, now);
 	return n;
 }
 

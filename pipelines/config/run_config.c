@@ -122,6 +122,7 @@ static const struct run_config config_default = {
 		.retry_ps = 20 * PS_PER_MS,
 		.drain_ps = 200 * PS_PER_MS},
 	.measure = {.duration_ps = PS_PER_S, .sample_ps = 10 * PS_PER_MS},
+	.fidelity = {.late_ps = WEFT_TIME_NEVER, .share_ppm = 990000},
 };
 
 void run_config_default(struct run_config *config)
@@ -407,6 +408,14 @@ static int check_samples(
 	return 0;
 }
 
+static int check_fidelity(const struct yaml_tree_node *root, struct fault *fault)
+{
+	if (!says(root, "fidelity", "share", NULL) || says(root, "fidelity", "late", NULL))
+		return 0;
+	return yaml_tree_refuse(run_config_nearest(root, "fidelity", "share"), fault,
+		"fidelity.share: expected fidelity.late, of which this is the share");
+}
+
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -429,6 +438,8 @@ int run_config_check(
 			config->queuing->name);
 	if (result == 0)
 		result = check_samples(config, root, fault);
+	if (result == 0)
+		result = check_fidelity(root, fault);
 	if (result == 0 && config->measure.warmup_ps >= config->measure.duration_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "measure", "warmup"), fault,
 			"measure.warmup: expected less than measure.duration, which includes it");

@@ -238,6 +238,12 @@ struct run_config_measure {
 	bool latencies;   /* the histograms of the latencies are in the result */
 };
 
+/* A demand on the machine: a run that is worse is a bad answer (run_fidelity.h). */
+struct run_config_fidelity {
+	weft_time late_ps;  /* at most, WEFT_TIME_NEVER: nothing is demanded, */
+	uint32_t share_ppm; /* for at least this share of the arrivals */
+};
+
 struct run_config_topology {
 	char *spec;                /* generator text or absolute path; NULL: in_place */
 	struct topology *in_place; /* a topology written in the file itself */
@@ -311,6 +317,7 @@ struct run_config {
 	struct run_config_security security;
 	struct run_config_faults faults;
 	struct run_config_measure measure;
+	struct run_config_fidelity fidelity;
 	struct run_config_edge_list edges;
 	struct run_config_traffic_list traffic;
 };

@@ -94,18 +94,18 @@ void run_write_time_or(const char *never, const void *member, FILE *out)
 	fprintf(out, " %s", value == WEFT_TIME_NEVER ? never : text);
 }
 
-int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fault *fault)
+int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	int result = run_read_time_or("off", node, member, fault);
 
-	/* The watchdog checks every sixteenth of its time. */
+	/* The watchdog checks every sixteenth of its time; no loop takes frames sooner. */
 	if (result == 0 && *(weft_time *)member < PS_PER_US)
-		return yaml_tree_refuse(
-			node, fault, "'watchdog: %s': expected off, or 1us or more", node->text);
+		return yaml_tree_refuse(node, fault, "'%s: %s': expected off, or 1us or more",
+			node->key, node->text);
 	return result;
 }
 
-void run_write_watchdog(const void *member, FILE *out, unsigned indent)
+void run_write_time_or_off(const void *member, FILE *out, unsigned indent)
 {
 	run_write_time_or("off", member, out);
 }

@@ -11,7 +11,7 @@
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
 	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_mapper_fields[],
-	run_measure_fields[], run_edge_fields[], run_traffic_fields[];
+	run_measure_fields[], run_fidelity_fields[], run_edge_fields[], run_traffic_fields[];
 /* The short form of 'edges', instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
 /* Of whole files. */
@@ -28,8 +28,8 @@ int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault
 void run_write_edges(const void *member, FILE *out, unsigned indent);
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_traffic(const void *member, FILE *out, unsigned indent);
-int run_read_watchdog(const struct yaml_tree_node *node, void *member, struct fault *fault);
-void run_write_watchdog(const void *member, FILE *out, unsigned indent);
+int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_path(const void *member, FILE *out, unsigned indent);
 extern const char *const run_control_choices[];
@@ -86,11 +86,13 @@ int run_resolve_path(
 		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US, \
 			.max = 10 * PS_PER_S},                                                     \
 		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                 \
-			.read = run_read_watchdog, .write = run_write_watchdog},                   \
+			.read = run_read_time_or_off, .write = run_write_time_or_off},             \
 		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                       \
 			.fields = run_mapper_fields},                                              \
 		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                     \
 			.fields = run_measure_fields},                                             \
+		{"fidelity", YAML_FIELD_SECTION, YAML_MEMBER(type, in fidelity),                   \
+			.fields = run_fidelity_fields},                                            \
 		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,  \
 			.write = run_write_edges, .fields = run_edge_fields},                      \
 	{                                                                                          \

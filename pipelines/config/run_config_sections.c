@@ -210,6 +210,13 @@ const struct yaml_field run_faults_fields[] = {
 	{NULL},
 };
 
+const struct yaml_field run_fidelity_fields[] = {
+	{"late", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_fidelity, late_ps),
+		.read = run_read_time_or_off, .write = run_write_time_or_off},
+	SHARE_FIELD("share", struct run_config_fidelity, share_ppm),
+	{NULL},
+};
+
 #define S struct run_config_measure
 const struct yaml_field run_measure_fields[] = {
 	{"warmup", YAML_FIELD_TIME, YAML_MEMBER(S, warmup_ps), .max = 24 * 3600 * PS_PER_S},

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <rte_common.h>
+#include <stdlib.h>
 
 #include "frame_fit.h"
 #include "frame_room.h"
@@ -181,6 +182,13 @@ static int open_external(struct real_fabric *fabric, struct real_end *end, struc
 	return open_ethdev(fabric, end, fault);
 }
 
+/* For a port whose frames have due times. */
+static int watch_lateness(struct port *port, struct fault *fault)
+{
+	port->late = calloc(1, sizeof(*port->late));
+	return port->late != NULL ? 0 : fault_set(fault, ENOMEM, "%s: no memory", port->name);
+}
+
 static int open_memory(
 	struct real_fabric *fabric, struct real_end *a, struct real_end *b, struct fault *fault)
 {
@@ -193,6 +201,8 @@ static int open_memory(
 		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
 	a->open = b->open = result == 0;
 	a->timed = b->timed = true;
+	if (result == 0)
+		result = watch_lateness(&a->port, fault) | watch_lateness(&b->port, fault);
 	return result < 0 ? result : check_room(fabric, &a->port, fault);
 }
 
@@ -268,4 +278,6 @@ void real_links_close(struct real_fabric *fabric)
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
 		if (fabric->end[i].open || fabric->end[i].attached)
 			port_close(&fabric->end[i].port);
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		free(fabric->end[i].port.late);
 }

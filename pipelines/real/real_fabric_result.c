@@ -5,6 +5,8 @@
 #include "real_fabric_control.h"
 #include "real_fabric_entries.h"
 #include "real_fabric_rest.h"
+#include "real_lateness.h"
+#include "run_fidelity.h"
 
 uint64_t real_frame_overhead(const struct real_fabric *fabric)
 {
@@ -221,7 +223,7 @@ void real_link_read(const void *ctx, struct topology_port from, struct topology_
 	measure_links_read_switches(sender, from.port, receiver, to.port, use);
 }
 
-static int add_links(const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
+static int add_links(struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
 	const struct topology *topology = fabric->options.topology;
 
@@ -245,6 +247,7 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 					    (double)PS_PER_S /
 					    ((double)wire->rate_bps * (double)time_ps);
 			link->stalls = sw->port[port].count[SWITCH_STALL_CREDIT];
+			link->late = real_lateness_at(fabric, peer);
 			link->blocked = (double)link->stalls * (double)PS_PER_S / (double)time_ps;
 		}
 	}
@@ -252,8 +255,7 @@ static int add_links(const struct real_fabric *fabric, struct run_result *result
 }
 
 /* Links from hosts, which only the series asks for. */
-static int add_host_links(
-	const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
+static int add_host_links(struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
 	const struct topology *topology = fabric->options.topology;
 
@@ -270,12 +272,12 @@ static int add_host_links(
 			return -ENOMEM;
 		real_link_read(fabric, at, peer, &use);
 		link->utilisation = (double)use.busy_ps / (double)time_ps;
+		link->late = real_lateness_at(fabric, peer);
 	}
 	return 0;
 }
 
-static int add_all_links(
-	const struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
+static int add_all_links(struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
 	const struct measure_window *window = &fabric->work->window;
 
@@ -362,8 +364,11 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		histogram_merge(&result->wall.spent_ns, &fabric->worker[i].presence.spent);
 	if (fabric->incomplete)
 		run_result_add_reason(result, true, RUN_REASON_SIGNAL);
+	for (unsigned i = 0; i < fabric->loops; i++)
+		histogram_merge(&result->fidelity.late_ns, &fabric->worker[i].late_ns);
 	if (fabric->serving)
 		return;
+	run_fidelity_judge(result, &fabric->options.run->fidelity, 1);
 	run_result_judge_away(result, "", result->wall.away_ns);
 	if (!fabric->incomplete) /* whoever ends it does not wait for what is under way */
 		run_result_judge_under_way(result, in_flight_most(fabric));

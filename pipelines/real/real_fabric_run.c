@@ -20,6 +20,7 @@
 #include "real_fabric_shortage.h"
 #include "real_fabric_show.h"
 #include "real_fabric_switches.h"
+#include "real_lateness.h"
 #include "real_report.h"
 #include "real_work.h"
 
@@ -125,9 +126,13 @@ static void obey(struct real_worker *worker, weft_time now)
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
-		else
+		else if (fabric->order == REAL_ORDER_STOP)
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
+	if (fabric->order == REAL_ORDER_STOP)
+		real_lateness_stop(worker);
+	else
+		real_lateness_start(worker);
 	end_work(worker, began);
 	loop_orders_obeyed(&fabric->orders);
 }
@@ -300,6 +305,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 			return false;
 		begin_measuring(fabric, now, false);
 		fabric->phase = REAL_MEASURING;
+		give_order(fabric, REAL_ORDER_MEASURE);
 		return false;
 	case REAL_MEASURING:
 		if (sample_is_due(fabric, now))

@@ -76,7 +76,12 @@ struct real_host {
 };
 
 /* An order to all loops, each for its own hosts. */
-enum real_order { REAL_ORDER_NONE, REAL_ORDER_START, REAL_ORDER_STOP };
+enum real_order {
+	REAL_ORDER_NONE,
+	REAL_ORDER_START,
+	REAL_ORDER_MEASURE, /* the warm-up is over */
+	REAL_ORDER_STOP
+};
 
 enum real_phase {
 	REAL_IDLE,
@@ -104,6 +109,7 @@ struct real_worker {
 	bool leader;      /* main thread's: supervises, too */
 	/* Readers: the leader, the main thread after the loop. */
 	struct loop_presence presence;
+	struct histogram late_ns; /* of arrivals, from warm-up to the end of traffic */
 	struct real_rest rest;
 };
 

@@ -3,8 +3,10 @@
 #include "run_fidelity.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "link_end.h"
+#include "quantity.h"
 
 uint64_t run_fidelity_step(uint64_t ns)
 {
@@ -36,6 +38,128 @@ static const char *time_text(uint64_t ns, char text[32])
 		snprintf(text, 32, "%.1f s", value / 1e9);
 	return text;
 }
+
+/* --- lateness --- */
+
+#define DILATION_MAX 10000
+
+static bool is_met(
+	const struct histogram *late_ns, const struct run_config_fidelity *demand, uint64_t times)
+{
+	return lateness_within_ppm(late_ns, times * demand->late_ps / PS_PER_NS) >=
+	       demand->share_ppm;
+}
+
+uint64_t run_fidelity_dilation(const struct histogram *late_ns,
+	const struct run_config_fidelity *demand, uint32_t dilation)
+{
+	uint64_t factor = 1;
+
+	if (late_ns->count == 0)
+		return 0;
+	while (factor <= DILATION_MAX && !is_met(late_ns, demand, factor))
+		factor = run_fidelity_step(factor + 1);
+	factor = run_fidelity_step(factor * dilation);
+	return factor <= DILATION_MAX ? factor : 0;
+}
+
+static void add_reason(struct run_result *result, uint64_t dilation)
+{
+	const struct run_config_fidelity *demand = &result->fidelity.demand;
+	const struct histogram *late_ns = &result->fidelity.late_ns;
+	char late[QUANTITY_TEXT], most[32], cure[64] = "no dilation would do";
+
+	quantity_format(QUANTITY_TIME, demand->late_ps, late);
+	if (dilation > 0)
+		snprintf(cure, sizeof(cure), "a dilation of %" PRIu64 " would do", dilation);
+	run_result_add_reason(result, false,
+		"fidelity: %.2f %% of arrivals were late by at most %s, expected %.4g %%; at %.4g "
+		"%% they were late by %s: %s",
+		floor(lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e2) / 1e2, late,
+		demand->share_ppm / 1e4, demand->share_ppm / 1e4,
+		time_text(histogram_quantile(late_ns, demand->share_ppm / 1e6), most), cure);
+}
+
+void run_fidelity_judge(
+	struct run_result *result, const struct run_config_fidelity *demand, uint32_t dilation)
+{
+	const struct histogram *late_ns = &result->fidelity.late_ns;
+
+	result->fidelity.demand = *demand;
+	if (demand->late_ps == WEFT_TIME_NEVER)
+		return;
+	if (late_ns->count == 0)
+		run_result_add_reason(result, false,
+			"fidelity: nothing arrived by a link that Weft times, so nothing is known");
+	else if (!is_met(late_ns, demand, 1))
+		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
+}
+
+static json_t *late_json(uint64_t p50, uint64_t p99, uint64_t max)
+{
+	return json_pack("{s:I,s:I,s:I}", "p50", (json_int_t)p50, "p99", (json_int_t)p99, "max",
+		(json_int_t)max);
+}
+
+json_t *run_fidelity_late_json(const struct lateness_summary *late)
+{
+	return late->arrivals > 0 ? late_json(late->p50_ns, late->p99_ns, late->max_ns)
+				  : json_null();
+}
+
+/* null: nothing is demanded. */
+static json_t *demand_json(const struct run_fidelity *fidelity)
+{
+	const struct run_config_fidelity *demand = &fidelity->demand;
+	json_t *json;
+
+	if (demand->late_ps == 0 || demand->late_ps == WEFT_TIME_NEVER)
+		return json_null();
+	json = json_pack("{s:I,s:f,s:n,s:b}", "late_ns", (json_int_t)(demand->late_ps / PS_PER_NS),
+		"share", demand->share_ppm / 1e6, "reached", "met",
+		fidelity->late_ns.count > 0 && is_met(&fidelity->late_ns, demand, 1));
+	if (json != NULL && fidelity->late_ns.count > 0)
+		json_object_set_new(json, "reached",
+			json_real(lateness_within_ppm(
+					  &fidelity->late_ns, demand->late_ps / PS_PER_NS) /
+				  1e6));
+	return json;
+}
+
+json_t *run_fidelity_json(const struct run_result *result)
+{
+	const struct run_fidelity *fidelity = &result->fidelity;
+	const struct histogram *late_ns = &fidelity->late_ns;
+
+	return json_pack("{s:I,s:o,s:I,s:o,s:o}", "arrivals", (json_int_t)late_ns->count, "late_ns",
+		late_ns->count > 0 ? late_json(histogram_quantile(late_ns, 0.5),
+					     histogram_quantile(late_ns, 0.99), late_ns->max)
+				   : json_null(),
+		"frames", (json_int_t)fidelity->frames, "within_tenth",
+		fidelity->frames > 0
+			? json_real((double)fidelity->within_tenth / (double)fidelity->frames)
+			: json_null(),
+		"demand", demand_json(fidelity));
+}
+
+static void print_late(const struct run_fidelity *fidelity, FILE *out)
+{
+	const struct histogram *late_ns = &fidelity->late_ns;
+	char p50[32], p99[32], max[32];
+
+	if (late_ns->count == 0)
+		return;
+	fprintf(out, "  %-22s by p50 %s, p99 %s, max %s", "arrivals late",
+		time_text(histogram_quantile(late_ns, 0.5), p50),
+		time_text(histogram_quantile(late_ns, 0.99), p99), time_text(late_ns->max, max));
+	if (fidelity->frames > 0)
+		fprintf(out, "; %.1f %% within 10 %% of the path's latency",
+			floor(1000.0 * (double)fidelity->within_tenth / (double)fidelity->frames) /
+				10);
+	putc('\n', out);
+}
+
+/* --- loops --- */
 
 static uint64_t p99(const struct run_result *result)
 {
@@ -87,6 +211,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 {
 	char usual[32], longest[32], above[32], why[160];
 
+	print_late(&result->fidelity, out);
 	if (result->wall.spent_ns.count == 0)
 		return;
 	if (run_fidelity_starved(result, hello_ps, why, sizeof(why)))

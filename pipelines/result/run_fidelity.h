@@ -3,10 +3,11 @@
 #pragma once
 
 /*
- * Which times of a result on the real clock can be trusted. While a loop is away, without a CPU or
- * at work on other devices, frames wait for it, and what they waited for is measured as if links
- * and switches had taken it. The loops record how long they are away; times well above that are the
- * fabric's, times below it may be the machine's.
+ * How far a result on the real clock can be trusted. While a loop is not scheduled, or works for
+ * other devices, frames wait for it, and the time that they wait counts as if links and switches
+ * had taken it. Each arrival at a link that Weft times has a due time, so the result has the
+ * lateness of arrivals, and a run file may demand a limit for it. The loops also record for how
+ * long they are away, which explains the lateness.
  */
 
 #include <jansson.h>
@@ -16,6 +17,21 @@
 
 /* The least of 1, 2, 5, 10, 20, … ns that is at least 'ns'. */
 uint64_t run_fidelity_step(uint64_t ns);
+
+/* Compares the lateness with the demand, and keeps the demand for the documents: if the run is
+ * worse, the result gets a reason with an estimate of the dilation that would do. 'dilation' is
+ * that of the run. */
+void run_fidelity_judge(
+	struct run_result *result, const struct run_config_fidelity *demand, uint32_t dilation);
+/* The smallest of 1, 2, 5, 10, … times the present dilation with which the same lateness, in the
+ * machine's time, would meet the demand; 0: none up to 10,000, or nothing was measured. */
+uint64_t run_fidelity_dilation(const struct histogram *late_ns,
+	const struct run_config_fidelity *demand, uint32_t dilation);
+
+/* The object "fidelity" of a result. */
+json_t *run_fidelity_json(const struct run_result *result);
+/* "late_ns" of a link; null without arrivals. */
+json_t *run_fidelity_late_json(const struct lateness_summary *late);
 
 /* "away_ns" and "away_p99_ns", into the object 'wall'. */
 void run_fidelity_add(json_t *wall, const struct run_result *result);

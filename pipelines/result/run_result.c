@@ -321,6 +321,8 @@ static json_t *links_json(const struct run_result *result)
 			link->to, "utilisation", link->utilisation, "blocked", link->blocked,
 			"stalls", (json_int_t)link->stalls);
 
+		if (!result->fingerprinted)
+			json_object_set_new(entry, "late_ns", run_fidelity_late_json(&link->late));
 		if (result->link_series.ways > 0)
 			json_object_set_new(entry, "series",
 				run_link_series_json(&result->link_series, link->way));
@@ -442,6 +444,8 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 			(int)result->vc_frames));
 	if (result->clocks_differ)
 		json_object_set_new(root, "clocks", clocks_json(result));
+	if (!result->fingerprinted)
+		json_object_set_new(root, "fidelity", run_fidelity_json(result));
 	json_object_set_new(root, "traffic", run_result_entries_json(result, histograms));
 	json_object_set_new(root, "saturated", json_boolean(run_result_is_saturated(result)));
 	if (result->links > 0)

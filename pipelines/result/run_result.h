@@ -17,6 +17,7 @@
 
 #include "fault.h"
 #include "histogram.h"
+#include "lateness.h"
 #include "run_config.h"
 #include "run_link_series.h"
 #include "topology.h"
@@ -66,10 +67,11 @@ struct run_switch {
 
 struct run_link {
 	char from[64], to[64];
-	uint32_t way;       /* run_link_series.h */
-	double utilisation; /* of the link's rate */
-	double blocked;     /* stalls for credit a second */
-	uint64_t stalls;    /* heads of queues that found no credit */
+	uint32_t way;                 /* run_link_series.h */
+	double utilisation;           /* of the link's rate */
+	double blocked;               /* stalls for credit a second */
+	uint64_t stalls;              /* heads of queues that found no credit */
+	struct lateness_summary late; /* of arrivals at 'to' (real clock) */
 };
 
 /* Work of one of several threads of a run. */
@@ -133,6 +135,15 @@ struct run_clocks {
 	uint64_t untimed;   /* their latencies are unknown */
 };
 
+/* Real clock, from warm-up to the end of traffic (run_fidelity.h). */
+struct run_fidelity {
+	struct histogram late_ns; /* of arrivals at links that Weft times */
+	/* Data frames with a known latency at their destination; of these, how many came there late
+	 * by at most a tenth of the time that the fabric alone takes. */
+	uint64_t frames, within_tenth;
+	struct run_config_fidelity demand; /* late_ps 0: not judged */
+};
+
 /* Why a result is incomplete. */
 struct run_reason {
 	char text[RUN_REASON_MAX];
@@ -155,6 +166,7 @@ struct run_result {
 	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;
 	struct run_clocks clocks;
+	struct run_fidelity fidelity;
 	struct run_sample *sample;
 	unsigned samples;
 	struct run_link *link; /* when asked for */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/6"
+#define FORMAT "weft-result-part/7"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -32,6 +32,8 @@
 	X("clock_timed", clocks.timed)                      \
 	X("clock_bounds_ns", clocks.bounds_ns)              \
 	X("clock_untimed", clocks.untimed)                  \
+	X("fidelity_frames", fidelity.frames)               \
+	X("fidelity_within_tenth", fidelity.within_tenth)   \
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
@@ -82,6 +84,7 @@ json_t *run_result_part_json(const struct run_result *result)
 	json_object_set_new(part, "network_ns", run_result_histogram_part(&result->network_ns));
 	json_object_set_new(part, "total_ns", run_result_histogram_part(&result->total_ns));
 	json_object_set_new(part, "spent_ns", run_result_histogram_part(&result->wall.spent_ns));
+	json_object_set_new(part, "late_ns", run_result_histogram_part(&result->fidelity.late_ns));
 	json_object_set_new(part, "samples", samples_part(result));
 	json_object_set_new(part, "counters", run_result_counters_json(result));
 	json_object_set_new(part, "measured_ns",
@@ -246,6 +249,9 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 	if (result == 0)
 		result = run_result_add_histogram(
 			&into->wall.spent_ns, json_object_get(part, "spent_ns"));
+	if (result == 0)
+		result = run_result_add_histogram(
+			&into->fidelity.late_ns, json_object_get(part, "late_ns"));
 	if (result == 0)
 		result = add_samples(into, json_object_get(part, "samples"));
 	if (result == 0)

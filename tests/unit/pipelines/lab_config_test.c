@@ -192,7 +192,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
 			"name, topology, links, processes, groups, machines, eal, security, faults, cores, lcores, dilation, seed, link, "
 			"switch, "
-			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, edges, traffic"},
+			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, fidelity, edges, traffic"},
 		{HEAD "links: mem\n",
 			"some/l.yaml:3:8: 'links: mem': expected one of shared, memif, veth, dpdk; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",

@@ -142,7 +142,8 @@ static const char full[] =
 	"  - {pattern: combined, to: [h4], share: 10%, switches: 5, load: 20%, message: 32B, "
 	"other-message: 512B, other-share: 30%, arrivals: bursty, on: 10us, off: 40us}\n"
 	"  - {pattern: goal, file: /g.goal, ranks: /r.txt, start: 1ms}\n"
-	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n";
+	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n"
+	"fidelity: {late: 100us, share: 99.5%}\n";
 
 static void every_key_is_read(void **state)
 {
@@ -200,6 +201,8 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config->nic.window_frames, 128);
 	assert_int_equal(config->nic.give_up_ps, 5 * PS_PER_S);
 	assert_int_equal(config->watchdog_ps, WEFT_TIME_NEVER);
+	assert_int_equal(config->fidelity.late_ps, 100 * PS_PER_US);
+	assert_int_equal(config->fidelity.share_ppm, 995000);
 	assert_int_equal(config->mapper.routes, RUN_ROUTES_MAPPER);
 	assert_int_equal(config->mapper.mode, RUN_MAPPER_ALWAYS);
 	assert_int_equal(config->mapper.hosts.count, 2);
@@ -286,8 +289,8 @@ static void an_explanation_is_a_run_file_that_says_the_same(void **state)
 static void an_explanation_has_every_section(void **state)
 {
 	static const char *const keys[] = {"topology", "clock", "seed", "link", "switch", "queuing",
-		"routing", "detector", "nic", "hello", "watchdog", "mapper", "measure", "edges",
-		"traffic", "faults"};
+		"routing", "detector", "nic", "hello", "watchdog", "mapper", "measure", "fidelity",
+		"edges", "traffic", "faults"};
 	struct run_config *config = parse(HEAD);
 	char *text = explain(config), key[32];
 
@@ -309,7 +312,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "clok: real\n",
 			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, "
 			"topology, clock, dilation, seed, link, switch, queuing, routing, detector, nic, "
-			"hello, watchdog, mapper, measure, edges, traffic, faults"},
+			"hello, watchdog, mapper, measure, fidelity, edges, traffic, faults"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
 			"are: "
@@ -442,6 +445,10 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 			"r.yaml:4:43: 'message-max: 15B': expected from 16B to 64MiB"},
 		{HEAD "watchdog: 999ns\n",
 			"r.yaml:4:11: 'watchdog: 999ns': expected off, or 1us or more"},
+		{HEAD "fidelity: {late: 10ns}\n",
+			"r.yaml:4:18: 'late: 10ns': expected off, or 1us or more"},
+		{HEAD "fidelity: {share: 99%}\n",
+			"r.yaml:4:19: fidelity.share: expected fidelity.late, of which this is the share"},
 		{HEAD "traffic: [{pattern: goal}]\n",
 			"r.yaml:4:11: pattern goal: 'file' is missing, the schedule ('weft goal "
 			"gen' "

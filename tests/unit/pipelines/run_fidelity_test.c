@@ -8,6 +8,7 @@
 
 #include "run_fidelity.h"
 
+#define US       1000u
 #define MS       1000000u
 #define HELLO_PS (10 * PS_PER_MS)
 
@@ -191,6 +192,118 @@ static void parts_of_a_lab_come_together(void **state)
 	free(sum);
 }
 
+static const struct run_config_fidelity demand = {100 * PS_PER_US, 990000};
+
+/* 1,000 arrivals that are late by 3 us, and more of them by 410 us. */
+static void make_late(struct run_result *result, unsigned more)
+{
+	histogram_record_times(&result->fidelity.late_ns, 3 * US, 1000);
+	histogram_record_times(&result->fidelity.late_ns, 410 * US, more);
+}
+
+static void lateness_is_one_line(void **state)
+{
+	struct run_result *result = *state;
+
+	make_late(result, 20);
+	assert_table(result, "  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms\n");
+	result->fidelity.frames = 3000;
+	result->fidelity.within_tenth = 2999;
+	assert_table(result,
+		"  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms; 99.9 % "
+		"within 10 % of the path's latency\n");
+}
+
+static void a_run_as_good_as_demanded_has_no_reason(void **state)
+{
+	struct run_result *result = *state;
+
+	make_late(result, 10);
+	run_fidelity_judge(result, &demand, 1);
+	assert_false(run_result_is_broken(result));
+	run_fidelity_judge(result, &(struct run_config_fidelity){WEFT_TIME_NEVER, 990000}, 1);
+	assert_false(run_result_is_broken(result));
+}
+
+static void a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation(void **state)
+{
+	struct run_result *result = *state;
+
+	make_late(result, 20);
+	run_fidelity_judge(result, &demand, 1);
+	assert_true(run_result_is_broken(result));
+	assert_string_equal(result->reason[0].text,
+		"fidelity: 98.03 % of arrivals were late by at most 100us, expected 99 %; at 99 % "
+		"they were late by 0.41 ms: a dilation of 5 would do");
+}
+
+static void where_nothing_arrived_a_demand_is_not_met(void **state)
+{
+	struct run_result *result = *state;
+
+	run_fidelity_judge(result, &demand, 1);
+	assert_true(run_result_is_broken(result));
+	assert_null(strstr(result->reason[0].text, "dilation"));
+}
+
+static void the_dilation_is_the_lowest_that_meets_the_demand(void **state)
+{
+	struct run_result *result = *state;
+	const struct histogram *late = &result->fidelity.late_ns;
+
+	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
+	make_late(result, 10);
+	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 1);
+	make_late(result, 100);
+	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 5);
+	assert_int_equal(run_fidelity_dilation(late, &demand, 10), 50);
+	histogram_record_times(&result->fidelity.late_ns, 2000 * MS, 1000);
+	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
+}
+
+static void assert_json(json_t *json, const char *wanted)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+
+	assert_string_equal(text, wanted);
+	free(text);
+	json_decref(json);
+}
+
+static void what_was_not_measured_is_null(void **state)
+{
+	struct run_result *result = *state;
+
+	assert_json(run_fidelity_json(result),
+		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"demand\":null}");
+	assert_json(run_fidelity_late_json(&(struct lateness_summary){.arrivals = 0}), "null");
+	run_fidelity_judge(result, &demand, 1);
+	assert_json(run_fidelity_json(result),
+		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"demand\":{\"late_ns\":"
+		"100000,\"share\":0.99,\"reached\":null,\"met\":false}}");
+}
+
+/* The parts of a lab are judged together. */
+static void lateness_of_parts_comes_together(void **state)
+{
+	struct run_result *result = *state, *sum = calloc(1, sizeof(*sum));
+	json_t *part;
+
+	make_late(result, 20);
+	result->fidelity.frames = 500;
+	result->fidelity.within_tenth = 400;
+	part = run_result_part_json(result);
+	assert_int_equal(run_result_add_part(sum, part), 0);
+	assert_int_equal(run_result_add_part(sum, part), 0);
+	run_fidelity_judge(sum, &(struct run_config_fidelity){500 * PS_PER_US, 990000}, 1);
+	assert_json(run_fidelity_json(sum),
+		"{\"arrivals\":2040,\"late_ns\":{\"p50\":2991,\"p99\":410000,\"max\":410000},\"frames\":1000,"
+		"\"within_tenth\":0.8,\"demand\":{\"late_ns\":500000,\"share\":0.99,\"reached\":1.0,\"met\":true}}");
+	json_decref(part);
+	run_result_free(sum);
+	free(sum);
+}
+
 #define CLAIM(function) cmocka_unit_test_setup_teardown(function, create, destroy)
 
 static const struct CMUnitTest tests[] = {
@@ -206,6 +319,13 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(a_cable_that_was_still_cut_when_the_run_began_is_one),
 	CLAIM(loops_that_were_never_away_for_long_are_not_the_cause),
 	CLAIM(parts_of_a_lab_come_together),
+	CLAIM(lateness_is_one_line),
+	CLAIM(a_run_as_good_as_demanded_has_no_reason),
+	CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation),
+	CLAIM(where_nothing_arrived_a_demand_is_not_met),
+	CLAIM(the_dilation_is_the_lowest_that_meets_the_demand),
+	CLAIM(what_was_not_measured_is_null),
+	CLAIM(lateness_of_parts_comes_together),
 };
 
 UNIT_MAIN(tests)

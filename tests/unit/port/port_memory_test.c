@@ -125,6 +125,41 @@ static void nothing_is_lost_doubled_or_reordered(void **state)
 	assert_int_equal(port_rx(&bench->b, bench->out, PORT_BURST, WEFT_TIME_NEVER), 0);
 }
 
+/* A receiver that comes at drawn times: each frame is late by the time since it was due, to the
+ * nanosecond, and the link's own frames do not count. */
+static void a_frame_is_late_by_the_time_since_it_was_due(void **state)
+{
+	static uint8_t data[FRAME_HEADER_BYTES], credit[FRAME_HEADER_BYTES];
+	static struct histogram total, wanted;
+	struct bench *bench = *state;
+	struct lateness late = {.total = &total};
+	weft_time now = 0;
+	struct rng rng;
+
+	rng_init(&rng, 46, 0, 0);
+	frame_header(data)->kind = FRAME_DATA;
+	frame_header(credit)->kind = FRAME_CREDIT;
+	bench->b.late = &late;
+	for (unsigned i = 0; i < MBUFS; i++) {
+		bool counts = rng_below(&rng, 4) > 0;
+		struct rte_mbuf *mbuf = bench->in[i];
+
+		mbuf->buf_addr = counts ? data : credit;
+		mbuf_packet(mbuf)->arrived_ps = now;
+		assert_int_equal(port_tx(&bench->a, &mbuf, 1, now), 1);
+		now += rng_next(&rng) >> (20 + rng_below(&rng, 40));
+		assert_int_equal(port_rx(&bench->b, bench->out, PORT_BURST, now), 1);
+		if (counts)
+			histogram_record(
+				&wanted, (now - mbuf_packet(mbuf)->arrived_ps) / PS_PER_NS);
+	}
+	assert_memory_equal(&total, &wanted, sizeof(total));
+	assert_int_equal(late.arrivals, wanted.count);
+	assert_int_equal(late.sum_ns, wanted.sum);
+	assert_int_equal(late.max_ns, wanted.max);
+	bench->b.late = NULL;
+}
+
 static void slots_are_a_power_of_two(void **state)
 {
 	struct port a, b;
@@ -142,6 +177,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(what_does_not_fit_stays_with_the_sender),
 	TEST(directions_do_not_meet),
 	TEST(nothing_is_lost_doubled_or_reordered),
+	TEST(a_frame_is_late_by_the_time_since_it_was_due),
 	TEST(slots_are_a_power_of_two),
 };
 

@@ -13,15 +13,15 @@
 /* Keys of a run; those of the fabric itself are what the lab was started with. */
 static int check_key(const struct lab *lab, const char *set, struct fault *fault)
 {
-	static const char *const keys[] = {"traffic", "measure", "seed"};
+	static const char *const keys[] = {"traffic", "measure", "fidelity", "seed"};
 	size_t length = strcspn(set, ".[=");
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strlen(keys[i]) == length && strncmp(keys[i], set, length) == 0)
 			return 0;
 	return fault_set(fault, EINVAL,
-		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic or measure, "
-		"or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
+		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, measure or "
+		"fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
 		"lab up --restart' all that a lab file says)",
 		set, lab->plan->lab, (int)strcspn(set, "="), set);
 }
@@ -58,6 +58,7 @@ static void take(struct run_config *into, struct run_config *from)
 	into->traffic = from->traffic;
 	from->traffic = former;
 	into->measure = from->measure;
+	into->fidelity = from->fidelity;
 	into->seed = from->seed;
 }
 
