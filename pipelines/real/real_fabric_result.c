@@ -368,7 +368,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		histogram_merge(&result->fidelity.late_ns, &fabric->worker[i].late_ns);
 	if (fabric->serving)
 		return;
-	run_fidelity_judge(result, &fabric->options.run->fidelity, 1);
+	run_fidelity_judge(result, &fabric->options.run->fidelity, fabric->options.run->dilation);
 	run_result_judge_away(result, "", result->wall.away_ns);
 	if (!fabric->incomplete) /* whoever ends it does not wait for what is under way */
 		run_result_judge_under_way(result, in_flight_most(fabric));

@@ -96,7 +96,8 @@ static void judge(struct lab_run *run)
 			judge_away(run, i);
 	}
 	judge_refused(run);
-	run_fidelity_judge(run->result, &run->lab.config->run.fidelity, 1);
+	run_fidelity_judge(
+		run->result, &run->lab.config->run.fidelity, run->lab.config->run.dilation);
 	if (run->result->sending > 0 && !lab_interrupted())
 		run_result_add_reason(run->result, false,
 			"%" PRIu64 " processes had not ended their traffic %d s after its time",
