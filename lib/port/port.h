@@ -144,6 +144,17 @@ static inline uint16_t port_tx(
 	return count;
 }
 
+/* Arrivals of port_note_lateness(), and the sum of their lateness; any thread. */
+static inline uint64_t port_arrivals(const struct port *port)
+{
+	return port->late != NULL ? __atomic_load_n(&port->late->arrivals, __ATOMIC_RELAXED) : 0;
+}
+
+static inline uint64_t port_late_ns(const struct port *port)
+{
+	return port->late != NULL ? __atomic_load_n(&port->late->sum_ns, __ATOMIC_RELAXED) : 0;
+}
+
 static inline void port_idle(struct port *port, weft_time now)
 {
 	if (port->idle != NULL)

@@ -171,6 +171,8 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	run_result_count(result, "host_link_downs", nic_link(host->poll->nic)->downs);
 	run_result_count(result, "host_link_downs_ordered", host->poll->falls.ordered);
 	run_result_count(result, "host_transmit_lost", host->poll->tx.lost);
+	run_result_count(result, "host_arrivals_timed", port_arrivals(host->poll->port));
+	run_result_count(result, "host_late_ns", port_late_ns(host->poll->port));
 	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
 	result->duplicated += sink->duplicated;
 	result->out_of_order += sink->out_of_order;

@@ -23,6 +23,8 @@
 	X(SINK_LOST, "sink_lost", sink->lost)                                                 \
 	X(SINK_DUPLICATED, "sink_duplicated", sink->duplicated)                               \
 	X(SINK_OUT_OF_ORDER, "sink_out_of_order", sink->out_of_order)                         \
+	X(ARRIVALS, "arrivals_timed", port_arrivals(poll->port))                              \
+	X(LATE, "late_ns", port_late_ns(poll->port))                                          \
 	/* gauges from here on */                                                             \
 	X(LATENCY_P50, "network_latency_p50_ns", histogram_quantile(&sink->network_ns, 0.5))  \
 	X(LATENCY_P99, "network_latency_p99_ns", histogram_quantile(&sink->network_ns, 0.99)) \

@@ -146,6 +146,18 @@ static json_t *vc_fill(const struct way *way)
 	return json_real(room > 0 ? most / room : 0);
 }
 
+/* The mean of the frames that arrived by it, by the counters of its far end. */
+static json_t *late_ns(const struct way *way)
+{
+	bool host = way->receiver[0] != '\0';
+	const char *class = host ? "nics" : "ports", *device = host ? way->receiver : way->to;
+	double arrivals = per_second(way->rates, class, device, "arrivals_timed");
+
+	if (arrivals == 0)
+		return json_null();
+	return json_real(per_second(way->rates, class, device, "late_ns") / arrivals);
+}
+
 static json_t *optional(bool known, double value)
 {
 	return known ? json_real(value) : json_null();
@@ -158,9 +170,10 @@ static json_t *describe_way(const struct way *way, const char *state)
 	const char *class = host ? "nics" : "ports", *device = host ? way->sender : way->from;
 	double rate = rate_bps(way), capacity = way->capacity;
 
-	return json_pack("{s:s,s:s,s:s,s:f,s:f,s:o,s:o,s:o,s:f,s:o,s:o}", "from", way->from, "to",
-		way->to, "state", state, "rate_bps", rate, "capacity_bps", capacity, "utilisation",
-		optional(capacity > 0, capacity > 0 ? rate / capacity : 0), "blocked",
+	return json_pack("{s:s,s:s,s:s,s:f,s:f,s:o,s:o,s:o,s:f,s:o,s:o,s:o}", "from", way->from,
+		"to", way->to, "state", state, "rate_bps", rate, "capacity_bps", capacity,
+		"utilisation", optional(capacity > 0, capacity > 0 ? rate / capacity : 0),
+		"blocked",
 		optional(!host, per_second(rates, "ports", way->from, "blocked_ns") / 1e9),
 		"vc_fill", vc_fill(way), "stalls_per_s",
 		per_second(rates, class, device, "stall_credit"), "drops_per_s",
@@ -169,7 +182,8 @@ static json_t *describe_way(const struct way *way, const char *state)
 			drops_per_second(rates, to_host ? "nics" : "ports",
 				to_host ? way->receiver : way->to)),
 		"retransmissions_per_s",
-		optional(host, per_second(rates, "nics", way->sender, "frames_retransmitted")));
+		optional(host, per_second(rates, "nics", way->sender, "frames_retransmitted")),
+		"late_ns", late_ns(way));
 }
 
 /* Not up, then with losses, then by utilisation. */

@@ -206,9 +206,20 @@ static const char *link_colour(const json_t *link)
 	return NULL;
 }
 
+/* "-" for null and 0. */
+static void print_us(const json_t *entry, const char *name, char out[16])
+{
+	double us = json_value_of(entry, name) / 1e3;
+
+	if (json_is_null(json_object_get(entry, name)) || us == 0)
+		snprintf(out, 16, "-");
+	else
+		snprintf(out, 16, "%.*f", us < 99999 ? 1 : 0, us);
+}
+
 static void print_link(const struct top_print *to, const json_t *link)
 {
-	char way[64], rate[16], used[8], blocked[8], fill[8], stalls[8], drops[8], again[8];
+	char way[64], rate[16], used[8], blocked[8], fill[8], stalls[8], drops[8], late[16];
 
 	snprintf(way, sizeof(way), "%s > %s", lab_text(link, "from"), lab_text(link, "to"));
 	snprintf(rate, sizeof(rate), "%s", lab_text(link, "state"));
@@ -219,9 +230,9 @@ static void print_link(const struct top_print *to, const json_t *link)
 	print_share(link, "vc_fill", fill);
 	print_optional(link, "stalls_per_s", stalls);
 	print_optional(link, "drops_per_s", drops);
-	print_optional(link, "retransmissions_per_s", again);
-	print_line(to, link_colour(link), "%-24.24s %10s %6s %7s %5s %8s %7s %6s", way, rate, used,
-		blocked, fill, stalls, drops, again);
+	print_us(link, "late_ns", late);
+	print_line(to, link_colour(link), "%-23.23s %10s %6s %7s %5s %8s %7s %7s", way, rate, used,
+		blocked, fill, stalls, drops, late);
 }
 
 /* The first ones of a list, and how many more there are. */
@@ -242,17 +253,9 @@ static void print_list(const struct top_print *to, const json_t *list, size_t mo
 
 static void print_links(const struct top_print *to, const json_t *links, size_t most)
 {
-	print_line(to, BOLD, "%-24s %10s %6s %7s %5s %8s %7s %6s", "LINK", "RATE", "USED",
-		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "RESENT");
+	print_line(to, BOLD, "%-23s %10s %6s %7s %5s %8s %7s %7s", "LINK", "RATE", "USED",
+		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "LATE us");
 	print_list(to, links, most, "ends of links", print_link);
-}
-
-static void print_latency(const json_t *host, const char *name, char out[16])
-{
-	if (json_is_null(json_object_get(host, name)) || json_value_of(host, name) == 0)
-		snprintf(out, 16, "-");
-	else
-		snprintf(out, 16, "%.1f", json_value_of(host, name) / 1e3);
 }
 
 static void print_host(const struct top_print *to, const json_t *host)
@@ -266,8 +269,8 @@ static void print_host(const struct top_print *to, const json_t *host)
 	top_rate(json_value_of(host, "goodput_bps"), rate);
 	print_optional(host, "retransmissions_per_s", again);
 	print_optional(host, "failed_per_s", failed);
-	print_latency(host, "latency_p50_ns", p50);
-	print_latency(host, "latency_p99_ns", p99);
+	print_us(host, "latency_p50_ns", p50);
+	print_us(host, "latency_p99_ns", p99);
 	print_line(to, bad ? RED : NULL, "%-15.15s %8s %8s %10s %7s %7s %9s %9s",
 		lab_text(host, "host"), sent, received, rate, again, failed, p50, p99);
 }

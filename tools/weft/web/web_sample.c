@@ -68,7 +68,8 @@ static void add_rate(const struct sample *sample, int64_t way, const char *key, 
 static void add_link(const struct sample *sample, const json_t *link)
 {
 	static const char *const names[][2] = {{"blocked", "blocked"}, {"stalls", "stalls_per_s"},
-		{"drops", "drops_per_s"}, {"retransmissions", "retransmissions_per_s"}};
+		{"drops", "drops_per_s"}, {"retransmissions", "retransmissions_per_s"},
+		{"late", "late_ns"}};
 	int64_t way = web_way_at(sample->lab->topology, lab_text(link, "from"));
 	json_t *fill = fill_at(sample, lab_text(link, "to"));
 	char key[24];
@@ -180,12 +181,13 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 	json_t *rates = lab_rates(lab, before, now, seconds);
 	struct sample sample = {lab, before, now, seconds / lab->config->run.dilation,
 		json_pack(
-			"{s:f,s:O,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,s:O}",
+			"{s:f,s:O,s:O,s:[],s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:{},s:[],s:{},s:{},s:O,"
+			"s:O}",
 			"seconds", sample.seconds, "up", json_object_get(now, "up"), "starved",
 			json_object_get(now, "starved"), "utilisation", "state", "blocked",
-			"stalls", "drops", "retransmissions", "rate", "fill", "roots", "switches",
-			"hosts", "mapper", json_object_get(rates, "mapper"), "processes",
-			json_object_get(rates, "processes"))};
+			"stalls", "drops", "retransmissions", "late", "rate", "fill", "roots",
+			"switches", "hosts", "mapper", json_object_get(rates, "mapper"),
+			"processes", json_object_get(rates, "processes"))};
 
 	add_links(&sample, json_object_get(rates, "links"));
 	add_roots(&sample);

@@ -14,7 +14,7 @@
  * b to a.
  *
  * {"seconds", "up", "utilisation": [a way each, null: unknown], "state", "blocked", "stalls",
- * "drops", "retransmissions", "fill": [a VC each], "roots": [ports], "switches", "hosts", "mapper",
+ * "drops", "retransmissions", "late" (ns, mean), "fill": [a VC each], "roots": [ports], "switches", "hosts", "mapper",
  * "processes", "errors", "errors_count"}
  *
  * "state" to "fill" are objects by the number of the way, with only those that are not "up" or not

@@ -139,7 +139,8 @@ export class Panel {
 			["rate", ways.map((way, i) => loads[i] === null ? "–" : rate(loads[i] * fabric.rateOf(way)))],
 			["load", loads.map(share)], ["blocked", counts("blocked", share)]]
 			.concat(fabric.run ? [["stalls", counts("stalls")]] : [["stalls/s", counts("stalls")],
-				["drops/s", counts("drops")], ["sent again/s", counts("retransmissions")]]);
+				["drops/s", counts("drops")], ["sent again/s", counts("retransmissions")],
+				["late", counts("late", (ns) => ns > 0 ? `${(ns / 1e3).toFixed(1)} us` : "–")]]);
 		[...table.tHead.rows[0].cells].slice(1).forEach((cell, i) => { cell.textContent = fabric.nameOfWay(ways[i]); });
 		table.tBodies[0].replaceChildren(...rows.map(([name, cells]) => {
 			const row = element("tr"), head = element("th", name);
