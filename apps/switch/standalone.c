@@ -240,8 +240,7 @@ static int build_switch(struct standalone *standalone, struct fault *fault)
 		port_profile_init(&standalone->profile[at], port);
 		if (standalone->options->profile)
 			port = &standalone->profile[at].port;
-		poll_switch_attach(
-			standalone_owner(standalone, at), at, port, false, 0, 0, 0, NULL);
+		poll_switch_attach(standalone_owner(standalone, at), at, port, NULL, NULL);
 	}
 	return result;
 }

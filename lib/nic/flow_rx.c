@@ -104,6 +104,7 @@ static void deliver(
 		.bytes = ntohs(header->payload_bytes_be),
 		.injected_ns = packet->injected_ns,
 		.now = now,
+		.due_ps = packet->arrived_ps > nic->due_ps ? packet->arrived_ps : nic->due_ps,
 	};
 
 	rx->begun = true;

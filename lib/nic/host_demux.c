@@ -24,7 +24,7 @@ static void take_synthetic(struct host_demux *demux, const struct nic_delivery *
 {
 	measure_sink_take(demux->sink, delivery);
 	if (delivery->tail && demux->message != NULL)
-		demux->message(demux->message_ctx, delivery->source, delivery->now);
+		demux->message(demux->message_ctx, delivery->source, delivery->due_ps);
 }
 
 void host_demux_deliver(void *ctx, const struct nic_delivery *delivery)

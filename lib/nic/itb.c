@@ -132,10 +132,12 @@ static weft_time ready_at(const struct itb *itb, const struct weft_packet *packe
 	return packet->arrived_ps + itb->config.detection_ps + itb->config.programming_ps;
 }
 
+/* From now on 'arrived_ps' is the time from which it could leave. */
 static struct weft_packet *pop(struct itb *itb, struct itb_fifo *fifo)
 {
 	struct weft_packet *packet = fifo->head;
 
+	packet->arrived_ps = ready_at(itb, packet);
 	fifo->head = packet->next;
 	packet->next = NULL;
 	itb_pool_give(&itb->pool, room_of(itb, packet));
@@ -182,7 +184,8 @@ struct weft_packet *itb_next_data(struct itb *itb, unsigned vc, weft_time now)
 		itb->waiting &= ~(1u << vc);
 	itb->next_vc = (uint8_t)((vc + 1) % FRAME_VCS_MAX);
 	itb->reinjected++;
-	itb->delay_ps += now - packet->arrived_ps;
+	itb->delay_ps +=
+		now - packet->arrived_ps + itb->config.detection_ps + itb->config.programming_ps;
 	leave_message(itb, packet, now);
 	itb_share_sent_in_transit(&itb->turn);
 	return packet;

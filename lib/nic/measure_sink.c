@@ -66,6 +66,8 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 {
 	histogram_reset(&sink->network_ns);
 	histogram_reset(&sink->total_ns);
+	histogram_reset(&sink->network_due_ns);
+	histogram_reset(&sink->total_due_ns);
 	for (unsigned i = 0; i < sink->entries; i++)
 		reset_entry(&sink->entry[i]);
 	sink->measured_messages = sink->measured_bytes = 0;
@@ -160,13 +162,26 @@ static __attribute__((noinline)) bool convert_time(
 	return true;
 }
 
-static void record_total(struct measure_sink *sink, const struct measure_source *source,
-	struct measure_sink_entry *entry, uint64_t now_ns)
+static uint64_t total_of(const struct measure_source *source, uint64_t at_ns)
 {
-	uint64_t total_ns = now_ns > source->generated_ns ? now_ns - source->generated_ns : 0;
+	return at_ns > source->generated_ns ? at_ns - source->generated_ns : 0;
+}
+
+static uint32_t network_of(const struct nic_delivery *delivery, uint64_t at_ns)
+{
+	uint32_t network_ns = (uint32_t)at_ns - delivery->injected_ns;
+
+	return network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns;
+}
+
+static void record_total(struct measure_sink *sink, const struct measure_source *source,
+	struct measure_sink_entry *entry, uint64_t now_ns, uint64_t due_ns)
+{
+	uint64_t total_ns = total_of(source, now_ns);
 
 	if (source->open) {
 		histogram_record(&sink->total_ns, total_ns);
+		histogram_record(&sink->total_due_ns, total_of(source, due_ns));
 		if (entry != NULL)
 			histogram_record(&entry->total_ns, total_ns);
 	}
@@ -176,6 +191,7 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
 	uint64_t now_ns = delivery->now / PS_PER_NS; /* by the source's clock */
+	uint64_t late_ns = now_ns - delivery->due_ps / PS_PER_NS;
 	uint32_t network_ns;
 
 	if (delivery->now < sink->measure_from)
@@ -184,14 +200,13 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 	sink->measured_messages += delivery->tail;
 	if (__builtin_expect(source->clock != NULL, 0) && !convert_time(sink, source, &now_ns))
 		return;
-	network_ns = (uint32_t)now_ns - delivery->injected_ns;
-	if (network_ns > UINT32_MAX - SKEW_NS)
-		network_ns = 0;
+	network_ns = network_of(delivery, now_ns);
 	histogram_record(&sink->network_ns, network_ns);
+	histogram_record(&sink->network_due_ns, network_of(delivery, now_ns - late_ns));
 	if (entry != NULL)
 		histogram_record(&entry->network_ns, network_ns);
 	if (delivery->tail)
-		record_total(sink, source, entry, now_ns);
+		record_total(sink, source, entry, now_ns, now_ns - late_ns);
 }
 
 static void count_entry(struct measure_sink_entry *entry, const struct nic_delivery *delivery)

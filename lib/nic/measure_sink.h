@@ -9,10 +9,11 @@
  *
  * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
  * Total latency: from the generation of a message to the arrival of its last frame, one sample per
- * message. A source on another machine has another clock: its stamps are converted by what is known
- * of that clock when the frame arrives (clock_offset.h), and the greatest bound of the error is
- * kept. Before anything is known of it, its frames are counted and contribute no sample. Nothing
- * that arrives before 'measure_from' is recorded.
+ * message. Both are recorded for the arrival as the loop observed it, and for the due arrival: what
+ * the fabric alone would have taken. A source on another machine has another clock: its stamps are
+ * converted by what is known of that clock when the frame arrives (clock_offset.h), and the
+ * greatest bound of the error is kept. Before anything is known of it, its frames are counted and
+ * contribute no sample. Nothing that arrives before 'measure_from' is recorded.
  *
  * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h).
  */
@@ -60,7 +61,7 @@ struct measure_sink {
 	weft_time measure_from;
 	struct measure_sink_entry *entry; /* [entries]; NULL: not told apart */
 	unsigned entries;
-	struct histogram network_ns, total_ns;
+	struct histogram network_ns, total_ns, network_due_ns, total_due_ns;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
 	struct measure_clocks clocks;               /* likewise */

@@ -72,6 +72,7 @@ struct nic_delivery {
 	uint32_t bytes;
 	uint32_t injected_ns; /* sender's clock when this frame left, modulo 2^32 ns */
 	weft_time now;
+	weft_time due_ps; /* when its arrival was due, or that of the frame it waited for */
 };
 
 struct nic_outcome {
@@ -167,7 +168,11 @@ bool nic_poll(struct nic *nic, weft_time now);
 /* The next frame to send, its credits taken; NULL: nothing can be sent now. It is either 'packet'
  * (NULL: the caller has no memory for one) with the description of a frame to build; or a packet in
  * transit that nic_receive() kept: it is the caller's again, and its frame is sent as is except for
- * the described mutable bytes (frame_update_mutable()). Send in this order. */
+ * the described mutable bytes (frame_update_mutable()). Send in this order.
+ *
+ * packet->arrived_ps tells since when an ideal interface could have sent the frame: of a packet in
+ * transit, when it was ready to go on; of the first frames of a message that was queued at 'now',
+ * its generation; else 'now', and the driver may know better. */
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a
@@ -177,8 +182,9 @@ struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packe
 void nic_frame_build(
 	struct nic *nic, const struct weft_packet *packet, uint8_t *frame, weft_time now);
 
-/* Fills the descriptor of an arrived frame that passed frame_check(). */
-void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now);
+/* Fills the descriptor of an arrived frame that passed frame_check(). 'due_ps': its due arrival. */
+void nic_describe(
+	struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time due_ps);
 
 /* Takes an arrived frame that passed frame_check(), and its descriptor; 'now' is not earlier than
  * the arrival of a FRAME_CLOCK; mapper frames for an agent

@@ -118,7 +118,8 @@ struct nic {
 	struct nic_config config;
 	struct link_end link;
 	unsigned link_due;
-	unsigned held; /* NIC_HELD_...; 0: frames leave, timers run */
+	weft_time due_ps; /* of the frame that is being received */
+	unsigned held;    /* NIC_HELD_...; 0: frames leave, timers run */
 	weft_time held_since;
 	uint64_t count[NIC_COUNTER_COUNT];
 

@@ -13,12 +13,13 @@
 #include "nic_control.h"
 #include "nic_private.h"
 
-void nic_describe(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time now)
+void nic_describe(
+	struct weft_packet *packet, const uint8_t *frame, uint32_t bytes, weft_time due_ps)
 {
 	const struct frame_header *header = frame_header_const(frame);
 
 	*packet = (struct weft_packet){
-		.arrived_ps = now,
+		.arrived_ps = due_ps,
 		.bytes = (uint16_t)bytes,
 		.blocks = (uint16_t)frame_blocks(bytes),
 		.vc = header->vc,
@@ -140,7 +141,8 @@ static enum nic_counter absorb(struct nic *nic, struct weft_packet *packet, weft
 {
 	if (nic->itb == NULL || !itb_is_route(packet))
 		return NIC_DISCARD_ROUTING_ERROR;
-	return itb_absorb(nic->itb, packet, nic->config.sl_to_vc[packet->sl], now, now)
+	return itb_absorb(
+		       nic->itb, packet, nic->config.sl_to_vc[packet->sl], packet->arrived_ps, now)
 		       ? NIC_COUNTER_COUNT
 		       : NIC_ITB_DISCARDED;
 }
@@ -257,6 +259,7 @@ struct weft_packet *nic_receive(
 {
 	struct weft_packet *released;
 
+	nic->due_ps = packet->arrived_ps;
 	if (packet->kind == FRAME_DATA)
 		receive_data(nic, packet, frame, now);
 	else if (is_in_transit(packet))

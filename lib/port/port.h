@@ -28,7 +28,8 @@ struct port;
 struct port_losses; /* port_ethdev.h */
 struct capture;
 
-/* Fills up to 'count' mbufs that have arrived by 'now'; returns their number. */
+/* Fills up to 'count' mbufs that have arrived by 'now'; returns their number. If the port is
+ * 'stamped', each packet descriptor's arrived_ps is the due arrival, not later than 'now'. */
 typedef uint16_t port_rx_fn(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now);
 /* Sends in order; returns the number accepted. For in-memory links each packet descriptor's
@@ -60,6 +61,7 @@ struct port {
 	 * measured. */
 	struct lateness *late;
 	uint8_t cut;     /* port_cut_reason (atomic) */
+	bool stamped;    /* received frames have their due arrival (port_rx_fn) */
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[64];  /* "s0:1" */
@@ -68,6 +70,12 @@ struct port {
 static inline struct weft_packet *mbuf_packet(struct rte_mbuf *mbuf)
 {
 	return (struct weft_packet *)rte_mbuf_to_priv(mbuf);
+}
+
+/* When a frame that the port has received was due. */
+static inline weft_time port_due(const struct port *port, struct rte_mbuf *mbuf, weft_time now)
+{
+	return port->stamped ? mbuf_packet(mbuf)->arrived_ps : now;
 }
 
 static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)

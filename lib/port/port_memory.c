@@ -96,6 +96,7 @@ static void port_fill(struct port *port, const char *name, struct memory_end *en
 		.tx = memory_tx,
 		.close = memory_close,
 		.ctx = end,
+		.stamped = true,
 		.ethdev = RTE_MAX_ETHPORTS,
 		.slots = slots,
 	};

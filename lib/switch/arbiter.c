@@ -25,6 +25,7 @@ void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned
 {
 	if (sw->signal.departures & CONGESTION_LEFT)
 		congestion_control_left(sw->congestion, packet, output, queue);
-	if (sw->signal.departures & CONGESTION_TIMED)
+	if ((sw->signal.departures & CONGESTION_TIMED) &&
+		(sw->contention->driven & BIT64(output)) == 0)
 		contention_leave(sw, packet, output, now);
 }

@@ -13,8 +13,9 @@
  * in the packet's extension, whose check is put right; otherwise it is in packet->latency_ns, which
  * the source has set to 0. Flows are always in the extension.
  *
- * Drivers call switch_set_contention(); the switch calls the rest. A switch without it pays nothing
- * for a packet: departures share the branch of congestion control.
+ * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', where
+ * only they know when a transmission begins; the switch calls the rest. A switch without it pays
+ * nothing for a packet: departures share the branch of congestion control.
  */
 
 #include <stdbool.h>
@@ -47,6 +48,7 @@ struct contention_config {
 
 struct contention {
 	struct contention_config config;
+	uint64_t driven;    /* set: outputs whose driver calls contention_leave() */
 	uint64_t waited_ps; /* of all data packets that have left; data_out is their number */
 	uint64_t recorded;  /* packets whose flows were recorded here (contention_recorded) */
 	uint64_t bad;       /* extensions in frames whose check is wrong: left as they are */
@@ -59,7 +61,7 @@ weft_time contention_threshold(uint32_t frame_bytes, uint64_t rate_bps);
  * Before it stores anything. */
 void switch_set_contention(struct weft_switch *sw, struct contention *contention);
 
-/* A data packet that was admitted at packet->arrived_ps leaves by 'output', and is no longer in its
- * queue. The switch has contention. */
+/* A data packet that could leave from packet->arrived_ps on begins to leave by 'output' at 'now',
+ * and is no longer in its queue. The switch has contention. */
 void contention_leave(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);

@@ -80,8 +80,6 @@ static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsig
 	packet->vc_next = vc;
 	if (sw->fecn != NULL)
 		mark(sw, packet, output);
-	if (sw->contention != NULL)
-		packet->arrived_ps = now;
 	return output;
 }
 

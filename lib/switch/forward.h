@@ -61,8 +61,8 @@ static inline void forward_set_header_vc(struct weft_packet *packet)
 /*
  * Admits a data packet that has arrived whole by packet->in_port. Filled in by the driver: bytes,
  * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control,
- * destination. Returns the output; SWITCH_PORT_NONE: discarded. The caller then calls switch_pass()
- * or switch_store().
+ * destination, and with contention arrived_ps. Returns the output; SWITCH_PORT_NONE: discarded. The
+ * caller then calls switch_pass() or switch_store().
  */
 static inline __attribute__((always_inline)) unsigned switch_admit(
 	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)

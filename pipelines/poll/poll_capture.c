@@ -6,10 +6,10 @@
 #include "frame_check.h"
 
 void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
-	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state)
+	struct rte_mbuf *mbuf, weft_time at, const struct capture_state *state)
 {
 	capture_frame(capture, direction, rte_pktmbuf_mtod(mbuf, const void *),
-		rte_pktmbuf_data_len(mbuf), now, state);
+		rte_pktmbuf_data_len(mbuf), at, state);
 }
 
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state)

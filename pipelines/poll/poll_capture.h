@@ -10,9 +10,10 @@
 #include "capture.h"
 #include "port.h"
 
-/* Captures the whole frame of 'mbuf' with the device's state. */
+/* Captures the whole frame of 'mbuf' with the device's state. 'at': when it was on the wire, which
+ * on a timed link is its due arrival, or the beginning of its transmission. */
 void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
-	struct rte_mbuf *mbuf, weft_time now, const struct capture_state *state);
+	struct rte_mbuf *mbuf, weft_time at, const struct capture_state *state);
 
 /* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid in 'fabric'. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);

@@ -78,7 +78,7 @@ void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mb
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
-	poll_switch_send_own(ps, at, mbuf, now);
+	poll_switch_send_own(ps, at, mbuf, now, now);
 	ps->port[at].agent_sent++;
 }
 

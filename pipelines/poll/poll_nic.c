@@ -67,8 +67,7 @@ struct poll_nic *poll_nic_create(
 	pn->clock = config->clock;
 	pn->stamps.clock = config->clock;
 	pn->tap.fd = -1;
-	tx_queue_init(&pn->tx, config->port, config->timed, config->rate_bps, config->delay_ps,
-		config->slack_ps, config->impairment);
+	tx_queue_init(&pn->tx, config->port, config->timing, config->impairment);
 	pn->sink = measure_sink_create(nic.host, nic.hosts);
 	if (pn->sink == NULL || host_demux_init(&pn->demux, pn->sink, nic.hosts) < 0)
 		goto err;
@@ -170,17 +169,24 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
 	struct weft_packet *packet = mbuf_packet(mbuf);
+	weft_time due = port_due(pn->port, mbuf, now);
+	unsigned kind = frame_header_const(frame)->kind;
 
 	if (!frame_is_good_data_as(frame, bytes, &pn->guard.identity)) {
 		if (!take_in(pn, mbuf)) {
 			rte_pktmbuf_free(mbuf);
 			return;
 		}
-		if (compares_clocks(pn, frame_header_const(frame)->kind))
+		if (compares_clocks(pn, kind))
 			now = arrival_stamps_time(&pn->stamps, mbuf);
+		pn->told_ps = due;
 	}
-	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), now);
+	pn->heard_ps = due;
+	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), due);
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
+	if (kind == FRAME_CREDIT)
+		credit_times_update(
+			&pn->credits, nic_link(pn->nic)->tx, nic_link(pn->nic)->config.vcs, due);
 }
 
 /* One by one, so that each capture shows the credits at the frame's arrival. */
@@ -199,6 +205,7 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 	unsigned count = port_rx(pn->port, mbufs, PORT_BURST, now);
 	struct capture *capture;
 
+	pn->heard_ps = pn->told_ps = 0;
 	if (count == 0)
 		return 0;
 	pn->carried += count;
@@ -275,14 +282,14 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
-static void take_message(void *ctx, uint16_t source, weft_time now)
+static void take_message(void *ctx, uint16_t source, weft_time due_ps)
 {
 	struct poll_nic_goal *goal = ctx;
 
-	if (goal->replay == NULL || now < goal->from_ps)
+	if (goal->replay == NULL || due_ps < goal->from_ps)
 		return;
 	if (!goal_replay_deliver(
-		    goal->replay, goal->rank, goal->goal->rank_of[source], now - goal->from_ps))
+		    goal->replay, goal->rank, goal->goal->rank_of[source], due_ps - goal->from_ps))
 		goal->strays++;
 }
 
@@ -304,9 +311,29 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
-/* Builds the next frame of the interface; NULL without a frame or a buffer for it. A frame in
- * transit needs no buffer. */
-static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
+static bool is_answer(unsigned kind)
+{
+	return kind == FRAME_ACK || kind == FRAME_CREDIT || kind == FRAME_CN || kind == FRAME_FLOW;
+}
+
+/* When an ideal interface could have sent a frame. An answer: when what it answers came. Data that
+ * has waited, with a free wire: when the control frame came that lets it go. */
+static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet, weft_time now)
+{
+	const struct credit_tx *tx = &nic_link(pn->nic)->tx[packet->vc];
+	weft_time ready = packet->arrived_ps;
+
+	if (packet->control)
+		return is_answer(packet->kind) && ready == now && pn->heard_ps != 0 ? pn->heard_ps
+										    : ready;
+	if (ready == now)
+		ready = !pn->idle ? 0 : pn->told_ps != 0 ? pn->told_ps : now;
+	return RTE_MAX(ready, credit_times_of(&pn->credits, packet->vc, tx->sent));
+}
+
+/* Builds the next frame of the interface, whose transmission begins at '*begin'; NULL without a
+ * frame or a buffer for it. A frame in transit needs no buffer. */
+static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *begin)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
 	struct weft_packet *packet, *next;
@@ -317,8 +344,10 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 	pn->spare = next == packet ? NULL : mbuf;
 	if (next == NULL)
 		return NULL;
+	*begin = tx_queue_begin(&pn->tx, ready_at(pn, next, now), now);
 	if (next != packet)
 		return pass_on(next);
+	packet->injected_ns = (uint32_t)(*begin / PS_PER_NS);
 	if (compares_clocks(pn, packet->kind))
 		now = clock_now(pn->clock);
 	nic_frame_build(pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), now);
@@ -330,22 +359,26 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now)
 static unsigned transmit(struct poll_nic *pn, weft_time now)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
+	weft_time begin;
 	uint16_t count = 0;
+	bool idle = false;
 
 	tx_queue_flush(&pn->tx, now);
 	while (count < PORT_BURST && tx_queue_ready(&pn->tx, now)) {
-		struct rte_mbuf *mbuf = next_frame(pn, now);
+		struct rte_mbuf *mbuf = next_frame(pn, now, &begin);
 
-		if (mbuf == NULL)
+		idle = mbuf == NULL;
+		if (idle)
 			break;
 		/* Most frames are data, which has no seal. */
 		if (mbuf_packet(mbuf)->control)
 			pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
 		else
 			pn->carried++;
-		tx_queue_stamp(&pn->tx, mbuf, now);
+		tx_queue_stamp(&pn->tx, mbuf, begin);
 		mbufs[count++] = mbuf;
 	}
+	pn->idle = idle;
 	if (count > 0)
 		poll_nic_send(pn, mbufs, count, now);
 	return count;

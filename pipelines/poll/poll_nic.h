@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "arrival_stamps.h"
+#include "credit_times.h"
 #include "device_control.h"
 #include "fault.h"
 #include "goal_replay.h"
@@ -40,10 +41,9 @@ struct poll_nic_config {
 	const struct link_key *key; /* of its link's control frames; NULL: none */
 	struct port *port;
 	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
-	/* In-memory links: the transmit queue enforces rate and delay (tx_queue.h). */
-	bool timed;
-	uint64_t rate_bps;
-	weft_time delay_ps, slack_ps;
+	/* Of an in-memory link, whose rate and delay the transmit queue enforces (tx_queue.h);
+	 * else NULL. Copied. */
+	const struct tx_timing *timing;
 	struct impairment *impairment; /* NULL: none */
 	/* Read for frames that compare clocks, the caller's; NULL: poll_nic_set_clocks() fails. */
 	const struct clock *clock;
@@ -81,6 +81,11 @@ struct poll_nic {
 	struct rte_mempool *pool;
 	const struct clock *clock; /* NULL: see the configuration */
 	struct tx_queue tx;
+	struct credit_times credits;
+	/* Due arrivals of the last frame, and of the last one but data, that this iteration has
+	 * received; 0: none. */
+	weft_time heard_ps, told_ps;
+	bool idle;              /* the last iteration ended with nothing to send and a free wire */
 	struct rte_mbuf *spare; /* allocated, not used yet */
 	struct measure_sink *sink;
 	struct host_demux demux;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "capture.h"
+#include "contention.h"
 #include "forward.h"
 #include "frame_check.h"
 #include "latency.h"
@@ -28,16 +29,16 @@ struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempoo
 	return ps;
 }
 
-void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
-	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment)
+void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
+	const struct tx_timing *timing, struct impairment *impairment)
 {
 	ps->port[at].port = port;
 	poll_switch_guard(ps, at, FRAME_FABRIC_NONE, NULL);
-	tx_queue_init(&ps->port[at].tx, port, timed, rate_bps, delay_ps, slack_ps, impairment);
+	tx_queue_init(&ps->port[at].tx, port, timing, impairment);
 	ps->present |= BIT64(at);
 	if (port->idle != NULL)
 		ps->keeps_house |= BIT64(at);
-	if (!timed)
+	if (timing == NULL)
 		ps->direct |= BIT64(at);
 }
 
@@ -85,6 +86,7 @@ static bool receive_control(
 	}
 	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, true);
 	packet->kind = frame_header(frame)->kind;
+	packet->arrived_ps = port_due(ps->port[at].port, mbuf, now);
 	switch_receive_control(ps->sw, packet, now);
 	update_frame(frame, packet);
 	if (ps->sw->for_agent != NULL)
@@ -109,6 +111,7 @@ static __attribute__((noinline)) void receive_queued(
 	struct weft_packet *packet = mbuf_packet(mbuf);
 
 	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, false);
+	packet->arrived_ps = port_due(ps->port[at].port, mbuf, now);
 	if (__builtin_expect(ps->part == NULL, 1))
 		switch_receive(ps->sw, packet, now);
 	else
@@ -194,7 +197,7 @@ static inline void append_burst(
  * those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
 	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
-	uint64_t *filled, const bool voq, const bool parted)
+	uint64_t *filled, weft_time now, const bool voq, const bool parted)
 {
 	uint32_t word = packet->mutable_word, bytes = packet->bytes;
 	unsigned output;
@@ -205,6 +208,7 @@ static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch
 		return output;
 	frame_change_mutable(rte_pktmbuf_mtod(mbuf, uint8_t *), word, packet->mutable_word);
 	if (parted && switch_part_is_foreign(ps->part, output)) {
+		mbuf_packet(mbuf)->arrived_ps = port_due(ps->port[packet->in_port].port, mbuf, now);
 		switch_part_hand(ps->part, mbuf_packet(mbuf), packet, output);
 		return output;
 	}
@@ -239,7 +243,7 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 		rx_meta_read(&packet, frame, bytes);
 		packet.in_port = (uint8_t)at;
 		packet.bytes = (uint16_t)bytes;
-		output = pass_on(ps, port, mbuf, &packet, &filled, voq, parted);
+		output = pass_on(ps, port, mbuf, &packet, &filled, now, voq, parted);
 		if (__builtin_expect(output == SWITCH_PORT_NONE, 0))
 			receive_queued(ps, at, mbuf, now);
 	}
@@ -389,18 +393,55 @@ static __attribute__((noinline)) void seal_control(
 			!poll_guard_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
+/* When an ideal switch could have sent a data packet that has left its queue: it had come, it had
+ * credits, and without VOQs its input had read out the packet before it. */
+static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
+{
+	const struct credit_tx *tx = &ps->sw->port[at].link.tx[packet->vc_next];
+	weft_time credits = credit_times_of(&ps->port[at].credits, packet->vc_next, tx->sent);
+	weft_time ready = RTE_MAX(packet->arrived_ps, credits);
+
+	return ps->sw->voq ? ready : RTE_MAX(ready, ps->port[packet->in_port].left_at);
+}
+
+/* The data packet's space is free when its tail has left (poll_switch_hold_leaving()). */
+static void note_leaving(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
+{
+	struct poll_switch_port *from = &ps->port[packet->in_port];
+	weft_time end = ps->port[at].tx.pacer.free_at;
+
+	ps->port[at].leaving = (struct poll_switch_leaving){
+		.end = end, .blocks = packet->blocks, .input = packet->in_port, .vc = packet->vc};
+	from->left_at = RTE_MAX(from->left_at, end);
+}
+
+/* Stamps a packet that leaves by a port with a wire time. */
+static void depart(struct poll_switch *ps, unsigned at, struct weft_packet *packet, weft_time now)
+{
+	struct tx_queue *tx = &ps->port[at].tx;
+	weft_time ready = packet->control ? packet->arrived_ps : ready_at(ps, at, packet);
+	weft_time begin = tx_queue_begin(tx, ready, now);
+
+	if (!packet->control && ps->sw->contention != NULL)
+		contention_leave(ps->sw, packet, at, begin);
+	tx_queue_stamp(tx, packet_mbuf(packet), begin);
+	if (!packet->control && ps->part == NULL)
+		note_leaving(ps, at, packet);
+}
+
 /* The same for a port with a wire time: one frame at a time, until the wire is busy. */
 static unsigned collect_timed(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
-	struct tx_queue *tx = &ps->port[at].tx;
 	struct weft_packet *packet;
 	unsigned count = 0;
 
-	while (count < PORT_BURST && tx_queue_ready(tx, now) &&
+	if (ps->sw->contention != NULL)
+		ps->sw->contention->driven |= BIT64(at);
+	while (count < PORT_BURST && tx_queue_ready(&ps->port[at].tx, now) &&
 		switch_transmit(ps->sw, at, &packet, 1, now) == 1) {
-		mbufs[count] = packet_mbuf(packet);
-		tx_queue_stamp(tx, mbufs[count++], now);
+		depart(ps, at, packet, now);
+		mbufs[count++] = packet_mbuf(packet);
 	}
 	return count;
 }
@@ -423,9 +464,12 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-void poll_switch_send_own(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
+void poll_switch_send_own(
+	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now)
 {
-	tx_queue_stamp(&ps->port[at].tx, mbuf, now);
+	struct tx_queue *tx = &ps->port[at].tx;
+
+	tx_queue_stamp(tx, mbuf, tx_queue_begin(tx, ready, now));
 	send_burst(ps, at, &mbuf, 1, false, now);
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "arn_guard.h"
+#include "credit_times.h"
 #include "device_control.h"
 #include "fault.h"
 #include "link_falls.h"
@@ -40,9 +41,20 @@ struct poll_switch_source {
 	uint64_t spoofed, control_spoofed; /* frames discarded */
 };
 
+/* The packet that a timed output sent last, until its tail has left. */
+struct poll_switch_leaving {
+	weft_time end;
+	uint32_t blocks;
+	uint8_t input, vc; /* where it was stored */
+};
+
 struct poll_switch_port {
 	struct port *port; /* NULL: no cable */
 	struct tx_queue tx;
+	struct credit_times credits;
+	struct poll_switch_leaving leaving;
+	weft_time left_at;    /* when the last packet of this input has left by a timed output */
+	weft_time granted_at; /* time of the last credit frame */
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
@@ -109,8 +121,8 @@ struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempoo
 void poll_switch_destroy(struct poll_switch *ps);
 
 /* Port 'at' sends by 'port'; see tx_queue_init() for the rest. */
-void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port, bool timed,
-	uint64_t rate_bps, weft_time delay_ps, weft_time slack_ps, struct impairment *impairment);
+void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
+	const struct tx_timing *timing, struct impairment *impairment);
 
 /* Number of the fabric that the port belongs to; with a key its control frames have seals. Before
  * the first poll_switch_run(); without it number 0 and no seals. 'key' (NULL: none) stays the

@@ -19,7 +19,8 @@ void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct
 
 	frame->packet =
 		good && frame_header_const(bytes)->kind == FRAME_DATA ? mbuf_packet(mbuf) : NULL;
-	frame->slot = capture_begin(capture, PCAPNG_IN, bytes, rte_pktmbuf_data_len(mbuf), now);
+	frame->slot = capture_begin(capture, PCAPNG_IN, bytes, rte_pktmbuf_data_len(mbuf),
+		port_due(ps->port[at].port, mbuf, now));
 }
 
 static bool is_foreign(const struct poll_switch *ps, unsigned output)
@@ -94,6 +95,7 @@ void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct c
 			if (packet->stalled)
 				state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);
 		}
-		poll_capture_frame(capture, PCAPNG_OUT, mbufs[i], now, &state);
+		poll_capture_frame(capture, PCAPNG_OUT, mbufs[i],
+			tx_queue_began(&ps->port[at].tx, mbufs[i], now), &state);
 	}
 }

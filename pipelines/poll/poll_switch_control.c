@@ -47,7 +47,7 @@ bool poll_switch_control_send(
 		ps->port[at].agent_lost++;
 		return true;
 	}
-	poll_switch_send_own(ps, at, mbuf, now);
+	poll_switch_send_own(ps, at, mbuf, now, now);
 	ps->port[at].agent_sent++;
 	return true;
 }

@@ -52,6 +52,8 @@ void poll_switch_receive_link(
 	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
 		   credit.vcs == ps->sw->vcs) {
 		switch_on_credit(ps->sw, at, &credit, now);
+		credit_times_update(&ps->port[at].credits, ps->sw->port[at].link.tx, ps->sw->vcs,
+			port_due(ps->port[at].port, mbuf, now));
 	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
 		switch_on_hello(ps->sw, at, &hello, now);
 		poll_switch_learn_host(ps, at);
@@ -71,7 +73,7 @@ static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte
 }
 
 static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf,
-	enum frame_kind kind, unsigned payload_bytes, weft_time now)
+	enum frame_kind kind, unsigned payload_bytes, weft_time ready, weft_time now)
 {
 	struct poll_guard *guard = &ps->port[at].guard;
 	struct frame_fields fields = {.kind = kind,
@@ -88,7 +90,14 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
-	poll_switch_send_own(ps, at, mbuf, now);
+	poll_switch_send_own(ps, at, mbuf, ready, now);
+}
+
+/* A credit frame is ready when the tail of the last packet that it frees has left: began it when
+ * the loop comes, it would end the catching up of the data behind it. */
+static weft_time credit_ready(const struct poll_switch_port *port, weft_time now)
+{
+	return port->left_at > port->granted_at && port->left_at < now ? port->left_at : now;
 }
 
 /* The data sent before has left the transmitter, so the totals count exactly the data before this
@@ -102,7 +111,9 @@ static void send_credit(struct poll_switch *ps, unsigned at, weft_time now)
 	if (payload == NULL)
 		return;
 	link_end_fill_credit(&ps->sw->port[at].link, &credit, now);
-	end_link_local(ps, at, mbuf, FRAME_CREDIT, control_credit_encode(&credit, payload), now);
+	end_link_local(ps, at, mbuf, FRAME_CREDIT, control_credit_encode(&credit, payload),
+		credit_ready(&ps->port[at], now), now);
+	ps->port[at].granted_at = now;
 }
 
 static void send_hello(struct poll_switch *ps, unsigned at, weft_time now)
@@ -114,7 +125,7 @@ static void send_hello(struct poll_switch *ps, unsigned at, weft_time now)
 	if (payload == NULL)
 		return;
 	link_end_fill_hello(&ps->sw->port[at].link, &hello, now);
-	end_link_local(ps, at, mbuf, FRAME_HELLO, control_hello_encode(&hello, payload), now);
+	end_link_local(ps, at, mbuf, FRAME_HELLO, control_hello_encode(&hello, payload), now, now);
 }
 
 static void send_arn(
@@ -131,7 +142,8 @@ static void send_arn(
 	if (payload == NULL)
 		return;
 	port->arns_out++;
-	end_link_local(ps, arn->port, mbuf, FRAME_ARN, control_arn_encode(&arn->arn, payload), now);
+	end_link_local(
+		ps, arn->port, mbuf, FRAME_ARN, control_arn_encode(&arn->arn, payload), now, now);
 }
 
 void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now)
@@ -144,14 +156,43 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now)
 		send_arn(ps, &arn, now);
 }
 
+/* Packets whose tail has not left yet still fill the buffer of 'input', though they have left its
+ * queues: 'held' takes their blocks from those released, else gives them back. */
+static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, bool held)
+{
+	struct credit_rx *rx = ps->sw->port[input].link.rx;
+
+	for (unsigned at = 0; at < ps->ports; at++) {
+		const struct poll_switch_leaving *leaving = &ps->port[at].leaving;
+
+		if (leaving->input != input || leaving->end <= now)
+			continue;
+		if (held)
+			rx[leaving->vc].released -= leaving->blocks;
+		else
+			rx[leaving->vc].released += leaving->blocks;
+	}
+}
+
+static void send_due(struct poll_switch *ps, unsigned at, unsigned due, weft_time now)
+{
+	if (due & LINK_SEND_HELLO)
+		send_hello(ps, at, now);
+	if (due & LINK_SEND_CREDIT)
+		send_credit(ps, at, now);
+}
+
 void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	struct link_end *link = &ps->sw->port[at].link;
 	bool dark = port_is_cut_by(ps->port[at].port, PORT_CUT_CARRIER);
+	bool leaving = ps->port[at].left_at > now;
 	unsigned due;
 
 	if (__builtin_expect(dark != link->dark, 0))
 		link_end_set_dark(link, dark, now);
+	if (leaving)
+		hold_leaving(ps, at, now, true);
 	due = switch_poll_link(ps->sw, at, now);
 
 	/* A port without a reader may never take what waits for it. */
@@ -160,11 +201,8 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 		tx_queue_drain(&ps->port[at].tx);
 		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);
 	}
-	if ((due & (LINK_SEND_CREDIT | LINK_SEND_HELLO)) == 0 ||
-		!tx_queue_has_room(&ps->port[at].tx))
-		return;
-	if (due & LINK_SEND_HELLO)
-		send_hello(ps, at, now);
-	if (due & LINK_SEND_CREDIT)
-		send_credit(ps, at, now);
+	if (tx_queue_has_room(&ps->port[at].tx))
+		send_due(ps, at, due, now);
+	if (leaving)
+		hold_leaving(ps, at, now, false);
 }

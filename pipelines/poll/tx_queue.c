@@ -4,15 +4,18 @@
 
 #include <string.h>
 
-void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t rate_bps,
-	weft_time delay_ps, weft_time slack_ps, struct impairment *impairment)
+void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timing *timing,
+	struct impairment *impairment)
 {
 	memset(tx, 0, sizeof(*tx));
 	tx->port = port;
-	tx->timed = timed;
-	pacer_init(&tx->pacer, rate_bps, slack_ps);
-	tx->delay_ps = delay_ps;
 	tx->impairment = impairment;
+	if (timing == NULL)
+		return;
+	tx->timed = true;
+	tx->cut_through = timing->cut_through;
+	pacer_init(&tx->pacer, timing->rate_bps, timing->catch_up_ps);
+	tx->delay_ps = timing->delay_ps;
 }
 
 /* --- frames on the way --- */

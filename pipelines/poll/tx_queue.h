@@ -8,7 +8,9 @@
  * impairments. One thread, but tx_queue_pace().
  *
  * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and hands
- * over all that it took.
+ * over all that it took. For each frame it determines when the transmission begins
+ * (tx_queue_begin()) and stamps the frame with its due arrival (tx_queue_stamp()), before which the
+ * far end does not see it.
  */
 
 #include <stdbool.h>
@@ -26,23 +28,35 @@ struct delay_line {
 	struct rte_mbuf *frame[DELAY_LINE_FRAMES];
 };
 
+/* The wire of a timed port. */
+struct tx_timing {
+	uint64_t rate_bps; /* 0: unlimited */
+	weft_time delay_ps;
+	weft_time catch_up_ps; /* pacer.h */
+	/* The far end is a switch that forwards a frame when its header has come; else the whole
+	 * frame is awaited there. */
+	bool cut_through;
+};
+
 struct tx_queue {
 	struct port *port;
 	bool timed; /* enforce rate and delay */
+	bool cut_through;
 	/* Of a port that does not know when a frame is due: frames wait here until they are. NULL:
 	 * the port is not paced, and never was, or knows it (atomic). */
 	struct delay_line *line;
 	struct pacer pacer;
 	weft_time delay_ps;
+	weft_time last_due;            /* of the last frame: a shorter delay overtakes nothing */
 	struct impairment *impairment; /* NULL: none */
 	uint16_t waiting;
 	struct rte_mbuf *queue[2 * PORT_BURST]; /* a burst, and link-local frames behind it */
 	uint64_t lost;                          /* waiting data frames that were discarded */
 };
 
-/* 'slack_ps': see pacer.h. An ethdev has its own rate and delay: 0 and 0. */
-void tx_queue_init(struct tx_queue *tx, struct port *port, bool timed, uint64_t rate_bps,
-	weft_time delay_ps, weft_time slack_ps, struct impairment *impairment);
+/* 'timing': NULL for a port with a rate and a delay of its own, such as an ethdev. */
+void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timing *timing,
+	struct impairment *impairment);
 
 /* Paces a port that is not in-memory: from now on each frame is handed to the port when its
  * transmission at this rate and the delay are over, at most DELAY_LINE_FRAMES of them on the way;
@@ -65,14 +79,37 @@ static inline bool tx_queue_has_room(const struct tx_queue *tx)
 	return tx->waiting <= PORT_BURST;
 }
 
-/* Charges the frame's transmission time to a timed wire. */
-static inline void tx_queue_stamp(struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time now)
+/* When the transmission of a frame begins that an ideal device could have sent at 'ready'. It is
+ * stamped next. */
+static inline weft_time tx_queue_begin(struct tx_queue *tx, weft_time ready, weft_time now)
 {
-	if (tx->timed)
-		mbuf_packet(mbuf)->arrived_ps =
-			pacer_send(
-				&tx->pacer, now, rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD) +
-			tx->delay_ps;
+	return tx->timed ? pacer_begin(&tx->pacer, ready, now) : now;
+}
+
+/* Charges the frame's transmission, which begins at 'begin', to a timed wire. */
+static inline void tx_queue_stamp(struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time begin)
+{
+	weft_time due;
+
+	if (!tx->timed)
+		return;
+	due = pacer_send(&tx->pacer, begin, rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD);
+	due = (tx->cut_through ? begin : due) + tx->delay_ps;
+	if (due < tx->last_due)
+		due = tx->last_due;
+	tx->last_due = mbuf_packet(mbuf)->arrived_ps = due;
+}
+
+/* When the transmission of a stamped frame began, for captures. */
+static inline weft_time tx_queue_began(
+	const struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time now)
+{
+	uint64_t wire = rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD;
+
+	if (!tx->timed)
+		return now;
+	return mbuf_packet(mbuf)->arrived_ps - tx->delay_ps -
+	       (tx->cut_through ? 0 : wire * tx->pacer.ps_per_byte);
 }
 
 /* Sends up to PORT_BURST stamped frames; queues those that the port does not take. */

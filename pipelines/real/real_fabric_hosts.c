@@ -116,8 +116,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	const struct topology *topology = fabric->options.topology;
 	const struct topology_port at = {DEVICE_HOST, host->number, 0};
 	const struct device_config from = real_device_config(fabric);
-	struct poll_nic_config config = {.pool = fabric->data_pool, .slack_ps = REAL_SLACK_PS};
-	const struct topology_link *link;
+	struct poll_nic_config config = {.pool = fabric->data_pool};
 	int result;
 
 	host->edge = find_edge(fabric, host->number);
@@ -128,7 +127,6 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	result = copy_routes(fabric, host, fault);
 	if (result < 0)
 		return result;
-	link = &topology->link_at[host->end->link];
 	device_config_nic(&from, host->number, host->routes, host->end->port.slots, &config.nic);
 	if (host->edge != NULL) {
 		config.nic.payloads = TAP_MESSAGES;
@@ -137,9 +135,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	config.nic.fabric = fabric->options.fabric;
 	config.key = real_end_key(fabric, host->end);
 	config.port = &host->end->port;
-	config.timed = host->end->timed;
-	config.rate_bps = link->rate_bps;
-	config.delay_ps = link->delay_ps;
+	config.timing = host->end->timed ? &host->end->timing : NULL;
 	config.impairment = real_end_impairment(host->end);
 	config.clock = &fabric->clock;
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);

@@ -42,6 +42,9 @@ static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps
 	weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
 {
 	if (end->timed) {
+		/* Another rate than planned: whole frames are awaited, so that none runs dry. */
+		if (rate_bps != end->timing.rate_bps)
+			STORE(tx->cut_through, false);
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
 		STORE(tx->delay_ps, delay_ps);
 	} else if (tx_queue_pace(tx, rate_bps, delay_ps) < 0)

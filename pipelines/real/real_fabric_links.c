@@ -9,6 +9,7 @@
 #include "frame_fit.h"
 #include "frame_room.h"
 #include "link_order.h"
+#include "link_timing.h"
 #include "port_ethdev.h"
 #include "port_shared.h"
 
@@ -189,6 +190,20 @@ static int watch_lateness(struct port *port, struct fault *fault)
 	return port->late != NULL ? 0 : fault_set(fault, ENOMEM, "%s: no memory", port->name);
 }
 
+/* The wire from this end. */
+static void set_timing(const struct real_fabric *fabric, struct real_end *end)
+{
+	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
+	const struct real_end *far = &fabric->end[(end - fabric->end) ^ 1];
+
+	end->timed = true;
+	end->timing = (struct tx_timing){.rate_bps = link->rate_bps,
+		.delay_ps = link->delay_ps,
+		.catch_up_ps = REAL_CATCH_UP_PS,
+		.cut_through = link_cuts_through(fabric->options.topology,
+			fabric->options.run->sw.switching, link->rate_bps, far->at)};
+}
+
 static int open_memory(
 	struct real_fabric *fabric, struct real_end *a, struct real_end *b, struct fault *fault)
 {
@@ -200,7 +215,8 @@ static int open_memory(
 	result =
 		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
 	a->open = b->open = result == 0;
-	a->timed = b->timed = true;
+	set_timing(fabric, a);
+	set_timing(fabric, b);
 	if (result == 0)
 		result = watch_lateness(&a->port, fault) | watch_lateness(&b->port, fault);
 	return result < 0 ? result : check_room(fabric, &a->port, fault);

@@ -178,6 +178,8 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	result->out_of_order += sink->out_of_order;
 	histogram_merge(&result->network_ns, &sink->network_ns);
 	histogram_merge(&result->total_ns, &sink->total_ns);
+	histogram_merge(&result->network_due_ns, &sink->network_due_ns);
+	histogram_merge(&result->total_due_ns, &sink->total_due_ns);
 	add_clocks(result, &sink->clocks);
 	/* Messages without a route, or for a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];

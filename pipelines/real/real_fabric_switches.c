@@ -39,13 +39,11 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 	for (unsigned port = 0; port < device->sw->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
 		struct real_end *end = real_end_at(fabric, at);
-		const struct topology_link *link;
 
 		if (end == NULL)
 			continue;
-		link = &fabric->options.topology->link_at[end->link];
-		poll_switch_attach(real_switch_loop(device, port), port, &end->port, end->timed,
-			link->rate_bps, link->delay_ps, REAL_SLACK_PS, real_end_impairment(end));
+		poll_switch_attach(real_switch_loop(device, port), port, &end->port,
+			end->timed ? &end->timing : NULL, real_end_impairment(end));
 		poll_switch_guard(real_switch_loop(device, port), port, fabric->options.fabric,
 			real_end_key(fabric, end));
 	}

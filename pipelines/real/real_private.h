@@ -41,7 +41,8 @@ struct real_end {
 	struct impairment impairment;
 	bool attached; /* its ethdev was found */
 	bool open;
-	bool timed; /* its rate and delay are ours to enforce */
+	bool timed; /* its rate and delay are ours to enforce: */
+	struct tx_timing timing;
 };
 
 /* A switch that lives here. */
@@ -188,8 +189,9 @@ struct real_fabric {
 	struct real_shortage shortage;
 };
 
-/* The time that a transmitter may make up for, because its loop was elsewhere. */
-#define REAL_SLACK_PS (200 * PS_PER_US)
+/* How far a transmitter catches up because its loop was elsewhere (pacer.h). Loops on a busy
+ * machine do not run for some ten milliseconds at a time. */
+#define REAL_CATCH_UP_PS (20 * PS_PER_MS)
 
 /* Device i of n is in loop i * loops / n: neighbours in number, which are neighbours in the
  * network, stay together. The first one of a loop's; that of the next loop is one behind its last.

@@ -463,6 +463,16 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "wall", wall_json(result));
 }
 
+/* On the virtual clock every arrival is observed when it is due. */
+static json_t *due_json(const struct run_result *result, const struct run_latencies *observed)
+{
+	const struct run_latencies due = {
+		.network_ns = &result->network_due_ns, .total_ns = &result->total_due_ns};
+	bool all = result->network_due_ns.count == 0;
+
+	return run_result_latencies_json(result, all ? observed : &due, false);
+}
+
 json_t *run_result_json(const struct run_result *result, json_t *config)
 {
 	const struct run_latencies latencies = {.network_ns = &result->network_ns,
@@ -470,15 +480,16 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		.network_mean_ns = result->network_mean_ns,
 		.total_mean_ns = result->total_mean_ns};
 	bool histograms = wants_histograms(config);
-	json_t *root = json_pack("{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:o,s:o}",
-		"weft", FORMAT, "config", config != NULL ? config : json_object(), "seed",
-		(json_int_t)result->seed, "topology", "name", result->topology, "hosts",
-		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "packets",
-		traffic_json(&result->packets), "messages", traffic_json(&result->messages),
-		"throughput", "offered", result->offered, "accepted", result->accepted,
-		"flits_per_ns_per_switch", result->flits_per_ns_per_switch, "latency_ns",
-		run_result_latencies_json(result, &latencies, histograms), "series",
-		series_json(result));
+	json_t *root = json_pack(
+		"{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:o,s:o,s:o}", "weft", FORMAT,
+		"config", config != NULL ? config : json_object(), "seed", (json_int_t)result->seed,
+		"topology", "name", result->topology, "hosts", (json_int_t)result->hosts,
+		"switches", (json_int_t)result->switches, "packets", traffic_json(&result->packets),
+		"messages", traffic_json(&result->messages), "throughput", "offered",
+		result->offered, "accepted", result->accepted, "flits_per_ns_per_switch",
+		result->flits_per_ns_per_switch, "latency_ns",
+		run_result_latencies_json(result, &latencies, histograms), "latency_due_ns",
+		due_json(result, &latencies), "series", series_json(result));
 
 	if (root != NULL)
 		json_object_set(root, "dilation", json_object_get(config, "dilation"));

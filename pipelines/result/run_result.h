@@ -162,6 +162,9 @@ struct run_result {
 	double offered, accepted; /* fractions of the hosts' link rate */
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns;
+	/* The same for due arrivals: what the fabric alone would have taken. Of a run on the
+	 * virtual clock, where nothing is late, they are empty. */
+	struct histogram network_due_ns, total_due_ns;
 	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
 	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;

@@ -83,6 +83,9 @@ json_t *run_result_part_json(const struct run_result *result)
 #undef X
 	json_object_set_new(part, "network_ns", run_result_histogram_part(&result->network_ns));
 	json_object_set_new(part, "total_ns", run_result_histogram_part(&result->total_ns));
+	json_object_set_new(
+		part, "network_due_ns", run_result_histogram_part(&result->network_due_ns));
+	json_object_set_new(part, "total_due_ns", run_result_histogram_part(&result->total_due_ns));
 	json_object_set_new(part, "spent_ns", run_result_histogram_part(&result->wall.spent_ns));
 	json_object_set_new(part, "late_ns", run_result_histogram_part(&result->fidelity.late_ns));
 	json_object_set_new(part, "samples", samples_part(result));
@@ -246,6 +249,12 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 	if (result == 0)
 		result = run_result_add_histogram(
 			&into->total_ns, json_object_get(part, "total_ns"));
+	if (result == 0)
+		result = run_result_add_histogram(
+			&into->network_due_ns, json_object_get(part, "network_due_ns"));
+	if (result == 0)
+		result = run_result_add_histogram(
+			&into->total_due_ns, json_object_get(part, "total_due_ns"));
 	if (result == 0)
 		result = run_result_add_histogram(
 			&into->wall.spent_ns, json_object_get(part, "spent_ns"));

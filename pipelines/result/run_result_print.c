@@ -215,6 +215,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);
 	print_latency(result, "total latency", &result->total_ns, out);
+	print_latency(result, "network latency, due", &result->network_due_ns, out);
 	print_clocks(result, out);
 	/* One entry of all hosts for ever is the whole result. */
 	for (unsigned i = 0; i < result->entries; i++)

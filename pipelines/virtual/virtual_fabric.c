@@ -409,7 +409,6 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->hosts = topology->hosts;
 	fabric->vcs = run_config_vcs(run);
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
-	fabric->cut_through = run->sw.switching == RUN_SWITCHING_CUT_THROUGH;
 	fabric->goal_ended = WEFT_TIME_NEVER;
 	fabric->answers = run->nic.control != SOURCE_CONTROL_NONE;
 	fabric->counted_bytes = FRAME_WIRE_OVERHEAD;

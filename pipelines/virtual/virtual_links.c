@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "link_timing.h"
 
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
@@ -20,20 +21,6 @@ static uint32_t order_of(
 {
 	return at.kind == DEVICE_SWITCH ? VIRTUAL_SWITCH_ORDER(at.device, at.port, kind)
 					: virtual_host_order(fabric, at.device, kind);
-}
-
-/* True if this switch has an output that is faster than a link into it: what cuts through there
- * could run dry. */
-static bool has_faster_output(const struct virtual_fabric *fabric, uint32_t at, uint64_t rate_bps)
-{
-	for (unsigned port = 0; port < SWITCH_PORTS_MAX; port++) {
-		const struct topology_port end = {DEVICE_SWITCH, at, (uint8_t)port};
-		const struct topology_link *link = topology_link_at(fabric->topology, end);
-
-		if (link != NULL && link->rate_bps > rate_bps)
-			return true;
-	}
-	return false;
 }
 
 static void open_channel(struct virtual_fabric *fabric, const struct topology_link *link,
@@ -50,8 +37,8 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 		.arrive = order_of(fabric, to, VIRTUAL_ARRIVE),
 		.credit = order_of(fabric, to, VIRTUAL_CREDIT),
 		.blocked_since = WEFT_TIME_NEVER,
-		.waits = to.kind == DEVICE_HOST || !fabric->cut_through ||
-			 has_faster_output(fabric, to.device, link->rate_bps),
+		.waits = !link_cuts_through(
+			fabric->topology, fabric->run->sw.switching, link->rate_bps, to),
 		.lane = to.kind == DEVICE_HOST ? VIRTUAL_LANE_HOST : VIRTUAL_LANE_SWITCH,
 	};
 }

@@ -226,7 +226,6 @@ struct virtual_fabric {
 	struct virtual_crossbar *crossbar; /* [switches] */
 	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
-	bool cut_through;
 	bool credit_each; /* a credit frame for each packet */
 	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
 	 */

@@ -240,6 +240,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	struct virtual_tx *channel;
 	unsigned output;
 
+	packet->arrived_ps = now;
 	packet->in_port = (uint8_t)input;
 	packet->vc = packet->header_vc;
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;

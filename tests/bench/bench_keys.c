@@ -100,7 +100,7 @@ static void make_host(struct bench *bench, uint16_t i)
 	bench->host[i] = poll_nic_create(&config, bench->now, &fault);
 	if (bench->host[i] == NULL)
 		die(fault.text);
-	poll_switch_attach(bench->ps, i, &bench->switch_port[i], false, 0, 0, 0, NULL);
+	poll_switch_attach(bench->ps, i, &bench->switch_port[i], NULL, NULL);
 	poll_switch_guard(bench->ps, i, 0, bench->sealed ? &bench->link_key : NULL);
 	poll_switch_set_host(bench->ps, i, i, false);
 }

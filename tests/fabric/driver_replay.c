@@ -236,7 +236,8 @@ static void start(struct replay *replay)
 		if (port_open_memory_link(&replay->near[at], "near", &replay->peer_buffers[at],
 			    "far", RING, &fault) < 0)
 			fail_msg("%s", fault.text);
-		poll_switch_attach(replay->ps, at, &replay->near[at], true, PS_PER_S, 0, 0, NULL);
+		poll_switch_attach(replay->ps, at, &replay->near[at],
+			&(struct tx_timing){.rate_bps = PS_PER_S}, NULL);
 		feed_hello(replay, at, BEGIN - 2);
 	}
 	turn(replay, BEGIN - 2);

@@ -253,7 +253,7 @@ static void open_side(struct side *side, struct port *port, uint16_t host)
 	config = side_config(side, host);
 	config.port = port;
 	config.pool = pair.pool;
-	config.timed = false;
+	config.timing = NULL;
 	config.clock = &ours;
 	side->pn = poll_nic_create(&config, clock_now(&ours), &fault);
 	assert_non_null(side->pn);

@@ -45,7 +45,7 @@ static void start_side(struct side *at, struct port *port, uint64_t device)
 	assert_non_null(at->sw);
 	at->poll = poll_switch_create(at->sw, pair.pool);
 	assert_non_null(at->poll);
-	poll_switch_attach(at->poll, 0, port, false, 0, 0, 0, NULL);
+	poll_switch_attach(at->poll, 0, port, NULL, NULL);
 }
 
 static void turn(weft_time step)

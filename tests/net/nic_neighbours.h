@@ -24,6 +24,8 @@
 #define IP_MTU     3000u
 
 static struct rte_mempool *pool;
+static const struct tx_timing side_timing = {
+	.rate_bps = RATE_BPS, .delay_ps = 100 * PS_PER_NS, .catch_up_ps = 2 * STEP_PS};
 
 struct side {
 	struct port port;
@@ -57,10 +59,7 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 {
 	struct poll_nic_config config = {.port = &side->port,
 		.pool = pool,
-		.timed = true,
-		.rate_bps = RATE_BPS,
-		.delay_ps = 100 * PS_PER_NS,
-		.slack_ps = 2 * STEP_PS,
+		.timing = &side_timing,
 		.impairment = &side->impairment};
 
 	nic_config_default(&config.nic, host, 2);

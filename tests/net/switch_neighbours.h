@@ -99,6 +99,8 @@ static inline void start_host(struct bench *bench, const struct bench_config *co
 		.session = 100u + i,
 		.hello_ps = PS_PER_MS,
 		.refresh_ps = 50 * PS_PER_US};
+	const struct tx_timing timing = {
+		.rate_bps = 10000000000u, .delay_ps = 3 * STEP_PS, .catch_up_ps = STEP_PS};
 	struct fault fault = {""};
 	char ours[16], its[16];
 
@@ -108,9 +110,9 @@ static inline void start_host(struct bench *bench, const struct bench_config *co
 		0)
 		fail_msg("%s", fault.text);
 	link_end_init(&host->link, &link, bench->now);
-	tx_queue_init(&host->tx, &host->port, false, 0, 0, 0, NULL);
-	poll_switch_attach(loop_of(bench, i), i, &bench->port[i], config->timed,
-		config->timed ? 10000000000u : 0, config->timed ? 3 * STEP_PS : 0, STEP_PS, NULL);
+	tx_queue_init(&host->tx, &host->port, NULL, NULL);
+	poll_switch_attach(
+		loop_of(bench, i), i, &bench->port[i], config->timed ? &timing : NULL, NULL);
 }
 
 static inline void start(struct bench *bench, const struct bench_config *config)

@@ -94,10 +94,10 @@ static void packets_go_to_the_edge_and_synthetic_messages_to_the_sink(void **sta
 	stop(&bench);
 }
 
-static void take_message(void *ctx, uint16_t source, weft_time now)
+static void take_message(void *ctx, uint16_t source, weft_time due_ps)
 {
 	assert_int_equal(source, 2);
-	assert_int_equal(now, 77);
+	assert_int_equal(due_ps, 77);
 	(*(unsigned *)ctx)++;
 }
 
@@ -110,7 +110,7 @@ static void complete_synthetic_messages_are_told_of_and_no_packets(void **state)
 	bench.demux.message_ctx = &messages;
 	bench.demux.message = take_message;
 	bench.delivery.source = 2;
-	bench.delivery.now = 77;
+	bench.delivery.due_ps = 77;
 	deliver_packet(&bench);
 	assert_int_equal(messages, 0);
 	memset(bench.payload, 0, sizeof(bench.payload));

@@ -192,6 +192,7 @@ static inline struct weft_packet *bench_make(struct bench *bench, const struct b
 static inline void bench_receive(struct bench *bench, unsigned input, struct weft_packet *packet)
 {
 	packet->in_port = (uint8_t)input;
+	packet->arrived_ps = bench->now;
 	if (packet->control) {
 		switch_receive_control(bench->sw, packet, bench->now);
 		return;
