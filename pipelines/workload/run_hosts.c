@@ -9,6 +9,7 @@
 #include "quantity.h"
 #include "rng.h"
 #include "run_hosts.h"
+#include "run_source.h"
 #include "traffic_pattern.h"
 
 /* One stream for the drawing of hosts, by entry; apart from those of the devices. */
@@ -323,7 +324,11 @@ static int resolve(const struct resolver *resolver)
 		result = resolve_side(resolver, FROM);
 	if (result == 0)
 		result = resolve_side(resolver, TO);
-	return result == 0 ? resolve_pairs(resolver) : result;
+	if (result == 0)
+		result = resolve_pairs(resolver);
+	if (result == 0 && run_source_keep_senders(resolver->config, resolver->hosts) < 0)
+		result = refuse_memory(resolver);
+	return result;
 }
 
 /* The last number says 'none' in frames, and in what hosts tell each other. */

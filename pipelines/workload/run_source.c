@@ -164,6 +164,79 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
 
+/* Elsewhere a host sends if 'to' has another one. */
+static bool may_stay_silent(const struct traffic_pattern *pattern)
+{
+	unsigned near = pattern->keys & TRAFFIC_SWITCHES;
+
+	return !pattern->schedule && !pattern->pairs && pattern->sends != NULL &&
+	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
+}
+
+/* 0: the pattern gives this host no destination. */
+static int sends(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
+	uint16_t host)
+{
+	const struct run_source_place place = {.host = host, .hosts = traffic->topology->hosts};
+	const struct traffic_pattern *pattern = run->traffic.at[which].pattern;
+	struct traffic_config config;
+	void *state = NULL;
+	uint16_t *list;
+	int result = run_source_config(run, traffic, which, &place, &config, &list);
+
+	/* What is wrong with the entry is for run_source_check(). */
+	if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
+		result = 1;
+	} else if (result == 0) {
+		result = pattern->sends(state, &config);
+		pattern->fini(state);
+	}
+	free(list);
+	return result;
+}
+
+static bool same_switch(const struct topology *topology, uint32_t host, uint32_t other)
+{
+	uint32_t at, there;
+
+	return other < topology->hosts && find_switch(topology, host, &at) &&
+	       find_switch(topology, other, &there) && at == there;
+}
+
+static int keep_senders(const struct run_config *run, struct run_hosts *traffic, uint32_t which)
+{
+	const struct topology *topology = traffic->topology;
+	struct run_hosts_entry *entry = &traffic->entry[which];
+	bool local = run->traffic.at[which].pattern->keys & TRAFFIC_SWITCHES;
+	uint32_t kept = 0;
+	int result = 1;
+
+	for (uint32_t i = 0; i < entry->from_count && result >= 0; i++) {
+		uint16_t host = entry->from[i];
+
+		/* Spares the search: 65536 hosts each have 65536 to look at. */
+		result = local && entry->to_count == topology->hosts &&
+					 (same_switch(topology, host, host - 1u) ||
+						 same_switch(topology, host, host + 1u))
+				 ? 1
+				 : sends(run, traffic, which, host);
+		if (result > 0)
+			entry->from[kept++] = host;
+	}
+	entry->from_count = kept;
+	return result < 0 ? result : 0;
+}
+
+int run_source_keep_senders(const struct run_config *run, struct run_hosts *traffic)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
+		if (may_stay_silent(run->traffic.at[i].pattern))
+			result = keep_senders(run, traffic, i);
+	return result;
+}
+
 /* The sources of an entry differ only by their hosts, so checking one is enough. */
 static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, struct fault *fault)
