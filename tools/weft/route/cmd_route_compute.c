@@ -13,6 +13,7 @@
 #include "route_merge.h"
 #include "route_root.h"
 #include "route_subject.h"
+#include "route_verify.h"
 
 #define JOBS_MAX 256
 
@@ -272,21 +273,28 @@ static json_t *cut_off_json(const struct topology *topology, const struct route_
 	return list;
 }
 
+/* What one algorithm promises needs no proof here; sets that keep their promise alone may wait for
+ * each other in a circle together. */
+static bool is_promised(const struct request *request)
+{
+	return request->count == 1 && request->algorithms[0]->deadlock_free;
+}
+
 static void print_json(const struct request *request, const struct topology *topology,
 	const struct route_file *file, const struct route_gaps *gaps, double seconds,
-	uint64_t peak_bytes)
+	uint64_t peak_bytes, bool deadlock_free)
 {
 	const struct route_origin *origin = route_file_origin(file);
 	const struct vc_rule *rule = route_file_vc_rule(file);
 	json_t *json = json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:f, s:I, s:s}", "topology",
-		topology->name, "algorithm", origin->algorithm, "contents",
+		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:b, s:i, s:f, s:I, s:s}",
+		"topology", topology->name, "algorithm", origin->algorithm, "contents",
 		file->set != NULL ? "routes" : "tables", "seed", (json_int_t)origin->seed,
 		"switches", (json_int_t)topology->switches, "hosts", (json_int_t)topology->hosts,
 		"routes", (json_int_t)count_routes(topology, file, gaps), "unconnected",
-		(json_int_t)gaps->pairs, "cut_off", cut_off_json(topology, gaps), "vc_classes",
-		rule == NULL ? 1 : rule->classes, "seconds", seconds, "peak_rss_bytes",
-		(json_int_t)peak_bytes, "output", request->output);
+		(json_int_t)gaps->pairs, "cut_off", cut_off_json(topology, gaps), "deadlock_free",
+		deadlock_free, "vc_classes", rule == NULL ? 1 : rule->classes, "seconds", seconds,
+		"peak_rss_bytes", (json_int_t)peak_bytes, "output", request->output);
 
 	if (origin->root[0] != '\0')
 		json_object_set_new(json, "root", json_string(origin->root));
@@ -322,20 +330,46 @@ static uint64_t peak_memory(void)
 	return kib * 1024;
 }
 
-/* Writes the routes, and prints what was computed and what is missing. */
+/* Finds the cycle, if there is one, and its text. -ENOMEM. */
+static int find_cycle(
+	const struct topology *topology, const struct route_file *file, char *text, size_t size)
+{
+	const struct route_subject subject = {file->set, file->table};
+	struct route_report report;
+	struct fault fault;
+	size_t length = 0;
+	int result = route_verify(topology, &subject, 1, &report, &fault);
+
+	text[0] = '\0';
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < report.cycle_length && length < size; i++) {
+		char name[2 * TOPOLOGY_NAME_MAX];
+
+		route_report_channel_name(topology, &report, i, name, sizeof(name));
+		length += (size_t)snprintf(text + length, size - length, " %s", name);
+	}
+	route_report_free(&report);
+	return 0;
+}
+
+/* Writes the routes, and prints what was computed and what is wrong with it. */
 static int finish(const struct request *request, const struct topology *topology,
 	const struct route_file *file, double seconds)
 {
 	struct route_gaps gaps;
 	uint64_t peak_bytes = peak_memory();
-	char text[1024];
+	char text[1024], cycle[512] = "";
 	int result;
 
 	if (route_gaps_find(topology, file, &gaps) < 0)
 		return command_fail("route compute", EXIT_NOT_ABLE, "no memory");
 	result = write_routes(request, topology, file);
+	if (result == EXIT_DONE && !is_promised(request) &&
+		find_cycle(topology, file, cycle, sizeof(cycle)) < 0)
+		result = command_fail("route compute", EXIT_NOT_ABLE, "no memory");
 	if (result == EXIT_DONE && request->json)
-		print_json(request, topology, file, &gaps, seconds, peak_bytes);
+		print_json(request, topology, file, &gaps, seconds, peak_bytes, cycle[0] == '\0');
 	else if (result == EXIT_DONE)
 		print_text(topology, file, &gaps, seconds, peak_bytes);
 	if (result == EXIT_DONE && gaps.pairs > 0) {
@@ -343,6 +377,10 @@ static int finish(const struct request *request, const struct topology *topology
 		result = command_fail(
 			"route compute", EXIT_BAD_ANSWER, "%s: %s", topology->name, text);
 	}
+	if (cycle[0] != '\0' && (result == EXIT_DONE || result == EXIT_BAD_ANSWER))
+		result = command_fail("route compute", EXIT_BAD_ANSWER,
+			"%s: the routes may deadlock, their channels have a cycle:%s",
+			topology->name, cycle);
 	route_gaps_free(&gaps);
 	return result;
 }

@@ -36,23 +36,31 @@ static void join_labels(const struct subject *subject, size_t offset, char *out,
 	}
 }
 
+/* null: no two hosts are on different switches. */
+static json_t *over_far(const struct route_report *report, double value)
+{
+	return report->far_routes > 0 ? json_real(value) : json_null();
+}
+
 static void print_json(const struct subject *subject, const struct route_report *report)
 {
 	char algorithm[2 * ROUTE_LABEL_MAX], root[2 * ROUTE_LABEL_MAX];
-	json_t *json = json_pack(
-		"{s:I, s:I, s:b, s:I, s:I, s:I, s:f, s:f, s:i, s:f, s:i, s:i, s:b, "
-		"s:o, s:{s:I, s:f, s:I, s:f}, s:s}",
-		"pairs", (json_int_t)report->pairs, "routes", (json_int_t)report->routes,
-		"connected", report->connected, "unconnected", (json_int_t)report->unconnected,
-		"unreachable", (json_int_t)report->unreachable, "invalid",
-		(json_int_t)report->invalid, "minimal_fraction", report->minimal_fraction,
-		"mean_switch_links", report->mean_switch_links, "max_switch_links",
-		(int)report->max_switch_links, "itbs_mean", report->itbs_mean, "itbs_max",
-		(int)report->itbs_max, "vc_classes", (int)report->vc_classes, "deadlock_free",
-		report->deadlock_free, "cycle", cycle_json(subject->topology, report), "link_load",
-		"min", (json_int_t)report->link_load.min, "mean", report->link_load.mean, "max",
-		(json_int_t)report->link_load.max, "stddev", report->link_load.stddev, "evidence",
-		report->evidence);
+	json_t *json =
+		json_pack("{s:I, s:I, s:b, s:I, s:I, s:I, s:o, s:o, s:i, s:o, s:i, s:i, s:b, "
+			  "s:o, s:{s:I, s:f, s:I, s:f}, s:s}",
+			"pairs", (json_int_t)report->pairs, "routes", (json_int_t)report->routes,
+			"connected", report->connected, "unconnected",
+			(json_int_t)report->unconnected, "unreachable",
+			(json_int_t)report->unreachable, "invalid", (json_int_t)report->invalid,
+			"minimal_fraction", over_far(report, report->minimal_fraction),
+			"mean_switch_links", over_far(report, report->mean_switch_links),
+			"max_switch_links", (int)report->max_switch_links, "itbs_mean",
+			over_far(report, report->itbs_mean), "itbs_max", (int)report->itbs_max,
+			"vc_classes", (int)report->vc_classes, "deadlock_free",
+			report->deadlock_free, "cycle", cycle_json(subject->topology, report),
+			"link_load", "min", (json_int_t)report->link_load.min, "mean",
+			report->link_load.mean, "max", (json_int_t)report->link_load.max, "stddev",
+			report->link_load.stddev, "evidence", report->evidence);
 
 	join_labels(
 		subject, offsetof(struct route_origin, algorithm), algorithm, sizeof(algorithm));
@@ -95,10 +103,15 @@ static void print_text(const struct subject *subject, const struct route_report 
 	if (report->invalid > 0)
 		printf("invalid           %" PRIu64 "\n", report->invalid);
 	printf("free of deadlock  %s\n", report->deadlock_free ? "yes" : "NO");
-	printf("minimal           %.2f %%\n", 100 * report->minimal_fraction);
-	printf("links, mean       %.4f (between switches; at most %u)\n", report->mean_switch_links,
-		report->max_switch_links);
-	printf("ITBs, mean        %.4f (at most %u)\n", report->itbs_mean, report->itbs_max);
+	if (report->far_routes > 0) {
+		printf("minimal           %.2f %%\n", 100 * report->minimal_fraction);
+		printf("links, mean       %.4f (between switches; at most %u)\n",
+			report->mean_switch_links, report->max_switch_links);
+		printf("ITBs, mean        %.4f (at most %u)\n", report->itbs_mean,
+			report->itbs_max);
+	} else {
+		puts("minimal           - (no routes between hosts on different switches)");
+	}
 	if (report->vc_classes > 1)
 		printf("VC classes        %u\n", report->vc_classes);
 	printf("routes per link   %" PRIu64 " to %" PRIu64 ", mean %.1f, deviation %.1f\n",
