@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "quantity.h"
 #include "wormhole_net_private.h"
 
 /* Width of an event queue bucket, in phases of cycles: a few events of a busy network. */
@@ -33,31 +34,34 @@ static int check_link(const struct topology *topology, const struct topology_lin
 	const struct stop_go_marks *marks = &parameters->marks;
 	uint64_t delay = delay_cycles(link, parameters);
 	char a[TOPOLOGY_NAME_MAX + 8], b[TOPOLOGY_NAME_MAX + 8];
+	char rate[QUANTITY_TEXT], time[QUANTITY_TEXT];
 
+	quantity_format(QUANTITY_RATE, link->rate_bps, rate);
+	quantity_format(QUANTITY_TIME, link->delay_ps, time);
 	topology_port_name(topology, link->a, a, sizeof(a));
 	topology_port_name(topology, link->b, b, sizeof(b));
 	if (ps_per_byte(link->rate_bps) != parameters->cycle_ps)
 		return fault_set(fault, EINVAL,
-			"link %s - %s: a byte takes %llu ps; wormhole switching expects the same "
-			"rate of all links, %llu ps a byte",
-			a, b, (unsigned long long)ps_per_byte(link->rate_bps),
+			"link %s - %s of %s: a byte takes %llu ps; wormhole switching expects the "
+			"same rate of all links, %llu ps per byte",
+			a, b, rate, (unsigned long long)ps_per_byte(link->rate_bps),
 			(unsigned long long)parameters->cycle_ps);
 	if (delay > DELAY_MAX)
 		return fault_set(fault, EINVAL,
-			"link %s - %s: a delay of %llu flits, expected at most %u", a, b,
-			(unsigned long long)delay, DELAY_MAX);
+			"link %s - %s of %s and %s: a delay of %llu flits, expected at most %u", a,
+			b, rate, time, (unsigned long long)delay, DELAY_MAX);
 	if (!stop_go_never_over(marks, delay))
 		return fault_set(fault, EINVAL,
-			"link %s - %s: %llu flits are under way; a buffer of %u flits with STOP "
+			"link %s - %s of %s and %s: %llu flits are under way; a buffer of %u flits with STOP "
 			"above %u and GO below %u would overflow: expected go <= stop and stop + "
 			"2 * %llu <= buffer",
-			a, b, (unsigned long long)delay, marks->slack, marks->stop, marks->go,
-			(unsigned long long)delay);
+			a, b, rate, time, (unsigned long long)delay, marks->slack, marks->stop,
+			marks->go, (unsigned long long)delay);
 	if (!stop_go_never_empty(marks, delay))
 		return fault_set(fault, EINVAL,
-			"link %s - %s: %llu flits are under way; with GO below %u a buffer would "
+			"link %s - %s of %s and %s: %llu flits are under way; with GO below %u a buffer would "
 			"run empty in the middle of a message: expected go of %llu or more",
-			a, b, (unsigned long long)delay, marks->go,
+			a, b, rate, time, (unsigned long long)delay, marks->go,
 			2 * (unsigned long long)delay + 2);
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "quantity.h"
 #include "run_source.h"
@@ -81,6 +82,26 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fau
 		fabric->run->origin, sample, cycle);
 }
 
+/* A topology's own rates and delays take the place of those that wormhole switching has by default,
+ * which the marks of its buffers are made for. */
+static int refuse_links(const struct wormhole_fabric *fabric, struct fault *fault)
+{
+	const struct topology_link *link = &fabric->topology->link_at[0];
+	const struct topology_defaults *own = &fabric->run->link;
+	char rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
+	const struct fault why = *fault;
+
+	if (fabric->topology->links == 0 || strncmp(why.text, "link ", 5) != 0 ||
+		(link->rate_bps == own->rate_bps && link->delay_ps == own->delay_ps))
+		return -EINVAL;
+	quantity_format(QUANTITY_RATE, own->rate_bps, rate);
+	quantity_format(QUANTITY_TIME, own->delay_ps, delay);
+	return run_config_refuse(fabric->run, &fabric->run->topology.place, fault,
+		"topology: it has rates or delays of its own, which replace those of 'link', %s and "
+		"%s: %s",
+		rate, delay, why.text);
+}
+
 static int open_entries(struct wormhole_fabric *fabric, struct fault *fault)
 {
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
@@ -99,6 +120,8 @@ static int build(struct wormhole_fabric *fabric, struct fault *fault)
 	size_t hosts = fabric->topology->hosts;
 	int result;
 
+	if (wormhole_net_check_links(fabric->topology, &parameters, fault) < 0)
+		return refuse_links(fabric, fault);
 	fabric->cycle_ps = parameters.cycle_ps;
 	measure_window_open(&fabric->window, fabric->topology, fabric->cycle_ps);
 	if (fabric->run->measure.sample_ps < fabric->cycle_ps)

@@ -355,6 +355,11 @@ static void what_it_cannot_be_is_refused(void **state)
 	expect_refusal("switch.buffer=71B", "overflow");
 	expect_refusal("link.delay=200ns", "overflow");
 	expect_refusal("switch.routing-delay=0ns", "one cycle or more");
+	expect_refusal("topology={link: {rate: 10Gbps, delay: 30ns}, switches: [{name: s, ports: "
+		       "2}], hosts: [{name: x}, {name: y}], links: [{a: x:0, b: s:0}, {a: y:0, b: "
+		       "s:1}]}",
+		"--set topology: topology: it has rates or delays of its own, which replace those "
+		"of 'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
 }
 
 int main(void)
