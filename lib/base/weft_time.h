@@ -19,6 +19,12 @@ typedef uint64_t weft_time;
 
 #define WEFT_TIME_NEVER UINT64_MAX
 
+/* To the nearest nanosecond, for figures of results. Not of WEFT_TIME_NEVER. */
+static inline uint64_t ps_to_ns(weft_time time)
+{
+	return (time + PS_PER_NS / 2) / PS_PER_NS;
+}
+
 /* Picoseconds that one byte takes at 'rate_bps' bits per second, rounded up; 0 for an unlimited
  * rate (0). Exact for the usual rates: 100 Gbps 80 ps, 10 Gbps 800 ps, 1 Gbps 8000 ps. */
 static inline uint64_t ps_per_byte(uint64_t rate_bps)

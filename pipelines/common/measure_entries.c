@@ -96,7 +96,7 @@ static int add_flows(const struct measure_window *window, const struct measure_e
 			window->topology->host_at[from->sender[i]].name);
 		added->generated = flow->generated;
 		added->delivered = flow->delivered;
-		added->last_ns = run_result_minus(flow->last_ps, from->start_ps) / PS_PER_NS;
+		added->last_ns = ps_to_ns(run_result_minus(flow->last_ps, from->start_ps));
 	}
 	return 0;
 }

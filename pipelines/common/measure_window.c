@@ -69,7 +69,7 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	if (sample == NULL ||
 		measure_links_sample(&window->links, now->at_ps - since->at_ps, &values) < 0)
 		return -ENOMEM;
-	sample->t_ns = now->at_ps / PS_PER_NS;
+	sample->t_ns = ps_to_ns(now->at_ps);
 	sample->accepted =
 		share(window, now->wire_bytes - since->wire_bytes, now->at_ps - since->at_ps);
 	if (timed > 0)
@@ -105,8 +105,8 @@ int measure_window_counts(
 	const struct measure_totals *from = &window->from, *to = &window->to;
 	weft_time time_ps = run_result_minus(to->at_ps, from->at_ps);
 
-	result->from_ns = from->at_ps / PS_PER_NS;
-	result->to_ns = to->at_ps / PS_PER_NS;
+	result->from_ns = ps_to_ns(from->at_ps);
+	result->to_ns = ps_to_ns(to->at_ps);
 	result->offered =
 		share(window, to->generated_wire_bytes - from->generated_wire_bytes, time_ps);
 	result->accepted = share(window, to->wire_bytes - from->wire_bytes, time_ps);

@@ -328,7 +328,7 @@ static uint64_t longest_away_ns(const struct real_fabric *fabric)
 
 		most = away > most ? away : most;
 	}
-	return most / PS_PER_NS;
+	return ps_to_ns(most);
 }
 
 static uint64_t absent_ns(const struct real_fabric *fabric)
@@ -337,7 +337,7 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++)
 		sum += loop_presence_load(&fabric->worker[i].presence.absent);
-	return sum / PS_PER_NS;
+	return ps_to_ns(sum);
 }
 
 static uint64_t count_cut(const struct real_fabric *fabric)

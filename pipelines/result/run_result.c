@@ -579,5 +579,5 @@ void run_goal_result(
 {
 	run_result_count(result, "goal_operations", goal->ops);
 	run_result_count(result, "goal_unfinished", goal->ops - goal_replay_count(replay));
-	run_result_count(result, "goal_completion_ns", goal_replay_ended(replay) / PS_PER_NS);
+	run_result_count(result, "goal_completion_ns", ps_to_ns(goal_replay_ended(replay)));
 }

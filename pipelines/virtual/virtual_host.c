@@ -289,10 +289,9 @@ static inline void deliver(
 	entry->wire_bytes += packet->bytes + fabric->counted_bytes;
 	entry->latency_sum_ps += latency;
 	if (now >= fabric->measure_from) {
-		histogram_record(&entry->network_ns, latency / PS_PER_NS);
+		histogram_record(&entry->network_ns, ps_to_ns(latency));
 		if (packet->flags & FRAME_F_TAIL)
-			histogram_record(
-				&entry->total_ns, (now - origin->generated_ps) / PS_PER_NS);
+			histogram_record(&entry->total_ns, ps_to_ns(now - origin->generated_ps));
 	} else if (packet->flags & FRAME_F_TAIL) {
 		entry->warm_messages++;
 	}

@@ -58,6 +58,6 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 		held_ps += order->held_ps;
 		most = order->most > most ? order->most : most;
 	}
-	run_result_count(result, "host_frames_held_ns", held_ps / PS_PER_NS);
+	run_result_count(result, "host_frames_held_ns", ps_to_ns(held_ps));
 	run_result_count(result, "host_frames_held_peak", most);
 }

@@ -78,8 +78,8 @@ static void record(
 	fabric->last_at = at;
 	fabric->network_sum_ps += network_ps;
 	fabric->total_sum_ps += total_ps;
-	histogram_record(&entry->network_ns, network_ps / PS_PER_NS);
-	histogram_record(&entry->total_ns, total_ps / PS_PER_NS);
+	histogram_record(&entry->network_ns, ps_to_ns(network_ps));
+	histogram_record(&entry->total_ns, ps_to_ns(total_ps));
 }
 
 static void count_entry(

@@ -40,6 +40,7 @@ static void assert_latency(struct run_result *result, weft_time wanted_ps)
 	/* The sample's mean is that of picoseconds; all are equal, so it is each of them. */
 	assert_true(
 		fabs(result->sample[0].latency_ns * (double)PS_PER_NS - (double)wanted_ps) < 0.01);
+	assert_int_equal(result->network_ns.max, ps_to_ns(wanted_ps));
 	run_result_free(result);
 }
 
@@ -71,8 +72,21 @@ static void a_message_of_several_frames_follows_itself_closely(void **state)
 		tree, "traffic[0].message=3000B", "nic.mtu=1000B", "switch.routing-delay=100ns");
 	weft_time last = 4 * LINK_PS + 3 * ROUTING_PS + 3 * FRAME_PS;
 
-	assert_int_equal(result.total_ns.max, last / PS_PER_NS);
+	assert_int_equal(result.total_ns.max, ps_to_ns(last));
 	run_result_free(&result);
+}
+
+/* 80 ps per byte: every fraction of a nanosecond comes once. */
+static void latencies_are_to_the_nearest_nanosecond(void **state)
+{
+	for (unsigned more = 0; more < 25; more++) {
+		char message[64];
+		struct run_result result;
+
+		snprintf(message, sizeof(message), "traffic[0].message=%uB", 1000 + more);
+		result = RUN(tree, message);
+		assert_latency(&result, 4 * LINK_PS + FRAME_PS + more * 80);
+	}
 }
 
 /* One switch, 32 hosts, everybody sends as fast as it can to random others. */
@@ -528,6 +542,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(numbers_of_a_byte_count_on_when_frames_are_many),
 	cmocka_unit_test(store_and_forward_takes_a_transmission_a_link),
 	cmocka_unit_test(a_source_route_costs_its_bytes),
+	cmocka_unit_test(latencies_are_to_the_nearest_nanosecond),
 	cmocka_unit_test(a_message_of_several_frames_follows_itself_closely),
 	cmocka_unit_test(heads_of_line_block_without_voqs),
 	cmocka_unit_test(voqs_carry_nearly_everything),

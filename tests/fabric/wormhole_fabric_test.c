@@ -77,6 +77,10 @@ static void the_defaults_are_those_of_the_thesis(void **state)
 	double cycles = 8 + 2 * 32 + 512;
 
 	assert_float_equal(outcome.result.network_mean_ns, cycles * 6.25, 1e-6);
+	run_result_free(&outcome.result);
+	outcome = RUN(pair, "link.rate=1.25Gbps");
+	assert_float_equal(outcome.result.network_mean_ns, cycles * 6.4, 1e-6); /* 3737.6 ns */
+	assert_int_equal(outcome.result.network_ns.max, 3738);
 	assert_true(outcome.result.messages.delivered > 30);
 	/* A message becomes ready within a cycle, and waits for the next one. */
 	assert_true(outcome.result.total_mean_ns >= outcome.result.network_mean_ns);

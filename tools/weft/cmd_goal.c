@@ -225,7 +225,7 @@ static int check_ends(const struct goal *goal, const char *path)
 		       " dependencies; %" PRIu64 " ns without a network\n",
 			path, goal->ranks, summary.count[GOAL_SEND], summary.bytes,
 			summary.count[GOAL_RECV], summary.count[GOAL_CALC], goal->edges,
-			goal_replay_ended(replay) / PS_PER_NS);
+			ps_to_ns(goal_replay_ended(replay)));
 	goal_replay_destroy(replay);
 	return result == 0
 		       ? EXIT_DONE

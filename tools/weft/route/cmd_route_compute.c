@@ -273,7 +273,7 @@ static json_t *cut_off_json(const struct topology *topology, const struct route_
 	return list;
 }
 
-/* What one algorithm promises needs no proof here; sets that keep their promise alone may wait for
+/* The promise of one algorithm needs no proof; sets that keep their promises alone may wait for
  * each other in a circle together. */
 static bool is_promised(const struct request *request)
 {
