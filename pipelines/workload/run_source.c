@@ -184,7 +184,7 @@ static int sends(const struct run_config *run, const struct run_hosts *traffic, 
 	uint16_t *list;
 	int result = run_source_config(run, traffic, which, &place, &config, &list);
 
-	/* What is wrong with the entry is for run_source_check(). */
+	/* run_source_check() reports a bad entry. */
 	if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
 		result = 1;
 	} else if (result == 0) {

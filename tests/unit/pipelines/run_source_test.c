@@ -206,7 +206,7 @@ static bool is_asked(const struct run *run, uint16_t host)
 	return from->kind != RUN_HOSTS_LIST;
 }
 
-/* Whatever the pattern: the senders of an entry are the hosts that send. */
+/* For every pattern: the senders of an entry are the hosts that send. */
 static void the_senders_of_an_entry_are_those_that_send(void **state)
 {
 	unsigned silent = 0, drawn = 0;

@@ -14,8 +14,8 @@
  * b to a.
  *
  * {"seconds", "up", "utilisation": [a way each, null: unknown], "state", "blocked", "stalls",
- * "drops", "retransmissions", "late" (ns, mean), "fill": [a VC each], "roots": [ports], "switches", "hosts", "mapper",
- * "processes", "errors", "errors_count"}
+ * "drops", "retransmissions", "late" (ns, mean), "fill": [a VC each], "roots": [ports], "switches",
+ * "hosts", "mapper", "processes", "errors", "errors_count"}
  *
  * "state" to "fill" are objects by the number of the way, with only those that are not "up" or not
  * 0. "fill" is of the buffers that the way fills. "switches" and "hosts" have, by name, what
