@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "route_demand.h"
 
 #define X(name) &route_##name,
 static const void *const algorithms[] = {ROUTE_ALGORITHMS(X)};
@@ -40,6 +43,56 @@ static void note_origin(struct route_origin *origin, const struct topology *topo
 	origin->seed = options->seed;
 }
 
+static bool all_attached(const struct route_graph *graph)
+{
+	for (uint32_t host = 0; host < graph->hosts; host++)
+		if (graph->host_switch[host] == ROUTE_GRAPH_NONE)
+			return false;
+	return true;
+}
+
+/* Lets the set make its routes on demand if the algorithm can do that in this network. */
+static int use_demand(struct route_graph *graph, const struct route_algorithm *algorithm,
+	const struct route_options *options, struct route_set *set, struct fault *fault)
+{
+	struct route_options *own = malloc(sizeof(*own));
+	struct route_demand *demand;
+	struct route_maker *maker;
+	int result;
+
+	if (own == NULL)
+		return route_graph_no_memory(graph, fault);
+	*own = *options;
+	result = algorithm->pairs(graph, own, set, &maker, fault);
+	if (result == 0 && maker->complete) {
+		demand = route_demand_create(set, maker, graph, own);
+		if (demand != NULL) {
+			route_set_use_demand(set, demand);
+			return 0;
+		}
+		result = route_graph_no_memory(graph, fault);
+	}
+	if (maker != NULL)
+		maker->destroy(maker);
+	free(own);
+	return result;
+}
+
+/* A set with routes on demand owns the graph. */
+static int compute_set(struct route_graph **graph, const struct route_algorithm *algorithm,
+	const struct route_options *options, struct route_set *set, struct fault *fault)
+{
+	int result = 0;
+
+	if (options->on_demand && algorithm->pairs != NULL && all_attached(*graph))
+		result = use_demand(*graph, algorithm, options, set, fault);
+	if (route_set_is_on_demand(set))
+		*graph = NULL;
+	else if (result == 0)
+		result = algorithm->routes(*graph, options, set, fault);
+	return result;
+}
+
 /* Fills the set or the table, whichever is not NULL. */
 static int compute(const struct topology *topology, const struct route_algorithm *algorithm,
 	const struct route_options *options, struct route_set *set, struct route_table *table,
@@ -58,7 +111,7 @@ static int compute(const struct topology *topology, const struct route_algorithm
 	if (graph == NULL || (set == NULL && table == NULL))
 		result = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
 	else if (set != NULL)
-		result = algorithm->routes(graph, &complete, set, fault);
+		result = compute_set(&graph, algorithm, &complete, set, fault);
 	else
 		result = algorithm->tables(graph, &complete, table, fault);
 	if (result == 0)

@@ -22,6 +22,7 @@
 
 #include "fault.h"
 #include "route_graph.h"
+#include "route_maker.h"
 #include "route_set.h"
 #include "route_table.h"
 #include "word_list.h"
@@ -47,12 +48,25 @@ struct route_options {
 	unsigned radius;        /* of msp: most links from an end to its IN; 0 means 1 */
 	enum route_steps steps; /* of msp */
 	enum route_granularity granularity;
+	/* VC classes that the switches have; 0: as many as are needed. Routes that need more are
+	 * not computed: the set or the table has its rule alone. */
+	unsigned classes;
+	/* The set may make routes on demand, if the algorithm can (route_algorithm.pairs). Then the
+	 * topology outlives it. */
+	bool on_demand;
 };
 
 /* Labels each arc up (true) or down, seen from the tree that is rooted at 'root'; in every closed
  * chain of arcs an up arc follows a down arc somewhere. -ENOMEM. */
 typedef int (*route_label_fn)(
 	const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);
+
+/* Whether the switches have the classes of the rule, which may be NULL. */
+static inline bool route_options_allow(
+	const struct route_options *options, const struct vc_rule *rule)
+{
+	return options->classes == 0 || rule == NULL || rule->classes <= options->classes;
+}
 
 struct route_algorithm {
 	const char *name;
@@ -73,6 +87,9 @@ struct route_algorithm {
 	 * has tables only. */
 	int (*routes)(const struct route_graph *graph, const struct route_options *options,
 		struct route_set *set, struct fault *fault);
+	/* Routes pair by pair, the same ones. NULL: it must look at all pairs to route one, or some
+	 * of its routes have in-transit buffers. */
+	route_maker_fn pairs;
 	/* Fills an empty table, likewise. NULL: the algorithm has routes only. */
 	int (*tables)(const struct route_graph *graph, const struct route_options *options,
 		struct route_table *table, struct fault *fault);

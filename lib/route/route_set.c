@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "route_demand.h"
+
 /* All routes to one destination. A pair's entry is a count byte and for each route a length byte
  * and the route; offset 0 means none, so the first byte of the block is unused. */
 struct column {
@@ -18,7 +20,8 @@ struct route_set {
 	struct route_origin origin;
 	struct vc_rule *vc_rule;
 	uint32_t hosts;
-	uint8_t *parts; /* [source][destination][route]; NULL: not merged */
+	uint8_t *parts;              /* [source][destination][route]; NULL: not merged */
+	struct route_demand *demand; /* has all routes; NULL: they are in the columns */
 	struct column column[];
 };
 
@@ -40,6 +43,7 @@ void route_set_destroy(struct route_set *set)
 		free(set->column[host].bytes);
 	}
 	vc_rule_destroy(set->vc_rule);
+	route_demand_destroy(set->demand);
 	free(set->parts);
 	free(set);
 }
@@ -68,6 +72,21 @@ void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule)
 const struct vc_rule *route_set_vc_rule(const struct route_set *set)
 {
 	return set->vc_rule;
+}
+
+void route_set_use_demand(struct route_set *set, struct route_demand *demand)
+{
+	set->demand = demand;
+}
+
+bool route_set_is_on_demand(const struct route_set *set)
+{
+	return set->demand != NULL;
+}
+
+bool route_set_failed(const struct route_set *set)
+{
+	return set->demand != NULL && route_demand_failed(set->demand);
 }
 
 static int column_reserve(struct column *column, uint32_t hosts, uint32_t more)
@@ -133,6 +152,8 @@ int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	if (source >= set->hosts || destination >= set->hosts || source == destination ||
 		length == 0 || length > ROUTE_ELEMENTS_MAX)
 		return -EINVAL;
+	if (set->demand != NULL)
+		return route_demand_add(set->demand, source, destination, route, length);
 	column = &set->column[destination];
 	if (route_set_count(set, source, destination) == ROUTE_ALTERNATIVES_MAX)
 		return -ENOSPC;
@@ -147,12 +168,15 @@ int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	return 0;
 }
 
-static const uint8_t *entry_at(const struct route_set *set, uint32_t source, uint32_t destination)
+const uint8_t *route_set_pair(const struct route_set *set, uint32_t source, uint32_t destination)
 {
 	const struct column *column;
 
 	if (source >= set->hosts || destination >= set->hosts)
 		return NULL;
+	if (set->demand != NULL)
+		return source != destination ? route_demand_entry(set->demand, source, destination)
+					     : NULL;
 	column = &set->column[destination];
 	if (column->entry == NULL || column->entry[source] == 0)
 		return NULL;
@@ -161,22 +185,28 @@ static const uint8_t *entry_at(const struct route_set *set, uint32_t source, uin
 
 unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t destination)
 {
-	const uint8_t *entry = entry_at(set, source, destination);
-
-	return entry == NULL ? 0 : entry[0];
+	return route_pair_count(route_set_pair(set, source, destination));
 }
 
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length)
 {
-	const uint8_t *entry = entry_at(set, source, destination);
+	return route_pair_get(route_set_pair(set, source, destination), i, length);
+}
 
-	if (entry == NULL || i >= entry[0])
-		return NULL;
-	for (entry++; i > 0; i--)
-		entry += 1 + entry[0];
-	*length = entry[0];
-	return entry + 1;
+void route_set_add_lengths(const struct route_set *set, uint64_t *sum)
+{
+	unsigned length;
+
+	if (set->demand != NULL) {
+		route_demand_sum(set->demand, sum);
+		return;
+	}
+	/* The routes to one destination lie together. */
+	for (uint32_t to = 0; to < set->hosts; to++)
+		for (uint32_t from = 0; from < set->hosts; from++)
+			if (route_set_get(set, from, to, 0, &length) != NULL)
+				sum[from] += length;
 }
 
 int route_set_mark_parts(
@@ -206,7 +236,7 @@ size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t
 	size_t bytes = 0;
 
 	for (uint32_t source = 0; source < set->hosts; source++) {
-		const uint8_t *entry = entry_at(set, source, destination);
+		const uint8_t *entry = route_set_pair(set, source, destination);
 		size_t more = entry == NULL ? 1 : entry_bytes(entry);
 
 		if (out != NULL && entry == NULL)
@@ -268,6 +298,8 @@ int route_set_check_connected(
 	uint32_t first_source = 0, first_destination = 0;
 	uint64_t missing = 0;
 
+	if (set->demand != NULL)
+		return 0;
 	for (uint32_t source = 0; source < set->hosts; source++)
 		for (uint32_t destination = 0; destination < set->hosts; destination++) {
 			if (source == destination || route_set_count(set, source, destination) > 0)

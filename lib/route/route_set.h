@@ -12,8 +12,12 @@
  * The routes to one destination are in one growing block of bytes (4 bytes and the routes for each
  * pair), so threads may add routes to different destinations concurrently. Any thread may read once
  * additions are complete.
+ *
+ * A set may also make routes on demand (route_demand.h): it has a route for every pair, and makes
+ * those of a pair when they are read for the first time. Any thread may read.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,10 +53,37 @@ uint32_t route_set_hosts(const struct route_set *set);
 void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule);
 const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 
+/* Routes on demand from now on; the set is empty, and becomes the owner. */
+struct route_demand;
+void route_set_use_demand(struct route_set *set, struct route_demand *demand);
+bool route_set_is_on_demand(const struct route_set *set);
+/* True if there was no memory for the routes of a pair, which therefore seemed to have none. */
+bool route_set_failed(const struct route_set *set);
+
 /* Adds a copy of a route to those of the pair. -EINVAL: hosts out of range or equal, length 0 or
  * above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */
 int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);
+
+/* The routes of the pair, for those who need several of them; NULL if there is none. The set owns
+ * the bytes: the number of routes, and for each its length and its elements. */
+const uint8_t *route_set_pair(const struct route_set *set, uint32_t source, uint32_t destination);
+
+static inline unsigned route_pair_count(const uint8_t *pair)
+{
+	return pair == NULL ? 0 : pair[0];
+}
+
+/* As route_set_get(). */
+static inline const uint8_t *route_pair_get(const uint8_t *pair, unsigned i, unsigned *length)
+{
+	if (i >= route_pair_count(pair))
+		return NULL;
+	for (pair++; i > 0; i--)
+		pair += 1 + pair[0];
+	*length = pair[0];
+	return pair + 1;
+}
 
 /* Number of routes of the pair. */
 unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t destination);
@@ -60,6 +91,10 @@ unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t 
 /* Route i of the pair and its length; NULL if there is no such route. The set owns the bytes. */
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
+
+/* Adds to sum[source], for every host, the lengths of its first routes to all others. Makes no
+ * routes. */
+void route_set_add_lengths(const struct route_set *set, uint64_t *sum);
 
 /* The sets from which a set was merged (route_merge.h): bit k of a route's parts means that the
  * k-th has it. Kept in memory only, not in files. -EINVAL: no such route; -ENOMEM. */

@@ -58,82 +58,26 @@ static int refuse(const struct run_config *run, int result, struct fault *fault)
 	return result;
 }
 
-static int compute_set(struct fabric_routes *routes, const struct topology *topology,
-	const struct run_config *run, const struct route_options *options, struct fault *fault)
+/* Adaptive switches choose from what the tables give them. */
+static int check_alternatives(bool has_them, const struct run_config *run, struct fault *fault)
 {
-	const struct route_algorithm *all[1 + RUN_ALGORITHMS_MORE];
-	int result = 0;
+	char origin[RUN_ROUTING_ORIGIN];
 
-	all[0] = run->routing.algorithm;
-	for (uint32_t i = 0; i < run->routing.others; i++)
-		all[i + 1] = run->routing.other[i];
-	routes->set = route_merge_compute(
-		topology, all, run->routing.others + 1, options, &result, fault);
-	if (routes->set == NULL)
-		return refuse(run, result, fault);
-	result = route_set_check_connected(routes->set, topology, fault);
-	return result < 0 ? result : check_union(routes->set, topology, run, fault);
+	if (!run_config_is_adaptive(run) || has_them)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s "
+		"have no alternative ports; expected dmodk",
+		run->origin, run->routing.adaptive->name,
+		run_routing_origin(&run->routing, origin));
 }
 
-static int compute(struct fabric_routes *routes, const struct topology *topology,
-	const struct run_config *run, struct fault *fault)
+/* As far as the algorithm's name tells. */
+static int check_tables(const struct run_config *run, struct fault *fault)
 {
-	const struct route_options options = {
-		.seed = run->seed,
-		.alternatives = run->routing.alternatives,
-		.radius = run->routing.radius,
-		.steps = run->routing.steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT,
-		.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
-				       ? ROUTE_PER_SWITCH_PAIR
-				       : ROUTE_PER_HOST_PAIR,
-	};
-	int result = check_algorithm(run, run->routing.algorithm, fault);
-
-	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
-		result = check_algorithm(run, run->routing.other[i], fault);
-	if (result < 0)
-		return result;
-	if (run->routing.mode == RUN_ROUTING_SOURCE)
-		return compute_set(routes, topology, run, &options, fault);
-	routes->table =
-		route_compute_table(topology, run->routing.algorithm, &options, &result, fault);
-	return routes->table == NULL ? refuse(run, result, fault)
-				     : route_table_check_connected(routes->table, topology, fault);
-}
-
-static int load(struct fabric_routes *routes, const struct topology *topology,
-	const struct run_config *run, struct fault *fault)
-{
-	struct route_file file;
-	int result = run_routes_load(run, topology, &file, fault);
-
-	if (result < 0)
-		return result;
-	routes->set = file.set;
-	routes->table = file.table;
-	return 0;
-}
-
-static bool pair_has_itb(const struct route_set *set, uint32_t from, uint32_t to)
-{
-	const uint8_t *route;
-	unsigned length;
-
-	for (unsigned i = 0; (route = route_set_get(set, from, to, i, &length)) != NULL; i++)
-		if (memchr(route, ROUTE_TYPE_ITB, length) != NULL)
-			return true;
-	return false;
-}
-
-static bool has_itb(const struct route_set *set)
-{
-	uint32_t hosts = set == NULL ? 0 : route_set_hosts(set);
-
-	for (uint32_t from = 0; from < hosts; from++)
-		for (uint32_t to = 0; to < hosts; to++)
-			if (from != to && pair_has_itb(set, from, to))
-				return true;
-	return false;
+	return check_alternatives(
+		run->routing.mode == RUN_ROUTING_TABLE && run->routing.algorithm->adaptive, run,
+		fault);
 }
 
 const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
@@ -158,18 +102,94 @@ static int check_classes(
 		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
 }
 
-/* Adaptive switches choose from what the tables give them. */
-static int check_alternatives(bool has_them, const struct run_config *run, struct fault *fault)
+static int compute_set(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, const struct route_options *options, struct fault *fault)
 {
-	char origin[RUN_ROUTING_ORIGIN];
+	const struct route_algorithm *all[1 + RUN_ALGORITHMS_MORE];
+	int result = 0;
 
-	if (!run_config_is_adaptive(run) || has_them)
-		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s "
-		"have no alternative ports; expected dmodk",
-		run->origin, run->routing.adaptive->name,
-		run_routing_origin(&run->routing, origin));
+	all[0] = run->routing.algorithm;
+	for (uint32_t i = 0; i < run->routing.others; i++)
+		all[i + 1] = run->routing.other[i];
+	routes->set = route_merge_compute(
+		topology, all, run->routing.others + 1, options, &result, fault);
+	if (routes->set == NULL)
+		return refuse(run, result, fault);
+	result = check_classes(routes, run, fault);
+	if (result == 0)
+		result = route_set_check_connected(routes->set, topology, fault);
+	return result < 0 ? result : check_union(routes->set, topology, run, fault);
+}
+
+static int compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	const struct route_options options = {
+		.seed = run->seed,
+		.alternatives = run->routing.alternatives,
+		.radius = run->routing.radius,
+		.steps = run->routing.steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT,
+		.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
+				       ? ROUTE_PER_SWITCH_PAIR
+				       : ROUTE_PER_HOST_PAIR,
+		.classes = run->sw.vcs,
+		/* The real clock's interfaces have copies, and wormhole networks check all. */
+		.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
+			     run->sw.switching != RUN_SWITCHING_WORMHOLE,
+	};
+	int result = check_algorithm(run, run->routing.algorithm, fault);
+
+	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
+		result = check_algorithm(run, run->routing.other[i], fault);
+	if (result == 0)
+		result = check_tables(run, fault);
+	if (result < 0)
+		return result;
+	if (run->routing.mode == RUN_ROUTING_SOURCE)
+		return compute_set(routes, topology, run, &options, fault);
+	routes->table =
+		route_compute_table(topology, run->routing.algorithm, &options, &result, fault);
+	if (routes->table == NULL)
+		return refuse(run, result, fault);
+	result = check_classes(routes, run, fault);
+	return result < 0 ? result : route_table_check_connected(routes->table, topology, fault);
+}
+
+static int load(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	struct route_file file;
+	int result = run_routes_load(run, topology, &file, fault);
+
+	if (result < 0)
+		return result;
+	routes->set = file.set;
+	routes->table = file.table;
+	result = check_alternatives(
+		file.table != NULL && file.table->alternatives != NULL, run, fault);
+	return result < 0 ? result : check_classes(routes, run, fault);
+}
+
+static bool pair_has_itb(const struct route_set *set, uint32_t from, uint32_t to)
+{
+	const uint8_t *route;
+	unsigned length;
+
+	for (unsigned i = 0; (route = route_set_get(set, from, to, i, &length)) != NULL; i++)
+		if (memchr(route, ROUTE_TYPE_ITB, length) != NULL)
+			return true;
+	return false;
+}
+
+static bool has_itb(const struct route_set *set)
+{
+	uint32_t hosts = set == NULL || route_set_is_on_demand(set) ? 0 : route_set_hosts(set);
+
+	for (uint32_t from = 0; from < hosts; from++)
+		for (uint32_t to = 0; to < hosts; to++)
+			if (from != to && pair_has_itb(set, from, to))
+				return true;
+	return false;
 }
 
 /* Both would say in which VC a packet is stored. */
@@ -205,11 +225,6 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	result = run->routing.file != NULL ? load(routes, topology, run, fault)
 					   : compute(routes, topology, run, fault);
 	if (result == 0)
-		result = check_alternatives(
-			routes->table != NULL && routes->table->alternatives != NULL, run, fault);
-	if (result == 0)
-		result = check_classes(routes, run, fault);
-	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
 	if (result == 0)
 		routes->itbs = has_itb(routes->set);
@@ -226,9 +241,7 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 	*routes = (struct fabric_routes){NULL, NULL};
 	result = check_algorithm(run, run->routing.algorithm, fault);
 	if (result == 0)
-		result = check_alternatives(
-			run->routing.mode == RUN_ROUTING_TABLE && run->routing.algorithm->adaptive,
-			run, fault);
+		result = check_tables(run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
 	/* The mapper may give routes with in-transit buffers. */

@@ -243,10 +243,15 @@ static uint64_t hash_table(const struct route_table *table, uint64_t hash)
 int virtual_ranks_compare(
 	const struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
 {
+	const struct route_set *set = fabric->routes.set;
 	uint64_t hash = 1; /* of nothing */
 	int result = 0;
 
-	if (fabric->routes.set != NULL && hash_set(fabric->routes.set, &hash) < 0)
+	if (set != NULL && route_set_is_on_demand(set)) {
+		/* No route was made yet: by what they depend on, and their lengths. */
+		hash = byte_hash(hash, route_set_origin_const(set), sizeof(struct route_origin));
+		hash = byte_hash(hash, fabric->route_sum, fabric->hosts * sizeof(uint64_t));
+	} else if (set != NULL && hash_set(set, &hash) < 0)
 		result = fault_set(fault, ENOMEM, "no memory to compare routes");
 	if (fabric->routes.table != NULL)
 		hash = hash_table(fabric->routes.table, hash);

@@ -190,7 +190,8 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	/* The stop flag is read where hardly anything happens, too. */
 	loop->steps_left--;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
-			 virtual_hosts_failed(fabric);
+			 virtual_hosts_failed(fabric) ||
+			 (fabric->routes.set != NULL && route_set_failed(fabric->routes.set));
 	agree(loop);
 	if (fabric->goal_ended != WEFT_TIME_NEVER) {
 		set_time(fabric, earlier(limit, virtual_goal_end(fabric)));

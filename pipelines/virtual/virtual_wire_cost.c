@@ -25,11 +25,7 @@ int virtual_wire_cost_open(struct virtual_fabric *fabric, struct fault *fault)
 	fabric->route_sum = calloc(fabric->hosts + 1u, sizeof(*fabric->route_sum));
 	if (fabric->route_sum == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
-	/* The routes to one destination lie together. */
-	for (uint32_t to = 0; to < fabric->hosts; to++)
-		for (uint32_t from = 0; from < fabric->hosts; from++)
-			if (from != to)
-				fabric->route_sum[from] += first_length(fabric, from, to);
+	route_set_add_lengths(fabric->routes.set, fabric->route_sum);
 	return 0;
 }
 

@@ -205,20 +205,20 @@ void datagram_fini(struct datagram *nic)
 bool datagram_choose_route(
 	struct datagram *nic, const struct datagram_message *message, struct datagram_route *chosen)
 {
-	const struct route_set *routes = nic->config.routes;
-	unsigned count, length;
+	const uint8_t *pair;
+	unsigned count, length = 0;
 
 	*chosen = (struct datagram_route){.route = NULL};
-	if (routes == NULL)
+	if (nic->config.routes == NULL)
 		return true;
-	count = route_set_count(routes, nic->config.host, message->destination);
+	pair = route_set_pair(nic->config.routes, nic->config.host, message->destination);
+	count = route_pair_count(pair);
 	if (count == 0)
 		return false;
 	chosen->alternatives = (uint8_t)count;
 	chosen->which = (uint8_t)route_choice_choose(
 		&nic->choice, message->destination, count, message->bytes);
-	chosen->route = route_set_get(
-		routes, nic->config.host, message->destination, chosen->which, &length);
+	chosen->route = route_pair_get(pair, chosen->which, &length);
 	chosen->length = (uint8_t)length;
 	return true;
 }

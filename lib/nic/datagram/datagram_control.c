@@ -66,9 +66,9 @@ static __attribute__((noinline)) void begin(
 bool datagram_control_route(
 	struct datagram *nic, uint16_t destination, weft_time now, struct datagram_route *chosen)
 {
-	const struct route_set *routes = nic->config.routes;
+	const uint8_t *pair = route_set_pair(nic->config.routes, nic->config.host, destination);
 	struct source_control *source = nic->control->source;
-	unsigned count = route_set_count(routes, nic->config.host, destination), length;
+	unsigned count = route_pair_count(pair), length = 0;
 
 	*chosen = (struct datagram_route){.route = NULL};
 	if (count == 0)
@@ -77,8 +77,7 @@ bool datagram_control_route(
 		begin(nic, destination, count);
 	chosen->alternatives = (uint8_t)count;
 	chosen->which = (uint8_t)source_control_choose(source, destination, now / PS_PER_NS);
-	chosen->route =
-		route_set_get(routes, nic->config.host, destination, chosen->which, &length);
+	chosen->route = route_pair_get(pair, chosen->which, &length);
 	chosen->length = (uint8_t)length;
 	return true;
 }

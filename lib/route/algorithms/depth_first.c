@@ -166,6 +166,13 @@ static int depth_first_routes(const struct route_graph *graph, const struct rout
 	return legal_routes_of_labels(depth_first_label, graph, options, set, fault);
 }
 
+static int depth_first_pairs(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct fault *fault)
+{
+	(void)set;
+	return legal_routes_pairs(depth_first_label, graph, options, maker, fault);
+}
+
 static int depth_first_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault)
 {
@@ -185,5 +192,6 @@ const struct route_algorithm route_depth_first = {
 	.deadlock_free = true,
 	.label = depth_first_label,
 	.routes = depth_first_routes,
+	.pairs = depth_first_pairs,
 	.tables = depth_first_tables,
 };

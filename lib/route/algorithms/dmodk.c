@@ -202,60 +202,86 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 	return number == 0;
 }
 
-struct fill {
-	const struct fat_tree *tree;
-	const struct route_options *options;
-	struct route_set *set;
+struct pairs {
+	struct route_maker maker;
+	struct fat_tree tree;
 };
 
-static int add_pair(
-	const struct fill *fill, uint32_t source, uint32_t destination, struct fault *fault)
+static int add_pair(const struct route_maker *maker, void *scratch, struct route_set *set,
+	uint32_t source, uint32_t destination, struct fault *fault)
 {
-	const struct route_graph *graph = fill->tree->graph;
+	const struct pairs *pairs = (const struct pairs *)maker;
+	const struct route_options *options = maker->options;
+	const struct route_graph *graph = maker->graph;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
 	/* In a degraded tree numbers may be too large for some first steps and not for others. */
-	uint32_t tries = at == to ? 1 : 4 * fill->options->alternatives;
+	uint32_t tries = at == to ? 1 : 4 * options->alternatives;
 	unsigned added = 0;
 	int result = 0;
 
-	for (uint32_t i = 0; i < tries && added < fill->options->alternatives && result == 0; i++) {
+	(void)scratch;
+	for (uint32_t i = 0; i < tries && added < options->alternatives && result == 0; i++) {
 		struct route_path path;
 
-		if (!walk(fill->tree, at, destination, i, &path))
+		if (!walk(&pairs->tree, at, destination, i, &path))
 			continue;
-		result = route_path_add(
-			graph, fill->options, fill->set, source, destination, &path, fault);
+		result = route_path_add(graph, options, set, source, destination, &path, fault);
 		added++;
 	}
 	return result;
 }
 
-static int fill_routes(void *context, unsigned job, unsigned jobs, struct fault *fault)
+/* The leaf decides. */
+static uint32_t row(const struct route_maker *maker, uint32_t host)
 {
-	const struct fill *fill = context;
-	const struct route_graph *graph = fill->tree->graph;
-	int result = 0;
+	return maker->graph->host_switch[host];
+}
 
-	for (uint32_t to = job; to < graph->hosts; to += jobs)
-		for (uint32_t from = 0; from < graph->hosts && result == 0; from++)
-			if (from != to && graph->host_switch[from] != ROUTE_GRAPH_NONE &&
-				graph->host_switch[to] != ROUTE_GRAPH_NONE)
-				result = add_pair(fill, from, to, fault);
-	return result;
+static unsigned elements(const struct route_maker *maker, uint32_t from, uint32_t to)
+{
+	return fat_tree_elements(&((const struct pairs *)maker)->tree, from, to);
+}
+
+static void destroy(struct route_maker *maker)
+{
+	struct pairs *pairs = (struct pairs *)maker;
+
+	fat_tree_free(&pairs->tree);
+	free(pairs);
+}
+
+static int dmodk_pairs(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct fault *fault)
+{
+	struct pairs *pairs = calloc(1, sizeof(*pairs));
+	int result;
+
+	(void)set;
+	*maker = NULL;
+	if (pairs == NULL)
+		return route_graph_no_memory(graph, fault);
+	result = fat_tree_make(&pairs->tree, graph, fault);
+	if (result < 0) {
+		free(pairs);
+		return result;
+	}
+	pairs->maker = (struct route_maker){
+		.graph = graph,
+		.options = options,
+		.complete = options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_MAX),
+		.add = add_pair,
+		.row = row,
+		.elements = elements,
+		.destroy = destroy,
+	};
+	*maker = &pairs->maker;
+	return 0;
 }
 
 static int dmodk_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {
-	struct fat_tree tree;
-	struct fill fill = {.tree = &tree, .options = options, .set = set};
-	int result = fat_tree_make(&tree, graph, fault);
-
-	if (result < 0)
-		return result;
-	result = route_jobs_run(options->jobs, fill_routes, &fill, fault);
-	fat_tree_free(&tree);
-	return result;
+	return route_maker_fill(dmodk_pairs, graph, options, set, fault);
 }
 
 const struct route_algorithm route_dmodk = {
@@ -264,5 +290,6 @@ const struct route_algorithm route_dmodk = {
 	.deadlock_free = true,
 	.adaptive = true,
 	.routes = dmodk_routes,
+	.pairs = dmodk_pairs,
 	.tables = dmodk_tables,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+
 #include "dimension_order.h"
 #include "route_jobs.h"
 
@@ -23,118 +25,145 @@
  */
 
 struct dor {
+	struct route_maker maker;
 	struct dimension_order order;
-	const struct route_options *options;
-	struct route_set *set;
+};
+
+static int add_pair(const struct route_maker *maker, void *scratch, struct route_set *set,
+	uint32_t source, uint32_t destination, struct fault *fault)
+{
+	const struct dor *dor = (const struct dor *)maker;
+	const struct route_graph *graph = maker->graph;
+	struct route_path path;
+
+	(void)scratch;
+	if (!dimension_order_find(&dor->order, graph->host_switch[source],
+		    graph->host_switch[destination],
+		    dimension_order_parity(&dor->order, source, destination), &path))
+		return 0;
+	return route_path_add(graph, maker->options, set, source, destination, &path, fault);
+}
+
+static uint32_t row(const struct route_maker *maker, uint32_t host)
+{
+	return dimension_order_row(&((const struct dor *)maker)->order, host);
+}
+
+static unsigned elements(const struct route_maker *maker, uint32_t from, uint32_t to)
+{
+	return dimension_order_links(&((const struct dor *)maker)->order, from, to) + 2;
+}
+
+static void destroy(struct route_maker *maker)
+{
+	struct dor *dor = (struct dor *)maker;
+
+	dimension_order_free(&dor->order);
+	free(dor);
+}
+
+struct tables {
+	struct dimension_order order;
 	struct route_table *table;
 };
 
-static int add_destination(const struct dor *dor, uint32_t destination, struct fault *fault)
+static void fill_entries(const struct tables *tables, uint32_t at, uint32_t to)
 {
-	const struct route_graph *graph = dor->order.grid.graph;
-	uint32_t to = graph->host_switch[destination];
-
-	for (uint32_t source = 0; source < graph->hosts; source++) {
-		uint32_t at = graph->host_switch[source];
-		unsigned parity = dimension_order_parity(&dor->order, source, destination);
-		struct route_path path;
-		int result;
-
-		if (source == destination || at == ROUTE_GRAPH_NONE ||
-			!dimension_order_find(&dor->order, at, to, parity, &path))
-			continue;
-		result = route_path_add(
-			graph, dor->options, dor->set, source, destination, &path, fault);
-		if (result < 0)
-			return result;
-	}
-	return 0;
-}
-
-static int fill_routes(void *context, unsigned job, unsigned jobs, struct fault *fault)
-{
-	const struct dor *dor = context;
-	const struct route_graph *graph = dor->order.grid.graph;
-	int result = 0;
-
-	for (uint32_t to = job; to < graph->hosts && result == 0; to += jobs)
-		if (graph->host_switch[to] != ROUTE_GRAPH_NONE)
-			result = add_destination(dor, to, fault);
-	return result;
-}
-
-static void fill_entries(const struct dor *dor, uint32_t at, uint32_t to)
-{
-	const struct route_graph *graph = dor->order.grid.graph;
-	uint8_t *row = route_table_row(dor->table, at), port[2];
+	const struct dimension_order *order = &tables->order;
+	const struct route_graph *graph = order->grid.graph;
+	uint8_t *row_of_switch = route_table_row(tables->table, at), port[2];
 
 	for (unsigned parity = 0; parity < 2; parity++) {
 		struct route_path path;
-		bool found =
-			dimension_order_find(&dor->order, at, to, parity, &path) && path.links > 0;
+		bool found = dimension_order_find(order, at, to, parity, &path) && path.links > 0;
 
 		port[parity] = found ? graph->arc[path.arc[0]].port : ROUTE_TABLE_NONE;
 	}
 	for (uint32_t i = graph->first_host[to]; i < graph->first_host[to + 1]; i++) {
 		uint32_t host = graph->host_of[i];
 
-		row[host] = at == to ? graph->host_port[host] : port[dor->order.rank[host]];
+		row_of_switch[host] = at == to ? graph->host_port[host] : port[order->rank[host]];
 	}
 }
 
 static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault *fault)
 {
-	const struct dor *dor = context;
-	const struct route_graph *graph = dor->order.grid.graph;
+	const struct tables *tables = context;
+	const struct route_graph *graph = tables->order.grid.graph;
 
 	(void)fault;
 	for (uint32_t at = job; at < graph->switches; at += jobs)
 		for (uint32_t to = 0; to < graph->switches; to++)
 			if (route_graph_hosts_at(graph, to) > 0)
-				fill_entries(dor, at, to);
+				fill_entries(tables, at, to);
 	return 0;
 }
 
-static int compute(struct dor *dor, const struct route_graph *graph, struct fault *fault)
+/* The rule stays NULL without rings. On failure the order is empty. */
+static int make_order(struct dimension_order *order, const struct route_graph *graph,
+	const struct route_options *options, struct vc_rule **rule, struct fault *fault)
 {
-	struct vc_rule *rule = NULL;
-	bool rings;
-	int result = dimension_order_make(&dor->order, graph, dor->options->seed, fault);
+	int result = dimension_order_make(order, graph, options->seed, fault);
 
-	if (result < 0)
+	*rule = NULL;
+	if (result < 0 || !dimension_order_has_rings(order))
 		return result;
-	rings = dimension_order_has_rings(&dor->order);
-	if (rings)
-		rule = dimension_order_rule(&dor->order, 2, false);
-	if (rings && rule == NULL) {
-		result = route_graph_no_memory(graph, fault);
-		goto out;
+	*rule = dimension_order_rule(order, 2, false);
+	if (*rule != NULL)
+		return 0;
+	dimension_order_free(order);
+	return route_graph_no_memory(graph, fault);
+}
+
+static int dor_pairs(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct fault *fault)
+{
+	struct dor *dor = calloc(1, sizeof(*dor));
+	struct vc_rule *rule;
+	unsigned longest;
+	int result;
+
+	*maker = NULL;
+	if (dor == NULL)
+		return route_graph_no_memory(graph, fault);
+	result = make_order(&dor->order, graph, options, &rule, fault);
+	if (result < 0) {
+		free(dor);
+		return result;
 	}
-	if (dor->set != NULL)
-		route_set_use_vc_rule(dor->set, rule);
-	else
-		dor->table->vc_rule = rule;
-	result = route_jobs_run(
-		dor->options->jobs, dor->set != NULL ? fill_routes : fill_tables, dor, fault);
-out:
-	dimension_order_free(&dor->order);
-	return result;
+	route_set_use_vc_rule(set, rule);
+	dor->maker = (struct route_maker){
+		.graph = graph,
+		.options = options,
+		.complete = dimension_order_is_whole(&dor->order, &longest) &&
+			    longest <= ROUTE_LINKS_MAX,
+		.add = add_pair,
+		.row = row,
+		.elements = elements,
+		.destroy = destroy,
+	};
+	*maker = &dor->maker;
+	return 0;
 }
 
 static int dor_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {
-	struct dor dor = {.options = options, .set = set};
-
-	return compute(&dor, graph, fault);
+	return route_maker_fill(dor_pairs, graph, options, set, fault);
 }
 
 static int dor_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct fault *fault)
 {
-	struct dor dor = {.options = options, .table = table};
+	struct tables tables = {.table = table};
+	int result = make_order(&tables.order, graph, options, &table->vc_rule, fault);
 
-	return compute(&dor, graph, fault);
+	if (result < 0)
+		return result;
+	if (route_options_allow(options, table->vc_rule))
+		result = route_jobs_run(options->jobs, fill_tables, &tables, fault);
+	dimension_order_free(&tables.order);
+	return result;
 }
 
 const struct route_algorithm route_dor = {
@@ -143,5 +172,6 @@ const struct route_algorithm route_dor = {
 	.summary = "dimension order for meshes, tori and hypercubes, with dateline VCs",
 	.deadlock_free = true,
 	.routes = dor_routes,
+	.pairs = dor_pairs,
 	.tables = dor_tables,
 };

@@ -23,6 +23,13 @@ static int minhop_routes(const struct route_graph *graph, const struct route_opt
 	return result;
 }
 
+static int minhop_pairs(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct fault *fault)
+{
+	(void)set;
+	return legal_routes_pairs(NULL, graph, options, maker, fault);
+}
+
 /* Likewise: if every arc is a down arc, the first of the two rules of up_down_tables.c is a
  * shortest path, the least loaded arc among equal ones, and the second never applies. */
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
@@ -46,5 +53,6 @@ const struct route_algorithm route_minhop = {
 	.name = "minhop",
 	.summary = "a random shortest path for each pair; not deadlock-free, a reference",
 	.routes = minhop_routes,
+	.pairs = minhop_pairs,
 	.tables = minhop_tables,
 };

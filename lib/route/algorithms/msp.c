@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "mod_k.h"
 #include "multi_step.h"
-#include "route_jobs.h"
 
 /*
  * The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
@@ -37,12 +35,11 @@
 
 #define MSP_STREAM ((uint64_t)1 << 34)
 
-struct fill {
-	const struct route_graph *graph;
-	const struct route_options *options;
+/* Of a grid or of a fat tree. */
+struct pairs {
+	struct route_maker maker;
 	struct dimension_order order;
 	struct fat_tree tree;
-	struct route_set *set;
 };
 
 /* Hosts in the place of 'next step'. False: there are none, or it does not fit into a frame. */
@@ -72,11 +69,12 @@ static int keep_absorbed(const struct route_graph *graph, struct multi_step_path
 	return kept;
 }
 
-static int add_pair(const struct fill *fill, struct multi_step *search, uint32_t source,
-	uint32_t destination, struct fault *fault)
+static int add_in_grid(const struct route_maker *maker, void *search, struct route_set *set,
+	uint32_t source, uint32_t destination, struct fault *fault)
 {
-	const struct route_graph *graph = fill->graph;
-	const struct route_options *options = fill->options;
+	const struct pairs *pairs = (const struct pairs *)maker;
+	const struct route_graph *graph = maker->graph;
+	const struct route_options *options = maker->options;
 	uint32_t from = graph->host_switch[source], to = graph->host_switch[destination];
 	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
 	struct multi_step_path found[ROUTE_ALTERNATIVES_MAX] = {{.steps = 0}};
@@ -87,7 +85,7 @@ static int add_pair(const struct fill *fill, struct multi_step *search, uint32_t
 		rng_init(&rng, options->seed, per_host ? source : from,
 			MSP_STREAM | (per_host ? destination : to));
 		count = multi_step_find(search, from, to,
-			dimension_order_parity(&fill->order, source, destination), &rng,
+			dimension_order_parity(&pairs->order, source, destination), &rng,
 			options->alternatives, found);
 	}
 	if (count < 0)
@@ -95,69 +93,80 @@ static int add_pair(const struct fill *fill, struct multi_step *search, uint32_t
 	if (options->steps == ROUTE_STEPS_ITB)
 		count = keep_absorbed(graph, found, count);
 	for (int i = 0; i < count && result == 0; i++)
-		result = route_path_add_steps(graph, options, fill->set, source, destination,
+		result = route_path_add_steps(graph, options, set, source, destination,
 			&found[i].path, found[i].steps, fault);
 	return result;
 }
 
-static int fill_grid(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static void *create_search(const struct route_maker *maker)
 {
-	const struct fill *fill = context;
-	const struct route_graph *graph = fill->graph;
-	struct multi_step *search = multi_step_create(&fill->order, fill->options->radius);
-	int result = 0;
+	return multi_step_create(&((const struct pairs *)maker)->order, maker->options->radius);
+}
 
-	if (search == NULL)
-		return route_graph_no_memory(graph, fault);
-	for (uint32_t to = job; to < graph->hosts; to += jobs)
-		for (uint32_t from = 0; from < graph->hosts && result == 0; from++)
-			if (from != to && graph->host_switch[from] != ROUTE_GRAPH_NONE &&
-				graph->host_switch[to] != ROUTE_GRAPH_NONE)
-				result = add_pair(fill, search, from, to, fault);
+static void destroy_search(void *search)
+{
 	multi_step_destroy(search);
-	return result;
+}
+
+/* Each host draws for itself. */
+static uint32_t row_in_grid(const struct route_maker *maker, uint32_t host)
+{
+	return maker->options->granularity == ROUTE_PER_HOST_PAIR
+		       ? host
+		       : dimension_order_row(&((const struct pairs *)maker)->order, host);
+}
+
+static unsigned elements_in_grid(const struct route_maker *maker, uint32_t from, uint32_t to)
+{
+	return dimension_order_links(&((const struct pairs *)maker)->order, from, to) + 2;
 }
 
 /* 0 or -ENOMEM. Without rings and with hosts between steps there is none. */
-static int use_rule(const struct fill *fill)
+static int use_rule(const struct pairs *pairs, struct route_set *set)
 {
-	uint8_t ring = dimension_order_has_rings(&fill->order) ? 2 : 1;
-	bool links = fill->options->radius == 1, classes = fill->options->steps == ROUTE_STEPS_NEXT;
+	const struct route_options *options = pairs->maker.options;
+	uint8_t ring = dimension_order_has_rings(&pairs->order) ? 2 : 1;
+	bool links = options->radius == 1, classes = options->steps == ROUTE_STEPS_NEXT;
 	struct vc_rule *rule;
 
 	if (!classes && ring == 1)
 		return 0;
 	if (classes)
 		rule = dimension_order_rule(
-			&fill->order, links ? 1 + ring + 1 : (uint8_t)(3 * ring), true);
+			&pairs->order, links ? 1 + ring + 1 : (uint8_t)(3 * ring), true);
 	else
-		rule = dimension_order_rule(&fill->order, ring, false);
+		rule = dimension_order_rule(&pairs->order, ring, false);
 	if (rule == NULL)
 		return -ENOMEM;
 	if (classes)
 		rule->steps = links ? VC_STEPS_LINKS : VC_STEPS_EQUAL;
-	route_set_use_vc_rule(fill->set, rule);
+	route_set_use_vc_rule(set, rule);
 	return 0;
 }
 
-static int grid_routes(struct fill *fill, struct fault *fault)
+static int make_grid(struct pairs *pairs, struct route_set *set, struct fault *fault)
 {
+	struct route_maker *maker = &pairs->maker;
 	struct fault why;
-	int result = dimension_order_make(&fill->order, fill->graph, fill->options->seed, &why);
+	unsigned longest;
+	int result = dimension_order_make(&pairs->order, maker->graph, maker->options->seed, &why);
 
 	if (result == -EINVAL)
 		return fault_set(fault, EINVAL,
 			"%s; msp has paths for these and for fat trees with stages, 'disjoint' "
 			"for other networks",
 			why.text);
-	if (result < 0)
-		return route_graph_no_memory(fill->graph, fault);
-	if (use_rule(fill) < 0)
-		result = route_graph_no_memory(fill->graph, fault);
-	else
-		result = route_jobs_run(fill->options->jobs, fill_grid, fill, fault);
-	dimension_order_free(&fill->order);
-	return result;
+	if (result < 0 || use_rule(pairs, set) < 0)
+		return route_graph_no_memory(maker->graph, fault);
+	maker->complete = maker->options->steps == ROUTE_STEPS_NEXT &&
+			  dimension_order_is_whole(&pairs->order, &longest) &&
+			  longest <= ROUTE_LINKS_MAX;
+	maker->add = add_in_grid;
+	maker->row = row_in_grid;
+	maker->elements = elements_in_grid;
+	maker->scratch_create = create_search;
+	maker->scratch_destroy = destroy_search;
+	return 0;
 }
 
 /* The port of the set 'shift' places after this one. */
@@ -212,55 +221,58 @@ static bool shares_link(
 }
 
 /* In a damaged tree the next ports may lead to a link that is taken. */
-static int climb_all(
-	const struct fill *fill, uint32_t source, uint32_t destination, struct fault *fault)
+static int add_in_tree(const struct route_maker *maker, void *scratch, struct route_set *set,
+	uint32_t source, uint32_t destination, struct fault *fault)
 {
-	const struct route_graph *graph = fill->graph;
+	const struct fat_tree *tree = &((const struct pairs *)maker)->tree;
+	const struct route_graph *graph = maker->graph;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
-	uint32_t shifts = at == to ? 1 : (uint32_t)__builtin_popcountll(fill->tree.up[at]);
+	uint32_t shifts = at == to ? 1 : (uint32_t)__builtin_popcountll(tree->up[at]);
 	struct multi_step_path found[ROUTE_ALTERNATIVES_MAX];
 	unsigned count = 0;
 	int result = 0;
 
+	(void)scratch;
 	for (uint32_t shift = 0; (shift == 0 || shift < shifts) && result == 0 &&
-				 count < fill->options->alternatives;
+				 count < maker->options->alternatives;
 		shift++) {
-		bool taken = !climb(&fill->tree, at, destination, shift, &found[count]);
+		bool taken = !climb(tree, at, destination, shift, &found[count]);
 
 		for (unsigned i = 0; i < count && !taken; i++)
 			taken = shares_link(graph, &found[i].path, &found[count].path);
 		if (taken)
 			continue;
-		result = route_path_add_steps(graph, fill->options, fill->set, source, destination,
+		result = route_path_add_steps(graph, maker->options, set, source, destination,
 			&found[count].path, found[count].steps, fault);
 		count++;
 	}
 	return result;
 }
 
-static int fill_tree(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static uint32_t row_in_tree(const struct route_maker *maker, uint32_t host)
 {
-	const struct fill *fill = context;
-	const struct route_graph *graph = fill->graph;
-	int result = 0;
-
-	for (uint32_t to = job; to < graph->hosts; to += jobs)
-		for (uint32_t from = 0; from < graph->hosts && result == 0; from++)
-			if (from != to && graph->host_switch[from] != ROUTE_GRAPH_NONE &&
-				graph->host_switch[to] != ROUTE_GRAPH_NONE)
-				result = climb_all(fill, from, to, fault);
-	return result;
+	return maker->graph->host_switch[host];
 }
 
-static int tree_routes(struct fill *fill, struct fault *fault)
+static unsigned elements_in_tree(const struct route_maker *maker, uint32_t from, uint32_t to)
 {
-	int result = fat_tree_make(&fill->tree, fill->graph, fault);
+	return fat_tree_elements(&((const struct pairs *)maker)->tree, from, to);
+}
+
+static int make_tree(struct pairs *pairs, struct fault *fault)
+{
+	struct route_maker *maker = &pairs->maker;
+	int result = fat_tree_make(&pairs->tree, maker->graph, fault);
 
 	if (result < 0)
 		return result;
-	result = route_jobs_run(fill->options->jobs, fill_tree, fill, fault);
-	fat_tree_free(&fill->tree);
-	return result;
+	/* A route may have a 'next step'. */
+	maker->complete =
+		maker->options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_MAX - 1);
+	maker->add = add_in_tree;
+	maker->row = row_in_tree;
+	maker->elements = elements_in_tree;
+	return 0;
 }
 
 static bool has_stages(const struct route_graph *graph)
@@ -271,17 +283,43 @@ static bool has_stages(const struct route_graph *graph)
 	return false;
 }
 
-static int msp_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+static void destroy(struct route_maker *maker)
 {
-	struct fill fill = {.graph = graph, .options = options, .set = set};
+	struct pairs *pairs = (struct pairs *)maker;
 
+	dimension_order_free(&pairs->order);
+	fat_tree_free(&pairs->tree);
+	free(pairs);
+}
+
+static int msp_pairs(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct fault *fault)
+{
+	struct pairs *pairs;
+	int result;
+
+	*maker = NULL;
 	if (has_stages(graph) && options->steps == ROUTE_STEPS_ITB)
 		return fault_set(fault, EINVAL,
 			"%s: steps cannot be joined by hosts (itb), because the common ancestors in "
 			"a fat tree have none",
 			graph->topology->name);
-	return has_stages(graph) ? tree_routes(&fill, fault) : grid_routes(&fill, fault);
+	pairs = calloc(1, sizeof(*pairs));
+	if (pairs == NULL)
+		return route_graph_no_memory(graph, fault);
+	pairs->maker = (struct route_maker){.graph = graph, .options = options, .destroy = destroy};
+	result = has_stages(graph) ? make_tree(pairs, fault) : make_grid(pairs, set, fault);
+	if (result == 0)
+		*maker = &pairs->maker;
+	else
+		destroy(&pairs->maker);
+	return result;
+}
+
+static int msp_routes(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct fault *fault)
+{
+	return route_maker_fill(msp_pairs, graph, options, set, fault);
 }
 
 const struct route_algorithm route_msp = {
@@ -293,4 +331,5 @@ const struct route_algorithm route_msp = {
 	.vc_classes = true,
 	.steps = true,
 	.routes = msp_routes,
+	.pairs = msp_pairs,
 };

@@ -101,12 +101,20 @@ int up_down_routes(const struct route_graph *graph, const struct route_options *
 	return legal_routes_of_labels(up_down_label, graph, options, set, fault);
 }
 
+static int up_down_pairs(const struct route_graph *graph, const struct route_options *options,
+	struct route_set *set, struct route_maker **maker, struct fault *fault)
+{
+	(void)set;
+	return legal_routes_pairs(up_down_label, graph, options, maker, fault);
+}
+
 const struct route_algorithm route_up_down = {
 	.name = "ud",
 	.summary = "up*/down*: breadth-first tree, no up after down, a random shortest legal path",
 	.deadlock_free = true,
 	.label = up_down_label,
 	.routes = up_down_routes,
+	.pairs = up_down_pairs,
 	.tables = up_down_tables,
 };
 
@@ -124,6 +132,7 @@ const struct route_algorithm route_up_down = {
 		.selector = selector_name,                          \
 		.label = up_down_label,                             \
 		.routes = up_down_routes,                           \
+		.pairs = up_down_pairs,                             \
 	};
 
 UP_DOWN_VARIANT(ud_random, "ud-random", "random",

@@ -61,6 +61,57 @@ bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint
 	return at == to;
 }
 
+/* The number of positions in a dimension; 0 if links are missing there. */
+static uint32_t extent_of(const struct route_grid *grid, unsigned dim)
+{
+	uint32_t switches = grid->graph->switches;
+	int32_t last = 0;
+
+	for (uint32_t at = 0; at < switches; at++)
+		last = route_grid_place(grid, at, dim) > last ? route_grid_place(grid, at, dim)
+							      : last;
+	for (uint32_t at = 0; at < switches; at++)
+		for (unsigned back = 0; back < 2; back++)
+			if (route_grid_arc(grid, at, dim, back) == ROUTE_GRAPH_NONE &&
+				(grid->period[dim] != 0 ||
+					route_grid_place(grid, at, dim) != (back ? 0 : last)))
+				return 0;
+	return (uint32_t)last + 1;
+}
+
+bool dimension_order_is_whole(const struct dimension_order *order, unsigned *longest)
+{
+	const struct route_grid *grid = &order->grid;
+	uint64_t cells = 1;
+
+	*longest = 0;
+	for (uint32_t at = 0; at < grid->graph->switches; at++)
+		if (grid->piece[at] != grid->piece[0])
+			return false;
+	for (unsigned dim = 0; dim < grid->dims && cells <= grid->graph->switches; dim++) {
+		uint32_t extent = extent_of(grid, dim);
+
+		cells *= extent;
+		*longest += grid->period[dim] != 0 || extent == 0 ? extent / 2 : extent - 1;
+	}
+	return cells == grid->graph->switches;
+}
+
+unsigned dimension_order_links(const struct dimension_order *order, uint32_t at, uint32_t to)
+{
+	const struct route_grid *grid = &order->grid;
+	unsigned links = 0;
+
+	for (unsigned dim = 0; dim < grid->dims; dim++) {
+		uint32_t on = (uint32_t)abs(
+			route_grid_place(grid, to, dim) - route_grid_place(grid, at, dim));
+		uint32_t round = grid->period[dim] - on; /* large without a ring */
+
+		links += on < round ? on : round;
+	}
+	return links;
+}
+
 bool dimension_order_has_rings(const struct dimension_order *order)
 {
 	for (unsigned dim = 0; dim < order->grid.dims; dim++)

@@ -38,10 +38,21 @@ static inline unsigned dimension_order_parity(
 	return (unsigned)order->rank[source] + order->rank[destination];
 }
 
+/* Hosts of one row have the same paths to all others; below twice the number of switches. */
+static inline uint32_t dimension_order_row(const struct dimension_order *order, uint32_t host)
+{
+	return 2 * order->grid.graph->host_switch[host] + order->rank[host];
+}
+
 /* Fills 'path', whose length may exceed ROUTE_LINKS_MAX; the arcs beyond are not stored. False if
  * both ways of a ring are broken. */
 bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint32_t to,
 	unsigned parity, struct route_path *path);
+
+/* True if no switch and no link of the grid is missing. Then every path exists and has the length
+ * of dimension_order_links(), at most '*longest'. */
+bool dimension_order_is_whole(const struct dimension_order *order, unsigned *longest);
+unsigned dimension_order_links(const struct dimension_order *order, uint32_t at, uint32_t to);
 
 /* True if some dimension has rings. */
 bool dimension_order_has_rings(const struct dimension_order *order);

@@ -154,6 +154,60 @@ err:
 	return route_graph_no_memory(graph, fault);
 }
 
+/* The ways of a switch that begin upwards, or those that begin downwards; the switches there are
+ * complete. False: lengths differ, or are above 'most'. */
+static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned most)
+{
+	const struct route_graph *graph = tree->graph;
+	const uint64_t *ports = row_of(tree, at);
+	uint8_t *own = tree->links + (size_t)at * tree->columns;
+
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		const uint8_t *next = tree->links + (size_t)graph->arc[arc].to * tree->columns;
+		unsigned port = graph->arc[arc].port;
+
+		if ((tree->up[at] >> port & 1) != climbing)
+			continue;
+		for (uint32_t i = 0; i < tree->columns; i++) {
+			if ((ports[i] >> port & 1) == 0)
+				continue;
+			if (next[i] > most || (own[i] != 0 && own[i] != next[i] + 1))
+				return false;
+			own[i] = next[i] + 1;
+		}
+	}
+	return true;
+}
+
+static bool measures(const struct fat_tree *tree)
+{
+	for (uint32_t at = 0; at < tree->graph->switches; at++)
+		if (tree->column[at] != ROUTE_GRAPH_NONE &&
+			memchr(tree->links + (size_t)at * tree->columns, 0, tree->columns) != NULL)
+			return false;
+	return true;
+}
+
+bool fat_tree_measure(struct fat_tree *tree, unsigned most)
+{
+	uint32_t switches = tree->graph->switches;
+	uint32_t *order = arrays_add(&tree->arrays, switches, sizeof(*order));
+	bool good = true;
+
+	ARRAYS_ADD(tree, links, (size_t)switches * tree->columns + 1);
+	if (tree->arrays.failed)
+		return false;
+	sort_by_stage(tree, order);
+	for (uint32_t at = 0; at < switches; at++)
+		if (tree->column[at] != ROUTE_GRAPH_NONE)
+			tree->links[(size_t)at * tree->columns + tree->column[at]] = 1;
+	for (uint32_t i = 0; i < switches && good; i++)
+		good = measure_row(tree, order[i], false, most);
+	for (uint32_t i = switches; i-- > 0 && good;)
+		good = measure_row(tree, order[i], true, most);
+	return good && measures(tree);
+}
+
 void fat_tree_free(struct fat_tree *tree)
 {
 	arrays_free(&tree->arrays);

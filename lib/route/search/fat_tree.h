@@ -16,6 +16,7 @@
  * any thread may read it.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fault.h"
@@ -30,6 +31,8 @@ struct fat_tree {
 	uint64_t *ports;  /* [switch * columns + column]; for the switch itself: the ports of its
 			     hosts */
 	uint64_t *up;     /* by switch: its ports that lead to higher stages */
+	uint8_t *links; /* [switch * columns + column], after fat_tree_measure(): 1 + links to there
+			 */
 	struct arrays arrays;
 	/* By stage: K^(stage - 1) if all lower stages have K ports up; in general the product of
 	 * the largest number of ports up in each of them, at most UINT32_MAX. */
@@ -40,6 +43,10 @@ struct fat_tree {
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct fault *fault);
 void fat_tree_free(struct fat_tree *tree);
 
+/* Fills 'links'. False: a switch with hosts cannot reach another one, a path has more than 'most'
+ * links, its length depends on the ports that it takes, or there is no memory. */
+bool fat_tree_measure(struct fat_tree *tree, unsigned most);
+
 static inline unsigned fat_tree_stage(const struct fat_tree *tree, uint32_t at)
 {
 	return tree->graph->topology->switch_at[at].stage;
@@ -49,4 +56,10 @@ static inline unsigned fat_tree_stage(const struct fat_tree *tree, uint32_t at)
 static inline uint64_t fat_tree_ports(const struct fat_tree *tree, uint32_t at, uint32_t to)
 {
 	return tree->ports[(size_t)at * tree->columns + tree->column[to]];
+}
+
+/* Elements of a route between hosts of these switches, after fat_tree_measure(). */
+static inline unsigned fat_tree_elements(const struct fat_tree *tree, uint32_t from, uint32_t to)
+{
+	return tree->links[(size_t)from * tree->columns + tree->column[to]] + 1u;
 }

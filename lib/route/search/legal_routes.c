@@ -10,6 +10,9 @@
 #include "route_jobs.h"
 #include "route_path.h"
 
+/* Memory for the searches to all switches. */
+#define PAIRS_BYTES_MAX ((size_t)256 << 20)
+
 struct fill {
 	const struct route_graph *graph;
 	const bool *up;
@@ -99,5 +102,118 @@ int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph
 	if (result == 0)
 		result = legal_routes_fill(graph, up, options, set, fault);
 	free(up);
+	return result;
+}
+
+/* --- pair by pair --- */
+
+struct pairs {
+	struct route_maker maker;
+	bool *up;
+	struct legal_search **toward; /* by switch with hosts; else NULL */
+};
+
+static int add(const struct route_maker *maker, void *scratch, struct route_set *set,
+	uint32_t source, uint32_t destination, struct fault *fault)
+{
+	const struct pairs *pairs = (const struct pairs *)maker;
+	const struct fill fill = {maker->graph, pairs->up, maker->options, set};
+
+	(void)scratch;
+	return add_pair(&fill, pairs->toward[maker->graph->host_switch[destination]], source,
+		destination, fault);
+}
+
+static uint32_t row(const struct route_maker *maker, uint32_t host)
+{
+	return maker->options->granularity == ROUTE_PER_HOST_PAIR ? host
+								  : maker->graph->host_switch[host];
+}
+
+static unsigned elements(const struct route_maker *maker, uint32_t from, uint32_t to)
+{
+	return legal_search_links(((const struct pairs *)maker)->toward[to], from) + 2;
+}
+
+static void destroy(struct route_maker *maker)
+{
+	struct pairs *pairs = (struct pairs *)maker;
+
+	for (uint32_t at = 0; pairs->toward != NULL && at < maker->graph->switches; at++)
+		legal_search_destroy(pairs->toward[at]);
+	free(pairs->toward);
+	free(pairs->up);
+	free(pairs);
+}
+
+/* Every switch with hosts has a way that fits into a frame. */
+static bool reached_by_all(const struct route_graph *graph, const struct legal_search *search)
+{
+	for (uint32_t at = 0; at < graph->switches; at++)
+		if (route_graph_hosts_at(graph, at) > 0 &&
+			(legal_search_count(search, at) == 0 ||
+				legal_search_links(search, at) > ROUTE_LINKS_MAX))
+			return false;
+	return true;
+}
+
+static bool fits(const struct route_graph *graph)
+{
+	uint32_t searches = 0;
+
+	for (uint32_t at = 0; at < graph->switches; at++)
+		searches += route_graph_hosts_at(graph, at) > 0;
+	return searches * legal_search_copy_bytes(graph) <= PAIRS_BYTES_MAX;
+}
+
+static int search_all(struct pairs *pairs)
+{
+	const struct route_graph *graph = pairs->maker.graph;
+	struct legal_search *search = legal_search_create(graph, pairs->up);
+	int result = search == NULL ? -ENOMEM : 0;
+
+	pairs->maker.complete = fits(graph);
+	for (uint32_t at = 0; at < graph->switches && pairs->maker.complete && result == 0; at++) {
+		if (route_graph_hosts_at(graph, at) == 0)
+			continue;
+		legal_search_run(search, at);
+		pairs->maker.complete = reached_by_all(graph, search);
+		pairs->toward[at] = legal_search_copy(search);
+		result = pairs->toward[at] == NULL ? -ENOMEM : 0;
+	}
+	legal_search_destroy(search);
+	return result;
+}
+
+int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
+	const struct route_options *options, struct route_maker **maker, struct fault *fault)
+{
+	struct pairs *pairs = calloc(1, sizeof(*pairs));
+	int result;
+
+	*maker = NULL;
+	if (pairs == NULL)
+		return route_graph_no_memory(graph, fault);
+	pairs->maker = (struct route_maker){
+		.graph = graph,
+		.options = options,
+		.add = add,
+		.row = row,
+		.elements = elements,
+		.destroy = destroy,
+	};
+	pairs->up = calloc(graph->arcs + 1u, sizeof(*pairs->up));
+	pairs->toward = calloc(graph->switches + 1u, sizeof(struct legal_search *));
+	result = pairs->up == NULL || pairs->toward == NULL ? -ENOMEM : 0;
+	if (result == 0 && label != NULL)
+		result = label(graph, options->root, pairs->up, fault);
+	if (result == 0)
+		result = search_all(pairs);
+	if (result == -ENOMEM)
+		route_graph_no_memory(graph, fault);
+	if (result == 0)
+		*maker = &pairs->maker;
+	else
+		destroy(&pairs->maker);
 	return result;
 }

@@ -19,3 +19,9 @@ int legal_routes_fill(const struct route_graph *graph, const bool *up,
 /* The same for the labels that 'label' makes from options->root. */
 int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
 	const struct route_options *options, struct route_set *set, struct fault *fault);
+
+/* Routes pair by pair (route_algorithm.pairs) for the labels that 'label' makes, or without labels
+ * for NULL. Only for sets with routes on demand; not complete in large networks in which the
+ * searches to all switches would need much memory. */
+int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
+	const struct route_options *options, struct route_maker **maker, struct fault *fault);

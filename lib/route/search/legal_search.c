@@ -24,7 +24,7 @@ struct legal_search {
 	uint32_t *queue;      /* of states */
 	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
 				 1] */
-	uint32_t *step;       /* arcs that begin a shortest rest */
+	uint32_t *step;       /* arcs that begin a shortest rest; NULL in a copy */
 	struct arrays arrays;
 };
 
@@ -58,6 +58,33 @@ struct legal_search *legal_search_create(const struct route_graph *graph, const 
 struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up)
 {
 	return create(graph, up, true);
+}
+
+struct legal_search *legal_search_copy(const struct legal_search *search)
+{
+	struct legal_search *copy = calloc(1, sizeof(*copy));
+	size_t states = 2u * search->graph->switches;
+
+	if (copy == NULL)
+		return NULL;
+	copy->graph = search->graph;
+	copy->up = search->up;
+	copy->absorb = search->absorb;
+	ARRAYS_ADD(copy, links, states + 1);
+	ARRAYS_ADD(copy, count, states + 1);
+	if (copy->arrays.failed) {
+		legal_search_destroy(copy);
+		errno = ENOMEM;
+		return NULL;
+	}
+	memcpy(copy->links, search->links, states * sizeof(*copy->links));
+	memcpy(copy->count, search->count, states * sizeof(*copy->count));
+	return copy;
+}
+
+size_t legal_search_copy_bytes(const struct route_graph *graph)
+{
+	return 2u * graph->switches * (sizeof(uint32_t) + sizeof(uint64_t));
 }
 
 void legal_search_destroy(struct legal_search *search)
@@ -111,6 +138,13 @@ static uint32_t state_after(const struct legal_search *search, uint32_t arc)
 	return STATE(search->graph->arc[arc].to, search->up[arc] ? 0u : 1u);
 }
 
+/* The arc, which leaves the switch of the state, begins a shortest rest. */
+static bool is_step(const struct legal_search *search, uint32_t state, uint32_t arc)
+{
+	return (state % 2 == 0 || may_follow_down(search, state / 2, search->up[arc])) &&
+	       search->links[state_after(search, arc)] + 1 == search->links[state];
+}
+
 /* Lists for every state the arcs that begin a shortest rest. */
 static void list_steps(struct legal_search *search)
 {
@@ -123,12 +157,9 @@ static void list_steps(struct legal_search *search)
 		search->first_step[state] = steps;
 		if (search->links[state] == NO_WAY || search->links[state] == 0)
 			continue;
-		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
-			if (state % 2 == 1 && !may_follow_down(search, at, search->up[arc]))
-				continue;
-			if (search->links[state_after(search, arc)] + 1 == search->links[state])
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			if (is_step(search, state, arc))
 				search->step[steps++] = arc;
-		}
 	}
 	search->first_step[2 * graph->switches] = steps;
 }
@@ -159,17 +190,34 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source)
 	return search->links[STATE(source, 0)];
 }
 
+/* The step of route 'rank', which becomes its rank among the routes from there on. */
+static uint32_t choose_step(const struct legal_search *search, uint32_t state, uint64_t *rank)
+{
+	const uint32_t *step;
+	uint32_t arc;
+
+	if (search->step != NULL) {
+		step = search->step + search->first_step[state];
+		while (*rank >= search->count[state_after(search, *step)])
+			*rank -= search->count[state_after(search, *step++)];
+		return *step;
+	}
+	for (arc = search->graph->first_arc[state / 2];; arc++) {
+		if (!is_step(search, state, arc))
+			continue;
+		if (*rank < search->count[state_after(search, arc)])
+			return arc;
+		*rank -= search->count[state_after(search, arc)];
+	}
+}
+
 void legal_search_arcs(
 	const struct legal_search *search, uint32_t source, uint64_t rank, uint32_t *arcs)
 {
 	uint32_t state = STATE(source, 0);
 
 	while (search->links[state] > 0) {
-		const uint32_t *step = search->step + search->first_step[state];
-
-		while (rank >= search->count[state_after(search, *step)])
-			rank -= search->count[state_after(search, *step++)];
-		*arcs++ = *step;
-		state = state_after(search, *step);
+		*arcs = choose_step(search, state, &rank);
+		state = state_after(search, *arcs++);
 	}
 }

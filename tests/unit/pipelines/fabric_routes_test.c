@@ -93,11 +93,46 @@ static void an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key(void
 	topology_destroy(topology);
 }
 
+/* 1 or 0: routes on demand or of all pairs. */
+static bool on_demand(const char *clock, const char *more)
+{
+	struct topology *topology = topology_generate(NETWORK, NULL);
+	struct fabric_routes routes;
+	struct fault fault = {""};
+	struct run_config *run;
+	char text[400];
+	bool result;
+
+	snprintf(text, sizeof(text), "weft: run/1\ntopology: \"" NETWORK "\"\nclock: %s\n%s\n",
+		clock, more);
+	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	if (run == NULL || fabric_routes_compute(&routes, topology, run, &fault) < 0)
+		fail_msg("%s", fault.text);
+	result = route_set_is_on_demand(routes.set);
+	assert_false(result && routes.itbs);
+	fabric_routes_free(&routes);
+	run_config_destroy(run);
+	topology_destroy(topology);
+	return result;
+}
+
+static void routes_are_made_on_demand_where_the_run_can_use_them(void **state)
+{
+	assert_true(on_demand("virtual", "routing: {algorithm: dmodk}"));
+	assert_true(on_demand("virtual", ""));
+	assert_false(on_demand("virtual", "routing: {algorithm: ud-itb}"));
+	assert_false(on_demand("virtual", "routing: {algorithm: ud+dfs}"));
+	assert_false(on_demand("real", "routing: {algorithm: dmodk}"));
+	assert_false(on_demand("virtual",
+		"link: {rate: 1Gbps}\nswitch: {switching: wormhole}\nrouting: {algorithm: dmodk}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(adaptive_switches_need_tables_with_a_choice_mapped_or_not),
 		cmocka_unit_test(an_algorithm_says_whether_its_tables_leave_a_choice),
+		cmocka_unit_test(routes_are_made_on_demand_where_the_run_can_use_them),
 		cmocka_unit_test(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key),
 	};
 
