@@ -275,6 +275,7 @@ static bool complete(struct edge *edge, uint16_t source, struct edge_packet *pac
 	packet->ethernet[12] = ETHERTYPE_IPV4 >> 8;
 	packet->ethernet[13] = ETHERTYPE_IPV4 & 0xFF;
 	edge->count[EDGE_TO_TAP]++;
+	edge->count[EDGE_BYTES_TO_TAP] += packet->bytes;
 	return true;
 }
 

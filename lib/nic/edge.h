@@ -27,6 +27,7 @@
 #define EDGE_COUNTERS(X)                                                                       \
 	X(FROM_TAP, "tap_frames_in")                                                           \
 	X(MESSAGES_OUT, "tap_messages_out")                                                    \
+	X(BYTES_OUT, "tap_bytes_sent") /* of these messages */                                 \
 	X(ARP_ANSWERED, "tap_arp_answered")                                                    \
 	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
 	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \
@@ -36,6 +37,7 @@
 	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */               \
 	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer and its share is full */ \
 	X(TO_TAP, "tap_frames_out")                                                            \
+	X(BYTES_TO_TAP, "tap_bytes_delivered")    /* packets, without Ethernet headers */      \
 	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IPv4 packet */   \
 	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */          \
 	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */        \

@@ -85,8 +85,8 @@ static void adapt_gap_time(struct nic *nic, weft_time ps)
 								       : nic->config.gap_ps;
 }
 
-static void deliver(
-	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame, weft_time now)
+static void deliver(struct nic *nic, const struct weft_packet *packet, const uint8_t *frame,
+	weft_time arrived, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
 	const struct frame_header *header = frame_header_const(frame);
@@ -103,6 +103,8 @@ static void deliver(
 		.payload = frame + frame_payload_offset(header),
 		.bytes = ntohs(header->payload_bytes_be),
 		.injected_ns = packet->injected_ns,
+		.arrived = arrived,
+		.arrived_due = packet->arrived_ps,
 		.now = now,
 		.due_ps = packet->arrived_ps > nic->due_ps ? packet->arrived_ps : nic->due_ps,
 	};
@@ -129,7 +131,7 @@ static void deliver_held(struct nic *nic, uint16_t peer, weft_time now)
 
 		if (held.packet == NULL)
 			return;
-		deliver(nic, held.packet, held.frame, now);
+		deliver(nic, held.packet, held.frame, held.since, now);
 		nic_release_packet(nic, held.packet);
 		if (nic->resequencer.held[rx->window] == 0) {
 			resequencer_close(&nic->resequencer, rx->window);
@@ -153,7 +155,7 @@ static void receive_expected(
 	uint16_t peer = packet->source;
 
 	close_gap(nic, peer, now);
-	deliver(nic, packet, frame, now);
+	deliver(nic, packet, frame, now, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
 	/* Held frames have another gap before them: its time begins now. */
@@ -184,7 +186,8 @@ static void discard_early(struct nic *nic, struct weft_packet *packet, enum nic_
 	discard(nic, packet, reason);
 }
 
-static void receive_early(struct nic *nic, struct weft_packet *packet, const uint8_t *frame)
+static void receive_early(
+	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
 	uint16_t peer = packet->source;
 	struct flow_rx *rx = &nic->rx[peer];
@@ -193,7 +196,8 @@ static void receive_early(struct nic *nic, struct weft_packet *packet, const uin
 		rx->window = resequencer_open(&nic->resequencer);
 	if (rx->window == RESEQUENCER_NONE || nic->resequencer.total >= nic->config.reorder_frames)
 		discard(nic, packet, NIC_DISCARD_NO_WINDOW);
-	else if (resequencer_hold(&nic->resequencer, rx->window, packet->sequence, packet, frame))
+	else if (resequencer_hold(
+			 &nic->resequencer, rx->window, packet->sequence, packet, frame, now))
 		nic->count[NIC_FRAMES_REORDERED]++;
 	else
 		discard(nic, packet, NIC_DISCARD_DUPLICATE);
@@ -340,7 +344,7 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 	} else {
 		notice_gap(nic, packet->source, now);
 		if (ahead < nic->config.window_frames)
-			receive_early(nic, packet, frame);
+			receive_early(nic, packet, frame, now);
 		else
 			discard_early(nic, packet, NIC_DISCARD_BEYOND_WINDOW);
 	}

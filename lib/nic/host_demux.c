@@ -36,9 +36,12 @@ void host_demux_deliver(void *ctx, const struct nic_delivery *delivery)
 	measure_sink_watch(demux->sink, delivery);
 	if (delivery->first)
 		*to_edge = !synthetic_is(delivery->payload, delivery->bytes);
-	if (!*to_edge)
+	if (!*to_edge) {
 		take_synthetic(demux, delivery);
-	else if (demux->edge == NULL)
+		return;
+	}
+	measure_sink_pass(demux->sink, delivery);
+	if (demux->edge == NULL)
 		demux->unclaimed++;
 	else if (edge_deliver(demux->edge, delivery, &packet) && demux->packet != NULL)
 		demux->packet(demux->ctx, &packet);

@@ -68,6 +68,8 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 	histogram_reset(&sink->total_ns);
 	histogram_reset(&sink->network_due_ns);
 	histogram_reset(&sink->total_due_ns);
+	histogram_reset(&sink->edges_ns);
+	order_wait_reset(&sink->waited);
 	for (unsigned i = 0; i < sink->entries; i++)
 		reset_entry(&sink->entry[i]);
 	sink->measured_messages = sink->measured_bytes = 0;
@@ -130,6 +132,7 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 		source->message = delivery->message;
 		source->message_bytes = synthetic.message_bytes;
 		source->generated_ns = synthetic.generated_ns;
+		source->arrived = source->arrived_due = 0;
 		source->entry = synthetic.entry;
 	}
 	if (!source->open || delivery->message != source->message ||
@@ -162,37 +165,58 @@ static __attribute__((noinline)) bool convert_time(
 	return true;
 }
 
-static uint64_t total_of(const struct measure_source *source, uint64_t at_ns)
+static uint64_t minus(uint64_t a, uint64_t b)
 {
-	return at_ns > source->generated_ns ? at_ns - source->generated_ns : 0;
+	return a > b ? a - b : 0;
 }
 
-static uint32_t network_of(const struct nic_delivery *delivery, uint64_t at_ns)
+static uint64_t network_of(const struct nic_delivery *delivery, uint64_t at_ns)
 {
 	uint32_t network_ns = (uint32_t)at_ns - delivery->injected_ns;
 
 	return network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns;
 }
 
-static void record_total(struct measure_sink *sink, const struct measure_source *source,
-	struct measure_sink_entry *entry, uint64_t now_ns, uint64_t due_ns)
+/* From the delivery back to an earlier moment of this host's clock. */
+static uint64_t since_ns(const struct nic_delivery *delivery, weft_time earlier)
 {
-	uint64_t total_ns = total_of(source, now_ns);
+	return minus(delivery->now / PS_PER_NS, earlier / PS_PER_NS);
+}
 
-	if (source->open) {
-		histogram_record(&sink->total_ns, total_ns);
-		histogram_record(&sink->total_due_ns, total_of(source, due_ns));
-		if (entry != NULL)
-			histogram_record(&entry->total_ns, total_ns);
-	}
+static void record_total(struct measure_sink *sink, const struct measure_source *source,
+	struct measure_sink_entry *entry, const struct nic_delivery *delivery, uint64_t now_ns)
+{
+	uint64_t waited_ns = since_ns(delivery, source->arrived);
+	uint64_t released_ns = minus(now_ns, source->generated_ns);
+	uint64_t total_ns = minus(released_ns, waited_ns);
+
+	if (!source->open)
+		return;
+	histogram_record(&sink->total_ns, total_ns);
+	histogram_record(
+		&sink->total_due_ns, minus(released_ns, since_ns(delivery, source->arrived_due)));
+	if (entry != NULL)
+		histogram_record(&entry->total_ns, total_ns);
+	if (waited_ns == 0)
+		return;
+	histogram_record(&sink->waited.total_arrived_ns, total_ns);
+	histogram_record(&sink->waited.total_released_ns, released_ns);
+}
+
+static __attribute__((noinline)) void record_wait(
+	struct measure_sink *sink, uint64_t network_ns, uint64_t waited_ns)
+{
+	histogram_record(&sink->waited.waited_ns, waited_ns);
+	histogram_record(&sink->waited.network_arrived_ns, minus(network_ns, waited_ns));
+	histogram_record(&sink->waited.network_released_ns, network_ns);
 }
 
 static void record(struct measure_sink *sink, const struct measure_source *source,
 	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
+	uint64_t waited_ns = since_ns(delivery, delivery->arrived);
 	uint64_t now_ns = delivery->now / PS_PER_NS; /* by the source's clock */
-	uint64_t late_ns = now_ns - delivery->due_ps / PS_PER_NS;
-	uint32_t network_ns;
+	uint64_t network_ns, due_ns;
 
 	if (delivery->now < sink->measure_from)
 		return;
@@ -201,12 +225,28 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 	if (__builtin_expect(source->clock != NULL, 0) && !convert_time(sink, source, &now_ns))
 		return;
 	network_ns = network_of(delivery, now_ns);
+	due_ns = network_of(delivery, now_ns - since_ns(delivery, delivery->arrived_due));
+	if (__builtin_expect(waited_ns > 0, 0))
+		record_wait(sink, network_ns, waited_ns);
+	network_ns = minus(network_ns, waited_ns);
 	histogram_record(&sink->network_ns, network_ns);
-	histogram_record(&sink->network_due_ns, network_of(delivery, now_ns - late_ns));
+	histogram_record(&sink->network_due_ns, due_ns);
 	if (entry != NULL)
 		histogram_record(&entry->network_ns, network_ns);
 	if (delivery->tail)
-		record_total(sink, source, entry, now_ns, now_ns - late_ns);
+		record_total(sink, source, entry, delivery, now_ns);
+}
+
+void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery)
+{
+	const struct measure_source *source = &sink->source[delivery->source];
+	uint64_t now_ns = delivery->now / PS_PER_NS;
+
+	if (delivery->now < sink->measure_from ||
+		(source->clock != NULL && !convert_time(sink, source, &now_ns)))
+		return;
+	histogram_record(&sink->edges_ns,
+		minus(network_of(delivery, now_ns), since_ns(delivery, delivery->arrived)));
 }
 
 static void count_entry(struct measure_sink_entry *entry, const struct nic_delivery *delivery)
@@ -226,6 +266,10 @@ void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *del
 	struct measure_sink_entry *entry = NULL;
 
 	check_content(sink, source, delivery);
+	if (delivery->arrived > source->arrived)
+		source->arrived = delivery->arrived;
+	if (delivery->arrived_due > source->arrived_due)
+		source->arrived_due = delivery->arrived_due;
 	if (source->open && source->entry < sink->entries)
 		entry = &sink->entry[source->entry];
 	record(sink, source, entry, delivery);

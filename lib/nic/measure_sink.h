@@ -8,12 +8,14 @@
  * result come from here; the sink counts by itself, independently of the interface.
  *
  * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
- * Total latency: from the generation of a message to the arrival of its last frame, one sample per
- * message. Both are recorded for the arrival as the loop observed it, and for the due arrival: what
- * the fabric alone would have taken. A source on another machine has another clock: its stamps are
- * converted by what is known of that clock when the frame arrives (clock_offset.h), and the
- * greatest bound of the error is kept. Before anything is known of it, its frames are counted and
- * contribute no sample. Nothing that arrives before 'measure_from' is recorded.
+ * Total latency: from the generation of a message to the arrival of the last of its frames, one
+ * sample per message. Both are recorded for the arrival as the loop observed it, and for the due
+ * arrival: what the fabric alone would have taken. 'waited' has the time that frames waited for
+ * earlier ones after that (order_wait.h). Frames for a TAP edge have a network latency of their
+ * own. A source on another machine has another clock: its stamps are converted by what is known of
+ * that clock when the frame arrives (clock_offset.h), and the greatest bound of the error is kept.
+ * Before anything is known of it, its frames are counted and contribute no sample. Nothing that
+ * arrives before 'measure_from' is recorded.
  *
  * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h).
  */
@@ -21,6 +23,7 @@
 #include "clock_offset.h"
 #include "histogram.h"
 #include "nic.h"
+#include "order_wait.h"
 
 struct measure_source {
 	uint64_t seen; /* of the last 64 frames before 'next', bit 0 the latest */
@@ -28,6 +31,7 @@ struct measure_source {
 	uint32_t message;
 	uint32_t message_bytes;
 	uint64_t generated_ns;
+	weft_time arrived, arrived_due; /* of 'message' up to now, the latest */
 	uint16_t flow;
 	uint8_t entry;                    /* of 'message' */
 	bool known, open;                 /* 'open': the prefix of 'message' was valid */
@@ -61,7 +65,8 @@ struct measure_sink {
 	weft_time measure_from;
 	struct measure_sink_entry *entry; /* [entries]; NULL: not told apart */
 	unsigned entries;
-	struct histogram network_ns, total_ns, network_due_ns, total_due_ns;
+	struct histogram network_ns, total_ns, network_due_ns, total_due_ns, edges_ns;
+	struct order_wait waited;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
 	struct measure_clocks clocks;               /* likewise */
@@ -92,6 +97,9 @@ void measure_sink_set_clock(
 void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery);
 /* Records content and latency of the frames of synthetic messages. */
 void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery);
+
+/* Records the latency of a frame for a TAP edge. */
+void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery);
 
 /* Clears the measurements, but neither the expected numbers nor the counters by source. */
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);

@@ -352,6 +352,11 @@ const uint64_t *nic_counters(const struct nic *nic)
 	return nic->count;
 }
 
+uint64_t nic_held_wire_bytes(const struct nic *nic)
+{
+	return nic->resequencer.bytes + nic->resequencer.total * (uint64_t)FRAME_WIRE_OVERHEAD;
+}
+
 const struct nic_config *nic_config(const struct nic *nic)
 {
 	return &nic->config;

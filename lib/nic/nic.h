@@ -70,7 +70,8 @@ struct nic_delivery {
 	uint32_t offset;   /* of this payload in its message */
 	const uint8_t *payload;
 	uint32_t bytes;
-	uint32_t injected_ns; /* sender's clock when this frame left, modulo 2^32 ns */
+	uint32_t injected_ns;           /* sender's clock when this frame left, modulo 2^32 ns */
+	weft_time arrived, arrived_due; /* before the others if it waited for earlier frames */
 	weft_time now;
 	weft_time due_ps; /* when its arrival was due, or that of the frame it waited for */
 };
@@ -234,6 +235,8 @@ bool nic_is_paused(const struct nic *nic);
 bool nic_has_routes(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
+/* Bytes on the wire of frames that have arrived and wait for earlier ones. */
+uint64_t nic_held_wire_bytes(const struct nic *nic);
 /* Of congestion management: [SOURCE_CONTROL_COUNTER_COUNT], zeros without it. */
 void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);

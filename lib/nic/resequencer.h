@@ -13,12 +13,14 @@
 
 #include "arrays.h"
 #include "packet.h"
+#include "weft_time.h"
 
 #define RESEQUENCER_NONE 0xFFFF
 
 struct held_frame {
 	struct weft_packet *packet; /* NULL: empty */
 	const uint8_t *frame;
+	weft_time since;
 };
 
 struct resequencer {
@@ -27,7 +29,8 @@ struct resequencer {
 	uint16_t *free_stack;
 	uint16_t free_count, windows;
 	uint32_t mask;  /* frames a window - 1 */
-	uint32_t total; /* waiting frames in total */
+	uint32_t total; /* waiting frames in total, */
+	uint64_t bytes; /* and their bytes */
 	struct arrays arrays;
 };
 
@@ -49,15 +52,16 @@ static inline struct held_frame *resequencer_at(
 
 /* False if this number is already held. */
 static inline bool resequencer_hold(struct resequencer *resequencer, uint16_t window,
-	uint32_t sequence, struct weft_packet *packet, const uint8_t *frame)
+	uint32_t sequence, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
 	struct held_frame *at = resequencer_at(resequencer, window, sequence);
 
 	if (at->packet != NULL)
 		return false;
-	*at = (struct held_frame){.packet = packet, .frame = frame};
+	*at = (struct held_frame){.packet = packet, .frame = frame, .since = now};
 	resequencer->held[window]++;
 	resequencer->total++;
+	resequencer->bytes += packet->bytes;
 	return true;
 }
 
@@ -72,6 +76,7 @@ static inline struct held_frame resequencer_take(
 		at->packet = NULL;
 		resequencer->held[window]--;
 		resequencer->total--;
+		resequencer->bytes -= taken.packet->bytes;
 	}
 	return taken;
 }

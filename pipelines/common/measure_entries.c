@@ -120,6 +120,9 @@ static int add_result(
 		time_ps);
 	entry->accepted = measure_share(window, from->capacity,
 		run_result_minus(from->to.wire_bytes, from->from.wire_bytes), time_ps);
+	entry->released = measure_share(window, from->capacity,
+		run_result_minus(from->to.released_wire_bytes, from->from.released_wire_bytes),
+		time_ps);
 	/* The messages of a schedule wait for others: it has no backlog that could grow. */
 	entry->halved = window->halved && !window->run->traffic.at[which].pattern->schedule;
 	if (entry->halved) {

@@ -72,9 +72,15 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	sample->t_ns = ps_to_ns(now->at_ps);
 	sample->accepted =
 		share(window, now->wire_bytes - since->wire_bytes, now->at_ps - since->at_ps);
-	if (timed > 0)
-		sample->latency_ns = (double)(now->latency_sum_ps - since->latency_sum_ps) /
-				     (double)PS_PER_NS / (double)timed;
+	sample->released = share(window, now->released_wire_bytes - since->released_wire_bytes,
+		now->at_ps - since->at_ps);
+	sample->edges = share(
+		window, now->edge_wire_bytes - since->edge_wire_bytes, now->at_ps - since->at_ps);
+	sample->latency_ns = mean(now->latency_sum_ps - since->latency_sum_ps, timed) / PS_PER_NS;
+	sample->released_latency_ns =
+		mean(now->released_latency_sum_ps - since->released_latency_sum_ps,
+			now->released_timed - since->released_timed) /
+		PS_PER_NS;
 	sample->itb = now->absorbed - since->absorbed;
 	sample->adapted = now->adapted - since->adapted;
 	sample->arn = now->arns - since->arns;
@@ -110,6 +116,12 @@ int measure_window_counts(
 	result->offered =
 		share(window, to->generated_wire_bytes - from->generated_wire_bytes, time_ps);
 	result->accepted = share(window, to->wire_bytes - from->wire_bytes, time_ps);
+	result->released =
+		share(window, to->released_wire_bytes - from->released_wire_bytes, time_ps);
+	result->edges.offered = share(
+		window, to->edge_generated_wire_bytes - from->edge_generated_wire_bytes, time_ps);
+	result->edges.accepted =
+		share(window, to->edge_wire_bytes - from->edge_wire_bytes, time_ps);
 	if (time_ps > 0 && switches > 0)
 		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
 						  ((double)time_ps / (double)PS_PER_NS) /

@@ -24,15 +24,20 @@ struct measure_totals {
 	uint64_t wire_bytes;      /* delivered: all that counts as load on the hosts' links */
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t timed, latency_sum_ps; /* what was delivered with a known latency */
-	uint64_t absorbed;              /* frames, by hosts on the way */
-	uint64_t adapted, arns;         /* by switches: packets sent another way, notifications */
+	/* Delivery is the arrival; these are of frames that were released in order. */
+	uint64_t released_wire_bytes, released_timed, released_latency_sum_ps;
+	/* Of wire_bytes and generated_wire_bytes: of programs, through TAP edges. */
+	uint64_t edge_wire_bytes, edge_generated_wire_bytes;
+	uint64_t absorbed;      /* frames, by hosts on the way */
+	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
 	struct source_control_sums control; /* of all hosts */
 };
 
 /* Counters of an entry of the traffic, likewise. */
 struct measure_entry_totals {
 	uint64_t generated_messages, generated_wire_bytes;
-	uint64_t messages, wire_bytes;  /* delivered */
+	uint64_t messages, wire_bytes; /* delivered */
+	uint64_t released_wire_bytes;
 	uint64_t timed, latency_sum_ns; /* messages with a known total latency, from warm-up on */
 };
 

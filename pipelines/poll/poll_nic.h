@@ -56,6 +56,7 @@ struct poll_nic_tap {
 	uint32_t held;  /* bytes in 'frame' that the interface has not taken yet */
 	uint8_t *frame; /* POLL_NIC_TAP_BYTES */
 	uint64_t read_errors;
+	uint64_t frames; /* of the fabric, that messages from the TAP take */
 };
 
 /* A rank of a schedule that this host replays (goal_replay.h). */

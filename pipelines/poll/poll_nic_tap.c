@@ -50,9 +50,12 @@ static int send_packet(
 		.generated_ps = now};
 	int result = nic_send(nic, &message, now);
 
-	if (result == 0)
+	if (result == 0) {
 		edge_counters(tap->edge)[EDGE_MESSAGES_OUT]++;
-	else if (result == -EHOSTDOWN)
+		edge_counters(tap->edge)[EDGE_BYTES_OUT] += action->bytes;
+		tap->frames += (action->bytes + nic_config(nic)->mtu_bytes - 1) /
+			       nic_config(nic)->mtu_bytes;
+	} else if (result == -EHOSTDOWN)
 		edge_counters(tap->edge)[EDGE_DROP_SILENT]++;
 	else if (result != -EAGAIN)
 		edge_counters(tap->edge)[EDGE_DROP_UNREACHABLE]++;

@@ -33,6 +33,13 @@ static void read_switches(const struct real_fabric *fabric, struct measure_total
 	}
 }
 
+static void read_edge(const struct poll_nic *poll, uint64_t overhead, struct measure_totals *totals)
+{
+	if (poll->tap.edge != NULL)
+		totals->edge_generated_wire_bytes +=
+			edge_counters(poll->tap.edge)[EDGE_BYTES_OUT] + poll->tap.frames * overhead;
+}
+
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals)
 {
@@ -43,17 +50,29 @@ void real_totals_read(
 	for (unsigned i = 0; i < fabric->host_count; i++) {
 		const struct poll_nic *poll = fabric->hosts[i].poll;
 		const struct measure_sink *sink = poll->sink;
+		const uint64_t *count = nic_counters(poll->nic);
 
 		totals->messages += sink->messages;
 		totals->bytes += sink->bytes;
-		totals->wire_bytes += sink->bytes + sink->frames * overhead;
+		totals->released_wire_bytes +=
+			count[NIC_BYTES_DELIVERED] + count[NIC_FRAMES_DELIVERED] * overhead;
+		totals->wire_bytes += nic_held_wire_bytes(poll->nic);
+		totals->edge_wire_bytes +=
+			run_result_minus(count[NIC_BYTES_DELIVERED], sink->bytes) +
+			run_result_minus(count[NIC_FRAMES_DELIVERED], sink->frames) * overhead;
+		read_edge(poll, overhead, totals);
 		/* Generated messages, in frames of the interface's MTU. */
 		totals->generated_wire_bytes += poll_nic_traffic(poll).generated_bytes +
 						poll_nic_generated_frames(poll) * overhead;
 		totals->timed += sink->network_ns.count;
 		totals->latency_sum_ps += sink->network_ns.sum * PS_PER_NS;
-		totals->absorbed += nic_counters(poll->nic)[NIC_ITB_ABSORBED];
+		totals->released_latency_sum_ps +=
+			(sink->network_ns.sum + sink->waited.waited_ns.sum) * PS_PER_NS;
+		totals->absorbed += count[NIC_ITB_ABSORBED];
 	}
+	totals->wire_bytes += totals->released_wire_bytes;
+	totals->generated_wire_bytes += totals->edge_generated_wire_bytes;
+	totals->released_timed = totals->timed;
 }
 
 static uint64_t count_ordered(const struct real_switch *device)
@@ -180,9 +199,12 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	histogram_merge(&result->total_ns, &sink->total_ns);
 	histogram_merge(&result->network_due_ns, &sink->network_due_ns);
 	histogram_merge(&result->total_due_ns, &sink->total_due_ns);
+	histogram_merge(&result->edges.network_ns, &sink->edges_ns);
+	order_wait_merge(&result->waited, &sink->waited);
 	add_clocks(result, &sink->clocks);
 	/* Messages without a route, or for a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
+	result->edges.count += host->poll->tap.edge != NULL;
 	if (host->poll->tap.edge != NULL)
 		add_tap(result, host, count);
 	if (host->poll->mapper.control != NULL) {

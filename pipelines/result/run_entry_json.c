@@ -36,10 +36,11 @@ static json_t *entry_json(
 {
 	const struct run_latencies latencies = {
 		.network_ns = &entry->network_ns, .total_ns = &entry->total_ns};
-	json_t *json = json_pack("{s:s,s:I,s:{s:I,s:I},s:{s:f,s:f},s:o,s:b}", "pattern",
+	json_t *json = json_pack("{s:s,s:I,s:{s:I,s:I},s:{s:f,s:f,s:f},s:o,s:b}", "pattern",
 		entry->pattern, "senders", (json_int_t)entry->senders, "messages", "generated",
 		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered,
-		"throughput", "offered", entry->offered, "accepted", entry->accepted, "latency_ns",
+		"throughput", "offered", entry->offered, "accepted", entry->accepted, "released",
+		entry->released, "latency_ns",
 		run_result_latencies_json(result, &latencies, histograms), "saturated",
 		run_entry_is_saturated(entry));
 	uint64_t ns = 0;
@@ -80,11 +81,11 @@ static json_t *entry_part(const struct run_entry *entry)
 			flows, json_pack("[s,I,I,I]", flow->from, (json_int_t)flow->generated,
 				       (json_int_t)flow->delivered, (json_int_t)flow->last_ns));
 	}
-	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:o,s:o,s:b,s:[o,o],s:b,s:b,s:o}", "pattern",
+	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o,s:b,s:[o,o],s:b,s:b,s:o}", "pattern",
 		entry->pattern, "senders", (json_int_t)entry->senders, "generated",
 		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered, "offered",
-		entry->offered, "accepted", entry->accepted, "network_ns",
-		run_result_histogram_part(&entry->network_ns), "total_ns",
+		entry->offered, "accepted", entry->accepted, "released", entry->released,
+		"network_ns", run_result_histogram_part(&entry->network_ns), "total_ns",
 		run_result_histogram_part(&entry->total_ns), "halved", entry->halved, "half",
 		half_part(&entry->half[0]), half_part(&entry->half[1]), "finite", entry->finite,
 		"ended", entry->ended, "flows", flows);
@@ -156,14 +157,14 @@ static int add_lists(struct run_entry *into, json_t *part)
 static int add_entry(struct run_entry *into, json_t *part)
 {
 	json_int_t senders, generated, delivered;
-	double offered, accepted;
+	double offered, accepted, released;
 	int halved, finite, ended;
 	const char *pattern;
 
-	if (json_unpack(part, "{s:s,s:I,s:I,s:I,s:F,s:F,s:b,s:b,s:b}", "pattern", &pattern,
+	if (json_unpack(part, "{s:s,s:I,s:I,s:I,s:F,s:F,s:F,s:b,s:b,s:b}", "pattern", &pattern,
 		    "senders", &senders, "generated", &generated, "delivered", &delivered,
-		    "offered", &offered, "accepted", &accepted, "halved", &halved, "finite",
-		    &finite, "ended", &ended) != 0)
+		    "offered", &offered, "accepted", &accepted, "released", &released, "halved",
+		    &halved, "finite", &finite, "ended", &ended) != 0)
 		return -EINVAL;
 	snprintf(into->pattern, sizeof(into->pattern), "%s", pattern);
 	into->senders = (uint32_t)senders;
@@ -171,6 +172,7 @@ static int add_entry(struct run_entry *into, json_t *part)
 	into->delivered += (uint64_t)delivered;
 	into->offered += offered;
 	into->accepted += accepted;
+	into->released += released;
 	into->halved |= halved != 0;
 	into->finite = finite != 0;
 	into->ended |= ended != 0;

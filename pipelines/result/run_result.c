@@ -260,6 +260,12 @@ static json_t *latency_json(
 		(json_int_t)histogram->max);
 }
 
+/* A value that is 0 only if it was measured. */
+static json_t *measured_json(const struct histogram *histogram, uint64_t value)
+{
+	return histogram->count > 0 ? json_integer((json_int_t)value) : json_null();
+}
+
 json_t *run_result_latencies_json(
 	const struct run_result *result, const struct run_latencies *latencies, bool histograms)
 {
@@ -273,13 +279,64 @@ json_t *run_result_latencies_json(
 	return json_pack("{s:o,s:o}", "network", network, "total", total);
 }
 
+/* Adds the latencies to the release, the time that frames waited for it, and those of edges. */
+static void add_released(json_t *latencies, const struct run_result *result,
+	const struct run_latencies *arrived, bool histograms)
+{
+	const struct order_wait *waited = &result->waited;
+	const struct histogram *wait = &waited->waited_ns;
+	bool some = waited->network_arrived_ns.count > 0 || wait->count > 0;
+	struct histogram network, total;
+	json_t *released;
+
+	order_wait_release(&result->network_ns, &waited->network_arrived_ns,
+		&waited->network_released_ns, &network);
+	order_wait_release(
+		&result->total_ns, &waited->total_arrived_ns, &waited->total_released_ns, &total);
+	released = run_result_latencies_json(result,
+		&(struct run_latencies){&network, &total, some ? 0 : arrived->network_mean_ns,
+			some ? 0 : arrived->total_mean_ns},
+		histograms);
+	json_object_set(latencies, "network_released", json_object_get(released, "network"));
+	json_object_set(latencies, "total_released", json_object_get(released, "total"));
+	json_decref(released);
+	json_object_set_new(latencies, "resequencer",
+		json_pack("{s:I,s:o,s:o,s:o}", "frames", (json_int_t)wait->count, "mean",
+			wait->count > 0 ? json_real(histogram_mean(wait)) : json_null(), "p99",
+			measured_json(wait, histogram_quantile(wait, 0.99)), "max",
+			measured_json(wait, wait->max)));
+	if (result->edges.count > 0)
+		json_object_set_new(
+			latencies, "edges", latency_json(result, &result->edges.network_ns, 0));
+}
+
+static json_t *throughput_json(const struct run_result *result)
+{
+	const struct run_edges *edges = &result->edges;
+	json_t *json = json_pack("{s:f,s:f,s:f,s:f}", "offered", result->offered, "accepted",
+		result->accepted, "released", result->released, "flits_per_ns_per_switch",
+		result->flits_per_ns_per_switch);
+
+	if (edges->count > 0)
+		json_object_set_new(json, "edges",
+			json_pack("{s:f,s:f,s:I,s:I}", "offered", edges->offered, "accepted",
+				edges->accepted, "bytes_sent",
+				(json_int_t)run_result_counter(result, "tap_bytes_sent"),
+				"bytes_received",
+				(json_int_t)run_result_counter(result, "tap_bytes_delivered")));
+	return json;
+}
+
 json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed)
 {
 	json_t *latency = untimed ? json_null() : json_real(sample->latency_ns);
-	json_t *entry = json_pack("{s:I,s:f,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
-		"accepted", sample->accepted, "latency_ns", latency, "adapted",
-		(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
-		(json_int_t)sample->itb);
+	json_t *entry =
+		json_pack("{s:I,s:f,s:f,s:f,s:o,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
+			"accepted", sample->accepted, "released", sample->released, "edges",
+			sample->edges, "latency_ns", latency, "released_latency_ns",
+			untimed ? json_null() : json_real(sample->released_latency_ns), "adapted",
+			(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
+			(json_int_t)sample->itb);
 
 	if (controlled)
 		json_object_update_new(
@@ -480,21 +537,20 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		.network_mean_ns = result->network_mean_ns,
 		.total_mean_ns = result->total_mean_ns};
 	bool histograms = wants_histograms(config);
-	json_t *root = json_pack(
-		"{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:{s:f,s:f,s:f},s:o,s:o,s:o}", "weft", FORMAT,
-		"config", config != NULL ? config : json_object(), "seed", (json_int_t)result->seed,
-		"topology", "name", result->topology, "hosts", (json_int_t)result->hosts,
-		"switches", (json_int_t)result->switches, "packets", traffic_json(&result->packets),
-		"messages", traffic_json(&result->messages), "throughput", "offered",
-		result->offered, "accepted", result->accepted, "flits_per_ns_per_switch",
-		result->flits_per_ns_per_switch, "latency_ns",
-		run_result_latencies_json(result, &latencies, histograms), "latency_due_ns",
+	json_t *times = run_result_latencies_json(result, &latencies, histograms);
+	json_t *root = json_pack("{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:o,s:o,s:o,s:o}", "weft",
+		FORMAT, "config", config != NULL ? config : json_object(), "seed",
+		(json_int_t)result->seed, "topology", "name", result->topology, "hosts",
+		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "packets",
+		traffic_json(&result->packets), "messages", traffic_json(&result->messages),
+		"throughput", throughput_json(result), "latency_ns", times, "latency_due_ns",
 		due_json(result, &latencies), "series", series_json(result));
 
-	if (root != NULL)
+	if (root != NULL) {
 		json_object_set(root, "dilation", json_object_get(config, "dilation"));
-	if (root != NULL)
+		add_released(times, result, &latencies, histograms);
 		add_rest(root, result, histograms);
+	}
 	if (!run_result_is_stopped(result))
 		return root;
 	json_decref(root);
@@ -550,14 +606,17 @@ int run_result_dump(const struct run_result *result, const json_t *document, FIL
 
 void run_result_write_csv(const struct run_result *result, FILE *out)
 {
-	fprintf(out, "t_ns,accepted,latency_ns,adapted,arn,itb%s\n",
+	fprintf(out,
+		"t_ns,accepted,latency_ns,adapted,arn,itb,released,released_latency_ns,edges%s\n",
 		result->controlled ? ",paths,waiting_ns,ccti" : "");
 	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 
-		fprintf(out, "%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64, sample->t_ns,
-			sample->accepted, sample->latency_ns, sample->adapted, sample->arn,
-			sample->itb);
+		fprintf(out,
+			"%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.1f,%.6f",
+			sample->t_ns, sample->accepted, sample->latency_ns, sample->adapted,
+			sample->arn, sample->itb, sample->released, sample->released_latency_ns,
+			sample->edges);
 		if (result->controlled)
 			fprintf(out, ",%.3f,%.1f,%.3f", sample->paths, sample->waiting_ns,
 				sample->ccti);

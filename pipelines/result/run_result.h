@@ -18,6 +18,7 @@
 #include "fault.h"
 #include "histogram.h"
 #include "lateness.h"
+#include "order_wait.h"
 #include "run_config.h"
 #include "run_link_series.h"
 #include "topology.h"
@@ -50,8 +51,10 @@ struct run_traffic {
 /* Without pointers: it goes to another process as it is (run_stream.h). */
 struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
-	double accepted;   /* fraction of the hosts' link rate */
+	double accepted;   /* fraction of the hosts' link rate, by arrival */
 	double latency_ns; /* mean network latency; 0 if nothing arrived */
+	/* The same by release in order; 'edges': of 'accepted', programs' through TAP edges. */
+	double released, released_latency_ns, edges;
 	uint64_t adapted, arn, itb;
 	/* Of source control: mean open paths of a message's pair, mean waiting time in the
 	 * notifications, mean index in the congestion control table of a frame. */
@@ -111,8 +114,8 @@ struct run_flow {
 struct run_entry {
 	char pattern[32];
 	uint32_t senders;
-	uint64_t generated, delivered; /* messages of the whole run */
-	double offered, accepted;      /* fractions of the senders' link rate */
+	uint64_t generated, delivered;      /* messages of the whole run */
+	double offered, accepted, released; /* fractions of the senders' link rate */
 	struct histogram network_ns, total_ns;
 	bool halved; /* half[] is known */
 	struct run_half half[2];
@@ -144,6 +147,13 @@ struct run_fidelity {
 	struct run_config_fidelity demand; /* late_ps 0: not judged */
 };
 
+/* Traffic of programs, through TAP edges. */
+struct run_edges {
+	uint64_t count;           /* hosts with an edge; 0: the rest is 0 */
+	double offered, accepted; /* fractions of the hosts' link rate, part of the totals */
+	struct histogram network_ns;
+};
+
 /* Why a result is incomplete. */
 struct run_reason {
 	char text[RUN_REASON_MAX];
@@ -157,14 +167,17 @@ struct run_result {
 	uint32_t vcs,
 		vc_frames; /* of an input port; the frames of nic.mtu that a VC's buffer holds */
 	struct run_traffic packets, messages;
-	uint64_t from_ns, to_ns;  /* of the measuring, since the traffic began */
-	unsigned parts;           /* that were added (run_result_add_part()) */
-	double offered, accepted; /* fractions of the hosts' link rate */
+	uint64_t from_ns, to_ns; /* of the measuring, since the traffic began */
+	unsigned parts;          /* that were added (run_result_add_part()) */
+	/* Fractions of the hosts' link rate: what was generated, arrived, was released in order. */
+	double offered, accepted, released;
 	double flits_per_ns_per_switch;
-	struct histogram network_ns, total_ns;
+	struct histogram network_ns, total_ns; /* to the arrival; without edges' */
 	/* The same for due arrivals: what the fabric alone would have taken. Of a run on the
 	 * virtual clock, where nothing is late, they are empty. */
 	struct histogram network_due_ns, total_due_ns;
+	struct order_wait waited;
+	struct run_edges edges;
 	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
 	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;

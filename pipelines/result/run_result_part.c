@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT "weft-result-part/7"
+#define FORMAT "weft-result-part/8"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \
@@ -34,8 +34,18 @@
 	X("clock_untimed", clocks.untimed)                  \
 	X("fidelity_frames", fidelity.frames)               \
 	X("fidelity_within_tenth", fidelity.within_tenth)   \
+	X("edges", edges.count)                             \
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
+
+/* Histograms of some frames only. */
+#define HISTOGRAMS(X)                                        \
+	X("network_arrived_ns", waited.network_arrived_ns)   \
+	X("network_released_ns", waited.network_released_ns) \
+	X("total_arrived_ns", waited.total_arrived_ns)       \
+	X("total_released_ns", waited.total_released_ns)     \
+	X("waited_ns", waited.waited_ns)                     \
+	X("edges_ns", edges.network_ns)
 
 /* --- writing --- */
 
@@ -59,22 +69,24 @@ static json_t *samples_part(const struct run_result *result)
 		const struct run_sample *sample = &result->sample[i];
 
 		json_array_append_new(samples,
-			json_pack("[I,f,f,I,I,I]", (json_int_t)sample->t_ns, sample->accepted,
-				sample->latency_ns, (json_int_t)sample->adapted,
-				(json_int_t)sample->arn, (json_int_t)sample->itb));
+			json_pack("[I,f,f,f,f,f,I,I,I]", (json_int_t)sample->t_ns, sample->accepted,
+				sample->latency_ns, sample->released, sample->released_latency_ns,
+				sample->edges, (json_int_t)sample->adapted, (json_int_t)sample->arn,
+				(json_int_t)sample->itb));
 	}
 	return samples;
 }
 
 json_t *run_result_part_json(const struct run_result *result)
 {
-	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:I,s:I}", "weft",
-		FORMAT, "seed", (json_int_t)result->seed, "topology", result->topology, "hosts",
-		(json_int_t)result->hosts, "switches", (json_int_t)result->switches, "offered",
-		result->offered, "accepted", result->accepted, "flits",
+	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:I,s:I,s:[f,f,f]}",
+		"weft", FORMAT, "seed", (json_int_t)result->seed, "topology", result->topology,
+		"hosts", (json_int_t)result->hosts, "switches", (json_int_t)result->switches,
+		"offered", result->offered, "accepted", result->accepted, "flits",
 		result->flits_per_ns_per_switch, "seconds", result->wall.seconds, "deadlock",
 		result->deadlock, "away_ns", (json_int_t)result->wall.away_ns, "clock_bound_ns",
-		(json_int_t)result->clocks.bound_ns);
+		(json_int_t)result->clocks.bound_ns, "released_edges", result->released,
+		result->edges.offered, result->edges.accepted);
 
 	if (part == NULL)
 		return NULL;
@@ -88,6 +100,9 @@ json_t *run_result_part_json(const struct run_result *result)
 	json_object_set_new(part, "total_due_ns", run_result_histogram_part(&result->total_due_ns));
 	json_object_set_new(part, "spent_ns", run_result_histogram_part(&result->wall.spent_ns));
 	json_object_set_new(part, "late_ns", run_result_histogram_part(&result->fidelity.late_ns));
+#define X(name, field) json_object_set_new(part, name, run_result_histogram_part(&result->field));
+	HISTOGRAMS(X)
+#undef X
 	json_object_set_new(part, "samples", samples_part(result));
 	json_object_set_new(part, "counters", run_result_counters_json(result));
 	json_object_set_new(part, "measured_ns",
@@ -128,6 +143,15 @@ static struct run_sample *sample_at(struct run_result *into, size_t index)
 	return index < into->samples ? &into->sample[index] : run_result_add_sample(into);
 }
 
+static void add_weighed(double *mean, double *weight, double other, double its_weight)
+{
+	double sum = *weight + its_weight;
+
+	if (sum > 0)
+		*mean = (*mean * *weight + other * its_weight) / sum;
+	*weight = sum;
+}
+
 /* Latency is the mean over what was delivered, so it is weighed by that. */
 static int add_samples(struct run_result *into, json_t *samples)
 {
@@ -138,19 +162,17 @@ static int add_samples(struct run_result *into, json_t *samples)
 	{
 		struct run_sample *sample = sample_at(into, index);
 		json_int_t t_ns, adapted, arn, itb;
-		double accepted, latency, weight;
+		double accepted, latency, released, released_latency, edges;
 
 		if (sample == NULL)
 			return -ENOMEM;
-		if (json_unpack(entry, "[I,F,F,I,I,I]", &t_ns, &accepted, &latency, &adapted, &arn,
-			    &itb) != 0)
+		if (json_unpack(entry, "[I,F,F,F,F,F,I,I,I]", &t_ns, &accepted, &latency, &released,
+			    &released_latency, &edges, &adapted, &arn, &itb) != 0)
 			return -EINVAL;
-		weight = sample->accepted + accepted;
-		if (weight > 0)
-			sample->latency_ns =
-				(sample->latency_ns * sample->accepted + latency * accepted) /
-				weight;
-		sample->accepted = weight;
+		add_weighed(&sample->latency_ns, &sample->accepted, latency, accepted);
+		add_weighed(&sample->released_latency_ns, &sample->released, released_latency,
+			released);
+		sample->edges += edges;
 		sample->t_ns = (uint64_t)t_ns;
 		sample->adapted += (uint64_t)adapted;
 		sample->arn += (uint64_t)arn;
@@ -207,15 +229,16 @@ static int add_head(struct run_result *into, const json_t *part)
 {
 	const char *format, *topology;
 	json_int_t seed, hosts, switches, away, bound;
-	double offered, accepted, flits, seconds;
+	double offered, accepted, flits, seconds, released, edges_offered, edges_accepted;
 	int deadlock;
 
 	/* jansson reads it without changing it and has no const for that. */
-	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:I,s:I}", "weft",
-		    &format, "seed", &seed, "topology", &topology, "hosts", &hosts, "switches",
-		    &switches, "offered", &offered, "accepted", &accepted, "flits", &flits,
-		    "seconds", &seconds, "deadlock", &deadlock, "away_ns", &away, "clock_bound_ns",
-		    &bound) != 0 ||
+	if (json_unpack((json_t *)part,
+		    "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:I,s:I,s:[F,F,F]}", "weft", &format,
+		    "seed", &seed, "topology", &topology, "hosts", &hosts, "switches", &switches,
+		    "offered", &offered, "accepted", &accepted, "flits", &flits, "seconds",
+		    &seconds, "deadlock", &deadlock, "away_ns", &away, "clock_bound_ns", &bound,
+		    "released_edges", &released, &edges_offered, &edges_accepted) != 0 ||
 		strcmp(format, FORMAT) != 0)
 		return -EINVAL;
 	into->seed = (uint64_t)seed;
@@ -224,6 +247,9 @@ static int add_head(struct run_result *into, const json_t *part)
 	into->switches += (uint32_t)switches;
 	into->offered += offered;
 	into->accepted += accepted;
+	into->released += released;
+	into->edges.offered += edges_offered;
+	into->edges.accepted += edges_accepted;
 	into->flits_per_ns_per_switch += flits;
 	if (seconds > into->wall.seconds)
 		into->wall.seconds = seconds;
@@ -258,6 +284,11 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 	if (result == 0)
 		result = run_result_add_histogram(
 			&into->wall.spent_ns, json_object_get(part, "spent_ns"));
+#define X(name, field)   \
+	if (result == 0) \
+		result = run_result_add_histogram(&into->field, json_object_get(part, name));
+	HISTOGRAMS(X)
+#undef X
 	if (result == 0)
 		result = run_result_add_histogram(
 			&into->fidelity.late_ns, json_object_get(part, "late_ns"));

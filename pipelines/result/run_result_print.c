@@ -134,6 +134,36 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	putc('\n', out);
 }
 
+/* Traffic through TAPs, which is in the totals. */
+static void print_edges(const struct run_result *result, FILE *out)
+{
+	const struct run_edges *edges = &result->edges;
+
+	if (edges->count == 0)
+		return;
+	fprintf(out,
+		"  %-22s offered %.1f %%, accepted %.1f %% through TAPs, in the throughput above",
+		"edges", 100 * edges->offered, 100 * edges->accepted);
+	if (edges->network_ns.count > 0)
+		fprintf(out, "; network latency p50 %.1f us, p99 %.1f us",
+			(double)histogram_quantile(&edges->network_ns, 0.5) / 1e3,
+			(double)histogram_quantile(&edges->network_ns, 0.99) / 1e3);
+	putc('\n', out);
+}
+
+static void print_order(const struct run_result *result, FILE *out)
+{
+	const struct histogram *waited = &result->waited.waited_ns;
+
+	if (waited->count == 0)
+		return;
+	fprintf(out,
+		"  %-22s released %.1f %%; %" PRIu64
+		" frames waited for earlier ones: mean %.1f us, p99 %.1f us, max %.1f us\n",
+		"in order", 100 * result->released, waited->count, histogram_mean(waited) / 1e3,
+		(double)histogram_quantile(waited, 0.99) / 1e3, (double)waited->max / 1e3);
+}
+
 static void print_schedule(const struct run_result *result, FILE *out)
 {
 	uint64_t operations = run_result_counter(result, "goal_operations");
@@ -210,6 +240,8 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_time(result, run, out);
 	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
 		"throughput", 100 * result->offered, 100 * result->accepted);
+	print_edges(result, out);
+	print_order(result, out);
 	print_saturation(result, out);
 	print_schedule(result, out);
 	print_counts(result, out);

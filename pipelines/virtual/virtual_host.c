@@ -278,20 +278,26 @@ static void host_absorb(
 		discard(fabric, number, packet, now);
 }
 
-/* The frame is the host's: measured, and told. */
-static inline void deliver(
-	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
+/* The frame is the host's: measured, and told. 'held': it was counted when it arrived.
+ * 'complete_ps': when all frames of its message up to this one had arrived. */
+static inline __attribute__((always_inline)) void deliver(struct virtual_fabric *fabric,
+	uint32_t number, struct weft_packet *packet, const bool held, weft_time complete_ps,
+	weft_time now)
 {
 	const struct datagram_origin *origin = virtual_origin_of(fabric, packet);
 	struct virtual_entry *entry = &fabric->entry[packet->entry];
 	weft_time latency = now - origin->injected_ps;
 
-	entry->wire_bytes += packet->bytes + fabric->counted_bytes;
-	entry->latency_sum_ps += latency;
+	if (!held) {
+		entry->wire_bytes += packet->bytes + fabric->counted_bytes;
+		entry->latency_sum_ps += latency;
+	}
 	if (now >= fabric->measure_from) {
-		histogram_record(&entry->network_ns, ps_to_ns(latency));
+		if (!held)
+			histogram_record(&entry->network_ns, ps_to_ns(latency));
 		if (packet->flags & FRAME_F_TAIL)
-			histogram_record(&entry->total_ns, ps_to_ns(now - origin->generated_ps));
+			histogram_record(
+				&entry->total_ns, ps_to_ns(complete_ps - origin->generated_ps));
 	} else if (packet->flags & FRAME_F_TAIL) {
 		entry->warm_messages++;
 	}
@@ -305,9 +311,11 @@ static inline void deliver(
 	virtual_give_packet(fabric, packet);
 }
 
-/* Those that waited for what has just come, or will never come. */
-static void release(struct virtual_fabric *fabric, uint32_t number, uint16_t source, weft_time now)
+/* Those that waited for what has just come, or will never come; 'tail': it ended its message. */
+static void release(
+	struct virtual_fabric *fabric, uint32_t number, uint16_t source, bool tail, weft_time now)
 {
+	weft_time complete_ps = tail ? 0 : now; /* else what follows is of the same message */
 	struct weft_packet *packet;
 
 	while ((packet = datagram_order_release(&fabric->host[number].nic, source, now)) != NULL) {
@@ -316,7 +324,13 @@ static void release(struct virtual_fabric *fabric, uint32_t number, uint16_t sou
 			fabric->dropped++;
 			continue;
 		}
-		deliver(fabric, number, packet, now);
+		if (packet->arrived_ps > complete_ps)
+			complete_ps = packet->arrived_ps;
+		tail = (packet->flags & FRAME_F_TAIL) != 0;
+		virtual_order_release(fabric, packet, complete_ps, now);
+		deliver(fabric, number, packet, true, complete_ps, now);
+		if (tail)
+			complete_ps = 0;
 	}
 }
 
@@ -327,14 +341,18 @@ static __attribute__((noinline)) void arrive_out_of_order(
 	struct datagram *nic = &fabric->host[number].nic;
 	enum datagram_arrival arrival = datagram_order_receive(nic, packet, now);
 	uint16_t source = packet->source;
+	bool tail;
 
 	grant(fabric, number, packet->vc, now);
 	if (arrival == DATAGRAM_REFUSED)
 		discard(fabric, number, packet, now);
+	if (arrival == DATAGRAM_HELD)
+		virtual_order_hold(fabric, packet, now);
 	if (arrival != DATAGRAM_DELIVERED)
 		return;
-	deliver(fabric, number, packet, now);
-	release(fabric, number, source, now);
+	tail = (packet->flags & FRAME_F_TAIL) != 0;
+	deliver(fabric, number, packet, false, now, now);
+	release(fabric, number, source, tail, now);
 }
 
 void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time now)
@@ -347,7 +365,7 @@ void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time
 		return;
 	virtual_give_packet(fabric, packet);
 	fabric->dropped++;
-	release(fabric, number, source, now);
+	release(fabric, number, source, false, now);
 }
 
 /* Those of one time by source and number: not by which of two switches has discarded first. */
@@ -415,7 +433,7 @@ void virtual_host_arrive(
 		return;
 	}
 	grant(fabric, number, packet->vc, now);
-	deliver(fabric, number, packet, now);
+	deliver(fabric, number, packet, false, now, now);
 }
 
 void virtual_host_done(struct virtual_fabric *fabric, uint32_t number, weft_time now)

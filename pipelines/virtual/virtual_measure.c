@@ -25,8 +25,14 @@ static void add_delivered(const struct virtual_fabric *part, struct measure_tota
 	totals->generated_wire_bytes += part->goal_wire_bytes;
 	for (unsigned i = 0; i < part->window.entries; i++) {
 		totals->wire_bytes += part->entry[i].wire_bytes;
+		totals->released_wire_bytes +=
+			part->entry[i].wire_bytes - part->entry[i].held_bytes;
 		totals->latency_sum_ps += part->entry[i].latency_sum_ps;
+		totals->released_latency_sum_ps += part->entry[i].latency_sum_ps;
 	}
+	totals->timed += part->held->frames;
+	totals->bytes += part->held->bytes;
+	totals->released_latency_sum_ps += part->held->waited_ps - part->held->latency_ps;
 }
 
 /* Those of other ranks. */
@@ -34,9 +40,11 @@ static void add_ranks(const struct virtual_fabric *fabric, struct measure_totals
 {
 	uint64_t *const each[] = {&totals->messages, &totals->bytes, &totals->wire_bytes,
 		&totals->generated_messages, &totals->generated_wire_bytes, &totals->timed,
-		&totals->latency_sum_ps, &totals->absorbed, &totals->adapted, &totals->arns,
-		&totals->control.messages, &totals->control.open_paths, &totals->control.notices,
-		&totals->control.waiting_ns, &totals->control.packets, &totals->control.ccti};
+		&totals->latency_sum_ps, &totals->released_wire_bytes, &totals->released_timed,
+		&totals->released_latency_sum_ps, &totals->absorbed, &totals->adapted,
+		&totals->arns, &totals->control.messages, &totals->control.open_paths,
+		&totals->control.notices, &totals->control.waiting_ns, &totals->control.packets,
+		&totals->control.ccti};
 	uint64_t value[sizeof(each) / sizeof(each[0])];
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++)
@@ -61,6 +69,7 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 		const struct virtual_host *host = &fabric->host[i];
 
 		totals->timed += host->nic.frames_received;
+		totals->released_timed += host->nic.frames_received;
 		totals->messages += host->nic.messages_received;
 		totals->bytes += host->nic.bytes_received;
 		for (unsigned k = 0; k < host->sources; k++) {
@@ -91,8 +100,10 @@ int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
 		return fault_set(fault, ENOMEM, "no memory for measurements");
 	window->links.sum = sum_links;
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
-	if (fabric->entry == NULL || measure_window_add_entries(window, fabric->topology,
-					     fabric->run, fabric->traffic, fabric->goal) < 0)
+	fabric->held = calloc(1, sizeof(*fabric->held));
+	if (fabric->entry == NULL || fabric->held == NULL ||
+		measure_window_add_entries(
+			window, fabric->topology, fabric->run, fabric->traffic, fabric->goal) < 0)
 		return fault_set(fault, ENOMEM, "no memory for measurements");
 	for (unsigned i = 0; i < window->entries; i++) {
 		fabric->entry[i].flow = window->entry[i].flow;
@@ -106,7 +117,8 @@ int virtual_entries_open_own(struct virtual_fabric *part)
 	const struct measure_window *window = &part->window;
 
 	part->entry = calloc(window->entries + 1u, sizeof(*part->entry));
-	if (part->entry == NULL)
+	part->held = calloc(1, sizeof(*part->held));
+	if (part->entry == NULL || part->held == NULL)
 		return -ENOMEM;
 	for (unsigned i = 0; i < window->entries; i++) {
 		if (window->entry[i].flow == NULL)
@@ -124,6 +136,7 @@ void virtual_entries_close(struct virtual_fabric *fabric)
 		fabric->part != 0 && fabric->entry != NULL && i < fabric->window.entries; i++)
 		free(fabric->entry[i].flow);
 	free(fabric->entry);
+	free(fabric->held);
 }
 
 void virtual_flow_deliver(
@@ -153,7 +166,7 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 static void add_entry_ranks(const struct virtual_fabric *fabric, struct measure_entry_totals *now)
 {
 	uint64_t value[] = {now->generated_messages, now->generated_wire_bytes, now->messages,
-		now->wire_bytes, now->timed, now->latency_sum_ns};
+		now->wire_bytes, now->timed, now->latency_sum_ns, now->released_wire_bytes};
 
 	virtual_ranks_sum(fabric, value, sizeof(value) / sizeof(value[0]));
 	*now = (struct measure_entry_totals){.generated_messages = value[0],
@@ -161,7 +174,8 @@ static void add_entry_ranks(const struct virtual_fabric *fabric, struct measure_
 		.messages = value[2],
 		.wire_bytes = value[3],
 		.timed = value[4],
-		.latency_sum_ns = value[5]};
+		.latency_sum_ns = value[5],
+		.released_wire_bytes = value[6]};
 }
 
 void virtual_entries_read(struct virtual_fabric *fabric)
@@ -173,6 +187,7 @@ void virtual_entries_read(struct virtual_fabric *fabric)
 		fabric->window.entry[i].now = (struct measure_entry_totals){
 			.messages = from->warm_messages + from->total_ns.count,
 			.wire_bytes = from->wire_bytes,
+			.released_wire_bytes = from->wire_bytes - from->held_bytes,
 			.timed = from->total_ns.count,
 			.latency_sum_ns = from->total_ns.sum};
 	}
@@ -311,6 +326,7 @@ static void add_latencies(const struct virtual_fabric *fabric, struct run_result
 		histogram_merge(&result->network_ns, &from->network_ns);
 		histogram_merge(&result->total_ns, &from->total_ns);
 	}
+	order_wait_merge(&result->waited, &fabric->held->wait);
 }
 
 static void fill_figures(const struct virtual_fabric *fabric, struct run_result *result)

@@ -7,6 +7,7 @@
 
 #include "congestion_control.h"
 #include "datagram_control.h"
+#include "virtual_order.h"
 #include "virtual_parts.h"
 #include "virtual_ranks.h"
 
@@ -220,6 +221,15 @@ static void pass_histogram(struct mirror *mirror, struct histogram *into)
 		histogram_merge(into, &other);
 }
 
+static void pass_wait(struct mirror *mirror, struct order_wait *into)
+{
+	struct order_wait other = *into;
+
+	PASS(mirror, other);
+	if (mirror->out == NULL)
+		order_wait_merge(into, &other);
+}
+
 static void pass_sums(struct mirror *mirror, struct virtual_fabric *fabric, unsigned rank)
 {
 	struct virtual_parts *parts = fabric->parts;
@@ -239,6 +249,8 @@ static void pass_sums(struct mirror *mirror, struct virtual_fabric *fabric, unsi
 		if (entry->flow != NULL)
 			pass_flows(mirror, entry->flow, fabric->hosts);
 	}
+	if (virtual_order_reserve(fabric) > 0)
+		pass_wait(mirror, &fabric->held->wait);
 	for (unsigned i = 0; i < parts->own; i++)
 		PASS(mirror,
 			*(mirror->out != NULL ? &parts->worker[i].use

@@ -12,6 +12,7 @@
 
 #include "congestion_setup.h"
 #include "control_setup.h"
+#include "virtual_send.h"
 
 /* Frames of which there is room beside those that the network and pools hold, for each host and for
  * all together. Address space, touched as needed. */
@@ -23,6 +24,58 @@ uint64_t virtual_order_reserve(const struct virtual_fabric *fabric)
 	if (congestion_setup_is_needed(fabric->run) || control_setup_reorders(fabric->run))
 		return (uint64_t)fabric->hosts * RESERVE_FRAMES + RESERVE_FRAMES_ALL;
 	return fabric->routes.itbs ? (uint64_t)fabric->hosts * RESERVE_FRAMES : 0;
+}
+
+void virtual_order_hold(
+	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
+{
+	weft_time latency = now - virtual_origin_of(fabric, packet)->injected_ps;
+	struct virtual_entry *entry = &fabric->entry[packet->entry];
+	struct virtual_held *held = fabric->held;
+
+	entry->wire_bytes += packet->bytes + fabric->counted_bytes;
+	entry->held_bytes += packet->bytes + fabric->counted_bytes;
+	entry->latency_sum_ps += latency;
+	held->frames++;
+	held->bytes += datagram_payload_bytes(packet);
+	held->latency_ps += latency;
+	if (now < fabric->measure_from)
+		return;
+	histogram_record(&entry->network_ns, ps_to_ns(latency));
+	histogram_record(&held->wait.network_arrived_ns, ps_to_ns(latency));
+}
+
+void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
+	weft_time complete_ps, weft_time now)
+{
+	const struct datagram_origin *origin = virtual_origin_of(fabric, packet);
+	struct virtual_held *held = fabric->held;
+
+	fabric->entry[packet->entry].held_bytes -= packet->bytes + fabric->counted_bytes;
+	held->frames--;
+	held->bytes -= datagram_payload_bytes(packet);
+	held->latency_ps -= packet->arrived_ps - origin->injected_ps;
+	held->waited_ps += now - packet->arrived_ps;
+	if (now < fabric->measure_from)
+		return;
+	histogram_record(&held->wait.waited_ns, ps_to_ns(now - packet->arrived_ps));
+	histogram_record(&held->wait.network_released_ns, ps_to_ns(now - origin->injected_ps));
+	if ((packet->flags & FRAME_F_TAIL) == 0)
+		return;
+	histogram_record(
+		&held->wait.total_arrived_ns, ps_to_ns(complete_ps - origin->generated_ps));
+	histogram_record(&held->wait.total_released_ns, ps_to_ns(now - origin->generated_ps));
+}
+
+void virtual_order_gather(struct virtual_held *into, struct virtual_held *from)
+{
+	order_wait_merge(&into->wait, &from->wait);
+	order_wait_reset(&from->wait);
+	into->frames += from->frames;
+	into->bytes += from->bytes;
+	into->latency_ps += from->latency_ps;
+	into->waited_ps += from->waited_ps;
+	from->frames = from->bytes = from->latency_ps = from->waited_ps = 0;
 }
 
 uint64_t virtual_order_held(const struct virtual_fabric *fabric)

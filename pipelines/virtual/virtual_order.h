@@ -15,6 +15,15 @@ static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
 	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
 }
 
+/* A frame that came too early begins to wait, or is released; 'complete_ps': when all frames of its
+ * message up to it had arrived. */
+void virtual_order_hold(
+	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
+void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
+	weft_time complete_ps, weft_time now);
+/* Adds those of a part, which are zero then. */
+void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
+
 uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_order_check(const struct virtual_fabric *fabric);
 void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);

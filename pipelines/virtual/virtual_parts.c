@@ -48,6 +48,7 @@ void virtual_parts_join(struct virtual_fabric *fabric)
 static void gather_entry(struct virtual_entry *into, struct virtual_entry *from, uint32_t hosts)
 {
 	into->wire_bytes += from->wire_bytes;
+	into->held_bytes += from->held_bytes;
 	into->latency_sum_ps += from->latency_sum_ps;
 	into->warm_messages += from->warm_messages;
 	histogram_merge(&into->network_ns, &from->network_ns);
@@ -70,6 +71,7 @@ void virtual_parts_gather(struct virtual_fabric *fabric)
 
 		for (unsigned k = 0; k < fabric->window.entries; k++)
 			gather_entry(&fabric->entry[k], &part->entry[k], fabric->hosts);
+		virtual_order_gather(fabric->held, part->held);
 		fabric->arns_sent += part->arns_sent;
 		fabric->goal_messages += part->goal_messages;
 		fabric->goal_wire_bytes += part->goal_wire_bytes;
@@ -230,6 +232,7 @@ static int create_part(struct virtual_fabric *fabric, struct virtual_worker *wor
 	part->extension = NULL;
 	part->events = NULL;
 	part->entry = NULL;
+	part->held = NULL;
 	if (virtual_fabric_open_own(part) < 0)
 		return -ENOMEM;
 	for (uint32_t at = 0; at < fabric->switches; at++)

@@ -18,6 +18,7 @@
 #include "goal_replay.h"
 #include "histogram.h"
 #include "measure_window.h"
+#include "order_wait.h"
 #include "run_goal.h"
 #include "switch.h"
 #include "traffic.h"
@@ -183,10 +184,19 @@ struct virtual_waited {
 /* Deliveries of an entry of the traffic. */
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
+	uint64_t held_bytes;     /* of those, of frames that wait for earlier ones now */
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
 	struct histogram network_ns, total_ns;
 	struct measure_flow *flow; /* [hosts]; NULL: none (measure_window.h) */
+};
+
+/* Frames that wait, or waited, at their hosts for earlier ones (virtual_order.h). */
+struct virtual_held {
+	struct order_wait wait; /* from warm-up on */
+	uint64_t frames, bytes; /* that wait now: number, payload, */
+	uint64_t latency_ps;    /* and the sum of their latencies */
+	uint64_t waited_ps;     /* of all that were released */
 };
 
 /* How far a schedule is, by the hosts of a part. */
@@ -259,8 +269,9 @@ struct virtual_fabric {
 	weft_time limit;             /* no event at that time or later happens for now */
 	uint32_t order;              /* of the event that is happening; 0: none is */
 	struct virtual_entry *entry; /* as window.entry */
-	bool flows;                  /* some of window.entry have flows */
-	bool answers;                /* hosts answer frames with notifications */
+	struct virtual_held *held;
+	bool flows;   /* some of window.entry have flows */
+	bool answers; /* hosts answer frames with notifications */
 	/* A frame's cost on the wire beside its bytes, less what loads do not count: the latency
 	 * extension. So loads and throughput mean the same under all kinds of source control. */
 	uint32_t counted_bytes;

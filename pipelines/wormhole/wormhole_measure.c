@@ -19,6 +19,7 @@ static void read_entries(struct wormhole_fabric *fabric)
 		fabric->window.entry[i].now =
 			(struct measure_entry_totals){.messages = from->messages,
 				.wire_bytes = from->bytes,
+				.released_wire_bytes = from->bytes,
 				.timed = from->total_ns.count,
 				.latency_sum_ns = from->total_ns.sum};
 	}
@@ -117,6 +118,9 @@ void wormhole_measure_message(
 	fabric->now.bytes += message->bytes;
 	fabric->now.wire_bytes += message->bytes;
 	fabric->now.latency_sum_ps += (at - message->started) * fabric->cycle_ps;
+	fabric->now.released_timed = fabric->now.timed;
+	fabric->now.released_wire_bytes = fabric->now.wire_bytes;
+	fabric->now.released_latency_sum_ps = fabric->now.latency_sum_ps;
 	fabric->fingerprint = rng_mix(fabric->fingerprint ^ at ^ (uint64_t)message->source << 48 ^
 				      (uint64_t)message->destination << 32 ^ message->tag);
 	count_entry(fabric, message, at);

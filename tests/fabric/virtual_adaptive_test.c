@@ -99,6 +99,111 @@ static void no_mode_of_the_list_loses_or_reorders_frames(void **state)
 	}
 }
 
+/* When each frame arrived, by (destination, source) and number, as a trace tells it. */
+#define PAIR_FRAMES 16384u
+#define PAIRS       256u
+
+struct host_arrivals {
+	weft_time *at; /* [PAIRS][PAIR_FRAMES] */
+	bool *tail;
+	uint64_t frames, sum_ns;
+};
+
+static void note_arrival(void *ctx, const struct virtual_trace_record *record)
+{
+	struct host_arrivals *arrivals = ctx;
+	const struct weft_packet *packet = record->packet;
+	size_t i;
+
+	if (packet == NULL || record->out || record->at.kind != DEVICE_HOST)
+		return;
+	assert_true(packet->sequence < PAIR_FRAMES);
+	i = (packet->destination * 16u + packet->source) * PAIR_FRAMES + packet->sequence;
+	assert_int_equal(arrivals->at[i], 0);
+	arrivals->at[i] = record->now;
+	arrivals->tail[i] = (packet->flags & FRAME_F_TAIL) != 0;
+	arrivals->frames++;
+	arrivals->sum_ns += (uint32_t)(record->now / PS_PER_NS) - packet->injected_ns;
+}
+
+struct waits {
+	uint64_t frames, waited_ps, messages, message_waited_ps;
+};
+
+/* A frame is released when all before it have come, a message is complete with its last frame. */
+static struct waits expected_waits(const struct host_arrivals *arrivals)
+{
+	struct waits waits = {0};
+
+	for (size_t pair = 0; pair < PAIRS; pair++) {
+		const weft_time *at = &arrivals->at[pair * PAIR_FRAMES];
+		weft_time released = 0, complete = 0;
+
+		for (unsigned i = 0; i < PAIR_FRAMES && at[i] != 0; i++) {
+			released = at[i] > released ? at[i] : released;
+			complete = at[i] > complete ? at[i] : complete;
+			waits.frames += released > at[i];
+			waits.waited_ps += released - at[i];
+			if (!arrivals->tail[pair * PAIR_FRAMES + i])
+				continue;
+			waits.messages += released > complete;
+			waits.message_waited_ps += released - complete;
+			complete = 0;
+		}
+	}
+	return waits;
+}
+
+static void expect_about(uint64_t ns, uint64_t expected_ps, uint64_t values)
+{
+	assert_in_range(ns, expected_ps / PS_PER_NS - values, expected_ps / PS_PER_NS + values);
+}
+
+/* Against the trace, which knows nothing of the order at hosts. */
+static void frames_count_when_they_arrive_and_again_when_they_are_released(void **state)
+{
+	struct host_arrivals arrivals = {.at = calloc(PAIRS * PAIR_FRAMES, sizeof(weft_time)),
+		.tail = calloc(PAIRS * PAIR_FRAMES, sizeof(bool))};
+
+	assert_true(arrivals.at != NULL && arrivals.tail != NULL);
+	for (unsigned i = 0; i < 6; i++) {
+		const struct order_wait *waited;
+		struct waits expected;
+		struct virtual_lab lab;
+		char mode[64], seed[32];
+		uint64_t held;
+
+		memset(arrivals.at, 0, PAIRS * PAIR_FRAMES * sizeof(weft_time));
+		arrivals.frames = arrivals.sum_ns = 0;
+		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i % 4]);
+		snprintf(seed, sizeof(seed), "seed=%u", 70 + i);
+		virtual_lab_open(&lab, tree,
+			VIRTUAL_LAB_SET(mode, seed,
+				i % 2 == 0 ? "traffic[0].message=1KiB"
+					   : "traffic[0].message=5KiB"));
+		virtual_fabric_trace(lab.fabric, note_arrival, &arrivals);
+		virtual_lab_run(&lab);
+		expected = expected_waits(&arrivals);
+		waited = &lab.result.waited;
+		held = virtual_order_held(lab.fabric);
+		assert_true(waited->waited_ns.count > 0 || i == 3);
+		assert_int_equal(lab.result.network_ns.count, arrivals.frames);
+		expect_about(
+			lab.result.network_ns.sum, arrivals.sum_ns * PS_PER_NS, arrivals.frames);
+		assert_int_equal(lab.result.packets.delivered + held, arrivals.frames);
+		assert_int_equal(waited->network_arrived_ns.count, waited->waited_ns.count + held);
+		assert_int_equal(waited->waited_ns.count, expected.frames);
+		expect_about(waited->waited_ns.sum, expected.waited_ps, expected.frames);
+		assert_true(waited->total_released_ns.count >= expected.messages);
+		expect_about(waited->total_released_ns.sum - waited->total_arrived_ns.sum,
+			expected.message_waited_ps, waited->total_released_ns.count);
+		assert_int_equal(lab.result.accepted > lab.result.released, held > 0);
+		virtual_lab_close(&lab);
+	}
+	free(arrivals.at);
+	free(arrivals.tail);
+}
+
 static void modes_without_a_detector_do_without_voqs(void **state)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -313,6 +418,7 @@ static void tables_without_alternatives_are_refused(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nothing_is_lost_or_stuck_in_any_mode),
 	cmocka_unit_test(no_mode_of_the_list_loses_or_reorders_frames),
+	cmocka_unit_test(frames_count_when_they_arrive_and_again_when_they_are_released),
 	cmocka_unit_test(modes_without_a_detector_do_without_voqs),
 	cmocka_unit_test(frames_overtake_only_where_something_is_adapted),
 	cmocka_unit_test(the_same_seed_gives_the_same_run),

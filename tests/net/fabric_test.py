@@ -532,7 +532,16 @@ class Edge(Fabric):
         self.assertGreater(received, 100000)
 
     def test_ping_and_tcp_cross_three_switches_and_nothing_stays_behind(self):
-        self.cross(("10.87.0.1", "10.87.0.7"))
+        result = self.cross(("10.87.0.1", "10.87.0.7"))
+        throughput, latency = result["throughput"], result["latency_ns"]
+        edges = throughput["edges"]
+        self.assertGreater(edges["bytes_sent"], 1000000)
+        self.assertGreaterEqual(edges["bytes_sent"], edges["bytes_received"])
+        self.assertGreater(edges["accepted"], 0)
+        self.assertGreater(throughput["accepted"], edges["accepted"] + 0.01)  # hosts send, too
+        self.assertGreater(throughput["offered"], edges["offered"] + 0.01)
+        self.assertGreater(latency["edges"]["mean"], 0)
+        self.assertGreater(sum(sample["edges"] for sample in result["series"]), 0)
 
     def test_packets_that_a_tap_does_not_take_are_dropped_messages(self):
         def ping_into_nothing(address):
@@ -557,6 +566,9 @@ class Edge(Fabric):
             "edges[0].address=10.87.0.2/24", "--set", "edges[1].host=h7", "--set",
             "edges[1].address=10.87.0.8/24", more=self.iperf3)
         counters = result["counters"]
+        # Without hosts that send, all traffic is that of programs.
+        self.assertAlmostEqual(result["throughput"]["accepted"], result["throughput"]["edges"]["accepted"], 9)
+        self.assertGreater(result["throughput"]["accepted"], 0)
         # Not one frame has found another way.
         self.assertGreater(counters["host_frames_delivered"], 500)
         self.assertEqual(counters["host_itb_reinjected"], counters["host_frames_injected"] +

@@ -66,13 +66,13 @@ stuck = os.path.exists(os.environ["FAKE"] + "/stick") and load > 0.9 and sets.ge
 part = (0.5 if sets.get("nic.selector") == "random" else 1) * (1.1 if sets.get("seed") == "2" else 1)
 names = ["s%d" % i for i in range(6)]
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
-    "throughput": {"offered": load, "accepted": load * part / 1.1, "flits_per_ns_per_switch": load},
-    "latency_ns": {"network": {"mean": 1000 * part}, "total": {"mean": 2000 * part}},
+    "throughput": {"offered": load, "released": load * part / 1.1, "flits_per_ns_per_switch": load},
+    "latency_ns": {"network_released": {"mean": 1000 * part}, "total_released": {"mean": 2000 * part}},
     "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck, "counters": {},
     "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}] + [
         {"from": name + ":0", "to": "s0:1", "utilisation": 0.1 * i * part} for i, name in enumerate(names)],
     "switches": [{"switch": name, "waiting_ns": 1000 * i * part} for i, name in enumerate(names)],
-    "series": [{"t_ns": (i + 1) * 1e6, "accepted": 0.1, "latency_ns": 1000 * (i + 1) * part} for i in range(3)]}))
+    "series": [{"t_ns": (i + 1) * 1e6, "released": 0.1, "released_latency_ns": 1000 * (i + 1) * part} for i in range(3)]}))
 """
 GNUPLOT = """#!/usr/bin/python3 -ISE
 import os, re, sys

@@ -65,13 +65,13 @@ if os.path.exists(folder + "lengths"):  # capacity of ud, share that short runs 
     accepted *= 1 - lost if span * load < length else 1
 stuck = os.path.exists(folder + "stick") and load > float(open(folder + "stick").read())
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
-    "throughput": {"offered": load, "accepted": accepted, "flits_per_ns_per_switch": accepted},
-    "latency_ns": {"network": {"mean": 100 / (1.01 - load)}, "total": {"mean": 200}},
+    "throughput": {"offered": load, "released": accepted, "flits_per_ns_per_switch": accepted},
+    "latency_ns": {"network_released": {"mean": 100 / (1.01 - load)}, "total_released": {"mean": 200}},
     "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,
     "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2,
               "blocked": 0.1}, {"from": "s1:1", "to": "s0:1", "utilisation": 0.4, "blocked": 0.3}],
     "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
-    "series": [{"t_ns": (i + 1) * 1e6, "accepted": value, "latency_ns": 100 * (i + 1)} for i, value in enumerate(course)]}))
+    "series": [{"t_ns": (i + 1) * 1e6, "released": value, "released_latency_ns": 100 * (i + 1)} for i, value in enumerate(course)]}))
 sys.exit(1 if stuck else 0)
 """
 HOT_SPOT = """cases:

@@ -77,9 +77,7 @@ static void deliver(struct datagram *nic, const struct weft_packet *packet)
 {
 	datagram_expect(nic, packet->source, packet->sequence + 1);
 	nic->frames_received++;
-	nic->bytes_received += packet->bytes - FRAME_HEADER_BYTES - packet->route_length;
-	if (packet->flags & FRAME_F_LATENCY)
-		nic->bytes_received -= FRAME_LATENCY_BYTES;
+	nic->bytes_received += datagram_payload_bytes(packet);
 	nic->messages_received += (packet->flags & FRAME_F_TAIL) != 0;
 }
 

@@ -60,6 +60,13 @@ static inline bool datagram_order_is_lost(const struct weft_packet *packet)
 	return packet->control != 0;
 }
 
+/* Payload, without extensions. */
+static inline uint32_t datagram_payload_bytes(const struct weft_packet *packet)
+{
+	return packet->bytes - FRAME_HEADER_BYTES - packet->route_length -
+	       (packet->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0);
+}
+
 /* After a delivery: the next held frame of that source, now delivered too; NULL: none. */
 struct weft_packet *datagram_order_release(struct datagram *nic, uint16_t source, weft_time now);
 

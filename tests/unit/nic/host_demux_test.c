@@ -91,6 +91,9 @@ static void packets_go_to_the_edge_and_synthetic_messages_to_the_sink(void **sta
 	assert_int_equal(bench.packets, 3);
 	assert_int_equal(bench.sink->messages, 3);
 	assert_int_equal(bench.sink->altered, 0);
+	assert_int_equal(bench.sink->network_ns.count, 3);
+	assert_int_equal(bench.sink->edges_ns.count, 6);
+	assert_int_equal(edge_counters(bench.edge)[EDGE_BYTES_TO_TAP], 3 * 40);
 	stop(&bench);
 }
 

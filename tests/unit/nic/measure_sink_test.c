@@ -14,6 +14,7 @@ struct sender {
 	uint8_t payload[200];
 	struct nic_delivery delivery;
 	struct synthetic message;
+	uint64_t wait_ns, late_ns; /* of frames: for earlier ones, and beyond their due arrival */
 };
 
 static void start(struct sender *sender)
@@ -47,6 +48,8 @@ static void frame(struct sender *sender, uint32_t sequence, uint32_t message, ui
 	sender->delivery.bytes = bytes;
 	sender->delivery.injected_ns = 2000;
 	sender->delivery.now = ns * PS_PER_NS;
+	sender->delivery.arrived = (ns - sender->wait_ns) * PS_PER_NS;
+	sender->delivery.arrived_due = sender->delivery.arrived - sender->late_ns * PS_PER_NS;
 	deliver(sender);
 }
 
@@ -237,6 +240,34 @@ static void a_message_of_another_length_than_it_says_is_altered(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
+/* A message of two frames whose second comes first, and one behind it that has waited for both. */
+static void latencies_are_to_the_arrival_and_what_waited_is_known(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	frame(&sender, 0, 0, 0, 100, 150, 3000);
+	sender.late_ns = 100;
+	sender.wait_ns = 500;
+	frame(&sender, 1, 0, 100, 50, 150, 3000);
+	sender.wait_ns = 300;
+	frame(&sender, 2, 1, 0, 20, 20, 3000);
+	assert_int_equal(sender.sink->network_ns.count, 3);
+	assert_int_equal(sender.sink->network_ns.sum, 1000 + 500 + 700);
+	assert_int_equal(sender.sink->total_ns.sum, 2000 + 1700);
+	assert_int_equal(sender.sink->network_due_ns.sum, 1000 + 400 + 600);
+	assert_int_equal(sender.sink->total_due_ns.sum, 2000 + 1600);
+	assert_int_equal(sender.sink->waited.waited_ns.count, 2);
+	assert_int_equal(sender.sink->waited.waited_ns.sum, 800);
+	assert_int_equal(sender.sink->waited.network_arrived_ns.sum, 500 + 700);
+	assert_int_equal(sender.sink->waited.network_released_ns.sum, 2 * 1000);
+	assert_int_equal(sender.sink->waited.total_arrived_ns.sum, 1700);
+	assert_int_equal(sender.sink->waited.total_released_ns.sum, 2000);
+	measure_sink_reset(sender.sink, 0);
+	assert_int_equal(sender.sink->waited.waited_ns.count, 0);
+	measure_sink_destroy(sender.sink);
+}
+
 static void entries_of_the_traffic_are_told_apart(void **state)
 {
 	struct measure_sink_flow by_source[4] = {{0}}, *const flow[2] = {NULL, by_source};
@@ -322,6 +353,7 @@ static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
+	cmocka_unit_test(latencies_are_to_the_arrival_and_what_waited_is_known),
 	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
 	cmocka_unit_test(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies),
 	cmocka_unit_test(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept),

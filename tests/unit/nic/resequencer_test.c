@@ -7,7 +7,7 @@
 static void a_frame_comes_back_under_its_number_once(void **state)
 {
 	struct resequencer resequencer;
-	struct weft_packet packet[64];
+	struct weft_packet packet[64] = {{.bytes = 100}};
 	uint16_t window;
 
 	assert_int_equal(resequencer_init(&resequencer, 2, 64), 0);
@@ -15,15 +15,17 @@ static void a_frame_comes_back_under_its_number_once(void **state)
 	/* Across the end of the numbers. */
 	for (uint32_t i = 0; i < 64; i++)
 		assert_true(resequencer_hold(
-			&resequencer, window, UINT32_MAX - 20 + i, &packet[i], NULL));
-	assert_false(resequencer_hold(&resequencer, window, UINT32_MAX, &packet[0], NULL));
+			&resequencer, window, UINT32_MAX - 20 + i, &packet[i], NULL, i));
+	assert_false(resequencer_hold(&resequencer, window, UINT32_MAX, &packet[0], NULL, 64));
 	assert_int_equal(resequencer.total, 64);
+	assert_int_equal(resequencer.bytes, 100);
 	for (uint32_t i = 0; i < 64; i++) {
 		assert_ptr_equal(resequencer_take(&resequencer, window, UINT32_MAX - 20 + i).packet,
 			&packet[i]);
 		assert_null(resequencer_take(&resequencer, window, UINT32_MAX - 20 + i).packet);
 	}
 	assert_int_equal(resequencer.held[window], 0);
+	assert_int_equal(resequencer.bytes, 0);
 	resequencer_fini(&resequencer);
 }
 

@@ -56,6 +56,45 @@ static void histograms_of_parts_add_up_to_that_of_the_whole(void **state)
 	free_result(all);
 }
 
+/* Frames that wait in one process are in the sums of both, and so are edges. */
+static void releases_and_edges_add_up(void **state)
+{
+	struct run_result *part = new_result(), *all = new_result();
+	struct run_sample *sample = run_result_add_sample(part);
+
+	(void)state;
+	assert_non_null(sample);
+	*sample = (struct run_sample){.accepted = 0.1,
+		.released = 0.2,
+		.edges = 0.05,
+		.latency_ns = 10,
+		.released_latency_ns = 40};
+	part->accepted = 0.3;
+	part->released = 0.25;
+	part->edges.count = 1;
+	part->edges.offered = 0.125;
+	part->edges.accepted = 0.0625;
+	histogram_record(&part->edges.network_ns, 7);
+	histogram_record(&part->waited.waited_ns, 9);
+	histogram_record(&part->waited.total_released_ns, 11);
+	add(all, part);
+	sample->released = 0.6;
+	sample->released_latency_ns = 80;
+	add(all, part);
+	assert_true(all->released == 0.5 && all->edges.offered == 0.25);
+	assert_true(all->edges.accepted == 0.125);
+	assert_int_equal(all->edges.count, 2);
+	assert_int_equal(all->edges.network_ns.sum, 14);
+	assert_int_equal(all->waited.waited_ns.sum, 18);
+	assert_int_equal(all->waited.total_released_ns.count, 2);
+	assert_float_equal(all->sample[0].latency_ns, 10, 1e-9);
+	assert_float_equal(all->sample[0].released, 0.8, 1e-9);
+	assert_float_equal(all->sample[0].released_latency_ns, 70, 1e-9);
+	assert_float_equal(all->sample[0].edges, 0.1, 1e-9);
+	free_result(part);
+	free_result(all);
+}
+
 static void counts_add_up(void **state)
 {
 	struct run_result *part = new_result(), *all = new_result();
@@ -449,6 +488,7 @@ static void a_bucket_out_of_range_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(histograms_of_parts_add_up_to_that_of_the_whole),
+	cmocka_unit_test(releases_and_edges_add_up),
 	cmocka_unit_test(counts_add_up),
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
 	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),

@@ -27,13 +27,17 @@ static json_t *latency(double mean)
 /* A result as weft-fabric writes it, as far as the table looks at it. */
 static json_t *make_result(double accepted, int seed)
 {
-	return json_pack("{s:i,s:{s:f,s:f},s:{s:o,s:o},s:{s:i,s:i,s:i,s:i,s:i},s:{s:i,s:i,s:i},"
-			 "s:{s:i,s:i,s:i,s:b},s:n,s:b}",
-		"seed", seed, "throughput", "offered", accepted, "accepted", accepted, "latency_ns",
-		"network", latency(100), "total", latency(200), "packets", "injected", 7,
-		"delivered", 6, "dropped", 5, "retransmitted", 4, "pending", 1, "messages",
-		"generated", 3, "delivered", 2, "pending", 1, "checks", "lost", 0, "duplicated", 0,
-		"out_of_order", 0, "deadlock", 0, "fingerprint", "incomplete", 0);
+	return json_pack(
+		"{s:i,s:{s:f,s:f,s:f},s:{s:o,s:o,s:o,s:o,s:o},s:{s:i,s:i,s:i,s:i,s:i},s:{s:i,s:i,s:i},"
+		"s:{s:i,s:i,s:i,s:b},s:n,s:b}",
+		"seed", seed, "throughput", "offered", accepted, "accepted", accepted, "released",
+		0.125, "latency_ns", "network", latency(100), "total", latency(200),
+		"network_released", latency(90), "total_released", latency(180), "resequencer",
+		json_pack("{s:i,s:i,s:i,s:i}", "frames", 3, "mean", 50, "p99", 60, "max", 70),
+		"packets", "injected", 7, "delivered", 6, "dropped", 5, "retransmitted", 4,
+		"pending", 1, "messages", "generated", 3, "delivered", 2, "pending", 1, "checks",
+		"lost", 0, "duplicated", 0, "out_of_order", 0, "deadlock", 0, "fingerprint",
+		"incomplete", 0);
 }
 
 static int make(void **state)
@@ -89,17 +93,20 @@ static void a_row_for_each_point_in_their_order(void **state)
 		"to,seed,offered,accepted,flits_per_ns_per_switch,"
 		"network_ns_mean,network_ns_stddev,network_ns_p50,network_ns_p99,network_ns_p999,"
 		"network_ns_max,total_ns_mean,total_ns_stddev,total_ns_p50,total_ns_p99,"
-		"total_ns_p999,total_ns_max,packets_injected,packets_delivered,packets_dropped,"
+		"total_ns_p999,total_ns_max,released,network_released_ns_mean,"
+		"total_released_ns_mean,resequencer_frames,resequencer_ns_mean,resequencer_ns_p99,"
+		"resequencer_ns_max,packets_injected,packets_delivered,packets_dropped,"
 		"packets_retransmitted,packets_pending,messages_generated,messages_delivered,"
 		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint,saturated,"
 		"goal_completion_ns\n"
 		"\"\"\"a,b\"\"\",8,0.1,0.1,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
 		"\"\"\"a,b\"\"\",9,0.3,0.3,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
-		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
-		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,7,6,5,4,1,3,2,1,0,0,0,0,,0,"
-		"\n");
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n");
 }
 
 /* Field 'index' of line 'line', both from 0; fields with commas are not looked for. */
@@ -132,8 +139,12 @@ static void means_have_their_interval_and_counts_their_sum(void **state)
 	assert_field(text, 2, 4, "0.5");
 	assert_field(text, 2, 5, "0");
 	assert_field(text, 2, 6, ""); /* flits_per_ns_per_switch is in no result */
-	assert_field(text, 0, 32, "packets_injected");
-	assert_field(text, 2, 32, "14");
+	assert_field(text, 0, 32, "released");
+	assert_field(text, 2, 32, "0.125");
+	assert_field(text, 0, 38, "resequencer_frames");
+	assert_field(text, 2, 38, "6");
+	assert_field(text, 0, 45, "packets_injected");
+	assert_field(text, 2, 45, "14");
 }
 
 static void one_seed_has_no_interval(void **state)

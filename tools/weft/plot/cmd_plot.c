@@ -13,7 +13,8 @@
 static const char usage[] =
 	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"
 	"                 [--where KEY=VALUE]... [--along KEY] [--unit share|flits]\n"
-	"                 [--latency total|network] [--label KEY=VALUE=TEXT]...\n"
+	"                 [--latency total|network] [--by arrival|release]\n"
+	"                 [--label KEY=VALUE=TEXT]...\n"
 	"                 [--size SIZE] [--font FONT] [--title TEXT]\n"
 	"\n"
 	"Draws sweeps (their folders) and single results (their JSON). Differing keys become curves\n"
@@ -35,6 +36,8 @@ static const char usage[] =
 	"  --unit share|flits          accepted traffic of latency-throughput: share of the hosts'\n"
 	"                              links (default), or flits/ns/switch\n"
 	"  --latency total|network     only this one (default: both, of latency-cdf total)\n"
+	"  --by arrival|release        when a frame counts: when it arrives (default), or when its\n"
+	"                              host has all frames before it\n"
 	"  --label KEY=VALUE=TEXT      TEXT stands for this value in legends\n"
 	"  --size SIZE                 900x600, 3.4in, 3.4x2.5in, 86x60mm\n"
 	"  --font FONT                 Times, Times,9 or ,9\n"
@@ -48,6 +51,7 @@ enum {
 	OPTION_ALONG,
 	OPTION_UNIT,
 	OPTION_LATENCY,
+	OPTION_BY,
 	OPTION_LABEL,
 	OPTION_SIZE,
 	OPTION_FONT,
@@ -133,6 +137,16 @@ static int take_latency(struct plot_runs *runs, const char *text, struct fault *
 	return result;
 }
 
+static int take_by(struct plot_runs *runs, const char *text, struct fault *fault)
+{
+	static const char *const words[2] = {"arrival", "release"};
+	unsigned which;
+	int result = take_word("--by", words, text, &which, fault);
+
+	runs->released = which == 1;
+	return result;
+}
+
 static int take_option(struct request *request, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
@@ -150,6 +164,8 @@ static int take_option(struct request *request, int option, const char *value, s
 		return take_unit(&request->runs, value, fault);
 	case OPTION_LATENCY:
 		return take_latency(&request->runs, value, fault);
+	case OPTION_BY:
+		return take_by(&request->runs, value, fault);
 	case OPTION_LABEL:
 		return take_label(&request->runs, value, fault);
 	case OPTION_SIZE:
@@ -195,6 +211,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 		{"along", required_argument, NULL, OPTION_ALONG},
 		{"unit", required_argument, NULL, OPTION_UNIT},
 		{"latency", required_argument, NULL, OPTION_LATENCY},
+		{"by", required_argument, NULL, OPTION_BY},
 		{"label", required_argument, NULL, OPTION_LABEL},
 		{"size", required_argument, NULL, OPTION_SIZE},
 		{"font", required_argument, NULL, OPTION_FONT},

@@ -410,8 +410,10 @@ int plot_curves_make(struct plot_curves *curves, const struct plot_runs *runs, c
 	int result = 0;
 
 	maker.along = calloc(runs->inputs + 1, sizeof(*maker.along));
-	*curves = (struct plot_curves){
-		.kind = runs->kind, .flits = runs->flits, .latency = runs->latency};
+	*curves = (struct plot_curves){.kind = runs->kind,
+		.flits = runs->flits,
+		.released = runs->released,
+		.latency = runs->latency};
 	if (group == NULL || taken == NULL || maker.along == NULL)
 		result = refuse_memory(fault);
 	if (result == 0)

@@ -37,7 +37,7 @@ struct plot_tick {
 
 struct plot_curves {
 	enum plot_kind kind;
-	bool flits;                /* as in struct plot_runs */
+	bool flits, released;      /* as in struct plot_runs */
 	enum plot_latency latency; /* the same */
 	/* Accepted traffic as papers on congestion draw it: 1 is all that hosts' links can carry,
 	 * and the axis ends there. */

@@ -59,13 +59,21 @@ static int make_room(struct plot_run *run, size_t values, struct fault *fault)
 	return run->value == NULL ? fault_set(fault, ENOMEM, "plot: no memory") : 0;
 }
 
+static const char *latency_key(const struct plot_runs *runs, bool network)
+{
+	if (runs->released)
+		return network ? "network_released" : "total_released";
+	return network ? "network" : "total";
+}
+
 static int read_point(const struct plot_runs *runs, struct plot_run *run, const json_t *result,
 	const char *path, struct fault *fault)
 {
 	bool flits = runs->flits;
 	const json_t *latency = json_object_get(result, "latency_ns");
 	const json_t *throughput = json_object_get(result, "throughput");
-	double accepted = number_at(throughput, flits ? "flits_per_ns_per_switch" : "accepted");
+	const char *key = runs->released ? "released" : "accepted";
+	double accepted = number_at(throughput, flits ? "flits_per_ns_per_switch" : key);
 	int made = make_room(run, 1, fault);
 
 	if (made < 0)
@@ -79,18 +87,18 @@ static int read_point(const struct plot_runs *runs, struct plot_run *run, const 
 		.x = accepted,
 		.y = runs->latency == PLOT_LATENCY_NETWORK
 			     ? NAN
-			     : mean_latency(json_object_get(latency, "total")),
+			     : mean_latency(json_object_get(latency, latency_key(runs, false))),
 		.y2 = runs->latency == PLOT_LATENCY_TOTAL
 			      ? NAN
-			      : mean_latency(json_object_get(latency, "network")),
+			      : mean_latency(json_object_get(latency, latency_key(runs, true))),
 		.offered = number_at(throughput, "offered"),
-		.accepted = number_at(throughput, "accepted"),
+		.accepted = number_at(throughput, key),
 	};
 	return 0;
 }
 
-static int read_series(
-	struct plot_run *run, const json_t *result, const char *path, struct fault *fault)
+static int read_series(const struct plot_runs *runs, struct plot_run *run, const json_t *result,
+	const char *path, struct fault *fault)
 {
 	const json_t *series = json_object_get(result, "series");
 	size_t index;
@@ -104,10 +112,10 @@ static int read_series(
 	made = make_room(run, json_array_size(series), fault);
 	if (made < 0)
 		return made;
-	json_array_foreach((json_t *)series, index, sample) run->value[index] =
-		(struct plot_value){.x = number_at(sample, "t_ns"),
-			.y = number_at(sample, "accepted"),
-			.y2 = number_at(sample, "latency_ns")};
+	json_array_foreach((json_t *)series, index, sample)
+		run->value[index] = (struct plot_value){.x = number_at(sample, "t_ns"),
+		.y = number_at(sample, runs->released ? "released" : "accepted"),
+		.y2 = number_at(sample, runs->released ? "released_latency_ns" : "latency_ns")};
 	return 0;
 }
 
@@ -140,14 +148,16 @@ static int read_links(struct plot_run *run, const json_t *result, const char *ke
 	return 0;
 }
 
-static int read_load(struct plot_run *run, const json_t *result, struct fault *fault)
+static int read_load(const struct plot_runs *runs, struct plot_run *run, const json_t *result,
+	struct fault *fault)
 {
 	const json_t *throughput = json_object_get(result, "throughput");
 	int made = make_room(run, 1, fault);
 
 	if (made == 0) {
 		run->value[0] = (struct plot_value){.offered = number_at(throughput, "offered"),
-			.accepted = number_at(throughput, "accepted")};
+			.accepted =
+				number_at(throughput, runs->released ? "released" : "accepted")};
 		run->value[0].x = run->value[0].offered;
 		run->value[0].y = run->value[0].accepted;
 	}
@@ -207,14 +217,14 @@ static int read_values(const struct plot_runs *runs, struct plot_run *run, const
 	case PLOT_LATENCY_THROUGHPUT:
 		return read_point(runs, run, result, path, fault);
 	case PLOT_THROUGHPUT_LOAD:
-		return read_load(run, result, fault);
+		return read_load(runs, run, result, fault);
 	case PLOT_EFFICIENCY_TIME:
-		return read_series(run, result, path, fault);
+		return read_series(runs, run, result, path, fault);
 	case PLOT_LINK_LOAD:
 		return read_links(run, result, "utilisation", path, fault);
 	case PLOT_LATENCY_CDF:
 		return read_histogram(run, result,
-			runs->latency == PLOT_LATENCY_NETWORK ? "network" : "total", path, fault);
+			latency_key(runs, runs->latency == PLOT_LATENCY_NETWORK), path, fault);
 	case PLOT_COMPLETION:
 		return read_completion(run, result, path, fault);
 	default:

@@ -60,7 +60,8 @@ struct plot_run {
 
 struct plot_runs {
 	enum plot_kind kind;
-	bool flits; /* accepted traffic in flits/ns/switch, for latency against throughput */
+	bool flits;    /* accepted traffic in flits/ns/switch, for latency against throughput */
+	bool released; /* by release in order, not by arrival */
 	enum plot_latency latency; /* BOTH: total for latency-cdf */
 	struct plot_run *run;
 	unsigned runs;

@@ -20,6 +20,19 @@ static void write_range(const struct plot_writer *writer, const char *axis, doub
 	fprintf(writer->out, "set %srange [0:%.9g]\n", axis, fmax(greatest * ROOM, 1e-3));
 }
 
+/* "accepted traffic [UNIT]", or what was released in order. */
+static void write_traffic_name(
+	const struct plot_writer *writer, const char *axis, const char *unit, const char *narrow)
+{
+	const char *what = writer->curves->released ? "released" : "accepted";
+	char text[96], short_text[96];
+
+	snprintf(text, sizeof(text), "%s traffic [%s]", what, unit);
+	snprintf(short_text, sizeof(short_text), "%s traffic [%s]", what,
+		narrow != NULL ? narrow : unit);
+	plot_write_name(writer, axis, text, short_text);
+}
+
 static bool shows_total(const struct plot_curves *curves)
 {
 	return curves->latency != PLOT_LATENCY_NETWORK;
@@ -115,10 +128,8 @@ static void write_latency(struct plot_writer *writer)
 				writer->time.ns;
 	plot_write_data(writer, share, 1 / writer->time.ns, 1 / writer->time.ns);
 	plot_write_frame(writer, "Latency against throughput", lines);
-	plot_write_name(writer, "x",
-		curves->flits ? "accepted traffic [flits/ns/switch]"
-			      : "accepted traffic [% of the hosts' links]",
-		NULL);
+	write_traffic_name(
+		writer, "x", curves->flits ? "flits/ns/switch" : "% of the hosts' links", NULL);
 	write_range(writer, "x", share * plot_greatest_end(curves, of_x));
 	write_latency_axis(writer);
 	fputs("plot \\\n", writer->out);
@@ -131,9 +142,10 @@ static void write_accepted_axis(const struct plot_writer *writer, const char *na
 	const struct plot_curves *curves = writer->curves;
 	double most = plot_greatest_end(curves, of_y) * (curves->normalised ? 1 : 100);
 
-	plot_write_name(writer, "y",
-		curves->normalised ? name : "accepted traffic [% of the hosts' links]",
-		curves->normalised ? name : "accepted traffic [%]");
+	if (curves->normalised)
+		plot_write_name(writer, "y", name, NULL);
+	else
+		write_traffic_name(writer, "y", "% of the hosts' links", "%");
 	if (curves->normalised)
 		fprintf(writer->out, "set yrange [0:%.9g]\n", fmax(1.05, ROOM * most));
 	else
@@ -148,7 +160,7 @@ static void write_rates(struct plot_writer *writer)
 
 	plot_write_data(writer, scale, scale, 1);
 	plot_write_name(writer, "x", "offered traffic [bits/µs of a host]", NULL);
-	plot_write_name(writer, "y", "accepted traffic [bits/µs of a host]", NULL);
+	write_traffic_name(writer, "y", "bits/µs of a host", NULL);
 	write_range(writer, "x", scale * plot_greatest_end(curves, of_x));
 	write_range(writer, "y", scale * plot_greatest_end(curves, of_y));
 }
@@ -173,8 +185,11 @@ static void write_throughput(struct plot_writer *writer)
 	struct plot_line line[PLOT_CURVES_MAX];
 
 	for (unsigned i = 0; i < curves->curves; i++)
-		line[i] = (struct plot_line){
-			i, 4, i, curves->curve[i].label[0] == '\0' ? "accepted" : NULL, false};
+		line[i] = (struct plot_line){i, 4, i,
+			curves->curve[i].label[0] != '\0' ? NULL
+			: curves->released                ? "released"
+							  : "accepted",
+			false};
 	plot_write_frame(writer, "Accepted against offered traffic", curves->curves);
 	if (curves->bits_per_us > 0)
 		write_rates(writer);
@@ -194,7 +209,8 @@ static void write_latency_beside(struct plot_writer *writer)
 	fputs(" title 'mean network latency (right)', \\\n  keyentry with lines linewidth 2",
 		writer->out);
 	plot_write_colour(writer, 0);
-	fputs(" title 'accepted traffic'", writer->out);
+	fprintf(writer->out, " title '%s traffic'",
+		writer->curves->released ? "released" : "accepted");
 }
 
 static void write_efficiency(struct plot_writer *writer)

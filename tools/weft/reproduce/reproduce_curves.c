@@ -115,7 +115,7 @@ static double sample_time_at(const struct trial *trial, unsigned at)
 
 static double sample_latency_at(const struct trial *trial, unsigned at)
 {
-	return sample_at(trial, at, "latency_ns");
+	return sample_at(trial, at, "released_latency_ns");
 }
 
 /* As many points as the first instance has. */

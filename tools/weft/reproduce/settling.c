@@ -21,11 +21,11 @@ static double fill(struct settling *settling, const json_t *series)
 	json_array_foreach(series, i, sample)
 	{
 		double at_ns = number_of(sample, "t_ns");
-		double weight = number_of(sample, "accepted") * (at_ns - before_ns);
+		double weight = number_of(sample, "released") * (at_ns - before_ns);
 
 		before_ns = at_ns;
 		arrived += weight;
-		sum_ns += weight * number_of(sample, "latency_ns");
+		sum_ns += weight * number_of(sample, "released_latency_ns");
 		if (arrived > 0)
 			settling->sample[settling->samples++] =
 				(struct settling_sample){arrived, sum_ns / arrived};

@@ -92,7 +92,7 @@ int transient_take(struct transient *transient, const json_t *result)
 	{
 		transient->sample[transient->samples++] = (struct transient_sample){
 			.t_ns = json_number_value(json_object_get(sample, "t_ns")),
-			.accepted = json_number_value(json_object_get(sample, "accepted"))};
+			.accepted = json_number_value(json_object_get(sample, "released"))};
 	}
 	return 0;
 }

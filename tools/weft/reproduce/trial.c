@@ -335,7 +335,7 @@ static double burst_latency_us(const json_t *series, bool first)
 	for (size_t i = first ? 0 : 2; i < (first ? 1 : json_array_size(series)); i += 2) {
 		const json_t *sample = json_array_get(series, i);
 
-		sum += json_number_value(json_object_get(sample, "latency_ns"));
+		sum += json_number_value(json_object_get(sample, "released_latency_ns"));
 		bursts++;
 	}
 	return bursts > 0 ? sum / bursts / NS_PER_US : NAN;
@@ -359,6 +359,7 @@ static double figure_of(enum experiment_measure measure, const json_t *result)
 	}
 }
 
+/* Frames count when they are released in order: so the published tables were made. */
 static int read_point(struct trial_point *point, const json_t *result)
 {
 	const json_t *counters = json_object_get(result, "counters");
@@ -368,11 +369,12 @@ static int read_point(struct trial_point *point, const json_t *result)
 	/* jansson reads it without changing it and has no const for that. */
 	if (json_unpack((json_t *)result,
 		    "{s:{s:F,s:F,s:F},s:{s:{s:F},s:{s:F}},s:{s:I},s?{s?I,s?I},s:{s:b},s:b}",
-		    "throughput", "offered", &point->offered, "accepted", &point->accepted,
-		    "flits_per_ns_per_switch", &point->traffic, "latency_ns", "network", "mean",
-		    &point->network_ns, "total", "mean", &point->total_ns, "messages", "dropped",
-		    &dropped, "counters", "itb_discarded", &discarded, "host_messages_waiting_most",
-		    &waiting, "checks", "deadlock", &deadlock, "incomplete", &incomplete) != 0)
+		    "throughput", "offered", &point->offered, "released", &point->accepted,
+		    "flits_per_ns_per_switch", &point->traffic, "latency_ns", "network_released",
+		    "mean", &point->network_ns, "total_released", "mean", &point->total_ns,
+		    "messages", "dropped", &dropped, "counters", "itb_discarded", &discarded,
+		    "host_messages_waiting_most", &waiting, "checks", "deadlock", &deadlock,
+		    "incomplete", &incomplete) != 0)
 		return -EINVAL;
 	point->completion_ms = completion_ms(counters);
 	point->dropped = (uint64_t)(dropped + discarded);

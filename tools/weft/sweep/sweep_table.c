@@ -39,6 +39,13 @@ static const struct column columns[] = {
 	{"flits_per_ns_per_switch", {"throughput", "flits_per_ns_per_switch"}, MEASURE},
 	LATENCY("network", "network"),
 	LATENCY("total", "total"),
+	{"released", {"throughput", "released"}, MEASURE},
+	{"network_released_ns_mean", {"latency_ns", "network_released", "mean"}, MEASURE},
+	{"total_released_ns_mean", {"latency_ns", "total_released", "mean"}, MEASURE},
+	{"resequencer_frames", {"latency_ns", "resequencer", "frames"}, COUNT},
+	{"resequencer_ns_mean", {"latency_ns", "resequencer", "mean"}, MEASURE},
+	{"resequencer_ns_p99", {"latency_ns", "resequencer", "p99"}, MEASURE},
+	{"resequencer_ns_max", {"latency_ns", "resequencer", "max"}, MEASURE},
 	{"packets_injected", {"packets", "injected"}, COUNT},
 	{"packets_delivered", {"packets", "delivered"}, COUNT},
 	{"packets_dropped", {"packets", "dropped"}, COUNT},
@@ -62,6 +69,7 @@ static const struct column columns[] = {
 static const struct column entry_columns[] = {
 	{"offered", {"throughput", "offered"}, MEASURE},
 	{"accepted", {"throughput", "accepted"}, MEASURE},
+	{"released", {"throughput", "released"}, MEASURE},
 	LATENCY("total", "total"),
 };
 #define ENTRY_COLUMNS ((unsigned)(sizeof(entry_columns) / sizeof(entry_columns[0])))
@@ -129,7 +137,7 @@ static bool lacks_latency(const struct column *column, const json_t *result)
 {
 	const json_t *latency = json_object_get(result, "latency_ns");
 
-	return strcmp(column->path[0], "latency_ns") == 0 &&
+	return strcmp(column->path[0], "latency_ns") == 0 && column->kind == MEASURE &&
 	       json_number_value(
 		       json_object_get(json_object_get(latency, column->path[1]), "mean")) == 0;
 }
