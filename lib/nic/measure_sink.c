@@ -72,7 +72,7 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 	order_wait_reset(&sink->waited);
 	for (unsigned i = 0; i < sink->entries; i++)
 		reset_entry(&sink->entry[i]);
-	sink->measured_messages = sink->measured_bytes = 0;
+	sink->measured_messages = sink->measured_bytes = sink->within_tenth = 0;
 	sink->clocks = (struct measure_clocks){.timed = 0};
 	sink->measure_from = measure_from;
 }
@@ -231,6 +231,7 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 	network_ns = minus(network_ns, waited_ns);
 	histogram_record(&sink->network_ns, network_ns);
 	histogram_record(&sink->network_due_ns, due_ns);
+	sink->within_tenth += 10 * minus(network_ns, due_ns) <= due_ns;
 	if (entry != NULL)
 		histogram_record(&entry->network_ns, network_ns);
 	if (delivery->tail)

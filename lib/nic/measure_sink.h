@@ -69,10 +69,12 @@ struct measure_sink {
 	struct order_wait waited;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
-	struct measure_clocks clocks;               /* likewise */
-	uint64_t lost, duplicated, out_of_order;    /* frames; 0 if delivery keeps its guarantees */
-	uint64_t altered;                           /* frames whose bytes were changed */
-	struct measure_source source[];             /* [hosts] */
+	/* Frames in network_ns that came late by at most a tenth of their network_due_ns. */
+	uint64_t within_tenth;
+	struct measure_clocks clocks;            /* from measure_from on */
+	uint64_t lost, duplicated, out_of_order; /* frames; 0 if delivery keeps its guarantees */
+	uint64_t altered;                        /* frames whose bytes were changed */
+	struct measure_source source[];          /* [hosts] */
 };
 
 /* NULL with errno ENOMEM. */

@@ -38,6 +38,8 @@
 	X(AGENT_LOST, "agent_frames_lost", ps->port[at].agent_lost)                               \
 	X(TRANSMIT_LOST, "transmit_lost", ps->port[at].tx.lost)                                   \
 	X(BLOCKED, "blocked_ns", ps->port[at].blocked_ps / PS_PER_NS)                             \
+	X(MOVED, "transmissions_moved", ps->port[at].tx.pacer.moved)                              \
+	X(MOVED_NS, "transmissions_moved_ns", ps->port[at].tx.pacer.moved_ps / PS_PER_NS)         \
 	X(ARRIVALS, "arrivals_timed", port_arrivals(ps->port[at].port))                           \
 	X(LATE, "late_ns", port_late_ns(ps->port[at].port))                                       \
 	X(UP, "link_up", link->state == LINK_UP)                /* gauge */                       \

@@ -161,6 +161,21 @@ static void add_clocks(struct run_result *result, const struct measure_clocks *c
 		result->clocks.bound_ns = clocks->bound_ns;
 }
 
+/* Without due times nothing is known to be late. */
+static void add_lateness(struct run_result *result, const struct poll_nic *poll)
+{
+	const struct pacer *pacer = &poll->tx.pacer;
+
+	run_result_count(result, "host_arrivals_timed", port_arrivals(poll->port));
+	run_result_count(result, "host_late_ns", port_late_ns(poll->port));
+	run_result_count(result, "host_transmissions_moved", pacer->moved);
+	run_result_count(result, "host_transmissions_moved_ns", pacer->moved_ps / PS_PER_NS);
+	if (port_arrivals(poll->port) == 0)
+		return;
+	result->fidelity.frames += poll->sink->network_due_ns.count;
+	result->fidelity.within_tenth += poll->sink->within_tenth;
+}
+
 static void add_host(struct run_result *result, const struct real_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
@@ -190,8 +205,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	run_result_count(result, "host_link_downs", nic_link(host->poll->nic)->downs);
 	run_result_count(result, "host_link_downs_ordered", host->poll->falls.ordered);
 	run_result_count(result, "host_transmit_lost", host->poll->tx.lost);
-	run_result_count(result, "host_arrivals_timed", port_arrivals(host->poll->port));
-	run_result_count(result, "host_late_ns", port_late_ns(host->poll->port));
+	add_lateness(result, host->poll);
 	result->lost += sink->lost + sink->altered + count[NIC_MESSAGES_FAILED];
 	result->duplicated += sink->duplicated;
 	result->out_of_order += sink->out_of_order;

@@ -23,6 +23,8 @@
 	X(SINK_LOST, "sink_lost", sink->lost)                                                 \
 	X(SINK_DUPLICATED, "sink_duplicated", sink->duplicated)                               \
 	X(SINK_OUT_OF_ORDER, "sink_out_of_order", sink->out_of_order)                         \
+	X(MOVED, "transmissions_moved", poll->tx.pacer.moved)                                 \
+	X(MOVED_NS, "transmissions_moved_ns", poll->tx.pacer.moved_ps / PS_PER_NS)            \
 	X(ARRIVALS, "arrivals_timed", port_arrivals(poll->port))                              \
 	X(LATE, "late_ns", port_late_ns(poll->port))                                          \
 	/* gauges from here on */                                                             \

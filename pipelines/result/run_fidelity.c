@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "link_end.h"
 #include "quantity.h"
@@ -95,6 +96,13 @@ void run_fidelity_judge(
 		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
 }
 
+/* Of switches, and of hosts, whose counters have a name of their own. */
+static uint64_t count_both(const struct run_result *result, const char *host_name)
+{
+	return run_result_counter(result, host_name) +
+	       run_result_counter(result, host_name + strlen("host_"));
+}
+
 static json_t *late_json(uint64_t p50, uint64_t p99, uint64_t max)
 {
 	return json_pack("{s:I,s:I,s:I}", "p50", (json_int_t)p50, "p99", (json_int_t)p99, "max",
@@ -131,7 +139,8 @@ json_t *run_fidelity_json(const struct run_result *result)
 	const struct run_fidelity *fidelity = &result->fidelity;
 	const struct histogram *late_ns = &fidelity->late_ns;
 
-	return json_pack("{s:I,s:o,s:I,s:o,s:o}", "arrivals", (json_int_t)late_ns->count, "late_ns",
+	return json_pack("{s:I,s:o,s:I,s:o,s:o,s:o}", "arrivals", (json_int_t)late_ns->count,
+		"late_ns",
 		late_ns->count > 0 ? late_json(histogram_quantile(late_ns, 0.5),
 					     histogram_quantile(late_ns, 0.99), late_ns->max)
 				   : json_null(),
@@ -139,7 +148,24 @@ json_t *run_fidelity_json(const struct run_result *result)
 		fidelity->frames > 0
 			? json_real((double)fidelity->within_tenth / (double)fidelity->frames)
 			: json_null(),
+		"moved",
+		json_pack("{s:I,s:I}", "transmissions",
+			(json_int_t)count_both(result, "host_transmissions_moved"), "ns",
+			(json_int_t)count_both(result, "host_transmissions_moved_ns")),
 		"demand", demand_json(fidelity));
+}
+
+static void print_moved(const struct run_result *result, FILE *out)
+{
+	uint64_t moved = count_both(result, "host_transmissions_moved");
+	char mean[32];
+
+	if (moved == 0)
+		return;
+	time_text(count_both(result, "host_transmissions_moved_ns") / moved, mean);
+	fprintf(out,
+		"  %-22s %" PRIu64 ", by %s on average: loops fell too far behind to catch up\n",
+		"transmissions moved", moved, mean);
 }
 
 static void print_late(const struct run_fidelity *fidelity, FILE *out)
@@ -212,6 +238,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 	char usual[32], longest[32], above[32], why[160];
 
 	print_late(&result->fidelity, out);
+	print_moved(result, out);
 	if (result->wall.spent_ns.count == 0)
 		return;
 	if (run_fidelity_starved(result, hello_ps, why, sizeof(why)))

@@ -70,6 +70,24 @@ static void latencies_are_of_the_header_and_of_the_message(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
+/* Injected at 2000 and due at 3000: late by up to 100 is within a tenth of 1000. */
+static void frames_within_a_tenth_of_the_paths_latency_are_counted(void **state)
+{
+	struct sender sender;
+
+	start(&sender);
+	for (unsigned i = 0; i < 3; i++) {
+		sender.late_ns = (const uint64_t[]){0, 100, 101}[i];
+		frame(&sender, i, i, 0, 20, 20, 3000 + sender.late_ns);
+	}
+	assert_int_equal(sender.sink->network_due_ns.count, 3);
+	assert_int_equal(sender.sink->network_due_ns.max, 1000);
+	assert_int_equal(sender.sink->within_tenth, 2);
+	measure_sink_reset(sender.sink, 0);
+	assert_int_equal(sender.sink->within_tenth, 0);
+	measure_sink_destroy(sender.sink);
+}
+
 static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
 {
 	struct sender sender;
@@ -354,6 +372,7 @@ static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
 	cmocka_unit_test(latencies_are_to_the_arrival_and_what_waited_is_known),
+	cmocka_unit_test(frames_within_a_tenth_of_the_paths_latency_are_counted),
 	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
 	cmocka_unit_test(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies),
 	cmocka_unit_test(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept),

@@ -192,6 +192,15 @@ static void parts_of_a_lab_come_together(void **state)
 	free(sum);
 }
 
+static void assert_json(json_t *json, const char *wanted)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+
+	assert_string_equal(text, wanted);
+	free(text);
+	json_decref(json);
+}
+
 static const struct run_config_fidelity demand = {100 * PS_PER_US, 990000};
 
 /* 1,000 arrivals that are late by 3 us, and more of them by 410 us. */
@@ -212,6 +221,24 @@ static void lateness_is_one_line(void **state)
 	assert_table(result,
 		"  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms; 99.9 % "
 		"within 10 % of the path's latency\n");
+}
+
+static void transmissions_that_were_moved_are_a_line_and_counts_of_the_document(void **state)
+{
+	struct run_result *result = *state;
+	json_t *fidelity;
+
+	run_result_count(result, "transmissions_moved", 3);
+	run_result_count(result, "transmissions_moved_ns", 11 * MS);
+	run_result_count(result, "host_transmissions_moved", 1);
+	run_result_count(result, "host_transmissions_moved_ns", 1 * MS);
+	assert_table(result,
+		"  transmissions moved    4, by 3 ms on average: loops fell too far behind to "
+		"catch up\n");
+	fidelity = run_fidelity_json(result);
+	assert_json(json_incref(json_object_get(fidelity, "moved")),
+		"{\"transmissions\":4,\"ns\":12000000}");
+	json_decref(fidelity);
 }
 
 static void a_run_as_good_as_demanded_has_no_reason(void **state)
@@ -261,25 +288,16 @@ static void the_dilation_is_the_lowest_that_meets_the_demand(void **state)
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
 }
 
-static void assert_json(json_t *json, const char *wanted)
-{
-	char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-
-	assert_string_equal(text, wanted);
-	free(text);
-	json_decref(json);
-}
-
 static void what_was_not_measured_is_null(void **state)
 {
 	struct run_result *result = *state;
 
 	assert_json(run_fidelity_json(result),
-		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"demand\":null}");
+		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"moved\":{\"transmissions\":0,\"ns\":0},\"demand\":null}");
 	assert_json(run_fidelity_late_json(&(struct lateness_summary){.arrivals = 0}), "null");
 	run_fidelity_judge(result, &demand, 1);
 	assert_json(run_fidelity_json(result),
-		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"demand\":{\"late_ns\":"
+		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"moved\":{\"transmissions\":0,\"ns\":0},\"demand\":{\"late_ns\":"
 		"100000,\"share\":0.99,\"reached\":null,\"met\":false}}");
 }
 
@@ -298,7 +316,7 @@ static void lateness_of_parts_comes_together(void **state)
 	run_fidelity_judge(sum, &(struct run_config_fidelity){500 * PS_PER_US, 990000}, 1);
 	assert_json(run_fidelity_json(sum),
 		"{\"arrivals\":2040,\"late_ns\":{\"p50\":2991,\"p99\":410000,\"max\":410000},\"frames\":1000,"
-		"\"within_tenth\":0.8,\"demand\":{\"late_ns\":500000,\"share\":0.99,\"reached\":1.0,\"met\":true}}");
+		"\"within_tenth\":0.8,\"moved\":{\"transmissions\":0,\"ns\":0},\"demand\":{\"late_ns\":500000,\"share\":0.99,\"reached\":1.0,\"met\":true}}");
 	json_decref(part);
 	run_result_free(sum);
 	free(sum);
@@ -320,6 +338,7 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(loops_that_were_never_away_for_long_are_not_the_cause),
 	CLAIM(parts_of_a_lab_come_together),
 	CLAIM(lateness_is_one_line),
+	CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document),
 	CLAIM(a_run_as_good_as_demanded_has_no_reason),
 	CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation),
 	CLAIM(where_nothing_arrived_a_demand_is_not_met),
