@@ -156,7 +156,7 @@ static struct run_config *load(const struct options *options, const struct ranks
 	if (*result == 0)
 		*result = check_workers(options, config, ranks, fault);
 	if (*result == 0 && rank_speaks(ranks))
-		*result = report_check(options, fault);
+		*result = report_check(options, config, fault);
 	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
 		*result = -errno;
 	if (*result == 0)

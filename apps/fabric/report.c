@@ -12,6 +12,7 @@
 
 #include "atomic_file.h"
 #include "run_config_json.h"
+#include "run_files.h"
 #include "stoppable_output.h"
 
 /* NULL is nowhere. */
@@ -60,9 +61,17 @@ static bool are_one_file(const char *json, const char *csv)
 	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int report_check(const struct options *options, struct fault *fault)
+int report_check(
+	const struct options *options, const struct run_config *config, struct fault *fault)
 {
 	int result = check_file(options->json, fault);
+
+	if (result == 0)
+		result = run_files_refuse(config, options->json, fault);
+	if (result == 0)
+		result = run_files_refuse(config, options->csv, fault);
+	for (unsigned i = 0; i < options->captures && result == 0; i++)
+		result = run_files_refuse(config, options->capture[i].path, fault);
 
 	if (result == 0)
 		result = check_file(options->csv, fault);

@@ -12,7 +12,8 @@
 
 /* Before a run that may be long: whether the files that are asked for can be written. 0 or -errno
  * and fault. */
-int report_check(const struct options *options, struct fault *fault);
+int report_check(
+	const struct options *options, const struct run_config *config, struct fault *fault);
 
 /* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
  * code. */

@@ -9,14 +9,7 @@
 #include <string.h>
 
 #include "private_dir.h"
-
-static bool same_file(const char *a, const char *b)
-{
-	char whole[2][PATH_MAX];
-
-	return realpath(a, whole[0]) != NULL && realpath(b, whole[1]) != NULL &&
-	       strcmp(whole[0], whole[1]) == 0;
-}
+#include "same_file.h"
 
 static bool is_named(const struct lab_trust *trust, const char *path)
 {

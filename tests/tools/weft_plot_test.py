@@ -26,7 +26,7 @@ def latency(mean):
 
 def result(load, seed=1, clock="virtual", links=True):
     document = {
-        "config": {"clock": clock}, "seed": seed,
+        "weft": "result/1", "config": {"clock": clock}, "seed": seed,
         "topology": {"name": "fake", "hosts": 8, "switches": 6},
         "throughput": {"offered": load, "accepted": load - seed / 1000,
                        "flits_per_ns_per_switch": load / 10 if clock == "virtual" else 0},
@@ -245,6 +245,23 @@ class Plot(unittest.TestCase):
                           str(self.dir / "x.png"), code=2)
         self.assertIn("nothing to draw: none of the 1 results has a value of this kind (no schedule "
                       "ended)", error)
+
+    def test_what_no_result_can_have_is_refused_with_its_place(self):
+        for key, value, why in (("weft", "result/2", 'weft: "result/2": expected "result/1"'),
+                                ("weft", None, "weft: null: expected"), ("checks", {"lost": -5}, "checks.lost: -5: expected 0 or more"),
+                                ("throughput", {"accepted": "0.5"}, 'throughput.accepted: "0.5": expected a number'),
+                                ("throughput", [], "throughput: []: expected an object"),
+                                ("latency_ns", {"total": {"mean": -0.5}}, "latency_ns.total.mean: -0.5: expected 0 or more"),
+                                ("series", {"t_ns": 1}, "series: {"), ("series", [{"t_ns": 1}, {"t_ns": -1}], "series[1].t_ns: -1:"),
+                                ("links", [{"utilisation": -1e9}], "links[0].utilisation: ")):
+            path = self.dir / "bad.json"
+            path.write_text(json.dumps({**result(0.5), key: value}))
+            with self.subTest(key=key, value=value):
+                self.assertIn(f"{path}: {why}", self.plot(str(path), "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=2))
+        for text, place in (('{"weft": "result/1",\n "throughput": NaN}', ":2:"), ('{"weft": 1,\n\n "weft": 2}', ":3:"), ("{", ":1:"),
+                            ('{"weft": "result/1",\n "seed": 1e999}', ":2:")):
+            path.write_text(text)
+            self.assertIn(f"{path}{place}", self.plot(str(path), "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=2))
 
     def test_what_is_missing_is_said(self):
         plain = self.single("plain.json", 0.5, links=False)

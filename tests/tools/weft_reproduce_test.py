@@ -65,6 +65,7 @@ if os.path.exists(folder + "lengths"):  # capacity of ud, share that short runs 
     accepted *= 1 - lost if span * load < length else 1
 stuck = os.path.exists(folder + "stick") and load > float(open(folder + "stick").read())
 open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
+    "weft": "result/1",
     "throughput": {"offered": load, "released": accepted, "flits_per_ns_per_switch": accepted},
     "latency_ns": {"network_released": {"mean": 100 / (1.01 - load)}, "total_released": {"mean": 200}},
     "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,

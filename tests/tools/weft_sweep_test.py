@@ -279,6 +279,28 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         self.sweep(*LOADS)
         self.assertEqual(self.calls()[4:], ["traffic.0.load=30%"])
 
+    def test_a_result_edited_by_hand_is_noticed_and_run_again(self):
+        """Any figure of any point, and a point without its sum."""
+        self.sweep(*LOADS)
+        point = self.out / "2_load=30%.json"
+        before = point.read_text()
+        edits = [(" 10,", " 11,"), ('"lost": 0', '"lost": 1'), ("fake", "other"), ('"t_ns": 2000000', '"t_ns": 2000001')]
+        for old, new in edits:
+            self.assertIn(old, before)
+            point.write_text(before.replace(old, new, 1))
+            picture = subprocess.run([WEFT, "plot", str(self.out), "--kind", "latency-throughput", "-o", str(self.dir / "x.gp")],
+                                     capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(picture.returncode, 2)
+            self.assertIn(f"{point}: was changed after the run", picture.stderr)
+            self.assertIn("3 of them there before, 1 anew because they had been changed after their runs",
+                          self.sweep(*LOADS).stdout)
+            self.assertEqual(point.read_text(), before)
+        point.write_text(re.sub(r',\n  "sum": .*', "", before))
+        self.assertIn("1 anew because", self.sweep(*LOADS).stdout)
+        self.assertEqual(self.calls()[4:], ["traffic.0.load=30%"] * 5)
+        point.write_text(before.replace('"wall": {"seconds": 0.1}', '"wall": {"seconds": 0.2}'))
+        self.assertIn("4 of them there before", self.sweep(*LOADS).stdout)
+
     def test_a_changed_run_file_is_refused_with_the_key(self):
         self.sweep(*LOADS)
         self.run_file.write_text("# a comment changes nothing\n" + RUN)

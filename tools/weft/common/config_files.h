@@ -2,22 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The files that a run's configuration names. Their contents affect the result as much as the
- * configuration itself. */
+/* Names of results after what they are made from, and the settings of a run. */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run_config.h"
-
-/* 0, or -errno and fault, which ends the iteration. */
-typedef int config_file_fn(void *ctx, const char *path, struct fault *fault);
-
-/* Calls 'take' with the absolute path of each: the topology, permutations and schedules, their
- * ranks, and the topology that the mapper expects. A file of two keys is passed twice;
- * generators are no files. Returns the result of 'take'. */
-int config_files_each(
-	const struct run_config *config, config_file_fn *take, void *ctx, struct fault *fault);
+#include "run_files.h"
 
 /* FNV-1a with 64 bits, to name results after their inputs. Not for secrets. */
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "same_file.h"
 #include "stoppable_output.h"
 
 static bool to_file(const struct output_file *output)
@@ -23,6 +24,9 @@ int output_file_open(struct output_file *output)
 		output->file = stdout;
 		return EXIT_DONE;
 	}
+	for (const char **input = output->inputs; *input != NULL; input++)
+		if (same_file_refuse(output->path, *input, &fault) < 0)
+			return command_fail(output->command, EXIT_BAD_REQUEST, "%s", fault.text);
 	output->to.path = output->path;
 	result = atomic_file_open(&output->to, &fault);
 	output->file = output->to.file;

@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "plot_script.h"
+#include "same_file.h"
 
 static const char usage[] =
 	"usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf|.gp\n"
@@ -234,6 +235,8 @@ static int plot(struct request *request, struct fault *fault)
 	struct plot_curves curves = {.curves = 0};
 	int result = 0;
 
+	for (unsigned i = 0; i < request->inputs && result == 0; i++)
+		result = same_file_refuse(request->output, request->input[i], fault);
 	for (unsigned i = 0; i < request->inputs && result == 0; i++)
 		result = plot_runs_add(&request->runs, request->input[i], fault);
 	if (result == 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "plot_runs.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "result_file.h"
 #include "sweep_manifest.h"
 
 static const char *const kind_names[] = {
@@ -232,23 +232,25 @@ static int read_values(const struct plot_runs *runs, struct plot_run *run, const
 	}
 }
 
-/* Adds the run of a result file; 'vary' may be NULL. */
-static int add_run(struct plot_runs *runs, const char *path, json_t *vary, struct fault *fault)
+/* Adds the run of a result file; 'vary' may be NULL. 'sealed': it must have a sum. */
+static int add_run(
+	struct plot_runs *runs, const char *path, json_t *vary, bool sealed, struct fault *fault)
 {
 	struct plot_run *more = realloc(runs->run, (runs->runs + 1) * sizeof(*runs->run)), *run;
 	const char *clock = NULL, *topology = NULL;
-	json_error_t error;
 	json_t *result;
 	int read;
 
 	if (more == NULL)
 		return fault_set(fault, ENOMEM, "plot: no memory");
 	runs->run = more;
-	result = json_load_file(path, 0, &error);
-	if (result == NULL || json_object_get(result, "throughput") == NULL) {
+	result = result_file_load(path, fault);
+	if (result == NULL)
+		return -EINVAL;
+	if (sealed && json_object_get(result, "sum") == NULL) {
 		json_decref(result);
-		return fault_set(fault, EINVAL, "%s: no result of a run%s%.200s", path,
-			result == NULL ? ": " : "", result == NULL ? error.text : "");
+		return fault_set(fault, EINVAL,
+			"%s: expected a 'sum', as every result of this sweep has", path);
 	}
 	run = &runs->run[runs->runs++];
 	*run = (struct plot_run){.input = runs->inputs - 1, .vary = json_incref(vary)};
@@ -370,6 +372,7 @@ static bool has_texts(json_t *vary)
 static int add_points(
 	struct plot_runs *runs, const char *folder, const json_t *manifest, struct fault *fault)
 {
+	bool sealed = json_is_true(json_object_get(manifest, "sums"));
 	unsigned before = runs->runs;
 	size_t index;
 	json_t *point;
@@ -392,7 +395,7 @@ static int add_points(
 		snprintf(path, sizeof(path), "%s/%s", folder, file);
 		if (access(path, F_OK) != 0)
 			continue;
-		result = add_run(runs, path, vary, fault);
+		result = add_run(runs, path, vary, sealed, fault);
 		if (result < 0)
 			return result;
 	}
@@ -415,7 +418,7 @@ int plot_runs_add(struct plot_runs *runs, const char *path, struct fault *fault)
 	if (result < 0)
 		return result;
 	if (!S_ISDIR(about.st_mode))
-		return add_run(runs, path, NULL, fault);
+		return add_run(runs, path, NULL, false, fault);
 	manifest = sweep_manifest_read(path, &why);
 	if (manifest == NULL)
 		return why.text[0] != '\0'

@@ -294,7 +294,7 @@ uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint6
 		return 0;
 	result = hash_config(&key, config, fault);
 	if (result == 0)
-		result = config_files_each(config, hash_file, &key, fault);
+		result = run_files_each(config, hash_file, &key, fault);
 	run_config_destroy(config);
 	return result == 0 ? key : 0;
 }

@@ -15,6 +15,7 @@
 #include "child_process.h"
 #include "config_files.h"
 #include "goal_generate.h"
+#include "result_file.h"
 #include "sweep_table.h"
 #include "weft_time.h"
 
@@ -66,7 +67,7 @@ static void fail(struct trial *trial, const struct fault *fault)
 /* The fields that trials use; a result with its samples and settings is a hundred times longer. */
 static json_t *extract(const json_t *result, enum experiment_measure measure)
 {
-	static const char *const keys[] = {"throughput", "latency_ns", "messages", "checks",
+	static const char *const keys[] = {"weft", "throughput", "latency_ns", "messages", "checks",
 		"counters", "topology", "wall", "incomplete"};
 	json_t *out = json_object();
 
@@ -80,6 +81,7 @@ static json_t *extract(const json_t *result, enum experiment_measure measure)
 	if (measure == EXPERIMENT_EFFICIENCY || measure == EXPERIMENT_SETTLING ||
 		experiment_measures_run(measure))
 		json_object_set(out, "series", json_object_get(result, "series"));
+	result_file_sign(out);
 	return out;
 }
 

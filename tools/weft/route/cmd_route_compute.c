@@ -227,7 +227,8 @@ static int find_root(struct request *request, const struct topology *topology)
 static int write_routes(const struct request *request, const struct topology *topology,
 	const struct route_file *file)
 {
-	struct output_file output = {.command = "route compute", .path = request->output};
+	struct output_file output = {
+		.command = "route compute", .path = request->output, .inputs = {request->topology}};
 	struct fault fault;
 	int result = output_file_open(&output);
 

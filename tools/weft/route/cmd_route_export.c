@@ -57,7 +57,9 @@ static int write_file(const struct request *request, const struct topology *topo
 	const struct route_table *table, const char *ending)
 {
 	char path[FILE_NAME_MAX];
-	struct output_file output = {.command = NAME, .path = path};
+	struct output_file output = {.command = NAME,
+		.path = path,
+		.inputs = {request->subject.topology, request->subject.name[0]}};
 	struct fault fault;
 	int result;
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "same_file.h"
 #include "sweep_manifest.h"
 
 /* The folder and those above it, as far as they are not there. */
@@ -70,12 +71,38 @@ int sweep_folder_compare(
 		sweep->folder, why.text);
 }
 
+/* The run file and what it names stay as they are. */
+static int check_outputs(const struct sweep *sweep, const json_t *asked, struct fault *fault)
+{
+	static const char *const names[] = {
+		SWEEP_MANIFEST_NAME, "sweep.csv", "sweep-mean.csv", "sweep.json"};
+	const char *input;
+	json_t *sum;
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && result == 0; i++) {
+		char path[PATH_MAX];
+
+		sweep_path(sweep, names[i], path);
+		result = same_file_refuse(path, sweep->run_file, fault);
+		json_object_foreach(json_object_get(asked, "files"), input, sum)
+		{
+			if (result == 0)
+				result = same_file_refuse(path, input, fault);
+		}
+	}
+	return result;
+}
+
 int sweep_folder_settle(const struct sweep *sweep, const json_t *asked, struct fault *fault)
 {
 	struct fault why = {.text = ""};
-	json_t *there = sweep_manifest_read(sweep->folder, &why);
-	int result = 0;
+	json_t *there;
+	int result = check_outputs(sweep, asked, fault);
 
+	if (result < 0)
+		return result;
+	there = sweep_manifest_read(sweep->folder, &why);
 	if (sweep->restart) {
 		sweep_manifest_remove_points(sweep, there);
 		sweep_manifest_remove_points(sweep, asked);

@@ -135,7 +135,7 @@ static int check_points(
 		if (result == 0)
 			*real_clock = *real_clock || config->clock == RUN_CLOCK_REAL;
 		if (result == 0)
-			result = config_files_each(config, add_file, files, fault);
+			result = run_files_each(config, add_file, files, fault);
 		result = settle_point(sweep, i, result, fault);
 		run_config_destroy(config);
 	}
@@ -159,11 +159,11 @@ json_t *sweep_manifest_make(const struct sweep *sweep, bool *real_clock, struct 
 	if (result == 0)
 		result = check_points(sweep, files, real_clock, fault);
 	if (result == 0) {
-		manifest = json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:O,s:o}", "weft",
-			SWEEP_MANIFEST_FORMAT, "version", WEFT_VERSION, "program", program,
-			"run_file", sweep->run_file, "vary", vary_json(&sweep->plan), "seeds",
-			seeds_json(&sweep->plan), "configuration", run_config_json(config), "files",
-			files, "points", points_json(&sweep->plan));
+		manifest = json_pack("{s:s,s:b,s:s,s:s,s:s,s:o,s:o,s:o,s:O,s:o}", "weft",
+			SWEEP_MANIFEST_FORMAT, "sums", true, "version", WEFT_VERSION, "program",
+			program, "run_file", sweep->run_file, "vary", vary_json(&sweep->plan),
+			"seeds", seeds_json(&sweep->plan), "configuration", run_config_json(config),
+			"files", files, "points", points_json(&sweep->plan));
 		if (sweep->cases.count > 0)
 			json_object_set_new(manifest, "cases", sweep_cases_json(&sweep->cases));
 		if (manifest == NULL)

@@ -85,6 +85,9 @@ enum weft_exit sweep_report_print(const struct sweep *sweep, const struct sweep_
 	if (outcome->strange > 0)
 		fprintf(out, ", %u anew because what was there was another configuration's",
 			outcome->strange);
+	if (outcome->changed > 0)
+		fprintf(out, ", %u anew because they had been changed after their runs",
+			outcome->changed);
 	if (outcome->failed > 0)
 		fprintf(out, ", %u failed", outcome->failed);
 	if (outcome->bad > 0)

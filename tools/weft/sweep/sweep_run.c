@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "child_process.h"
+#include "result_file.h"
 #include "run_config_json.h"
 #include "sweep_progress.h"
 #include "sweep_table.h"
@@ -49,9 +50,11 @@ bool sweep_outcome_find(const struct sweep *sweep, struct sweep_outcome *outcome
 
 	sweep_point_path(sweep, point, ".json", path);
 	result = sweep_result_load(path, false);
+	outcome->changed += result == NULL && errno == EBADMSG;
 	if (result == NULL)
 		return false;
-	if (!is_of_point(sweep, point, result)) {
+	/* Every point has a sum. */
+	if (json_object_get(result, "sum") == NULL || !is_of_point(sweep, point, result)) {
 		outcome->strange++;
 		json_decref(result);
 		return false;
@@ -115,6 +118,11 @@ static json_t *take_result(const struct runner *runner, const struct sweep_child
 	if (result == NULL) {
 		child_describe_failure(status, log, fault);
 		unlink(part);
+		return NULL;
+	}
+	if (result_file_seal(part, result, fault) < 0) {
+		unlink(part);
+		json_decref(result);
 		return NULL;
 	}
 	if (rename(part, path) != 0) {

@@ -255,7 +255,7 @@ static void reread_folder(const struct sweep *sweep)
 static void take_results(struct slurm *slurm)
 {
 	const struct sweep *sweep = slurm->sweep;
-	unsigned strange = slurm->outcome->strange;
+	unsigned strange = slurm->outcome->strange, changed = slurm->outcome->changed;
 
 	for (unsigned point = 0; point < sweep->plan.points; point++) {
 		char label[SWEEP_LABEL_MAX], path[PATH_MAX];
@@ -272,6 +272,7 @@ static void take_results(struct slurm *slurm)
 				slurm->progress.points, label);
 	}
 	slurm->outcome->strange = strange;
+	slurm->outcome->changed = changed;
 }
 
 static unsigned missing(const struct slurm *slurm)

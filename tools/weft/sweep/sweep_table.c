@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "confidence.h"
+#include "result_file.h"
 #include "saturation_limit.h"
 
 enum column_kind {
@@ -111,14 +112,16 @@ static unsigned count_table_columns(const struct sweep_plan *plan, json_t *const
 
 json_t *sweep_result_load(const char *path, bool cut_short)
 {
-	json_t *result = json_load_file(path, 0, NULL);
+	json_t *result = result_file_load(path, NULL);
 	const json_t *checks = json_object_get(result, "checks");
 
-	if (json_is_object(json_object_get(result, "throughput")) && json_is_object(checks) &&
-		(!json_is_true(json_object_get(result, "incomplete")) ||
-			(!cut_short && json_is_true(json_object_get(checks, "deadlock")))))
+	if (result == NULL)
+		return NULL;
+	if ((!json_is_true(json_object_get(result, "incomplete")) ||
+		    (!cut_short && json_is_true(json_object_get(checks, "deadlock")))))
 		return result;
 	json_decref(result);
+	errno = EINVAL;
 	return NULL;
 }
 

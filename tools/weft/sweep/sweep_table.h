@@ -14,7 +14,8 @@
 #include "sweep_plan.h"
 
 /* A complete result: a document of a run that went to its end, or that ended in a deadlock,
- * which is a result, too, unless we have 'cut_short' the run. NULL if the file is not one. */
+ * which is a result, too, unless we have 'cut_short' the run. NULL and errno as result_file_load(),
+ * EINVAL for a result that is not complete. */
 json_t *sweep_result_load(const char *path, bool cut_short);
 /* Something lost, duplicated, out of order, or a deadlock. */
 bool sweep_result_is_bad(const json_t *result);

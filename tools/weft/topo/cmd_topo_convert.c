@@ -104,7 +104,8 @@ static int parse(struct request *request, int argc, char **argv, bool reading)
 
 static int write_format(const struct request *request, const struct topology *topology)
 {
-	struct output_file output = {.command = request->name, .path = request->out};
+	struct output_file output = {
+		.command = request->name, .path = request->out, .inputs = {request->in}};
 	struct fault fault;
 	int result = output_file_open(&output);
 
@@ -167,7 +168,7 @@ int cmd_topo_import(int argc, char **argv)
 	topology = import_from(&request, &result);
 	if (topology == NULL)
 		return result;
-	result = cmd_topo_write(request.name, topology, request.out);
+	result = cmd_topo_write(request.name, topology, request.in, request.out);
 	topology_destroy(topology);
 	return result;
 }

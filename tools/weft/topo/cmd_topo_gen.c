@@ -59,9 +59,10 @@ static int take_argument(struct request *request, char **argv)
 	return command_fail(NAME, 0, "unexpected '%s'; options are --OPTION VALUE", argv[0]);
 }
 
-int cmd_topo_write(const char *command, const struct topology *topology, const char *path)
+int cmd_topo_write(
+	const char *command, const struct topology *topology, const char *input, const char *path)
 {
-	struct output_file output = {.command = command, .path = path};
+	struct output_file output = {.command = command, .path = path, .inputs = {input}};
 	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
@@ -90,7 +91,7 @@ int cmd_topo_gen(int argc, char **argv)
 	topology = topology_generate(request.spec, &fault);
 	if (topology == NULL)
 		return command_fail(NAME, fault_exit_code(-errno), "%s", fault.text);
-	result = cmd_topo_write(NAME, topology, request.out);
+	result = cmd_topo_write(NAME, topology, NULL, request.out);
 	topology_destroy(topology);
 	return result;
 }

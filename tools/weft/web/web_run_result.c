@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lab_query.h"
+#include "result_file.h"
 #include "web_run_private.h"
 #include "web_topology.h"
 
@@ -182,7 +183,6 @@ static int read_document(
 struct web_run *web_run_read(const char *path, struct fault *fault)
 {
 	struct web_run *run = web_run_make();
-	json_error_t error;
 	json_t *document;
 	int result;
 
@@ -190,9 +190,8 @@ struct web_run *web_run_read(const char *path, struct fault *fault)
 		errno = -fault_set(fault, ENOMEM, "no memory");
 		return NULL;
 	}
-	document = json_load_file(path, 0, &error);
-	result = document == NULL ? fault_set(fault, EINVAL, "%s: %s", path, error.text)
-				  : read_document(run, path, document, fault);
+	document = result_file_load(path, fault);
+	result = document == NULL ? -errno : read_document(run, path, document, fault);
 	json_decref(document);
 	if (result == 0)
 		return run;

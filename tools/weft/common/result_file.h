@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * Results of runs in files ("weft": "result/1"), for the commands that read them. A sweep seals the
+ * results of its points: "sum" is a checksum of all that a run computes ("wall" is not of it), so
+ * that a result that somebody has edited is told from one that weft-fabric wrote.
+ */
+
+#include <jansson.h>
+
+#include "fault.h"
+
+/* NULL, fault (may be NULL) and errno: EINVAL for what is no result of this version or has values
+ * that none can have, EBADMSG for one that is not as it was sealed, or the error of opening it. */
+json_t *result_file_load(const char *path, struct fault *fault);
+
+/* Sets "sum" of a document. */
+void result_file_sign(json_t *result);
+/* Adds "sum" to the end of the file that 'result' was loaded from. 0 or -errno and fault. */
+int result_file_seal(const char *path, const json_t *result, struct fault *fault);
