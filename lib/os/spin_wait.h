@@ -3,13 +3,16 @@
 #pragma once
 
 /*
- * Waiting for another thread that will write something soon. The caller reads the word in a loop
- * and calls spin_wait() after each look in vain. The first SPIN_WAIT_LOOKS calls make no system
- * call. They take 10 to 100 us in all, by the processor: enough for a short piece of work of the
- * other thread. Later calls give the core to other threads.
+ * Waiting for another thread that will write something soon. The caller reads the word in a loop,
+ * and calls spin_wait() after each look in vain. SPIN_WAIT_LOOKS looks take 10 to 200 us, by the
+ * processor: enough for a short piece of work of the other thread. Then it should sleep.
  */
 
 #define SPIN_WAIT_LOOKS 2000u
 
-/* 'looks': those in vain before this one. */
-void spin_wait(unsigned looks);
+static inline void spin_wait(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}

@@ -445,9 +445,10 @@ static json_t *workers_json(const struct run_result *result)
 		double seconds = result->wall.seconds;
 
 		json_array_append_new(workers,
-			json_pack("{s:I,s:I,s:I,s:f}", "events", (json_int_t)worker->events,
-				"rounds", (json_int_t)worker->rounds, "crossed",
-				(json_int_t)worker->crossed, "waiting",
+			json_pack("{s:i,s:I,s:I,s:I,s:I,s:f}", "thread", (int)worker->thread,
+				"events", (json_int_t)worker->events, "rounds",
+				(json_int_t)worker->rounds, "helped", (json_int_t)worker->helped,
+				"crossed", (json_int_t)worker->crossed, "waiting",
 				seconds > 0 ? worker->waiting / seconds : 0));
 	}
 	return workers;
@@ -464,6 +465,7 @@ static json_t *wall_json(const struct run_result *result)
 		run_fidelity_add(wall, result);
 	if (wall != NULL && result->wall.workers > 0) {
 		json_object_set_new(wall, "workers", workers_json(result));
+		json_object_set_new(wall, "threads", json_integer(result->wall.threads));
 		json_object_set_new(wall, "critical_events",
 			json_integer((json_int_t)result->wall.critical_events));
 	}

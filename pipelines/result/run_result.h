@@ -77,11 +77,13 @@ struct run_link {
 	struct lateness_summary late; /* of arrivals at 'to' (real clock) */
 };
 
-/* Work of one of several threads of a run. */
+/* Work of one of the parts of a run on several threads. */
 struct run_worker {
+	unsigned thread; /* of its process, that runs it */
 	uint64_t events, rounds;
+	uint64_t helped;  /* of the rounds: run by other threads */
 	uint64_t crossed; /* packets and control frames that it sent to others */
-	double waiting;   /* seconds, for the others */
+	double waiting;   /* seconds, of the thread, for others */
 };
 
 /* A channel by its sending port. */
@@ -216,6 +218,7 @@ struct run_result {
 	struct {
 		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
 		unsigned workers;
+		unsigned threads;         /* that they run on, of all processes */
 		uint64_t critical_events; /* of the busiest worker in each round, the sum */
 		double seconds, packet_hops_per_second;
 		uint64_t packet_hops, peak_rss_bytes;

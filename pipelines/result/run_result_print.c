@@ -230,6 +230,26 @@ static void print_counters(const struct run_result *result, FILE *out)
 				result->counter[i].value);
 }
 
+/* Only if each worker did not have a thread and a core. */
+static void print_workers(const struct run_result *result, FILE *out)
+{
+	uint64_t rounds = 0, helped = 0;
+
+	for (unsigned i = 0; i < result->wall.workers; i++) {
+		rounds += result->wall.worker[i].rounds;
+		helped += result->wall.worker[i].helped;
+	}
+	if (result->wall.threads < result->wall.workers)
+		fprintf(out, "  %-22s %u on %u thread%s, one per core\n", "workers",
+			result->wall.workers, result->wall.threads,
+			result->wall.threads == 1 ? "" : "s");
+	if (helped * 20 > rounds)
+		fprintf(out,
+			"  %-22s other programs used the cores: %.0f %% of the rounds ran on "
+			"another worker's thread\n",
+			"workers", 100 * (double)helped / (double)rounds);
+}
+
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts\n", result->topology,
@@ -238,6 +258,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_routing(&run->routing, out);
 	print_buffer(result, run, out);
 	print_time(result, run, out);
+	print_workers(result, out);
 	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
 		"throughput", 100 * result->offered, 100 * result->accepted);
 	print_edges(result, out);

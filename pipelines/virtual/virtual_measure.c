@@ -357,11 +357,15 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 	result->wall.worker = calloc(workers, sizeof(*result->wall.worker));
 	if (result->wall.worker == NULL)
 		return -ENOMEM;
-	for (unsigned i = 0; i < workers; i++)
-		result->wall.worker[i] =
-			i < fabric->parts->own
-				? fabric->parts->worker[i].use
-				: fabric->parts->use_elsewhere[i - fabric->parts->own];
+	for (unsigned i = 0; i < workers; i++) {
+		struct run_worker *worker = &result->wall.worker[i];
+
+		*worker = i < fabric->parts->own
+				  ? fabric->parts->worker[i].use
+				  : fabric->parts->use_elsewhere[i - fabric->parts->own];
+		if (i % fabric->parts->own == 0 || worker->thread != worker[-1].thread)
+			result->wall.threads++;
+	}
 	result->wall.workers = workers;
 	result->wall.critical_events = fabric->parts->worker[0].critical_events;
 	return 0;

@@ -10,6 +10,7 @@
 #include "virtual_cn.h"
 #include "virtual_measure.h"
 #include "virtual_order.h"
+#include "virtual_threads.h"
 
 /* --- sums --- */
 
@@ -287,7 +288,6 @@ int virtual_parts_create(
 	parts->others = VIRTUAL_TOLD_NOTHING;
 	parts->own = workers;
 	parts->count = workers * (ranks != NULL ? ranks->count : 1);
-	round_barrier_init(&parts->barrier, workers);
 	fabric->parts = parts;
 	result = check(fabric, fault);
 	if (result == 0)
@@ -296,7 +296,7 @@ int virtual_parts_create(
 		result = limit_out(fabric, parts, fault);
 	if (result < 0)
 		return result;
-	if (create_workers(fabric, parts) < 0)
+	if (create_workers(fabric, parts) < 0 || virtual_threads_create(parts) < 0)
 		return fault_set(fault, ENOMEM, "no memory for %u workers", workers);
 	/* Threads do not write the same lines then, and a process touches the rows of its own hosts
 	 * only. */
@@ -328,6 +328,7 @@ void virtual_parts_destroy(struct virtual_fabric *fabric)
 		return;
 	for (unsigned i = 0; i < parts->own; i++)
 		destroy_worker(&parts->worker[i], i, parts->count);
+	virtual_threads_destroy(parts);
 	free(parts->use_elsewhere);
 	free(parts->of_device);
 	free(parts);

@@ -5,22 +5,23 @@
 /*
  * A virtual fabric on several threads (docs/parallel.md). The topology is cut into parts
  * (topology_cut.h), switches with their hosts. Each part is a struct virtual_fabric of its own: it
- * has the pointers of the whole fabric, but an event queue, packets, records and sums that only its
- * thread uses, and it only touches the devices of its part. The fabric itself is part 0.
+ * has the pointers of the whole fabric, but an event queue, packets, records and sums of its own,
+ * which one thread at a time uses, and it only touches the devices of its part. The fabric itself
+ * is part 0.
  *
- * Parts run in rounds (virtual_rounds.h), each as long as the lookahead (virtual_lookahead.h):
- * nothing that is sent in a round can be in another part before its end. So what crosses is
- * exchanged between two of them (virtual_cross.h). All that happens at a device depends only on
- * what has come to that device (docs/architecture.md), so the result has the same bytes for every
- * number of parts.
+ * Parts run in rounds (virtual_rounds.h), on threads (virtual_threads.h), each as long as the
+ * lookahead (virtual_lookahead.h): nothing that is sent in a round can be in another part before
+ * its end. So what crosses is exchanged between two of them (virtual_cross.h). All that happens at
+ * a device depends only on what has come to that device (docs/architecture.md), so the result has
+ * the same bytes for every number of parts.
  */
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "ranks.h"
-#include "round_barrier.h"
 #include "virtual_cross.h"
 #include "virtual_lookahead.h"
 #include "virtual_private.h"
@@ -56,25 +57,57 @@ struct virtual_post {
 _Static_assert(sizeof(struct virtual_post) == 64, "one cache line");
 
 struct virtual_worker {
-	/* Others read the fields up to 'thread', too: nothing that changes is in their line. */
+	/* Others read the fields up to 'steps', too: nothing that changes is in their line. */
 	struct virtual_fabric *fabric; /* its part */
 	struct virtual_parts *parts;
 	struct virtual_box *box[2];   /* [side][parts]: for each part, its own unused */
 	struct virtual_post *post[2]; /* [side][own parts]: likewise */
 	uint32_t *steps;              /* worker 0: events until it asks for a pause */
-	pthread_t thread;
-	struct virtual_told told[2]; /* by side */
-	unsigned side;               /* being filled */
-	unsigned posts;              /* since the creation */
-	weft_time ran;               /* up to there */
+	struct virtual_told told[2];  /* by side */
+	unsigned side;                /* being filled */
+	atomic_uint claim;            /* which thread has the part (virtual_threads.c) */
+	atomic_uint posts;            /* since the creation */
+	weft_time ran;                /* up to there */
 	bool pause;
 	struct run_worker use;
 	uint64_t events_told;     /* of use.events */
 	uint64_t critical_events; /* worker 0: of the busiest part in each round, the sum */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct virtual_worker, thread) + sizeof(pthread_t) <= 64,
-	"they have a cache line of their own");
+_Static_assert(offsetof(struct virtual_worker, told) == 64, "the others have a cache line");
+
+/* Of the post with this number. */
+#define VIRTUAL_SIDE_OF(number) (((number) + 1) % 2)
+
+/* How a thread is related to a part. */
+enum virtual_having {
+	VIRTUAL_OTHERS,
+	VIRTUAL_OWN,     /* it runs it by default */
+	VIRTUAL_CLAIMED, /* likewise, and no other thread may run it now */
+	VIRTUAL_ADOPTED  /* it ran it last, because its own thread did not come */
+};
+
+/* One that runs rounds (virtual_threads.h). */
+struct virtual_thread {
+	struct virtual_parts *parts;
+	unsigned number;
+	pthread_t id;
+	struct virtual_worker *first; /* a part of its own */
+	clockid_t core_clock;         /* its time on cores */
+	atomic_uint needless_us;      /* it is to stay out: others have waited for it for so long */
+	unsigned looks;               /* in vain, until now */
+	double since, waiting;        /* the first of them; all waiting, in seconds */
+	/* The thread that it waits for, in which round of which part, from when on, and how long
+	 * that one had been on cores then. NULL: none. */
+	struct virtual_thread *culprit;
+	const struct virtual_worker *noted_part;
+	unsigned noted_post;
+	double noted, noted_core;
+	/* How long it stayed out last, and when that ends. */
+	double out, joined;
+	unsigned factor;
+	uint8_t has[VIRTUAL_WORKERS_MAX]; /* enum virtual_having, of each part */
+} __attribute__((aligned(64)));
 
 /* Worker 0, after each round: what all parts have put into this side of something is complete. The
  * other side is being filled. In several processes rank 0 calls it, and may read what the others
@@ -94,14 +127,23 @@ struct virtual_parts {
 	uint16_t *of_device;              /* [switches + hosts]: its part */
 	struct virtual_lookahead lookahead;
 	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */
-	struct round_barrier barrier;
-	weft_time limit; /* of virtual_rounds_run() */
-	bool quit, reached;
+	weft_time limit;  /* of virtual_threads_run() */
+	bool reached;
 	uint64_t pauses;              /* even while all threads wait */
 	virtual_round_fn *each_round; /* NULL: none */
 	virtual_append_fn *append;    /* NULL: nothing */
 	void *round_ctx;
-	unsigned started;               /* threads; worker 0 is the caller's */
+	unsigned threads;              /* that parts are dealt out to, at most 'own' */
+	unsigned started;              /* of them; thread 0 is the caller's */
+	struct virtual_thread *thread; /* [threads] */
+	/* Looks in vain before a thread runs parts of others, and before it sleeps. */
+	unsigned help_looks, spin_looks;
+	_Alignas(64) atomic_uint stopped; /* parts, until the next virtual_threads_run() */
+	atomic_uint quit;
+	atomic_uint exchanged; /* the last post that ranks have exchanged */
+	atomic_uint blamed;    /* the last post for which a thread was sent out */
+	atomic_uint bell;      /* rung for those that sleep */
+	atomic_uint sleepers;
 	struct virtual_worker worker[]; /* [own] */
 };
 

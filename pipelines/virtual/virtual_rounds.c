@@ -2,21 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_rounds.h"
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "spin_wait.h"
 #include "virtual_dispatch.h"
 #include "virtual_goal.h"
 #include "virtual_measure.h"
 #include "virtual_ranks.h"
 
 #define STEPS UINT32_C(1 << 30)
-
-/* After so many looks, the second half of which gave its core to others, a worker sleeps after
- * each: the one it waits for has no core, or writes captures to a slow disk. */
-#define LOOKS_AWAKE (2 * SPIN_WAIT_LOOKS)
-#define SLEEP_US    50
 
 /* A round counts as so many events of worker 0, so that it looks for an early end although only
  * other workers have events. */
@@ -34,7 +25,7 @@ static uint64_t count_crossed(const struct virtual_worker *worker)
 }
 
 /* For other parts, in their lines. */
-static void post(struct virtual_worker *worker, const struct virtual_told *told)
+static void post(struct virtual_worker *worker, const struct virtual_told *told, unsigned number)
 {
 	for (unsigned to = 0; to < worker->parts->own; to++) {
 		struct virtual_post *line = &worker->post[worker->side][to];
@@ -47,7 +38,7 @@ static void post(struct virtual_worker *worker, const struct virtual_told *told)
 		line->next = told->next;
 		line->end = told->end;
 		line->contents = virtual_box_look(&worker->box[worker->side][to]);
-		atomic_store_explicit(&line->number, worker->posts, memory_order_release);
+		atomic_store_explicit(&line->number, number, memory_order_release);
 	}
 }
 
@@ -67,8 +58,9 @@ static weft_time first_sent(struct virtual_worker *worker)
 	return first;
 }
 
-static void tell(struct virtual_worker *worker)
+void virtual_round_tell(struct virtual_worker *worker)
 {
+	unsigned number = atomic_load_explicit(&worker->posts, memory_order_relaxed) + 1;
 	struct virtual_told *told = &worker->told[worker->side];
 	struct virtual_fabric *fabric = worker->fabric;
 	weft_time sent = first_sent(worker), own;
@@ -88,64 +80,25 @@ static void tell(struct virtual_worker *worker)
 		.goal = fabric->goal_state};
 	worker->events_told = worker->use.events;
 	worker->use.crossed += count_crossed(worker);
-	worker->posts++;
-	post(worker, told);
+	post(worker, told, number);
+	atomic_store_explicit(&worker->posts, number, memory_order_release);
 }
 
-/* True if the other part has posted this round. */
-static bool has_told(const struct virtual_post *line, unsigned number)
+bool virtual_round_is_ready(const struct virtual_worker *worker)
 {
-	return atomic_load_explicit(&line->number, memory_order_acquire) == number;
-}
-
-/* The clock is not read if the post is there: others may wait for this part. */
-static void wait_for(struct virtual_worker *worker, const struct virtual_post *line)
-{
-	double since;
-
-	if (has_told(line, worker->posts))
-		return;
-	since = measure_wall_seconds();
-	for (unsigned looks = 0; !has_told(line, worker->posts); looks++)
-		if (looks < LOOKS_AWAKE)
-			spin_wait(looks);
-		else
-			usleep(SLEEP_US);
-	worker->use.waiting += measure_wall_seconds() - since;
-}
-
-static void wait_at_barrier(struct virtual_worker *worker)
-{
-	double since = measure_wall_seconds();
-
-	round_barrier_wait(&worker->parts->barrier);
-	worker->use.waiting += measure_wall_seconds() - since;
-}
-
-static void wait_for_ranks(struct virtual_worker *worker)
-{
-	double since = measure_wall_seconds();
-
-	virtual_ranks_exchange(worker->parts, worker->side);
-	worker->use.waiting += measure_wall_seconds() - since;
-}
-
-/* Until all parts of all ranks have posted. */
-static void wait(struct virtual_worker *worker)
-{
-	struct virtual_parts *parts = worker->parts;
+	const struct virtual_parts *parts = worker->parts;
 	unsigned own = worker->fabric->part;
+	unsigned number = atomic_load_explicit(&worker->posts, memory_order_acquire);
 
-	if (!round_barrier_spins(&parts->barrier))
-		wait_at_barrier(worker);
-	for (unsigned i = 0; i < parts->own; i++)
-		if (i != own)
-			wait_for(worker, &parts->worker[i].post[worker->side][own]);
-	if (parts->ranks == NULL)
-		return;
-	if (own == 0)
-		wait_for_ranks(worker);
-	wait_at_barrier(worker);
+	for (unsigned i = 0; i < parts->own; i++) {
+		const struct virtual_post *side = parts->worker[i].post[VIRTUAL_SIDE_OF(number)];
+
+		if (i != own &&
+			atomic_load_explicit(&side[own].number, memory_order_acquire) != number)
+			return false;
+	}
+	return parts->ranks == NULL ||
+	       atomic_load_explicit(&parts->exchanged, memory_order_acquire) == number;
 }
 
 static void take_boxes(struct virtual_worker *worker)
@@ -261,89 +214,28 @@ static void turn(struct virtual_worker *worker)
 		virtual_box_clear(&worker->box[worker->side][i]);
 }
 
-static void run_rounds(struct virtual_worker *worker)
+bool virtual_round_run(struct virtual_worker *worker)
 {
 	struct virtual_parts *parts = worker->parts;
+	struct virtual_told all;
+	weft_time end, round;
 
-	for (;;) {
-		struct virtual_told all;
-		weft_time end, round;
-
-		tell(worker);
-		wait(worker);
-		take_boxes(worker);
-		if (worker->fabric->part == 0 && parts->each_round != NULL)
-			parts->each_round(parts->round_ctx, worker->side);
-		all = hear(worker);
+	take_boxes(worker);
+	if (worker->fabric->part == 0 && parts->each_round != NULL)
+		parts->each_round(parts->round_ctx, worker->side);
+	all = hear(worker);
+	if (worker->fabric->part == 0)
+		worker->critical_events += all.events;
+	turn(worker);
+	end = end_of(worker, &all.goal);
+	if (all.pause || all.next >= end) {
 		if (worker->fabric->part == 0)
-			worker->critical_events += all.events;
-		turn(worker);
-		end = end_of(worker, &all.goal);
-		if (all.pause || all.next >= end) {
-			if (worker->fabric->part == 0)
-				stop_rounds(worker, &all);
-			worker->pause = false;
-			return;
-		}
-		round = virtual_lookahead_end(&parts->lookahead, all.next, all.end);
-		run_round(worker, round < end ? round : end);
+			stop_rounds(worker, &all);
+		worker->pause = false;
+		return false;
 	}
-}
-
-static void *work(void *argument)
-{
-	struct virtual_worker *worker = argument;
-	struct virtual_parts *parts = worker->parts;
-
-	for (;;) {
-		round_barrier_wait(&parts->barrier);
-		if (parts->quit)
-			return NULL;
-		run_rounds(worker);
-		round_barrier_wait(&parts->barrier);
-	}
-}
-
-bool virtual_rounds_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps)
-{
-	struct virtual_worker *first = &parts->worker[0];
-
-	/* A round is not worth beginning: the caller looks around first. */
-	if (*steps == 0)
-		return true;
-	parts->limit = limit;
-	/* Rank 0 counts for all (virtual_run.c). */
-	first->steps = parts->ranks == NULL || parts->ranks->own == 0 ? steps : NULL;
-	parts->pauses++;
-	round_barrier_wait(&parts->barrier);
-	run_rounds(first);
-	round_barrier_wait(&parts->barrier);
-	parts->pauses++;
-	virtual_parts_join(first->fabric);
-	return !parts->reached;
-}
-
-int virtual_rounds_start(struct virtual_parts *parts, struct fault *fault)
-{
-	parts->quit = false;
-	for (parts->started = 1; parts->started < parts->own; parts->started++) {
-		struct virtual_worker *worker = &parts->worker[parts->started];
-
-		worker->fabric->measure_from = parts->worker[0].fabric->measure_from;
-		if (pthread_create(&worker->thread, NULL, work, worker) != 0)
-			break;
-	}
-	if (parts->started == parts->own)
-		return 0;
-	round_barrier_expect(&parts->barrier, parts->started);
-	virtual_rounds_end(parts);
-	return fault_set(fault, EAGAIN, "this machine does not allow %u threads", parts->own);
-}
-
-void virtual_rounds_end(struct virtual_parts *parts)
-{
-	parts->quit = true;
-	round_barrier_wait(&parts->barrier);
-	for (unsigned i = 1; i < parts->started; i++)
-		pthread_join(parts->worker[i].thread, NULL);
+	round = virtual_lookahead_end(&parts->lookahead, all.next, all.end);
+	run_round(worker, round < end ? round : end);
+	virtual_round_tell(worker);
+	return true;
 }

@@ -3,28 +3,26 @@
 #pragma once
 
 /*
- * Runs the parts of a fabric in rounds, each part on a thread of its own (virtual_parts.h). At the
- * end of a round each part writes a post (struct virtual_post) for each other part of the process:
- * its figures for the round, and the contents of the box for that part. A part goes on when it has
- * the posts of all others. All parts read the same figures, so all choose the same next round.
+ * A round of a part (virtual_parts.h). At the end of a round a part writes a post (struct
+ * virtual_post) for each other part of the process: its figures for the round, and the contents of
+ * the box for that part. When it has the posts of all others its next round can run. All parts
+ * read the same figures, so all choose the same next round.
  *
- *     virtual_rounds_start()   creates the threads, which wait
- *     virtual_rounds_run()     runs rounds up to a time; when it returns all threads wait
- *     virtual_rounds_end()     ends the threads
- *
- * Between these calls, in a pause, the caller may touch all parts.
+ * One thread at a time calls these for a part: the one that has claimed it (virtual_threads.h).
+ * Any thread may call virtual_round_is_ready().
  */
 
 #include "virtual_parts.h"
 
-/* -EAGAIN: no more threads. */
-int virtual_rounds_start(struct virtual_parts *parts, struct fault *fault);
-void virtual_rounds_end(struct virtual_parts *parts);
+/* The first post after a pause. */
+void virtual_round_tell(struct virtual_worker *worker);
 
-/* Runs all events before 'limit'. False when that is done. True if it has stopped before: worker 0
- * has used up '*steps', of which a round costs some, too; a part has failed; or more packets than
- * 'out_max' are out. The caller sets '*steps' again then. Of several ranks rank 0 counts. */
-bool virtual_rounds_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
+/* True if all others have posted the part's last round, and other ranks' messages are there. */
+bool virtual_round_is_ready(const struct virtual_worker *worker);
+
+/* Runs and posts the next round of a part that is ready. False if there is none: all events before
+ * parts->limit have happened, or some part has asked for a pause. */
+bool virtual_round_run(struct virtual_worker *worker);
 
 /* Adds what others have told. */
 void virtual_told_add(struct virtual_told *all, const struct virtual_told *of);

@@ -13,8 +13,8 @@
 #include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
-#include "virtual_rounds.h"
 #include "virtual_switch.h"
+#include "virtual_threads.h"
 
 /* Events between checks of the stop flag, which are few milliseconds even where each touches new
  * memory; and of such checks between two progress reports. */
@@ -160,7 +160,7 @@ static bool take_events(struct run_loop *loop, weft_time limit)
 	struct virtual_fabric *fabric = loop->fabric;
 
 	if (fabric->parts != NULL)
-		return virtual_rounds_run(fabric->parts, limit, &loop->steps_left);
+		return virtual_threads_run(fabric->parts, limit, &loop->steps_left);
 	return virtual_dispatch(fabric, &loop->steps_left);
 }
 
@@ -359,17 +359,6 @@ static int failure(struct virtual_fabric *fabric, struct fault *fault)
 	return fault_set(fault, ENOMEM, "no memory for more packets or events");
 }
 
-/* Each thread of each rank has begun, or none. */
-static int begin(struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
-{
-	int started = fabric->parts != NULL ? virtual_rounds_start(fabric->parts, fault) : 0;
-	int result = ranks_agree(ranks, started, fault);
-
-	if (result < 0 && started == 0)
-		virtual_rounds_end(fabric->parts);
-	return result;
-}
-
 /* The numbers of frames of a large fabric, as far as this process uses them: in several processes
  * the rows of its own hosts. */
 static void touch_numbers(const struct virtual_fabric *fabric)
@@ -408,12 +397,11 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	touch_numbers(fabric);
 	start = measure_wall_seconds();
 	fabric->measure_from = measure->warmup_ps;
-	result = begin(fabric, ranks, fault);
-	if (result < 0)
-		return result;
+	if (fabric->parts != NULL)
+		virtual_threads_start(fabric->parts);
 	run_phases(&loop);
 	if (fabric->parts != NULL)
-		virtual_rounds_end(fabric->parts);
+		virtual_threads_end(fabric->parts);
 	fabric->wall_seconds = measure_wall_seconds() - start;
 	result = ranks_agree(ranks, failure(fabric, fault), fault);
 	return result < 0 || ranks == NULL ? result : virtual_mirror(fabric, fault);

@@ -9,7 +9,6 @@
 
 #include "goal_generate.h"
 #include "run_config_json.h"
-#include "spin_wait.h"
 #include "virtual_lab.h"
 #include "virtual_parts.h"
 
@@ -191,10 +190,10 @@ static void add_schedule(json_t *document, const struct virtual_fabric *fabric)
 	json_object_set_new(document, "unfinished", json_string(unfinished.text));
 }
 
-static bool set_waiting(struct virtual_fabric *fabric, enum drawn_waiting waiting)
+static bool prepare(const struct drawn *drawn, struct virtual_fabric *fabric)
 {
-	if (fabric->parts != NULL && waiting != DRAWN_BY_CORES)
-		fabric->parts->barrier.spins = waiting == DRAWN_SPINNING ? SPIN_WAIT_LOOKS : 0;
+	if (fabric->parts != NULL && drawn->prepare != NULL)
+		drawn->prepare(fabric->parts);
 	return true;
 }
 
@@ -215,7 +214,7 @@ char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ra
 		fabric = virtual_fabric_create(topology, config, fault);
 	}
 	if (fabric != NULL && virtual_fabric_set_ranks(fabric, ranks, workers, fault) == 0 &&
-		set_waiting(fabric, drawn->waiting) &&
+		prepare(drawn, fabric) &&
 		virtual_fabric_run(fabric, NULL, NULL, NULL, fault) == 0 &&
 		(ranks == NULL || ranks->own == 0)) {
 		assert_int_equal(virtual_fabric_result(fabric, &result, fault), 0);

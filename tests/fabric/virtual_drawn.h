@@ -13,14 +13,13 @@
 #define DRAWN_SETS_MAX    40
 #define DRAWN_SET_BYTES   96
 
-/* How threads wait for each other. */
-enum drawn_waiting { DRAWN_BY_CORES, DRAWN_SPINNING, DRAWN_SLEEPING };
+struct virtual_parts;
 
 struct drawn {
 	char text[DRAWN_SETS_MAX][DRAWN_SET_BYTES];
 	const char *set[DRAWN_SETS_MAX];
 	unsigned sets, workers;
-	enum drawn_waiting waiting;
+	void (*prepare)(struct virtual_parts *parts); /* before the run; NULL: nothing */
 	weft_time host_delay_ps; /* of the links of hosts; 0: that of the others */
 };
 

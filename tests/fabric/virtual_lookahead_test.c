@@ -267,26 +267,6 @@ static void more_ends_than_the_list_holds_change_no_byte(void **state)
 	virtual_lab_close(&lab);
 }
 
-/* As if there were cores for all, and as if there were not. */
-static void all_ways_to_wait_give_the_same_bytes(void **state)
-{
-	struct drawn drawn = {.set = {"switch.routing-delay=40ns"}, .sets = 1};
-	struct fault fault = {""};
-	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
-
-	for (unsigned workers = 2; workers <= 5; workers++)
-		for (unsigned i = 0; i < 2; i++) {
-			char *many;
-
-			drawn.waiting = i == 0 ? DRAWN_SPINNING : DRAWN_SLEEPING;
-			many = drawn_result(drawn_plain, &drawn, NULL, workers, &fault);
-			assert_non_null(many);
-			drawn_expect_same(one, many, workers, &drawn);
-			free(many);
-		}
-	free(one);
-}
-
 static void a_credit_frame_that_comes_too_late_ends_the_run(void **state)
 {
 	struct fault fault = {""};
@@ -319,7 +299,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(no_credit_frame_comes_too_late),
 	cmocka_unit_test(a_schedule_shortens_rounds),
 	cmocka_unit_test(more_ends_than_the_list_holds_change_no_byte),
-	cmocka_unit_test(all_ways_to_wait_give_the_same_bytes),
 	cmocka_unit_test(a_credit_frame_that_comes_too_late_ends_the_run),
 };
 

@@ -159,6 +159,18 @@ class VirtualRun(unittest.TestCase):
         self.assertGreater(accepted["ud-itb"], 0.97)
         self.assertLess(accepted["ud"], 0.7)
 
+    def test_workers_without_a_core_share_threads_and_the_table_says_so(self):
+        one_core = {min(os.sched_getaffinity(0))}
+        done = [subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), "--json", str(self.dir / "r.json"), *words],
+                               capture_output=True, text=True, timeout=60, check=True,
+                               preexec_fn=lambda: os.sched_setaffinity(0, one_core)).stdout
+                for words in ((), ("--workers", "4"))]
+        self.assertNotIn("workers", done[0])
+        self.assertIn("\n  workers                4 on 1 thread, one per core\n", done[1])
+        wall = json.loads((self.dir / "r.json").read_text())["wall"]
+        self.assertEqual(wall["threads"], 1)
+        self.assertEqual([(worker["thread"], worker["helped"]) for worker in wall["workers"]], [(0, 0)] * 4)
+
     def test_a_full_standard_output_is_reported(self):
         for args in ((), ("--json", "-")):
             with open("/dev/full", "w", encoding="utf-8") as full:
