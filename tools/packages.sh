@@ -10,7 +10,7 @@
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
 	libseccomp-dev libmetis-dev libmicrohttpd-dev
-	iproute2 iputils-ping iperf3 gnuplot-nox'
+	iproute2 iputils-ping iperf3 faketime gnuplot-nox'
 
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
 # topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables, and

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_rendezvous.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -45,7 +46,8 @@ static int write_clock(const char *own, const struct clock *clock, struct fault 
 			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)", own,
 			strerror(-result));
 	clock_format(clock, text);
-	fprintf(file.file, "%s\n", text);
+	/* For programs in the hosts (lab_slow_time.h). */
+	fprintf(file.file, "%s\n%" PRIu64 "\n", text, clock_unix_origin_ns(clock));
 	return atomic_file_close(&file, fault);
 }
 

@@ -15,6 +15,7 @@
 #include "command_parts.h"
 #include "lab_kept.h"
 #include "lab_remotes.h"
+#include "lab_slow_time.h"
 #include "lab_spawn.h"
 #include "quantity.h"
 
@@ -101,12 +102,22 @@ static const struct argp_option metrics_options[] = {
 		"with --once: the older text format, which 'promtool check metrics' reads", 0},
 	{0},
 };
+#define OPTION_NO_FAKETIME                                                                        \
+	{                                                                                         \
+		"no-faketime", 'F', NULL, 0,                                                      \
+			"the program runs in real time, although the clock of the lab is slower", \
+			0                                                                         \
+	}
+
 static const struct argp_option exec_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
+	OPTION_NO_FAKETIME,
 	{"joined", 'G', NULL, 0, "join the words and have them read by a shell, as ssh does", 0},
 	{0},
 };
+static const struct argp_option program_options[] = {
+	OPTION_RUN_DIR, OPTION_MACHINE, OPTION_NO_FAKETIME, {0}};
 static const struct argp_option host_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 static const struct argp_option web_options[] = {
 	OPTION_RUN_DIR,
@@ -207,12 +218,12 @@ static const struct part {
 	{{"exec", "LAB HOST [--] COMMAND [ARGUMENT...]", exec_options,
 		 "Runs a program in a host of the lab's 'edges': in its network, with its name."},
 		cmd_lab_exec, 2, UINT_MAX, true},
-	{{"shell", "LAB HOST", host_options, "Starts a shell in a host of the lab's 'edges'."},
+	{{"shell", "LAB HOST", program_options, "Starts a shell in a host of the lab's 'edges'."},
 		cmd_lab_shell, 1, 1},
 	{{"hosts", "LAB", host_options,
 		 "Lists the hosts that programs run in, as a hostfile of Open MPI."},
 		cmd_lab_hosts},
-	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", host_options,
+	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", program_options,
 		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
 		 "weft lab mpirun LAB -np 4 ./a.out"},
 		cmd_lab_mpirun, 1, UINT_MAX, true},
@@ -251,6 +262,7 @@ static const struct flag {
 	{'O', offsetof(struct lab_arguments, once)},
 	{'J', offsetof(struct lab_arguments, json_lines)},
 	{'G', offsetof(struct lab_arguments, joined)},
+	{'F', offsetof(struct lab_arguments, no_faketime)},
 	{'T', offsetof(struct lab_arguments, text)},
 };
 
@@ -450,6 +462,7 @@ int lab_take_down(struct lab_state *state, struct fault *fault)
 
 	for (unsigned i = 0; i < state->netns_count && result == 0; i++)
 		result = lab_veth_remove(state->netns[i], fault);
+	lab_slow_time_forget(state->dir);
 	if (result == 0)
 		result = lab_state_remove(state, fault);
 	lab_state_free(state);

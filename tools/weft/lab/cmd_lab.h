@@ -42,6 +42,7 @@ struct lab_arguments {
 	bool all;              /* down */
 	bool wide;             /* status */
 	bool joined;           /* exec */
+	bool no_faketime;      /* exec, shell, mpirun */
 	bool once;             /* top, metrics */
 	bool json_lines;       /* top */
 	bool text;             /* metrics */

@@ -63,12 +63,10 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 		(arguments->run_dir != NULL && strpbrk(arguments->run_dir, " \t") != NULL))
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
 			"'%s': mpirun needs paths of weft and --run-dir without blanks", program);
-	if (arguments->run_dir != NULL)
-		snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined --run-dir %s %s",
-			program, arguments->run_dir, mpi->hosts.lab.plan->lab);
-	else
-		snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined %s", program,
-			mpi->hosts.lab.plan->lab);
+	snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined%s%s%s %s", program,
+		arguments->no_faketime ? " --no-faketime" : "",
+		arguments->run_dir != NULL ? " --run-dir " : "",
+		arguments->run_dir != NULL ? arguments->run_dir : "", mpi->hosts.lab.plan->lab);
 	return EXIT_DONE;
 }
 

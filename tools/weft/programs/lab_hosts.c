@@ -10,6 +10,7 @@
 
 #include "atomic_file.h"
 #include "host_view.h"
+#include "lab_slow_time.h"
 
 #define HOSTS_FILE "hosts"
 
@@ -22,6 +23,7 @@ enum weft_exit lab_hosts_open(
 	enum weft_exit code = lab_open_running(arguments, command, &hosts->lab, &hosts->state);
 
 	hosts->command = command;
+	hosts->real_time = arguments->no_faketime;
 	if (code == EXIT_DONE && hosts->state.remotes > 0) {
 		lab_hosts_close(hosts);
 		return command_fail(command, EXIT_BAD_REQUEST,
@@ -105,6 +107,16 @@ static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struc
 	return atomic_file_close(&file, fault);
 }
 
+static int choose_time(const struct lab_hosts *hosts, struct fault *fault)
+{
+	uint32_t dilation = hosts->lab.config->run.dilation;
+
+	if (dilation > 1 && !hosts->real_time)
+		return lab_slow_time_begin(hosts->state.dir, dilation, fault);
+	lab_slow_time_leave();
+	return 0;
+}
+
 enum weft_exit lab_hosts_exec(
 	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv)
 {
@@ -114,6 +126,8 @@ enum weft_exit lab_hosts_exec(
 	int result = write_names(hosts, path, &fault);
 
 	view.hosts = path;
+	if (result == 0)
+		result = choose_time(hosts, &fault);
 	if (result == 0)
 		result = host_view_enter(&view, &fault);
 	if (result < 0)

@@ -12,6 +12,7 @@ struct lab_hosts {
 	struct lab lab;
 	struct lab_state state;
 	const char *command; /* "lab exec" */
+	bool real_time;      /* --no-faketime */
 };
 
 /* Opens the lab, which must be up and have edges. Prints errors. lab_hosts_close() after
@@ -26,6 +27,7 @@ const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, cons
 /* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
 void lab_hosts_print(const struct lab_hosts *hosts, FILE *out);
 
-/* Turns this process into 'argv' in the host. Returns only with an error, which it has printed. */
+/* Turns this process into 'argv' in the host, in the time of the lab (lab_slow_time.h). Returns
+ * only with an error, which it has printed. */
 enum weft_exit lab_hosts_exec(
 	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv);

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Labs whose clock runs slower, and programs in their hosts. Each claim is about times of the slow clock, or bounds
+real time from below: a busy machine changes neither.
+
+usage: dilation_test.py WEFT DISSECTOR.lua [CASE...]"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+import captures
+import labs
+
+WEFT = None
+DISSECTOR = None
+DILATION = 10
+LAB = """topology: topology.yaml
+dilation: 10
+mapper: {key: fabric.key}
+edges: {hosts: [h0, h3], network: 10.99.0.0/24}
+traffic: [{pattern: uniform, from: [h1], to: [h2], load: 20%, message: 1KiB}]
+measure: {sample: 10ms}
+"""
+# Each call that waits, for 0.05 s: what both clocks showed at its beginning and its end.
+WAITS = r"""
+import queue, select, signal, socket, struct, subprocess, sys, threading, time
+def real():
+    with open("/proc/uptime") as file:
+        return float(file.read().split()[0])
+signal.signal(signal.SIGALRM, lambda *_: None)
+near, far = socket.socketpair()
+def time_out(wait):
+    try: wait()
+    except (OSError, queue.Empty): pass
+def receive():
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 50000))
+    near.recv(1)
+def by_timer():
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    signal.pause()
+waits = {"sleep": lambda: time.sleep(0.05), "select": lambda: select.select([], [], [], 0.05),
+         "poll": lambda: select.poll().poll(50), "epoll": lambda: select.epoll().poll(0.05),
+         "event": lambda: threading.Event().wait(0.05), "queue": lambda: queue.Queue().get(timeout=0.05),
+         "lock": lambda: (lock := threading.Lock(), lock.acquire(), lock.acquire(timeout=0.05)),
+         "signal": lambda: signal.sigtimedwait([signal.SIGUSR1], 0.05), "timer": by_timer, "socket": receive,
+         "child": lambda: subprocess.run(["sleep", "0.05"])}
+for name, wait in waits.items():
+    began, slow, day = real(), time.monotonic(), time.time()
+    time_out(wait)
+    print(name, real() - began, time.monotonic() - slow, time.time() - day, flush=True)
+"""
+# The same of C++, whose conditions wait by another clock.
+CONDITION = r"""
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+int main()
+{
+	std::mutex mutex;
+	std::condition_variable condition;
+	std::unique_lock<std::mutex> lock(mutex);
+	auto began = std::chrono::steady_clock::now();
+	condition.wait_for(lock, std::chrono::milliseconds(50));
+	printf("%f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+}
+"""
+
+
+class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # One cable between the switches, as fast as those of the hosts.
+        files = labs.two_switches("100Mbps")
+        files["topology.yaml"] = files["topology.yaml"].replace("  - {a: s0:3, b: s1:3}\n", "")
+        cls.lab = labs.Lab(WEFT, "d", LAB, files, form="one")
+        cls.addClassCleanup(cls.lab.remove)
+        cls.lab.up()
+        with open(f"{cls.lab.run_dir}/clock") as file:
+            cls.origin = int(file.read().split()[1]) / 1e9
+
+    def run_in(self, host, *command):
+        return self.lab.must("exec", host, "--", *command, timeout=240)
+
+    def real_date(self, host):
+        return subprocess.run([WEFT, "lab", "exec", "--no-faketime", self.lab.name, host, "--", "date", "+%s.%N"],
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+
+    def slow(self, day):
+        """What the lab's clock shows at that time of day."""
+        return self.origin + (day - self.origin) / DILATION
+
+    def test_every_wait_takes_as_many_times_longer(self):
+        for line in self.run_in("h0", sys.executable, "-c", WAITS).splitlines():
+            name, real, slow, day = line.split()
+            self.assertGreaterEqual(float(slow), 0.0499, line)
+            self.assertGreaterEqual(float(day), 0.0499, line)
+            # /proc/uptime has hundredths.
+            self.assertGreaterEqual(float(real), 0.05 * DILATION - 0.02, line)
+
+    def test_a_condition_of_cpp_ends_when_the_slow_clock_says(self):
+        program = f"{self.lab.folder}/condition"
+        pathlib.Path(f"{program}.cc").write_text(CONDITION)
+        subprocess.run(["g++", "-o", program, f"{program}.cc"], check=True, timeout=120)
+        self.assertGreaterEqual(float(self.run_in("h0", program)), 0.0499)
+
+    def test_programs_of_all_hosts_show_the_lab_s_time_of_day(self):
+        for host in ("h0", "h3"):
+            before = time.time()
+            shown = float(self.run_in(host, "sh", "-c", "sleep 0.1; date +%s.%N"))
+            self.assertLessEqual(self.slow(before) + 0.1 - 1e-3, shown)
+            self.assertLessEqual(shown, self.slow(time.time()) + 1e-3)
+
+    def test_a_program_without_faketime_shows_the_machine_s(self):
+        before = time.time()
+        shown = float(self.real_date("h0"))
+        self.assertTrue(before - 1e-3 <= shown <= time.time() + 1e-3, shown)
+        # Also if a program in slow time starts it.
+        shown = float(self.run_in("h0", WEFT, "lab", "exec", "--no-faketime", self.lab.name, "h3", "--", "date", "+%s.%N"))
+        self.assertTrue(before - 1e-3 <= shown <= time.time() + 1e-3, shown)
+
+    def test_captures_and_programs_have_the_same_time(self):
+        path = f"{self.lab.folder}/ping.pcapng"
+        with self.lab.capture(path, ["h0:0"]) as capture:
+            said = self.run_in("h0", "sh", "-c", "date +%s.%N; ping -c 3 -i 0.01 h3 >/dev/null; date +%s.%N")
+            before, after = map(float, said.split())
+            capture.terminate()
+            capture.wait(60)
+        times = [float(time_of) for (time_of,) in captures.fields(
+            DISSECTOR, path, ["frame.time_epoch"], kinds={captures.DATA})]
+        self.assertGreaterEqual(len(times), 6)
+        self.assertGreaterEqual(min(times), before - 1e-3)
+        self.assertLessEqual(max(times), after + 1e-3)
+
+    def test_iperf3_measures_the_rate_of_the_link(self):
+        server = subprocess.Popen([WEFT, "lab", "exec", self.lab.name, "h3", "--", "iperf3", "-s", "-1", "--forceflush"],
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.kill)
+        self.assertIn("---", server.stdout.readline())
+        done = json.loads(self.run_in("h0", "iperf3", "-c", "h3", "-t", "2", "--json"))
+        self.assertNotIn("error", done)
+        server.wait(60)
+        # Of the wire: preamble and gap, header and route, IP and TCP.
+        self.assertAlmostEqual(done["end"]["sum_received"]["bits_per_second"] / 100e6, 0.93, delta=0.93 * 0.05)
+
+    def test_ping_measures_the_delay_of_the_cable(self):
+        self.lab.must("set", "s0:2", "delay=5ms")
+        self.addCleanup(self.lab.must, "set", "s0:2", "reset")
+        times = [float(ms) for ms in re.findall(r"time=([0-9.]+) ms", self.run_in("h0", "ping", "-c", "5", "-i", "0.1", "h3"))]
+        self.assertEqual(len(times), 5)
+        self.assertGreaterEqual(min(times), 10)
+
+    def test_ranks_of_mpi_run_in_slow_time(self):
+        before = time.time()
+        said = self.lab.must("mpirun", "-np", "2", "date", "+%s.%N", timeout=240).split()
+        self.assertEqual(len(said), 2)
+        for shown in map(float, said):
+            self.assertTrue(self.slow(before) - 1e-3 <= shown <= self.slow(time.time()) + 1e-3, said)
+
+    def test_without_libfaketime_a_program_is_refused_and_real_time_is_not(self):
+        hide = "for f in /usr/lib/*/faketime; do mount -t tmpfs none $f || exit 9; done; exec \"$@\""
+        run = lambda *words: subprocess.run(["unshare", "-m", "sh", "-c", hide, "sh", WEFT, "lab", "exec", *words],
+                                            capture_output=True, text=True, timeout=60, check=False)
+        done = run(self.lab.name, "h0", "--", "true")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("'apt install faketime', or --no-faketime", done.stderr)
+        self.assertEqual(run("--no-faketime", self.lab.name, "h0", "--", "true").returncode, 0)
+
+    def test_a_run_is_in_the_lab_s_time_and_has_the_wall_time(self):
+        path = f"{self.lab.folder}/result.json"
+        began = time.monotonic()
+        said = self.lab.must("run", "--duration", "100ms", "--json", path)
+        self.assertGreaterEqual(time.monotonic() - began, 0.1 * DILATION)
+        result = json.loads(labs.read(path))
+        self.assertEqual(result["dilation"], DILATION)
+        self.assertGreaterEqual(result["wall"]["seconds"], 0.1 * DILATION)
+        self.assertAlmostEqual(result["throughput"]["offered"], 0.2 / 4, delta=0.005)
+        self.assertRegex(said, r"real time, dilated by 10, computed in \d+\.\d s of wall time")
+
+    def test_the_dilation_is_shown_wherever_the_lab_is(self):
+        self.assertIn(", dilated by 10", self.lab.must("status").splitlines()[0])
+        self.assertIn("  1/10 speed", self.lab.must("top", "--once").splitlines()[0])
+        self.assertIn("weft_lab_dilation{", metrics := self.lab.must("metrics", "--once"))
+        self.assertRegex(metrics, r"(?m)^weft_lab_dilation\{.*\} 10$")
+        listed = json.loads(subprocess.run([WEFT, "lab", "list", "--json"], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual([lab["dilation"] for lab in listed if lab["lab"] == self.lab.name], [DILATION])
+        self.assertEqual(self.lab.status()["dilation"], DILATION)
+
+
+class Override(unittest.TestCase):
+    def test_an_option_replaces_the_file_s_until_the_lab_is_down(self):
+        lab = labs.Lab(WEFT, "o", LAB, labs.two_switches(), form="one")
+        self.addCleanup(lab.remove)
+        self.assertIn(", dilated by 20\n", lab.must("up", "--dilation", "20"))
+        self.assertEqual(lab.status()["dilation"], 20)
+        self.assertEqual(lab.must("exec", "h0", "--", "printenv", "WEFT_DILATION"), "20\n")
+        lab.must("up", "--restart", "--dilation", "2")
+        self.assertEqual(lab.status()["dilation"], 2)
+        text = labs.read(lab.file)
+        pathlib.Path(lab.file).write_text(text.replace("load: 20%", "load: 30%"))
+        self.assertIn("was started with something else: traffic", lab.weft("status").stderr)
+        pathlib.Path(lab.file).write_text(text)
+        lab.must("down")
+        left = [name for name in os.listdir("/dev/shm") if "weft-time" in name]
+        self.assertEqual(left, [], "the clock of programs is left")
+        done = lab.weft("up", "--dilation", "0")
+        self.assertEqual((done.returncode, done.stderr.strip()),
+                         (2, "weft lab up: --dilation 0: expected auto, or a whole number from 1 to 10000"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    DISSECTOR = os.path.abspath(sys.argv.pop(2))
+    labs.main(__doc__, programs=("ip", "faketime", "iperf3", "ping", "tshark", "mpirun"))
