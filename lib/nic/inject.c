@@ -275,8 +275,9 @@ static void describe_data(
 		.sequence = tx->send,
 	};
 	describe(nic, packet, FRAME_DATA, payload_bytes(nic, message, offset), now);
-	if (message->queued_ps == now && message->generated_ps < now && tx->send == tx->high)
-		packet->arrived_ps = message->generated_ps;
+	packet->arrived_ps = message->queued_ps == now && tx->send == tx->high
+				     ? message->generated_ps
+				     : NIC_HAS_WAITED;
 	nic->plan.message = tx->cursor;
 	nic->plan.offset = offset;
 }

@@ -173,7 +173,9 @@ bool nic_poll(struct nic *nic, weft_time now);
  *
  * packet->arrived_ps tells since when an ideal interface could have sent the frame: of a packet in
  * transit, when it was ready to go on; of the first frames of a message that was queued at 'now',
- * its generation; else 'now', and the driver may know better. */
+ * its generation; of data that has waited longer, NIC_HAS_WAITED: the driver knows for what; else
+ * 'now', and the driver may know better. */
+#define NIC_HAS_WAITED 0
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a

@@ -22,6 +22,34 @@ static void a_message_is_cut_at_the_mtu_and_its_last_frame_marked(void **state)
 	end_stop(&a);
 }
 
+static void expect_ready(struct end *end, weft_time ready)
+{
+	struct box box;
+
+	assert_true(end_take(end, &box));
+	assert_int_equal(box.packet.kind, FRAME_DATA);
+	assert_int_equal(box.packet.arrived_ps, ready);
+}
+
+/* A driver that takes the present for "has waited" sends a packet before it was there. */
+static void data_is_ready_when_it_was_generated_and_what_has_waited_is_marked(void **state)
+{
+	struct nic_message message = {.destination = 1, .bytes = 2 * PAIR_MTU};
+	struct end a;
+
+	end_start(&a, 0, 1);
+	message.generated_ps = a.now;
+	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
+	expect_ready(&a, a.now);
+	expect_ready(&a, a.now);
+	message.generated_ps = a.now - PS_PER_US;
+	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
+	expect_ready(&a, a.now - PS_PER_US);
+	end_wait(&a, PS_PER_US);
+	expect_ready(&a, NIC_HAS_WAITED);
+	end_stop(&a);
+}
+
 static void the_sender_learns_of_delivery(void **state)
 {
 	struct end *a = *state, *b = a + 1;
@@ -933,6 +961,7 @@ static void a_slow_link_is_not_a_dead_one(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_message_is_cut_at_the_mtu_and_its_last_frame_marked),
+	cmocka_unit_test(data_is_ready_when_it_was_generated_and_what_has_waited_is_marked),
 	PAIR_TEST(the_sender_learns_of_delivery),
 	PAIR_TEST(acknowledgements_wait_for_several_frames),
 	PAIR_TEST(acknowledgements_do_not_wait_long),
