@@ -56,8 +56,8 @@ static void name_of(int64_t origin_ns, char name[64])
 	snprintf(name, 64, "/weft-time-%" PRId64, origin_ns);
 }
 
-/* What the clock showed when the time of day was 'origin_ns'. Not libfaketime's, in which this
- * process may run itself. */
+/* The reading of a clock when the time of day was 'origin_ns'. By system calls, because this
+ * process may run under libfaketime itself. */
 static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 {
 	struct timespec day, now;

@@ -156,7 +156,7 @@ int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 	return NEXT(sigtimedwait)(set, info, timeout != NULL ? &real : NULL);
 }
 
-/* What the compiler calls for poll() if it knows the size of the array. */
+/* The compiler calls these for poll() and ppoll() if it knows the size of the array. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 {
 	if (size / sizeof(*fds) < count)
