@@ -246,10 +246,19 @@ static uint32_t payload_bytes(const struct nic *nic, const struct message *messa
 }
 
 /* A stall of a VC lasts from the first frame without credits to the next frame that leaves. */
-static void record_stall(struct nic *nic, unsigned vc)
+static void record_stall(struct nic *nic, unsigned vc, weft_time now)
 {
-	nic->count[NIC_STALL_CREDIT] += (nic->stalled_vcs & (1u << vc)) == 0;
+	if ((nic->stalled_vcs & (1u << vc)) != 0)
+		return;
+	nic->count[NIC_STALL_CREDIT]++;
 	nic->stalled_vcs |= 1u << vc;
+	nic->stalled_at = now;
+}
+
+uint32_t nic_stalled(const struct nic *nic, weft_time *since)
+{
+	*since = nic->stalled_at;
+	return nic->link.state == LINK_UP ? nic->stalled_vcs : 0;
 }
 
 static void describe_data(
@@ -304,7 +313,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	record_start(message, now);
 	if (nic->link.state != LINK_UP ||
 		!credit_suffices(&nic->link.tx[vc], frame_blocks(bytes))) {
-		record_stall(nic, vc);
+		record_stall(nic, vc, now);
 		return false;
 	}
 	nic->stalled_vcs &= ~(1u << vc);
@@ -366,7 +375,7 @@ static unsigned ready_transit(struct nic *nic, weft_time now)
 		return FRAME_VCS_MAX;
 	vc = itb_ready(nic->itb, nic->link.tx, now, &blocked);
 	for (; blocked != 0; blocked &= blocked - 1)
-		record_stall(nic, (unsigned)__builtin_ctz(blocked));
+		record_stall(nic, (unsigned)__builtin_ctz(blocked), now);
 	return vc;
 }
 

@@ -229,6 +229,9 @@ bool nic_is_silent(const struct nic *nic, uint16_t destination);
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */
 bool nic_link_up(const struct nic *nic);
+/* The VCs that have had something to send and no credits since then, or longer; a set, 0 while the
+ * link is down. */
+uint32_t nic_stalled(const struct nic *nic, weft_time *since);
 
 /* True if it is paused and nothing is in transit. */
 bool nic_is_idle(const struct nic *nic);

@@ -156,6 +156,7 @@ struct nic {
 	struct frame_plan plan;
 
 	uint32_t stalled_vcs;
+	weft_time stalled_at; /* when the last of them stalled */
 };
 
 static inline struct message *nic_message_at(struct nic *nic, uint32_t index)

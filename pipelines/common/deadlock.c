@@ -3,10 +3,16 @@
 
 /*
  * A buffer (switch, input, VC) is named by the channel that fills it. A head without credits waits
- * for the buffer behind its output. That one will have room as soon as any of its own heads goes,
- * so a buffer is dead only when each of its heads waits for a dead one: the largest such set is
- * what is left when all have been taken out that can move. Whoever follows heads inside that set
- * comes round a circle.
+ * for room in the buffer behind its output. Room is what the buffer holds without the queues in it
+ * that cannot move: so a queue is dead if its head finds no room even when all others have left.
+ * The largest set of such queues is what is left when all have been taken out that can move. What
+ * is under way, and credits that are not granted yet, only make room in buffers that are not full
+ * of dead queues, so the search needs no regard to time: a circle found while everything else runs
+ * on stays for ever. Following dead heads leads round a circle.
+ *
+ * Where credits are granted only when something leaves a buffer (deadlock_view.leaves), a buffer of
+ * nothing but dead queues grants no more, even if it has room. That is known once nothing is under
+ * way between it and its sender.
  */
 
 #include "deadlock.h"
@@ -16,63 +22,76 @@
 
 /* --- heads that wait --- */
 
+/* A host's own "buffer": nothing waits for it. */
+#define HOST_BIT (UINT32_C(1) << 31)
+
 static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
 {
 	return (at * SWITCH_PORTS_MAX + input) * FRAME_VCS_MAX + vc;
 }
 
-static bool has_waited(const struct deadlock_view *view, const struct voq *queue, weft_time age_ps)
+/* Adds a head that waits for a switch behind 'from'; hosts take what comes. */
+static int add_head(const struct deadlock_view *view, struct topology_port from, unsigned vc,
+	const struct credit_tx *tx, struct deadlock_head head, struct deadlock_heads *heads)
 {
-	return queue->stalled_at != 0 && view->now - queue->stalled_at >= age_ps;
-}
-
-static bool waits(const struct deadlock_view *view, weft_time age_ps, const struct weft_switch *sw,
-	const struct voq *queue, unsigned output)
-{
-	const struct weft_packet *head = queue->head;
-
-	return !credit_suffices(&sw->port[output].link.tx[head->vc_next], head->blocks) &&
-	       (age_ps == 0 || has_waited(view, queue, age_ps));
-}
-
-/* The buffer that the head of a queue for 'output' waits for; UINT32_MAX if it does not wait, or
- * for a host, which takes what comes. */
-static uint32_t awaited(const struct deadlock_view *view, weft_time age_ps, uint32_t at,
-	const struct voq *queue, unsigned output)
-{
-	const struct topology_port from = {DEVICE_SWITCH, at, (uint8_t)output};
 	struct topology_port to;
 
-	if (!waits(view, age_ps, view->sw[at], queue, output) ||
-		!topology_peer(view->topology, from, &to) || to.kind != DEVICE_SWITCH)
-		return UINT32_MAX;
-	return buffer_of(to.device, to.port, queue->head->vc_next);
+	if (!topology_peer(view->topology, from, &to) || to.kind != DEVICE_SWITCH)
+		return 0;
+	if (deadlock_heads_reserve(heads, heads->count + 1) < 0)
+		return -ENOMEM;
+	head.awaits = buffer_of(to.device, to.port, vc);
+	head.sent = tx->sent;
+	head.limit = tx->limit;
+	heads->head[heads->count++] = head;
+	return 0;
 }
 
-/* Adds the heads of a buffer, unless one of them can move, and so the buffer. */
-static int add_buffer(const struct deadlock_view *view, weft_time age_ps, uint32_t at,
+static int add_queue(const struct deadlock_view *view, weft_time age_ps, struct topology_port from,
 	unsigned input, unsigned vc, struct deadlock_heads *heads)
 {
-	const struct weft_switch *sw = view->sw[at];
-	size_t before = heads->count;
+	const struct weft_switch *sw = view->sw[from.device];
+	const struct voq *queue = &switch_queues(sw, from.port, input)[vc];
+	const struct weft_packet *packet = queue->head;
+	const struct credit_rx *rx = &sw->port[input].link.rx[vc];
+	const struct credit_tx *tx;
+	struct deadlock_head head = {.buffer = buffer_of(from.device, input, vc),
+		.output = from.port,
+		.room = rx->capacity,
+		.stored = credit_stored(rx),
+		.received = rx->received,
+		.granted = rx->granted,
+		.leaves = view->leaves == NULL || view->leaves(view->ctx, from.device, input),
+		.queued = queue->blocks};
 
-	for (unsigned output = 0; output < sw->ports; output++) {
-		const struct voq *queue = &switch_queues(sw, output, input)[vc];
-		uint32_t to;
+	if (packet == NULL || packet->out_port != from.port)
+		return 0;
+	tx = &sw->port[from.port].link.tx[packet->vc_next];
+	if (credit_suffices(tx, packet->blocks))
+		return 0;
+	if (queue->stalled_at != 0 && queue->stalled_at < view->now)
+		head.waited_ps = view->now - queue->stalled_at;
+	head.needs = packet->blocks;
+	return head.waited_ps < age_ps ? 0 : add_head(view, from, packet->vc_next, tx, head, heads);
+}
 
-		if (queue->head == NULL || queue->head->out_port != output)
-			continue;
-		to = awaited(view, age_ps, at, queue, output);
-		if (to == UINT32_MAX) {
-			heads->count = before;
-			return 0;
-		}
-		if (deadlock_heads_reserve(heads, heads->count + 1) < 0)
-			return -ENOMEM;
-		heads->head[heads->count++] =
-			(struct deadlock_head){buffer_of(at, input, vc), to, output};
+static int add_output(const struct deadlock_view *view, weft_time age_ps, struct topology_port from,
+	struct deadlock_heads *heads)
+{
+	const struct weft_switch *sw = view->sw[from.device];
+	const struct switch_output *output = &sw->port[from.port].output;
+	int result = 0;
+
+	for (uint64_t inputs = output->stalled | output->ready; inputs != 0; inputs &= inputs - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(inputs);
+		unsigned vcs = switch_stalled_vcs(sw, from.port, input) |
+			       switch_ready_vcs(sw, from.port, input);
+
+		for (; vcs != 0 && result == 0; vcs &= vcs - 1)
+			result = add_queue(
+				view, age_ps, from, input, (unsigned)__builtin_ctz(vcs), heads);
 	}
-	return 0;
+	return result;
 }
 
 int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count)
@@ -99,11 +118,25 @@ int deadlock_collect(
 
 	for (uint32_t at = 0; at < view->topology->switches; at++) {
 		const struct weft_switch *sw = view->sw[at];
-		unsigned buffers = sw != NULL ? (unsigned)sw->ports * sw->vcs : 0;
 
-		for (unsigned i = 0; i < buffers && result == 0; i++)
-			result = add_buffer(view, age_ps, at, i / sw->vcs, i % sw->vcs, heads);
+		for (unsigned port = 0; sw != NULL && port < sw->ports && result == 0; port++)
+			result = add_output(view, age_ps,
+				(struct topology_port){DEVICE_SWITCH, at, (uint8_t)port}, heads);
 	}
+	return result;
+}
+
+int deadlock_collect_host(const struct deadlock_view *view, uint32_t host,
+	const struct link_end *link, uint32_t vcs, uint32_t needs, weft_time since,
+	struct deadlock_heads *heads)
+{
+	const struct deadlock_head head = {
+		.buffer = HOST_BIT | host, .needs = needs, .waited_ps = view->now - since};
+	int result = 0;
+
+	for (; vcs != 0 && result == 0; vcs &= vcs - 1)
+		result = add_head(view, (struct topology_port){DEVICE_HOST, host, 0},
+			(unsigned)__builtin_ctz(vcs), &link->tx[__builtin_ctz(vcs)], head, heads);
 	return result;
 }
 
@@ -117,11 +150,11 @@ void deadlock_heads_free(struct deadlock_heads *heads)
 
 /* Sorted heads: those of a buffer lie together. */
 struct search {
-	const struct deadlock_head *head;
+	struct deadlock_head *head;
 	size_t count;
-	size_t *to;    /* by head: the first head of the buffer that it waits for; 'count': none */
-	bool *moves;   /* by the first head of a buffer: something in it will go */
-	bool *visited; /* likewise: the walk came by */
+	size_t *first;  /* by head: the first head of its own buffer */
+	size_t *to;     /* and of the buffer that it waits for; 'count': none */
+	uint64_t *held; /* by the first head of a buffer: blocks of its dead queues */
 };
 
 static int compare(const void *a, const void *b)
@@ -130,7 +163,9 @@ static int compare(const void *a, const void *b)
 
 	if (x->buffer != y->buffer)
 		return x->buffer < y->buffer ? -1 : 1;
-	return x->output < y->output ? -1 : x->output > y->output;
+	if (x->output != y->output)
+		return x->output < y->output ? -1 : 1;
+	return x->awaits < y->awaits ? -1 : x->awaits > y->awaits;
 }
 
 /* The first head of a buffer; 'count': it has none, and can move. */
@@ -149,75 +184,98 @@ static size_t first_of(const struct search *search, uint32_t buffer)
 	return low < search->count && search->head[low].buffer == buffer ? low : search->count;
 }
 
-static bool is_first(const struct search *search, size_t at)
+static void begin_search(struct search *search)
 {
-	return at == 0 || search->head[at - 1].buffer != search->head[at].buffer;
+	for (size_t at = 0; at < search->count; at++) {
+		struct deadlock_head *head = &search->head[at];
+
+		search->first[at] =
+			at > 0 && head[-1].buffer == head->buffer ? search->first[at - 1] : at;
+		search->to[at] = first_of(search, head->awaits);
+		search->held[search->first[at]] += head->queued;
+		head->dead = true;
+	}
 }
 
-static bool can_move(const struct search *search, size_t first)
+/* Nothing leaves the buffer that the head waits for, and nothing is under way to it or back. */
+static bool is_quiet(const struct search *search, size_t at)
 {
-	size_t at = first;
+	size_t to = search->to[at];
+	const struct deadlock_head *head = &search->head[at], *buffer = &search->head[to];
 
-	do {
-		if (search->to[at] == search->count || search->moves[search->to[at]])
-			return true;
-	} while (++at < search->count && !is_first(search, at));
-	return false;
+	return !buffer->leaves && buffer->stored == search->held[to] &&
+	       buffer->received == head->sent && buffer->granted == head->limit;
 }
 
-/* Takes out what can move, and what can move then, until nothing changes; the first head that is
- * left, 'count': none. */
+static bool can_move(const struct search *search, size_t at)
+{
+	size_t to = search->to[at];
+
+	if (to == search->count || search->held[to] == 0)
+		return true;
+	return search->held[to] + search->head[at].needs <= search->head[to].room &&
+	       !is_quiet(search, at);
+}
+
+/* Takes out what can move, and what can move then, until nothing changes. A dead head of a switch;
+ * 'count': none. */
 static size_t find_dead(struct search *search)
 {
-	size_t first;
+	size_t dead;
 	bool changed;
 
 	do {
 		changed = false;
-		first = search->count;
+		dead = search->count;
 		for (size_t at = search->count; at-- > 0;) {
-			if (!is_first(search, at) || search->moves[at])
+			struct deadlock_head *head = &search->head[at];
+
+			if (!head->dead)
 				continue;
-			search->moves[at] = can_move(search, at);
-			changed = changed || search->moves[at];
-			first = search->moves[at] ? first : at;
+			if (can_move(search, at)) {
+				head->dead = false;
+				search->held[search->first[at]] -= head->queued;
+				changed = true;
+			} else if (!deadlock_is_host(head)) {
+				dead = at;
+			}
 		}
-	} while (changed && first != search->count);
-	return first;
+	} while (changed);
+	return dead;
 }
 
-/* The first head of a buffer on the circle that a dead one leads to. */
-static size_t walk(struct search *search, size_t dead)
+/* The first dead head in the buffer that a dead one waits for. */
+static size_t next_dead(const struct search *search, size_t at)
 {
-	while (!search->visited[dead]) {
-		search->visited[dead] = true;
-		dead = search->to[dead];
-	}
-	return dead;
+	for (at = search->to[at]; !search->head[at].dead; at++)
+		;
+	return at;
 }
 
 /* The port that fills the buffer. */
 static struct topology_port sender_of(const struct topology *topology, uint32_t buffer)
 {
-	const struct topology_port at = {DEVICE_SWITCH, buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX,
-		(uint8_t)(buffer / FRAME_VCS_MAX % SWITCH_PORTS_MAX)};
-	struct topology_port sender = at;
+	struct topology_port at = deadlock_input(buffer), sender = at;
 
 	topology_peer(topology, at, &sender);
 	return sender;
 }
 
-static unsigned list_circle(const struct search *search, size_t in, const struct topology *topology,
+/* The circle that a dead head leads to: after as many steps as there are heads one is in it. */
+static unsigned list_circle(const struct search *search, size_t at, const struct topology *topology,
 	struct topology_port *cycle, unsigned room)
 {
 	unsigned count = 0;
-	size_t at = in;
+	size_t in;
 
+	for (size_t step = 0; step < search->count; step++)
+		at = next_dead(search, at);
+	in = at;
 	do {
 		if (count < room)
 			cycle[count] = sender_of(topology, search->head[at].buffer);
 		count++;
-		at = search->to[at];
+		at = next_dead(search, at);
 	} while (at != in);
 	return count;
 }
@@ -227,65 +285,38 @@ int deadlock_search(struct deadlock_heads *heads, const struct topology *topolog
 {
 	struct search search = {.head = heads->head,
 		.count = heads->count,
+		.first = calloc(heads->count + 1, sizeof(*search.first)),
 		.to = calloc(heads->count + 1, sizeof(*search.to)),
-		.moves = calloc(heads->count + 1, sizeof(bool)),
-		.visited = calloc(heads->count + 1, sizeof(bool))};
-	bool memory = search.to != NULL && search.moves != NULL && search.visited != NULL;
+		.held = calloc(heads->count + 1, sizeof(*search.held))};
+	bool memory = search.first != NULL && search.to != NULL && search.held != NULL;
 	unsigned found = 0;
 
-	if (heads->count > 0)
-		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
-	if (memory) {
+	if (memory && heads->count > 0) {
 		size_t dead;
 
-		for (size_t at = 0; at < search.count; at++)
-			search.to[at] = first_of(&search, search.head[at].awaits);
+		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
+		begin_search(&search);
 		dead = find_dead(&search);
 		if (dead != search.count)
-			found = list_circle(&search, walk(&search, dead), topology, cycle, room);
+			found = list_circle(&search, dead, topology, cycle, room);
 	}
+	free(search.first);
 	free(search.to);
-	free(search.moves);
-	free(search.visited);
+	free(search.held);
 	return memory ? (int)found : -ENOMEM;
 }
 
-unsigned deadlock_find(const struct deadlock_view *view, weft_time age_ps,
-	struct topology_port *cycle, unsigned room)
+struct topology_port deadlock_input(uint32_t buffer)
 {
-	struct deadlock_heads heads = {0};
-	int count = 0;
-
-	if (deadlock_collect(view, age_ps, &heads) == 0)
-		count = deadlock_search(&heads, view->topology, cycle, room);
-	deadlock_heads_free(&heads);
-	return count > 0 ? (unsigned)count : 0;
+	if ((buffer & HOST_BIT) != 0)
+		return (struct topology_port){DEVICE_HOST, buffer & ~HOST_BIT, 0};
+	return (struct topology_port){DEVICE_SWITCH, buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX,
+		(uint8_t)(buffer / FRAME_VCS_MAX % SWITCH_PORTS_MAX)};
 }
 
-static bool has_old_head(const struct deadlock_view *view, const struct weft_switch *sw,
-	unsigned output, weft_time age_ps)
+bool deadlock_is_host(const struct deadlock_head *head)
 {
-	for (uint64_t inputs = sw->port[output].output.stalled; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
-		const struct voq *queue = switch_queues(sw, output, input);
-
-		for (uint32_t vcs = switch_stalled_vcs(sw, output, input); vcs != 0; vcs &= vcs - 1)
-			if (has_waited(view, &queue[__builtin_ctz(vcs)], age_ps))
-				return true;
-	}
-	return false;
-}
-
-bool deadlock_is_possible(const struct deadlock_view *view, weft_time age_ps)
-{
-	for (uint32_t at = 0; at < view->topology->switches; at++) {
-		const struct weft_switch *sw = view->sw[at];
-
-		for (unsigned output = 0; sw != NULL && output < sw->ports; output++)
-			if (has_old_head(view, sw, output, age_ps))
-				return true;
-	}
-	return false;
+	return (head->buffer & HOST_BIT) != 0;
 }
 
 int deadlock_result(const struct deadlock_circle *circle, const struct topology *topology,

@@ -3,6 +3,7 @@
 #include "real_fabric_result.h"
 
 #include "real_fabric_control.h"
+#include "real_fabric_deadlock.h"
 #include "real_fabric_entries.h"
 #include "real_fabric_rest.h"
 #include "real_lateness.h"
@@ -452,8 +453,8 @@ int real_fabric_count(
 	real_entries_read(fabric, false);
 	real_flows_read(fabric);
 	run_result_set_wall(result, (double)clock_span(&fabric->clock, running) / (double)PS_PER_S);
-	if (deadlock_result(&fabric->circle, fabric->options.topology, result) < 0 ||
-		add_window(fabric, whole, result) < 0 || add_all_links(fabric, result, running) < 0)
+	if (real_deadlock_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
+		add_all_links(fabric, result, running) < 0)
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);
 	return 0;

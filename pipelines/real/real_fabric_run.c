@@ -11,6 +11,7 @@
 
 #include "poll_yield.h"
 #include "real_fabric_control.h"
+#include "real_fabric_deadlock.h"
 #include "real_fabric_entries.h"
 #include "real_fabric_hosts.h"
 #include "real_fabric_knobs.h"
@@ -189,6 +190,7 @@ static bool is_half_over(const struct real_fabric *fabric, weft_time now)
 static void take_middle(struct real_fabric *fabric)
 {
 	real_entries_read(fabric, false);
+	real_deadlock_middle(fabric);
 	measure_window_middle(&fabric->work->window);
 }
 
@@ -223,6 +225,11 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric->measure_from = now + measure->warmup_ps;
 	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : REAL_MEASURING;
 	begin_measuring(fabric, now, true);
+	real_deadlock_begin(fabric, duration == WEFT_TIME_NEVER
+					    ? duration
+					    : run_result_minus(duration, measure->warmup_ps));
+	fabric->stop_seen = false;
+	fabric->hurried_at = 0;
 	give_order(fabric, REAL_ORDER_START);
 }
 
@@ -236,6 +243,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	real_totals_read(fabric, now, &totals);
 	real_entries_read(fabric, false);
 	measure_window_end(&fabric->work->window, &totals);
+	real_deadlock_look(fabric, now, 0);
 	fabric->ended_at = now;
 	fabric->arrived_at = now;
 	fabric->phase = REAL_DRAINING;
@@ -287,6 +295,10 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 		return true;
 	if (fabric->incomplete)
 		return now - fabric->ended_at >= HURRY_WAIT_PS;
+	if (fabric->hurried_at != 0 && now - fabric->hurried_at >= HURRY_WAIT_PS) {
+		fabric->incomplete = true;
+		return true;
+	}
 	return now - fabric->arrived_at >= DRAIN_WAIT_PS || now - fabric->ended_at >= DRAIN_MOST_PS;
 }
 
@@ -328,8 +340,8 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	}
 }
 
-/* On a stop signal traffic stops; packets under way are still delivered. True when the run is over.
- */
+/* On a stop signal traffic stops; packets under way are still delivered, for a short while if the
+ * traffic had its own end. True when the run is over. */
 static bool watch_stop(struct real_fabric *fabric, weft_time now)
 {
 	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
@@ -341,7 +353,10 @@ static bool watch_stop(struct real_fabric *fabric, weft_time now)
 	if (fabric->phase != REAL_DRAINING) {
 		fabric->incomplete = fabric->traffic_until != WEFT_TIME_NEVER;
 		stop_traffic(fabric, now);
+	} else if (!fabric->stop_seen) {
+		fabric->hurried_at = now;
 	}
+	fabric->stop_seen = true;
 	return false;
 }
 
@@ -402,9 +417,7 @@ bool real_lead(struct real_fabric *fabric)
 		return false;
 	over = watch(fabric, now);
 	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
-	/* Not with several loops: the others change the switches meanwhile. */
-	if (fabric->loops == 1 && now >= fabric->deadlock_due)
-		real_deadlock_check(fabric, now);
+	real_deadlock_check(fabric, now);
 	serve_command(fabric, now);
 	real_shortage_check(fabric, now);
 	return (over && !fabric->serving) || watch_stop(fabric, now);
@@ -476,6 +489,7 @@ static void run_workers(struct real_fabric *fabric)
 		rte_eal_remote_launch(work, &fabric->worker[next++], lcore);
 	work(&fabric->worker[0]);
 	rte_eal_mp_wait_lcore();
+	real_deadlock_look(fabric, clock_now(&fabric->clock), 0);
 	real_control_stop(fabric);
 	real_rest_close(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);

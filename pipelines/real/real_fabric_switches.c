@@ -8,10 +8,8 @@
 
 #include "congestion_setup.h"
 #include "real_fabric_control.h"
+#include "real_fabric_deadlock.h"
 #include "real_fabric_links.h"
-
-/* Without a watchdog heads count that have waited for half of what it takes by default. */
-#define PATIENCE_PS (50 * PS_PER_MS)
 
 static void count_switches(struct real_fabric *fabric)
 {
@@ -195,20 +193,6 @@ static int list_polled(struct real_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
-/* When the switches are there. */
-static int prepare_deadlock(struct real_fabric *fabric, struct fault *fault)
-{
-	weft_time watchdog = fabric->options.run->watchdog_ps;
-
-	fabric->deadlock_age = (watchdog < PATIENCE_PS ? watchdog : PATIENCE_PS) / 2;
-	fabric->sw = calloc(fabric->options.topology->switches + 1u, sizeof(struct weft_switch *));
-	if (fabric->sw == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
-	for (unsigned i = 0; i < fabric->switch_count; i++)
-		fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;
-	return 0;
-}
-
 int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 {
 	const bool *here = fabric->options.switch_here;
@@ -227,7 +211,7 @@ int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 	}
 	if (result == 0)
 		result = list_polled(fabric, fault);
-	return result == 0 ? prepare_deadlock(fabric, fault) : result;
+	return result == 0 ? real_deadlock_open(fabric, fault) : result;
 }
 
 void real_switches_destroy(struct real_fabric *fabric)
@@ -243,15 +227,5 @@ void real_switches_destroy(struct real_fabric *fabric)
 	}
 	free(fabric->polled);
 	free(fabric->switches);
-	free(fabric->sw);
-}
-
-void real_deadlock_check(struct real_fabric *fabric, weft_time now)
-{
-	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now};
-
-	fabric->deadlock_due = now + fabric->deadlock_age / 4;
-	if (fabric->circle.channels == 0 && deadlock_is_possible(&view, fabric->deadlock_age))
-		fabric->circle.channels = deadlock_find(
-			&view, fabric->deadlock_age, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
+	real_deadlock_close(fabric);
 }

@@ -25,6 +25,7 @@
 #include "real_fabric.h"
 #include "real_pools.h"
 #include "run_goal.h"
+#include "starvation.h"
 #include "switch_metrics.h"
 #include "tap.h"
 
@@ -72,7 +73,8 @@ struct real_host {
 	int tap;                  /* -1: none */
 	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
-	bool made_netns; /* of its edge: to be removed again */
+	struct starvation_transit middle; /* of the measuring */
+	bool made_netns;                  /* of its edge: to be removed again */
 	const struct run_config_edge *edge;
 };
 
@@ -178,13 +180,17 @@ struct real_fabric {
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
-	uint64_t arrived; /* messages, when it was looked at last while draining */
+	weft_time hurried_at; /* a signal came after the traffic had ended; 0: none did */
+	uint64_t arrived;     /* messages, when it was looked at last while draining */
 	weft_time arrived_at;
 	bool incomplete;
+	bool stop_seen;                /* the signal has been acted on */
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
-	weft_time deadlock_age;        /* heads that have waited for less do not count */
+	weft_time deadlock_period;     /* between looks (real_fabric_deadlock.h) */
 	weft_time deadlock_due;        /* the next look */
+	weft_time starved_after;       /* the wait from which on hosts and queues are starved */
+	struct deadlock_heads starved; /* that were seen */
 	struct deadlock_circle circle; /* the first one that was found */
 	struct real_shortage shortage;
 };

@@ -203,6 +203,8 @@ void run_result_free(struct run_result *result)
 	run_link_series_free(&result->link_series);
 	free(result->sw);
 	free(result->cycle);
+	free(result->starved);
+	free(result->pool);
 	free(result->host);
 	for (unsigned i = 0; i < result->entries; i++)
 		free(result->entry[i].flow);
@@ -514,6 +516,9 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	if (result->host_count > 0)
 		json_object_set_new(root, "hosts", hosts_json(result));
 	json_object_set_new(root, "checks", checks_json(result));
+	json_object_set_new(root, "starved", run_result_starved_json(result));
+	if (result->pools > 0)
+		json_object_set_new(root, "filling", run_result_pools_json(result));
 	json_object_set_new(root, "counters", run_result_counters_json(result));
 	json_object_set_new(root, "fingerprint",
 		result->fingerprinted ? json_string(fingerprint) : json_null());

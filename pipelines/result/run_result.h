@@ -91,6 +91,22 @@ struct run_cycle {
 	char from[64];
 };
 
+/* A host, or the queue of an input port for an output, that got nothing for long
+ * (starvation.h). */
+struct run_starved {
+	char host[64];              /* "": a queue */
+	char input[64], output[64]; /* ports */
+	uint64_t waited_ns;
+	bool stuck; /* it will never move: it waits for a circle of waiting */
+};
+
+/* A host whose in-transit buffer fills: in the second half of the measuring more came than left
+ * (starvation.h). */
+struct run_pool {
+	char host[64];
+	uint64_t came, left; /* data frames; wormhole: messages */
+};
+
 /* Messages at a host, at the end of the run (wormhole). */
 struct run_host {
 	char name[64];
@@ -203,6 +219,11 @@ struct run_result {
 	bool deadlock;
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
+	bool starvation_known; /* the run was long enough; else the list has only what is stuck */
+	struct run_starved *starved;
+	unsigned starved_count;
+	struct run_pool *pool;
+	unsigned pools;
 	/* Messages that reached their host and got no further, because its TAP did not take them.
 	 * They are among messages.dropped, not among messages.delivered. */
 	uint64_t behind;
@@ -330,6 +351,8 @@ int run_result_add_links(struct run_result *result, const struct topology *topol
 int run_result_add_cycle(struct run_result *result, const struct topology *topology,
 	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
+struct run_starved *run_result_add_starved(struct run_result *result); /* hosts first */
+struct run_pool *run_result_add_pool(struct run_result *result);
 struct run_entry *run_result_add_entry(struct run_result *result);
 struct run_flow *run_entry_add_flow(struct run_entry *entry);
 /* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */

@@ -109,6 +109,7 @@ json_t *run_result_part_json(const struct run_result *result)
 		json_pack("[I,I]", (json_int_t)result->from_ns, (json_int_t)result->to_ns));
 	json_object_set_new(part, "traffic", run_result_entries_part(result));
 	json_object_set_new(part, "reasons", run_result_reasons_part(result));
+	json_object_set_new(part, "starved", run_result_starved_part(result));
 	return part;
 }
 
@@ -302,6 +303,8 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 		result = run_result_add_entries(into, json_object_get(part, "traffic"));
 	if (result == 0)
 		result = run_result_add_reasons(into, json_object_get(part, "reasons"));
+	if (result == 0)
+		result = run_result_add_starved_part(into, json_object_get(part, "starved"));
 	if (into->wall.seconds > 0)
 		into->wall.packet_hops_per_second =
 			(double)into->wall.packet_hops / into->wall.seconds;

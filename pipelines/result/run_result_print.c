@@ -9,7 +9,7 @@
 #include "adaptive_routing.h"
 #include "clock_offset.h"
 #include "run_fidelity.h"
-#include "run_result.h"
+#include "run_result_private.h"
 
 #define NS_PER_S 1e9
 
@@ -277,6 +277,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 			print_entry(&result->entry[i], i, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);
+	run_result_print_starved(result, out);
 	print_counters(result, out);
 	if (run->clock == RUN_CLOCK_REAL)
 		run_fidelity_print(result, run->hello_ps, out);

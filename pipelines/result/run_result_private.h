@@ -24,6 +24,15 @@ json_t *run_result_reasons_json(const struct run_result *result);
 json_t *run_result_reasons_part(const struct run_result *result);
 int run_result_add_reasons(struct run_result *into, const json_t *reasons);
 
+/* Arrays; of the first one 'null' if the run was too short to tell. */
+json_t *run_result_starved_json(const struct run_result *result);
+json_t *run_result_pools_json(const struct run_result *result);
+/* The circle and what is starved, as a part has them, and back. -EINVAL, -ENOMEM. */
+json_t *run_result_starved_part(const struct run_result *result);
+int run_result_add_starved_part(struct run_result *into, const json_t *part);
+/* Lines, if there is something of it. */
+void run_result_print_starved(const struct run_result *result, FILE *out);
+
 /* A zeroed element more; NULL without memory. 'array' is the address of the pointer to the
  * elements. */
 void *run_result_grow(void *array, unsigned *count, size_t size);

@@ -442,6 +442,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 		if (fabric->sw[at] != NULL)
 			switch_congestion_end(fabric->sw[at]);
 	free(fabric->sw);
+	deadlock_heads_free(&fabric->starved);
 	virtual_parts_destroy(fabric);
 	virtual_links_destroy(fabric);
 	virtual_cn_close(fabric);

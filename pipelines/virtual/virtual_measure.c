@@ -371,6 +371,16 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 	return 0;
 }
 
+static int add_starved(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	weft_time measured = run_result_minus(fabric->now, fabric->measure_from);
+	weft_time patience = starvation_patience(fabric->topology, fabric->run, measured);
+	int code =
+		starvation_result(&fabric->starved, fabric->topology, patience, measured, result);
+
+	return code == 0 ? virtual_transit_judge(fabric, result) : code;
+}
+
 void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream)
 {
 	fabric->window.stream = stream;
@@ -404,6 +414,7 @@ int virtual_fabric_result(
 	run_result_set_wall(result, fabric->wall_seconds);
 	if (add_workers(fabric, result) < 0 ||
 		deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
+		add_starved(fabric, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||
 		(run_config_measures_links(fabric->run) &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||

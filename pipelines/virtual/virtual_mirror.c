@@ -102,8 +102,9 @@ static void pass_control(struct mirror *mirror, struct virtual_host *host)
 	PASS(mirror, source->cc.throttled_ns);
 }
 
-static void pass_itb(struct mirror *mirror, struct datagram *nic)
+static void pass_itb(struct mirror *mirror, struct virtual_host *host)
 {
+	struct datagram *nic = &host->nic;
 	struct itb *itb = nic->itb;
 
 	PASS(mirror, itb->absorbed);
@@ -114,6 +115,7 @@ static void pass_itb(struct mirror *mirror, struct datagram *nic)
 	PASS(mirror, itb->pool.peak);
 	PASS(mirror, nic->refused);
 	PASS(mirror, nic->misrouted);
+	PASS(mirror, host->middle);
 }
 
 static void pass_host(struct mirror *mirror, const struct virtual_fabric *fabric, uint32_t number)
@@ -133,7 +135,7 @@ static void pass_host(struct mirror *mirror, const struct virtual_fabric *fabric
 	if (fabric->answers)
 		pass_control(mirror, &fabric->host[number]);
 	if (nic->itb != NULL)
-		pass_itb(mirror, nic);
+		pass_itb(mirror, &fabric->host[number]);
 	if (nic->recovery != NULL) {
 		PASS(mirror, nic->recovery->retransmitted);
 		PASS(mirror, nic->recovery->reported);

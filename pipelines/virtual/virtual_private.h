@@ -20,6 +20,7 @@
 #include "measure_window.h"
 #include "order_wait.h"
 #include "run_goal.h"
+#include "starvation.h"
 #include "switch.h"
 #include "traffic.h"
 #include "virtual_fabric.h"
@@ -121,7 +122,8 @@ struct virtual_host {
 	weft_time next_ps;      /* its next message falls due; WEFT_TIME_NEVER: none */
 	struct traffic **source;
 	uint32_t sources;
-	uint16_t next_destination; /* likely, of the next message */
+	uint16_t next_destination;        /* likely, of the next message */
+	struct starvation_transit middle; /* of the measuring */
 	struct datagram nic;
 	/* With fabric->answers. */
 	struct answers answers;
@@ -286,7 +288,8 @@ struct virtual_fabric {
 	struct virtual_ends ends;
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;
-	virtual_trace_fn *watch; /* called for every frame; NULL: none */
+	struct deadlock_heads starved; /* starvation.h; the first part's */
+	virtual_trace_fn *watch;       /* called for every frame; NULL: none */
 	void *watch_ctx;
 };
 

@@ -4,6 +4,7 @@
 /* Phases of a virtual run: events up to the next moment at which something is measured. */
 
 #include "virtual_cn.h"
+#include "virtual_deadlock.h"
 #include "virtual_dispatch.h"
 #include "virtual_goal.h"
 #include "virtual_host.h"
@@ -15,11 +16,14 @@
 #include "virtual_ranks.h"
 #include "virtual_switch.h"
 #include "virtual_threads.h"
+#include "virtual_transit.h"
 
 /* Events between checks of the stop flag, which are few milliseconds even where each touches new
  * memory; and of such checks between two progress reports. */
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
+/* Looks for deadlocks during a run, or the time of the watchdog. */
+#define LOOKS 16
 
 /* Of packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
@@ -107,23 +111,6 @@ static bool is_over(const struct run_loop *loop)
 	       fabric->now >= virtual_goal_end(fabric);
 }
 
-/* Keeps a circle of heads that have waited for so long, if there is one. */
-static void find_deadlock(struct virtual_fabric *fabric, weft_time age_ps)
-{
-	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
-	struct deadlock_heads heads = {0};
-	int channels = deadlock_collect(&view, age_ps, &heads);
-
-	fabric->failed = fabric->failed || channels < 0;
-	virtual_ranks_collect(fabric, &heads);
-	channels =
-		deadlock_search(&heads, fabric->topology, fabric->circle.port, DEADLOCK_CIRCLE_MAX);
-	/* A rank that took this for no circle would go another way than the others. */
-	fabric->failed = fabric->failed || channels < 0;
-	fabric->circle.channels = channels > 0 ? (unsigned)channels : 0;
-	deadlock_heads_free(&heads);
-}
-
 static bool has_events(struct virtual_fabric *fabric)
 {
 	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
@@ -200,17 +187,13 @@ static void run_until(struct run_loop *loop, weft_time limit)
 	set_time(fabric, fabric->now);
 	if (stands_still(fabric, limit)) {
 		fabric->deadlock = true;
-		find_deadlock(fabric, 0);
 		return;
 	}
 	set_time(fabric, limit);
 }
 
-/* A circle of heads that have waited for half the watchdog's time will last until the watchdog. */
-static void watch(struct virtual_fabric *fabric)
+static void poll_watchdogs(struct virtual_fabric *fabric)
 {
-	if (fabric->circle.channels == 0)
-		find_deadlock(fabric, fabric->run->watchdog_ps / 2);
 	for (uint32_t at = 0; at < fabric->switches; at++) {
 		struct virtual_fabric *part;
 
@@ -252,6 +235,7 @@ static void take_middle(struct virtual_fabric *fabric)
 {
 	count_sources(fabric);
 	virtual_entries_read(fabric);
+	virtual_transit_middle(fabric);
 	measure_window_middle(&fabric->window);
 }
 
@@ -265,13 +249,29 @@ static weft_time next_measured(const struct run_loop *loop, weft_time until)
 	return fabric->now < loop->middle ? earlier(next, loop->middle) : next;
 }
 
+/* For so long the run measures, if nothing ends it. */
+static weft_time time_of_measuring(const struct virtual_fabric *fabric)
+{
+	const struct run_config_measure *measure = &fabric->run->measure;
+
+	return run_result_minus(measure->duration_ps, measure->warmup_ps);
+}
+
+/* Looks at heads that have waited since the last looks but one, before the watchdog frees them. */
+static void watch(struct virtual_fabric *fabric, weft_time period)
+{
+	virtual_deadlock_look(fabric, 2 * period, time_of_measuring(fabric));
+	if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
+		poll_watchdogs(fabric);
+}
+
 /* Up to 'until', in steps that serve samples and watchdog. */
 static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
 	struct virtual_fabric *fabric = loop->fabric;
 	weft_time sample = fabric->run->measure.sample_ps;
-	weft_time patience = fabric->run->watchdog_ps;
-	weft_time watch_at = patience == WEFT_TIME_NEVER ? patience : fabric->now + patience / 16;
+	weft_time period = earlier(fabric->run->watchdog_ps, loop->end) / LOOKS;
+	weft_time watch_at = period > 0 ? fabric->now + period : WEFT_TIME_NEVER;
 
 	while (fabric->now < until && !is_over(loop)) {
 		weft_time next = until;
@@ -280,8 +280,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			next = next_measured(loop, until);
 		run_until(loop, earlier(next, watch_at));
 		if (fabric->now >= watch_at) {
-			watch(fabric);
-			watch_at = fabric->now + patience / 16;
+			watch(fabric, period);
+			watch_at = fabric->now + period;
 		}
 		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
 			take_sample(fabric);
@@ -335,6 +335,7 @@ static void run_phases(struct run_loop *loop)
 	if (fabric->run->measure.warmup_ps > 0)
 		warm_up(loop);
 	run_phase(loop, loop->end, true);
+	virtual_deadlock_look(fabric, 0, run_result_minus(fabric->now, fabric->measure_from));
 	abandon_sources(fabric);
 	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);

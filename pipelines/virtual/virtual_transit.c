@@ -66,6 +66,32 @@ const char *virtual_transit_check(const struct virtual_fabric *fabric)
 	return wrong;
 }
 
+static struct starvation_transit transit_of(const struct itb *itb)
+{
+	return (struct starvation_transit){itb->absorbed + itb->discarded, itb->reinjected};
+}
+
+void virtual_transit_middle(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		if (fabric->host[i].nic.itb != NULL)
+			fabric->host[i].middle = transit_of(fabric->host[i].nic.itb);
+}
+
+int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < fabric->hosts && fabric->routes.itbs && code == 0; i++) {
+		const struct virtual_host *host = &fabric->host[i];
+		struct starvation_transit end = transit_of(host->nic.itb);
+
+		code = starvation_judge_transit(
+			fabric->topology->host_at[i].name, &host->middle, &end, result);
+	}
+	return code;
+}
+
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	uint64_t peak_bytes = 0;

@@ -8,6 +8,7 @@
 #include "histogram.h"
 #include "measure_window.h"
 #include "route_choice.h"
+#include "starvation.h"
 #include "traffic.h"
 #include "wormhole_fabric.h"
 #include "wormhole_net.h"
@@ -17,6 +18,9 @@ struct wormhole_source {
 	uint32_t sources;
 	uint32_t taken;       /* messages: numbers them */
 	uint64_t unreachable; /* without a route */
+	/* Until the middle of the measuring. */
+	uint64_t stopped; /* cycles of its channel */
+	struct starvation_transit middle;
 	struct route_choice choice;
 };
 
@@ -38,6 +42,7 @@ struct wormhole_fabric {
 	struct measure_totals now;
 	struct measure_window window;
 	bool measuring;
+	uint64_t middle_at;                    /* cycle; 0: not reached */
 	uint64_t last_at;                      /* cycle of the message that was measured last */
 	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */
 	struct wormhole_entry *entry;          /* as window.entry */

@@ -63,10 +63,28 @@ void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle)
 	fabric->measuring = true;
 }
 
+static struct starvation_transit transit_of(const struct wormhole_fabric *fabric, uint32_t host)
+{
+	struct wormhole_host_counters count = wormhole_net_host(fabric->net, host);
+
+	return (struct starvation_transit){
+		count.absorbed + count.discarded, count.absorbed - count.in_transit};
+}
+
+static uint64_t stopped_of(const struct wormhole_fabric *fabric, uint32_t host)
+{
+	return wormhole_net_stopped(fabric->net, (struct topology_port){DEVICE_HOST, host, 0});
+}
+
 void wormhole_measure_middle(struct wormhole_fabric *fabric, uint64_t cycle)
 {
 	count_generated(fabric, cycle);
 	measure_window_middle(&fabric->window);
+	fabric->middle_at = cycle;
+	for (uint32_t i = 0; i < fabric->topology->hosts; i++) {
+		fabric->host[i].middle = transit_of(fabric, i);
+		fabric->host[i].stopped = stopped_of(fabric, i);
+	}
 }
 
 static void record(
@@ -231,6 +249,34 @@ static int add_hosts(const struct wormhole_fabric *fabric, struct run_result *re
 	return 0;
 }
 
+/* Hosts that had a message on their channel and were stopped all through the second half of the
+ * measuring, and those whose in-transit buffers fill. */
+static int add_starved(const struct wormhole_fabric *fabric, struct run_result *result)
+{
+	uint64_t cycles = run_result_minus(wormhole_net_now(fabric->net), fabric->middle_at);
+	int code = 0;
+
+	result->starvation_known =
+		fabric->middle_at != 0 &&
+		starvation_patience(fabric->topology, fabric->run, 0) <= cycles * fabric->cycle_ps;
+	for (uint32_t i = 0; i < fabric->topology->hosts && code == 0; i++) {
+		const struct wormhole_source *host = &fabric->host[i];
+		const char *name = fabric->topology->host_at[i].name;
+		struct starvation_transit end = transit_of(fabric, i);
+		struct run_starved *starved;
+
+		code = starvation_judge_transit(name, &host->middle, &end, result);
+		if (!result->starvation_known || stopped_of(fabric, i) - host->stopped < cycles)
+			continue;
+		starved = run_result_add_starved(result);
+		if (starved == NULL)
+			return -ENOMEM;
+		snprintf(starved->host, sizeof(starved->host), "%s", name);
+		starved->waited_ns = cycles * fabric->cycle_ps / PS_PER_NS;
+	}
+	return code;
+}
+
 static int add_cycle(const struct wormhole_fabric *fabric, struct run_result *result)
 {
 	unsigned count = wormhole_net_deadlock(fabric->net, NULL, 0);
@@ -315,6 +361,8 @@ int wormhole_fabric_result(
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
 	run_result_set_wall(result, fabric->wall_seconds);
+	if (code == 0)
+		code = add_starved(fabric, result);
 	if (code == 0 && fabric->deadlock)
 		code = add_cycle(fabric, result);
 	if (code == 0 && fabric->run->measure.hosts)

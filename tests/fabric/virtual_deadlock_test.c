@@ -6,14 +6,18 @@
 #include <string.h>
 
 #include "virtual_lab.h"
+#include "virtual_links.h"
 #include "virtual_private.h"
 
-#define RING 3
+#define RING  3
+#define FRAME 20 /* blocks */
 
 struct bed {
 	struct virtual_lab lab;
-	struct weft_packet planted[RING + 1];
+	struct weft_packet planted[2 * RING];
 	unsigned plants;
+	struct deadlock_heads heads;
+	bool quiet;
 };
 
 static const char text[] = "weft: run/1\n"
@@ -36,6 +40,7 @@ static int tear_down(void **state)
 {
 	struct bed *bed = *state;
 
+	deadlock_heads_free(&bed->heads);
 	virtual_lab_close(&bed->lab);
 	return 0;
 }
@@ -56,19 +61,45 @@ static unsigned port_to(const struct bed *bed, uint32_t at, uint32_t to)
 	return 0;
 }
 
-/* A head at switch 'at' in the buffer that its neighbour 'from' fills, for 'to'. */
-static void plant(struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool credits)
+static struct link_end *neighbour(const struct bed *bed, uint32_t at, unsigned port)
+{
+	const struct topology_port from = {DEVICE_SWITCH, at, (uint8_t)port};
+	struct topology_port peer = from;
+
+	topology_peer(bed->lab.topology, from, &peer);
+	return virtual_end_at(bed->lab.fabric, peer);
+}
+
+/* A head at switch 'at' in the buffer that its neighbour 'from' fills, for 'to', before others: a
+ * queue of so many blocks. */
+static void plant_queue(
+	struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool credits, uint32_t blocks)
 {
 	struct weft_switch *sw = bed->lab.fabric->sw[at];
 	unsigned input = port_to(bed, at, from), output = port_to(bed, at, to);
 	struct weft_packet *packet = &bed->planted[bed->plants++];
 	struct credit_tx *tx = &sw->port[output].link.tx[0];
+	struct credit_rx *rx = &sw->port[input].link.rx[0];
+	struct voq *queue = &switch_queues(sw, output, input)[0];
 
 	packet->out_port = (uint8_t)output;
-	packet->blocks = 20;
-	switch_queues(sw, output, input)[0].head = packet;
+	packet->blocks = FRAME;
+	queue->head = packet;
+	queue->blocks = blocks;
+	rx->received += blocks;
+	neighbour(bed, at, input)->tx[0].sent += blocks;
+	sw->port[output].output.stalled |= BIT64(input);
 	if (!credits)
-		tx->limit = tx->sent;
+		neighbour(bed, at, output)->rx[0].granted = tx->limit = tx->sent;
+}
+
+/* The buffer is full of it. */
+static void plant(struct bed *bed, uint32_t at, uint32_t from, uint32_t to, bool credits)
+{
+	struct weft_switch *sw = bed->lab.fabric->sw[at];
+
+	plant_queue(
+		bed, at, from, to, credits, sw->port[port_to(bed, at, from)].link.rx[0].capacity);
 }
 
 static void plant_circle(struct bed *bed)
@@ -77,17 +108,41 @@ static void plant_circle(struct bed *bed)
 		plant(bed, at, (at + RING - 1) % RING, (at + 1) % RING, false);
 }
 
-static unsigned found_of_age(const struct bed *bed, weft_time age_ps, struct topology_port *cycle)
+static bool nothing_leaves(const void *ctx, uint32_t at, unsigned input)
 {
-	const struct virtual_fabric *fabric = bed->lab.fabric;
-	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
-
-	return deadlock_find(&view, age_ps, cycle, RING);
+	return false;
 }
 
-static unsigned found(const struct bed *bed, struct topology_port *cycle)
+static unsigned found_of_age(struct bed *bed, weft_time age_ps, struct topology_port *cycle)
+{
+	const struct virtual_fabric *fabric = bed->lab.fabric;
+	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now,
+		bed->quiet ? nothing_leaves : NULL, NULL};
+	int count;
+
+	deadlock_heads_free(&bed->heads);
+	assert_int_equal(deadlock_collect(&view, age_ps, &bed->heads), 0);
+	for (uint32_t host = 0; host < RING; host++)
+		assert_int_equal(deadlock_collect_host(&view, host, &fabric->host[host].nic.link, 1,
+					 FRAME, 0, &bed->heads),
+			0);
+	count = deadlock_search(&bed->heads, fabric->topology, cycle, RING);
+	assert_in_range(count, 0, RING);
+	return (unsigned)count;
+}
+
+static unsigned found(struct bed *bed, struct topology_port *cycle)
 {
 	return found_of_age(bed, 0, cycle);
+}
+
+static unsigned count_dead(const struct bed *bed, bool hosts)
+{
+	unsigned dead = 0;
+
+	for (size_t i = 0; i < bed->heads.count; i++)
+		dead += bed->heads.head[i].dead && deadlock_is_host(&bed->heads.head[i]) == hosts;
+	return dead;
 }
 
 static void a_circle_is_named_by_the_ports_that_send_into_its_buffers(void **state)
@@ -114,25 +169,62 @@ static void an_open_chain_is_none(void **state)
 	assert_int_equal(found(bed, cycle), 0);
 }
 
-/* A buffer has room again as soon as any of its heads goes. */
-static void a_buffer_with_a_head_that_can_go_ends_the_circle(void **state)
+/* Room that the head of another queue leaves, which goes to the host, is enough. */
+static void a_buffer_that_will_have_room_ends_the_circle(void **state)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
+	uint32_t capacity;
 
 	plant_circle(bed);
-	plant(bed, 1, 0, UINT32_MAX, true);
+	capacity = bed->lab.fabric->sw[1]->port[port_to(bed, 1, 0)].link.rx[0].capacity;
+	switch_queues(bed->lab.fabric->sw[1], bed->planted[1].out_port, port_to(bed, 1, 0))[0]
+		.blocks = capacity - FRAME;
+	plant_queue(bed, 1, 0, UINT32_MAX, false, FRAME);
 	assert_int_equal(found(bed, cycle), 0);
+	assert_int_equal(count_dead(bed, false), 0);
 }
 
-static void a_head_that_waits_for_its_host_will_go(void **state)
+/* One queue of it runs on, and never leaves enough for the head that waits. */
+static void a_buffer_whose_room_does_not_suffice_is_part_of_a_circle(void **state)
+{
+	struct bed *bed = *state;
+	struct topology_port cycle[RING];
+	uint32_t capacity;
+
+	plant_circle(bed);
+	capacity = bed->lab.fabric->sw[1]->port[port_to(bed, 1, 0)].link.rx[0].capacity;
+	switch_queues(bed->lab.fabric->sw[1], bed->planted[1].out_port, port_to(bed, 1, 0))[0]
+		.blocks = capacity - FRAME + 1;
+	plant_queue(bed, 1, 0, UINT32_MAX, true, FRAME - 1);
+	assert_int_equal(found(bed, cycle), RING);
+	assert_int_equal(count_dead(bed, false), RING);
+}
+
+/* Where nothing leaves, nothing is granted. */
+static void room_that_will_not_be_granted_is_no_help(void **state)
+{
+	struct bed *bed = *state;
+	struct topology_port cycle[RING];
+
+	for (uint32_t at = 0; at < RING; at++)
+		plant_queue(bed, at, (at + RING - 1) % RING, (at + 1) % RING, false, FRAME);
+	assert_int_equal(found(bed, cycle), 0);
+	bed->quiet = true;
+	assert_int_equal(found(bed, cycle), RING);
+}
+
+static void what_leads_into_a_circle_is_dead_with_it(void **state)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
 
 	plant_circle(bed);
-	plant(bed, 1, 0, UINT32_MAX, false);
-	assert_int_equal(found(bed, cycle), 0);
+	plant(bed, 0, UINT32_MAX, 1, false);
+	plant_queue(bed, 1, UINT32_MAX, 2, false, FRAME);
+	assert_int_equal(found(bed, cycle), RING);
+	assert_int_equal(count_dead(bed, false), RING + 2);
+	assert_int_equal(count_dead(bed, true), 1); /* the buffer of the other host has room */
 }
 
 static void who_has_not_waited_long_enough_is_not_stuck(void **state)
@@ -156,8 +248,10 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		CASE(a_circle_is_named_by_the_ports_that_send_into_its_buffers),
 		CASE(an_open_chain_is_none),
-		CASE(a_buffer_with_a_head_that_can_go_ends_the_circle),
-		CASE(a_head_that_waits_for_its_host_will_go),
+		CASE(a_buffer_that_will_have_room_ends_the_circle),
+		CASE(a_buffer_whose_room_does_not_suffice_is_part_of_a_circle),
+		CASE(room_that_will_not_be_granted_is_no_help),
+		CASE(what_leads_into_a_circle_is_dead_with_it),
 		CASE(who_has_not_waited_long_enough_is_not_stuck),
 	};
 

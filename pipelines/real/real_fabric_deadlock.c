@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_fabric_deadlock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Looks during the time of the watchdog, or of what it takes by default. */
+#define LOOKS       16
+#define PATIENCE_PS (50 * PS_PER_MS)
+
+int real_deadlock_open(struct real_fabric *fabric, struct fault *fault)
+{
+	weft_time watchdog = fabric->options.run->watchdog_ps;
+
+	fabric->deadlock_period = (watchdog < PATIENCE_PS ? watchdog : PATIENCE_PS) / LOOKS;
+	fabric->sw = calloc(fabric->options.topology->switches + 1u, sizeof(struct weft_switch *));
+	if (fabric->sw == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+	/* The parts of a divided one have queues of their own, which nothing looks at. */
+	for (unsigned i = 0; i < fabric->switch_count; i++)
+		if (fabric->switches[i].division == NULL)
+			fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;
+	return 0;
+}
+
+void real_deadlock_close(struct real_fabric *fabric)
+{
+	free(fabric->sw);
+	deadlock_heads_free(&fabric->starved);
+}
+
+void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps)
+{
+	fabric->starved.count = 0;
+	fabric->circle.channels = 0;
+	fabric->starved_after =
+		starvation_patience(fabric->options.topology, fabric->options.run, measured_ps);
+}
+
+/* A frame of a host takes a block or more. */
+static int collect_hosts(const struct real_fabric *fabric, const struct deadlock_view *view,
+	weft_time age_ps, struct deadlock_heads *heads)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < fabric->host_count && result == 0; i++) {
+		const struct real_host *host = &fabric->hosts[i];
+		weft_time since;
+		uint32_t vcs = nic_stalled(host->poll->nic, &since);
+
+		if (vcs != 0 && since < view->now && view->now - since >= age_ps)
+			result = deadlock_collect_host(view, host->number,
+				nic_link(host->poll->nic), vcs, 1, since, heads);
+	}
+	return result;
+}
+
+void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age_ps)
+{
+	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now, NULL, NULL};
+	const bool alone = fabric->loops == 1 || atomic_load(&fabric->halt);
+	struct deadlock_heads heads = {0};
+	struct deadlock_circle circle;
+	int channels = -ENOMEM;
+
+	if ((!alone || deadlock_collect(&view, age_ps, &heads) == 0) &&
+		collect_hosts(fabric, &view, age_ps, &heads) == 0)
+		channels = deadlock_search(&heads, view.topology, circle.port, DEADLOCK_CIRCLE_MAX);
+	if (channels >= 0)
+		starvation_keep(&fabric->starved, &heads, fabric->starved_after);
+	circle.channels = channels > 0 ? (unsigned)channels : 0;
+	if (fabric->circle.channels == 0)
+		fabric->circle = circle;
+	deadlock_heads_free(&heads);
+}
+
+void real_deadlock_check(struct real_fabric *fabric, weft_time now)
+{
+	if (now < fabric->deadlock_due)
+		return;
+	fabric->deadlock_due = now + fabric->deadlock_period;
+	if (fabric->phase == REAL_WARMING || fabric->phase == REAL_MEASURING ||
+		fabric->phase == REAL_DRAINING)
+		real_deadlock_look(fabric, now, 2 * fabric->deadlock_period);
+}
+
+static struct starvation_transit transit_of(const struct real_host *host)
+{
+	const uint64_t *count = nic_counters(host->poll->nic);
+
+	return (struct starvation_transit){
+		count[NIC_ITB_ABSORBED] + count[NIC_ITB_DISCARDED], count[NIC_ITB_REINJECTED]};
+}
+
+void real_deadlock_middle(struct real_fabric *fabric)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		fabric->hosts[i].middle = transit_of(&fabric->hosts[i]);
+}
+
+/* A loop without a CPU explains a wait of everything that it serves. */
+static weft_time patience_of(const struct real_fabric *fabric)
+{
+	weft_time patience = fabric->starved_after;
+
+	for (unsigned i = 0; i < fabric->loops; i++) {
+		weft_time away = loop_presence_load(&fabric->worker[i].presence.away);
+
+		patience = 2 * away > patience ? 2 * away : patience;
+	}
+	return patience;
+}
+
+int real_deadlock_result(const struct real_fabric *fabric, struct run_result *result)
+{
+	const struct topology *topology = fabric->options.topology;
+	weft_time measured = run_result_minus(fabric->ended_at, fabric->measure_from);
+	int code = deadlock_result(&fabric->circle, topology, result);
+
+	if (code == 0)
+		code = starvation_result(
+			&fabric->starved, topology, patience_of(fabric), measured, result);
+	for (unsigned i = 0; i < fabric->host_count && code == 0; i++) {
+		const struct real_host *host = &fabric->hosts[i];
+		const struct starvation_transit end = transit_of(host);
+
+		code = starvation_judge_transit(
+			topology->host_at[host->number].name, &host->middle, &end, result);
+	}
+	return code;
+}

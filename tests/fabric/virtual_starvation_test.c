@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Drawn runs, of which a result must call deadlocked what is and nothing else, and name who starves
+ * (deadlock.h, starvation.h). */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "rng.h"
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+#include "virtual_parts.h"
+
+/* --- good runs --- */
+
+#define GOOD 200
+
+static bool may_deadlock(const struct drawn *drawn)
+{
+	for (unsigned i = 0; i < drawn->sets; i++)
+		if (strcmp(drawn->set[i], "routing.algorithm=minhop") == 0)
+			return true;
+	return false;
+}
+
+/* An incast of all hosts, small pools and credits for each small frame starve hosts and long frames
+ * indeed: a share of the hot spot that a few turns serve, and the defaults. */
+static void soften(struct drawn *drawn)
+{
+	drawn->set[drawn->sets++] = "measure.duration=200us";
+	drawn->set[drawn->sets++] = "switch.credits=coalesced";
+	for (unsigned i = 0; i < drawn->sets; i++)
+		if (strncmp(drawn->set[i], "nic.itb.pool=", 13) == 0)
+			drawn->set[i] = "nic.itb.pool=512KiB";
+		else if (strcmp(drawn->set[i], "traffic[1].load=40%") == 0)
+			drawn->set[i] = "traffic[1].load=3%";
+		else if (strcmp(drawn->set[i], "topology=rlft:ports=6,stages=3") == 0)
+			drawn->set[i] = "topology=rlft:ports=4,stages=3"; /* half of the time */
+}
+
+static void of_good_runs_none_is_called_deadlocked_or_starved(void **state)
+{
+	unsigned good = 0, known = 0;
+
+	for (unsigned seed = 1; good < GOOD; seed++) {
+		struct fault fault = {""};
+		struct drawn drawn;
+		json_t *result;
+		char *text;
+
+		drawn_draw(seed, &drawn);
+		if (may_deadlock(&drawn))
+			continue;
+		soften(&drawn);
+		text = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		if (text == NULL)
+			continue;
+		good++;
+		result = json_loads(text, 0, NULL);
+		if (json_is_true(json_object_get(json_object_get(result, "checks"), "deadlock")) ||
+			json_array_size(json_object_get(result, "starved")) > 0)
+			fail_msg("seed %u: %s", seed, strstr(text, "\"checks\""));
+		known += json_is_array(json_object_get(result, "starved"));
+		json_decref(result);
+		free(text);
+	}
+	assert_true(known > GOOD / 2);
+}
+
+/* --- rings --- */
+
+static const char ring[] = "weft: run/1\n"
+			   "topology: \"ring:switches=6,hosts=2\"\n"
+			   "clock: virtual\n"
+			   "watchdog: off\n"
+			   "link: {rate: 10Gbps}\n"
+			   "switch: {buffer: 8KiB, mtu: 1KiB}\n"
+			   "nic: {mtu: 1KiB}\n"
+			   "routing: {algorithm: minhop, mode: table, may-deadlock: true}\n"
+			   "measure: {duration: 2ms, sample: 200us}\n"
+			   "traffic:\n"
+			   "  - {pattern: uniform, load: 100%, message: 1KiB, stop: 200us}\n";
+
+#define RINGS 200
+
+static const char *pick(struct rng *rng, const char *const *from, unsigned count)
+{
+	return from[rng_below(rng, count)];
+}
+
+#define PICK(rng, ...)                                \
+	pick(rng, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+/* Frames that are still somewhere long after the last message was generated will never arrive. */
+static bool is_deadlocked(unsigned seed, bool *says)
+{
+	struct virtual_lab lab;
+	struct rng rng;
+	char topology[64];
+	bool is;
+
+	rng_init(&rng, seed, 0, 0);
+	snprintf(topology, sizeof(topology), "topology=ring:switches=%u,hosts=%u",
+		3 + (unsigned)rng_below(&rng, 8), 1 + (unsigned)rng_below(&rng, 3));
+	virtual_lab_open(&lab, ring,
+		VIRTUAL_LAB_SET(topology,
+			PICK(&rng, "switch.buffer=4KiB", "switch.buffer=8KiB",
+				"switch.buffer=32KiB"),
+			PICK(&rng, "switch.credits=coalesced", "switch.credits=each"),
+			PICK(&rng, "switch.voq=true", "switch.voq=false"),
+			PICK(&rng, "routing.mode=table", "routing.mode=source"),
+			PICK(&rng, "watchdog=off", "watchdog=50ms"),
+			PICK(&rng, "traffic[0].load=30%", "traffic[0].load=60%",
+				"traffic[0].load=100%"),
+			PICK(&rng, "traffic[0].message=1KiB", "traffic[0].message=300B",
+				"traffic[0].message=2500B")));
+	virtual_lab_run(&lab);
+	is = virtual_packets_out(lab.fabric) > 0;
+	*says = lab.result.deadlock;
+	assert_int_equal(lab.result.cycles > 0, lab.result.deadlock);
+	virtual_lab_close(&lab);
+	return is;
+}
+
+static void rings_are_called_deadlocked_if_and_only_if_they_are(void **state)
+{
+	unsigned deadlocked = 0;
+
+	for (unsigned seed = 1; seed <= RINGS; seed++) {
+		bool says, is = is_deadlocked(seed, &says);
+
+		if (is != says)
+			fail_msg("seed %u: deadlocked %d, called so %d", seed, is, says);
+		deadlocked += is;
+	}
+	assert_in_range(deadlocked, RINGS / 8, RINGS * 7 / 8);
+}
+
+static bool is_starved(const struct run_result *result, const char *host)
+{
+	for (unsigned i = 0; i < result->starved_count; i++)
+		if (strcmp(result->starved[i].host, host) == 0)
+			return true;
+	return false;
+}
+
+/* All first hosts send three switches on, clockwise, and stand; the second host of switch 0 sends
+ * the other way. */
+static void half_a_ring(unsigned switches, const char *watchdog)
+{
+	char topology[64], text[4096] = "", name[16];
+	struct run_result result;
+	size_t used;
+
+	snprintf(topology, sizeof(topology), "topology=ring:switches=%u,hosts=2", switches);
+	used = (size_t)snprintf(
+		text, sizeof(text), "%.*s", (int)(strstr(ring, "  - ") - ring), ring);
+	for (unsigned i = 0; i < switches; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+			"  - {pattern: hotspot, from: [h%u], to: [h%u], load: 100%%, message: 1KiB}\n",
+			2 * i, (2 * i + 6) % (2 * switches));
+	snprintf(text + used, sizeof(text) - used,
+		"  - {pattern: hotspot, from: [h1], to: [h%u], load: 50%%, message: 1KiB}\n",
+		2 * switches - 1);
+	result = virtual_lab_result(text, VIRTUAL_LAB_SET(topology, watchdog));
+	assert_true(result.deadlock);
+	assert_int_equal(result.cycles, switches);
+	assert_int_equal(result.to_ns, 2000000); /* it was not ended */
+	assert_true(result.entry[switches].delivered > 1000);
+	assert_true(result.starvation_known);
+	for (unsigned i = 0; i < 2 * switches; i++) {
+		snprintf(name, sizeof(name), "h%u", i);
+		assert_int_equal(is_starved(&result, name), i % 2 == 0);
+	}
+	assert_true(result.starved[0].stuck);
+	run_result_free(&result);
+}
+
+static void a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts(void **state)
+{
+	for (unsigned switches = 7; switches <= 12; switches++) {
+		half_a_ring(switches, "watchdog=off");
+		half_a_ring(switches, "watchdog=50ms");
+	}
+}
+
+/* A watchdog that frees the circle does not make it unseen. */
+static void a_circle_that_was_freed_again_is_named(void **state)
+{
+	struct run_result result =
+		virtual_lab_result(ring, VIRTUAL_LAB_SET("watchdog=100us", "traffic[0].stop=1ms"));
+
+	assert_true(result.deadlock);
+	assert_int_equal(result.cycles, 6);
+	run_result_free(&result);
+}
+
+/* --- starvation without a deadlock --- */
+
+static const char row[] = "weft: run/1\n"
+			  "topology: \"mesh:dims=12,hosts=3\"\n"
+			  "clock: virtual\n"
+			  "link: {rate: 10Gbps}\n"
+			  "switch: {buffer: 8KiB, mtu: 1KiB}\n"
+			  "nic: {mtu: 1KiB}\n"
+			  "routing: {algorithm: dor, mode: table}\n"
+			  "measure: {duration: 2ms, sample: 200us}\n"
+			  "traffic:\n"
+			  "  - {pattern: hotspot, to: [h35], load: 10%, message: 1KiB}\n";
+
+/* Each switch of the row leaves a quarter of its share to what comes from behind. */
+static void the_far_end_of_a_parking_lot_starves(void **state)
+{
+	struct run_result result = virtual_lab_result(row, NULL, 0);
+
+	assert_false(result.deadlock);
+	assert_true(result.starvation_known);
+	assert_true(is_starved(&result, "h0"));
+	assert_false(is_starved(&result, "h34"));
+	assert_false(is_starved(&result, "h24"));
+	assert_false(result.starved[0].stuck);
+	assert_true(result.starved[0].waited_ns >= 1000000);
+	run_result_free(&result);
+}
+
+/* 200 us are not four turns of 36 hosts at 10 Gbps. */
+static void a_run_that_is_too_short_cannot_tell(void **state)
+{
+	struct run_result result =
+		virtual_lab_result(row, VIRTUAL_LAB_SET("measure.duration=200us"));
+	json_t *document = run_result_json(&result, NULL);
+
+	assert_false(result.starvation_known);
+	assert_true(json_is_null(json_object_get(document, "starved")));
+	json_decref(document);
+	run_result_free(&result);
+}
+
+/* Each host of a Dragonfly sends to the next group: what is re-injected there comes last in a row
+ * of 18 channels round all groups, each of which has its own hosts' frames half of the time. */
+static void hosts_whose_in_transit_buffers_fill_are_named(void **state)
+{
+	char path[] = "/tmp/weft-starvation-XXXXXX", file[64];
+	static const char text[] =
+		"weft: run/1\n"
+		"topology: \"dragonfly:a=4,p=2,h=2\"\n"
+		"clock: virtual\n"
+		"link: {rate: 100Gbps, delay: 30ns}\n"
+		"routing: {algorithm: bmin-itb, mode: source}\n"
+		"traffic: [{pattern: permutation, load: 30%, message: 4KiB, arrivals: poisson}]\n"
+		"measure: {warmup: 100us, duration: 600us, sample: 50us}\n";
+	FILE *out = fdopen(mkstemp(path), "w");
+	struct run_result result;
+
+	for (unsigned i = 0; i < 72; i++)
+		fprintf(out, "h%u h%u\n", i, (i + 8) % 72);
+	fclose(out);
+	snprintf(file, sizeof(file), "traffic[0].file=%s", path);
+	result = virtual_lab_result(text, VIRTUAL_LAB_SET(file));
+	assert_false(result.deadlock);
+	assert_true(result.pools > 0);
+	assert_true(result.pool[0].came > 10 * result.pool[0].left);
+	assert_true(result.starved_count > 10);
+	run_result_free(&result);
+	result = virtual_lab_result(text, VIRTUAL_LAB_SET(file, "traffic[0].load=20%"));
+	assert_int_equal(result.pools, 0);
+	assert_int_equal(result.starved_count, 0);
+	run_result_free(&result);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_good_runs_none_is_called_deadlocked_or_starved),
+		cmocka_unit_test(rings_are_called_deadlocked_if_and_only_if_they_are),
+		cmocka_unit_test(a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts),
+		cmocka_unit_test(a_circle_that_was_freed_again_is_named),
+		cmocka_unit_test(the_far_end_of_a_parking_lot_starves),
+		cmocka_unit_test(a_run_that_is_too_short_cannot_tell),
+		cmocka_unit_test(hosts_whose_in_transit_buffers_fill_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
