@@ -62,6 +62,7 @@ struct port {
 	struct lateness *late;
 	uint8_t cut;     /* port_cut_reason (atomic) */
 	bool stamped;    /* received frames have their due arrival (port_rx_fn) */
+	bool timed;      /* frames to be sent have theirs (atomic) */
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[64];  /* "s0:1" */

@@ -38,13 +38,49 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
+/* A neighbour that broke may say any time: one further ahead than loops differ is none. */
+#define AHEAD_MAX_PS PS_PER_S
+
+static bool has_due(const struct shared_ring_record *record, weft_time now)
+{
+	return record->due != 0 && record->due <= now + AHEAD_MAX_PS;
+}
+
+/* The first ones of the records that are due by 'now'. */
+static uint16_t count_due(const struct shared_ring_record *record, uint16_t found, weft_time now)
+{
+	uint16_t due = 0;
+
+	while (due < found && (record[due].due <= now || !has_due(&record[due], now)))
+		due++;
+	return due;
+}
+
+/* Untimed frames are due now, and their lateness is not known. */
+static void stamp(struct port *port, struct rte_mbuf **mbufs,
+	const struct shared_ring_record *record, uint16_t count, weft_time now)
+{
+	struct rte_mbuf *timed[PORT_BURST];
+	unsigned timed_count = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		bool due = has_due(&record[i], now);
+
+		mbuf_packet(mbufs[i])->arrived_ps = due ? record[i].due : now;
+		if (due)
+			timed[timed_count++] = mbufs[i];
+	}
+	if (timed_count > 0 && port->late != NULL)
+		port_note_lateness(port, timed, timed_count, now);
+}
+
 static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct shared_ctx *ctx = port->ctx;
 	struct shared_ring_record record[PORT_BURST];
 	uint16_t found = shared_ring_peek(&ctx->rx, record, RTE_MIN(count, PORT_BURST));
 
-	(void)now;
+	found = count_due(record, found, now);
 	if (found == 0)
 		return 0;
 	/* One frame, such as a credit frame, may be what lets mbufs become free. */
@@ -62,18 +98,21 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 		mbufs[i]->pkt_len = record[i].length;
 	}
 	shared_ring_release(&ctx->rx, record[found - 1].next);
+	stamp(port, mbufs, record, found, now);
 	return found;
 }
 
 static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct shared_ctx *ctx = port->ctx;
+	bool timed = __atomic_load_n(&port->timed, __ATOMIC_RELAXED);
 	uint16_t sent = 0;
 
 	(void)now;
 	for (; sent < count; sent++) {
 		uint32_t length = rte_pktmbuf_data_len(mbufs[sent]);
-		uint8_t *room = shared_ring_reserve(&ctx->tx, length);
+		weft_time due = timed ? mbuf_packet(mbufs[sent])->arrived_ps : 0;
+		uint8_t *room = shared_ring_reserve(&ctx->tx, length, due);
 
 		if (room == NULL)
 			break;
@@ -179,6 +218,7 @@ int port_open_shared(struct port *port, const char *name, const char *device, ui
 	port->losses = shared_losses;
 	port->close = shared_close;
 	port->ctx = ctx;
+	port->stamped = true;
 	port->slots = PORT_SHARED_SLOTS;
 	snprintf(port->name, sizeof(port->name), "%s", name);
 	return 0;

@@ -55,6 +55,7 @@ uint16_t shared_ring_peek(
 		waiting -= bytes;
 		records[found] = (struct shared_ring_record){
 			.frame = record + SHARED_RING_HEAD, .length = length, .next = at};
+		memcpy(&records[found].due, record + SHARED_RING_DUE, sizeof(weft_time));
 	}
 	/* Records before the damage are good. */
 	if (found == 0 && waiting > 0)

@@ -12,8 +12,8 @@
  * A position counts the bytes since the ring was new and never wraps (64 bits); the byte at a
  * position is bytes[position mod size]. The memory is mapped twice in a row (shared_file.h), so
  * that a record that begins before the end of the ring is contiguous. A record is a length of 4
- * bytes, 4 bytes of padding, the frame, and padding to SHARED_RING_ALIGN. Zeroed memory is an empty
- * ring.
+ * bytes, 4 bytes of padding, the due arrival in 8 bytes, the frame, and padding to
+ * SHARED_RING_ALIGN. Zeroed memory is an empty ring.
  *
  * Each end keeps its own position in its own memory and only publishes it. A reader that starts
  * again skips everything that was written before; a writer that starts again continues where its
@@ -27,8 +27,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "weft_time.h"
+
 #define SHARED_RING_ALIGN 16u
-#define SHARED_RING_HEAD  8u /* bytes of a record before the frame */
+#define SHARED_RING_HEAD  16u /* bytes of a record before the frame */
+#define SHARED_RING_DUE   8u  /* of these before the due arrival */
 
 /* Positions of one ring, in the shared memory. Two cache lines each: processors fetch pairs. */
 struct shared_ring_marks {
@@ -59,6 +62,7 @@ struct shared_ring_rx {
 struct shared_ring_record {
 	const uint8_t *frame; /* in shared memory: copy it, do not look into it */
 	uint32_t length;      /* 1 to 'longest' */
+	weft_time due;        /* by the clock that both processes read; 0: not timed */
 	uint64_t next;        /* position after the record */
 };
 
@@ -89,9 +93,10 @@ static inline bool shared_ring_has_room(struct shared_ring_tx *tx, uint64_t byte
 	return tx->written + bytes - read <= tx->ring.size;
 }
 
-/* Room for the bytes of the next frame; NULL: there is none. The reader does not see it before
- * shared_ring_publish(). */
-static inline uint8_t *shared_ring_reserve(struct shared_ring_tx *tx, uint32_t length)
+/* Room for the bytes of the next frame, which is due then (0: not timed); NULL: there is none. The
+ * reader does not see it before shared_ring_publish(). */
+static inline uint8_t *shared_ring_reserve(
+	struct shared_ring_tx *tx, uint32_t length, weft_time due)
 {
 	uint64_t bytes = shared_ring_record_bytes(length);
 	uint8_t *record = tx->ring.bytes + (tx->written & (tx->ring.size - 1));
@@ -99,6 +104,7 @@ static inline uint8_t *shared_ring_reserve(struct shared_ring_tx *tx, uint32_t l
 	if (!shared_ring_has_room(tx, bytes))
 		return NULL;
 	memcpy(record, &length, sizeof(length));
+	memcpy(record + SHARED_RING_DUE, &due, sizeof(due));
 	tx->written += bytes;
 	return record + SHARED_RING_HEAD;
 }

@@ -13,6 +13,7 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timin
 	if (timing == NULL)
 		return;
 	tx->timed = true;
+	port->timed = true;
 	tx->cut_through = timing->cut_through;
 	pacer_init(&tx->pacer, timing->rate_bps, timing->catch_up_ps);
 	tx->delay_ps = timing->delay_ps;

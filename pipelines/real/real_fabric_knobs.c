@@ -47,8 +47,11 @@ static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps
 			STORE(tx->cut_through, false);
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
 		STORE(tx->delay_ps, delay_ps);
-	} else if (tx_queue_pace(tx, rate_bps, delay_ps) < 0)
-		return;
+	} else {
+		STORE(tx->pacer.catch_up_ps, REAL_CATCH_UP_PS);
+		if (tx_queue_pace(tx, rate_bps, delay_ps) < 0)
+			return;
+	}
 	STORE(end->impairment.corrupt_ppm, corrupt_ppm);
 	STORE(end->impairment.credit_loss_ppm, credit_loss_ppm);
 	/* Links that never had faults do without the question. It is not taken back: the loop may

@@ -151,6 +151,13 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 	}
 }
 
+/* For a port whose frames can have due times. */
+static int watch_lateness(struct port *port, struct fault *fault)
+{
+	port->late = calloc(1, sizeof(*port->late));
+	return port->late != NULL ? 0 : fault_set(fault, ENOMEM, "%s: no memory", port->name);
+}
+
 static int open_shared(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	char name[64];
@@ -160,6 +167,8 @@ static int open_shared(struct real_fabric *fabric, struct real_end *end, struct 
 	result = port_open_shared(&end->port, name, device_of(fabric, end),
 		ethdev_config(fabric).frame_bytes, fabric->data_pool, fault);
 	end->open = result == 0;
+	if (result == 0)
+		result = watch_lateness(&end->port, fault);
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
@@ -181,13 +190,6 @@ static int open_external(struct real_fabric *fabric, struct real_end *end, struc
 	if (is_shared(fabric, end))
 		return open_shared(fabric, end, fault);
 	return open_ethdev(fabric, end, fault);
-}
-
-/* For a port whose frames have due times. */
-static int watch_lateness(struct port *port, struct fault *fault)
-{
-	port->late = calloc(1, sizeof(*port->late));
-	return port->late != NULL ? 0 : fault_set(fault, ENOMEM, "%s: no memory", port->name);
 }
 
 /* The wire from this end. */

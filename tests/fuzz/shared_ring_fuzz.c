@@ -59,7 +59,7 @@ static void receive(struct bed *bed, unsigned count)
 /* The two halves are one memory in a true ring. */
 static bool send(struct bed *bed, const uint8_t *data, unsigned bytes)
 {
-	uint8_t *room = shared_ring_reserve(&bed->tx, bytes);
+	uint8_t *room = shared_ring_reserve(&bed->tx, bytes, bytes);
 
 	if (room == NULL)
 		return false;
@@ -106,7 +106,8 @@ static void work_again(struct bed *bed)
 	shared_ring_rx_init(&bed->rx, &bed->ring, LONGEST);
 	shared_ring_tx_init(&bed->tx, &bed->ring);
 	REQUIRE(send(bed, frame, sizeof(frame)));
-	REQUIRE(shared_ring_peek(&bed->rx, &record, 1) == 1 && record.length == sizeof(frame));
+	REQUIRE(shared_ring_peek(&bed->rx, &record, 1) == 1 && record.length == sizeof(frame) &&
+		record.due == sizeof(frame));
 	REQUIRE(memcmp(record.frame, frame, sizeof(frame)) == 0);
 }
 

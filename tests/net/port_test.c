@@ -371,6 +371,54 @@ static void frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs(void **s
 	remove_shared();
 }
 
+static bool send_due(struct port *port, weft_time due)
+{
+	struct rte_mbuf *mbuf = make_frame(0);
+
+	mbuf_packet(mbuf)->arrived_ps = due;
+	return port_tx(port, &mbuf, 1, 0) == 1;
+}
+
+/* The due time of the frame that comes at 'now'; 0: none comes. */
+static weft_time receive_due(struct port *port, weft_time now)
+{
+	struct rte_mbuf *mbuf;
+	weft_time due;
+
+	if (port_rx(port, &mbuf, 1, now) == 0)
+		return 0;
+	due = port_due(port, mbuf, now);
+	rte_pktmbuf_free(mbuf);
+	return due;
+}
+
+/* No frame is seen before it is due; one without a due time, or with an absurd one, is not late. */
+static void frames_in_shared_memory_keep_their_due_times(void **state)
+{
+	struct lateness late = {.arrivals = 0};
+	struct port a, b;
+
+	open_shared(&a, 0);
+	open_shared(&b, 1);
+	b.late = &late;
+	assert_true(send_due(&a, 5 * PS_PER_US));
+	assert_int_equal(receive_due(&b, 7 * PS_PER_US), 7 * PS_PER_US);
+	assert_int_equal(late.arrivals, 0);
+	a.timed = true;
+	assert_true(send_due(&a, 5 * PS_PER_US));
+	assert_true(send_due(&a, 6 * PS_PER_US));
+	assert_true(send_due(&a, WEFT_TIME_NEVER));
+	assert_int_equal(receive_due(&b, 5 * PS_PER_US - 1), 0);
+	assert_int_equal(receive_due(&b, 5 * PS_PER_US), 5 * PS_PER_US);
+	assert_int_equal(receive_due(&b, 9 * PS_PER_US), 6 * PS_PER_US);
+	assert_int_equal(receive_due(&b, 9 * PS_PER_US), 9 * PS_PER_US);
+	assert_int_equal(late.arrivals, 2);
+	assert_int_equal(late.sum_ns, 3000);
+	port_close(&a);
+	port_close(&b);
+	remove_shared();
+}
+
 static void shared_memory_that_cannot_be_opened_is_named(void **state)
 {
 	struct fault fault;
@@ -704,6 +752,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(end_of_shared_memory_that_comes_back_goes_on),
 	cmocka_unit_test(frames_in_shared_memory_wait_for_mbufs),
 	cmocka_unit_test(frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs),
+	cmocka_unit_test(frames_in_shared_memory_keep_their_due_times),
 	cmocka_unit_test(shared_memory_that_cannot_be_opened_is_named),
 	cmocka_unit_test(memif_passes_frames_through_another_process),
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),

@@ -65,7 +65,7 @@ static uint32_t length_of(uint32_t number)
 static bool send(struct bench *bench)
 {
 	uint32_t length = length_of(bench->sent);
-	uint8_t *frame = shared_ring_reserve(&bench->tx, length);
+	uint8_t *frame = shared_ring_reserve(&bench->tx, length, bench->sent * PS_PER_MS);
 
 	if (frame == NULL)
 		return false;
@@ -83,6 +83,7 @@ static void check_frame(const struct shared_ring_record *record, uint32_t number
 	memcpy(&found, record->frame, 4);
 	assert_int_equal(found, number);
 	assert_int_equal(record->length, length_of(number));
+	assert_int_equal(record->due, number * PS_PER_MS);
 	for (uint32_t i = 4; i < record->length; i++)
 		if (record->frame[i] != (uint8_t)number)
 			fail_msg("byte %u of frame %u", i, number);
@@ -159,7 +160,7 @@ static void each_direction_has_a_ring_of_its_own(void **state)
 
 	shared_ring_tx_init(&back, &bench->file[1].tx);
 	shared_ring_rx_init(&at, &bench->file[0].rx, LONGEST);
-	memcpy(shared_ring_reserve(&back, 5), "hello", 5);
+	memcpy(shared_ring_reserve(&back, 5, 0), "hello", 5);
 	shared_ring_publish(&back);
 	for (unsigned i = 0; i < 20; i++)
 		send(bench);
@@ -189,7 +190,7 @@ static void unpublished_frame_is_not_seen(void **state)
 {
 	struct bench *bench = *state;
 
-	assert_non_null(shared_ring_reserve(&bench->tx, 100));
+	assert_non_null(shared_ring_reserve(&bench->tx, 100, 0));
 	assert_int_equal(receive(bench, 32), 0);
 }
 
@@ -212,7 +213,7 @@ static void writer_that_starts_again_continues_behind_its_predecessor(void **sta
 		send(bench);
 	receive(bench, 5);
 	/* It died between a record and its publication. */
-	shared_ring_reserve(&bench->tx, 200);
+	shared_ring_reserve(&bench->tx, 200, 0);
 	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
 	send(bench);
 	drain(bench);
