@@ -48,6 +48,56 @@ static void a_full_link_carries_what_it_can_and_not_more(void **state)
 	stop(&bench);
 }
 
+#define HOLD_PS (500 * PS_PER_US)
+
+struct fidelity {
+	struct histogram late_ns, due_ns;
+	uint64_t within_tenth;
+};
+
+/* Sparse traffic to a receiver whose loop is held back for 'hold_ps' in each millisecond. */
+static void receive_held_back(weft_time hold_ps, struct fidelity *fidelity)
+{
+	struct lateness late = {.total = &fidelity->late_ns};
+	struct bench bench;
+
+	start(&bench);
+	run_for(&bench, 10 * PS_PER_MS); /* the link comes up */
+	bench.side[1].port.late = &late;
+	add_traffic(&bench.side[0], 10000, bench.now, bench.now + 40 * PS_PER_MS);
+	for (weft_time begin = bench.now; bench.now < begin + 40 * PS_PER_MS;) {
+		bench.now += STEP_PS;
+		poll_nic_run(bench.side[0].pn, bench.now);
+		if ((bench.now - begin) % PS_PER_MS >= hold_ps)
+			poll_nic_run(bench.side[1].pn, bench.now);
+	}
+	settle(&bench);
+	fidelity->due_ns = bench.side[1].pn->sink->network_due_ns;
+	fidelity->within_tenth = bench.side[1].pn->sink->within_tenth;
+	assert_int_equal(bench.side[1].pn->sink->lost, 0);
+	stop(&bench);
+}
+
+/* A loop that is held back changes the lateness of arrivals and nothing that was due. */
+static void arrivals_are_late_by_as_long_as_their_loop_is_held_back(void **state)
+{
+	static struct fidelity free, held;
+
+	receive_held_back(0, &free);
+	receive_held_back(HOLD_PS, &held);
+	assert_in_range(free.late_ns.count, 400, 2000);
+	/* One turn until the frame is sent, one until it is taken. */
+	assert_true(free.late_ns.max <= 2 * STEP_PS / PS_PER_NS);
+	assert_in_range(held.late_ns.max, (HOLD_PS - 50 * PS_PER_US) / PS_PER_NS,
+		(HOLD_PS + 2 * STEP_PS) / PS_PER_NS);
+	/* Half of the frames come while it is held back, late by half of that in the mean. */
+	assert_in_range(
+		lateness_within_ppm(&held.late_ns, 2 * STEP_PS / PS_PER_NS), 400000, 600000);
+	assert_in_range(histogram_mean(&held.late_ns), HOLD_PS / 5000, HOLD_PS / 3000);
+	assert_memory_equal(&held.due_ns, &free.due_ns, sizeof(free.due_ns));
+	assert_true(held.within_tenth < free.within_tenth);
+}
+
 static unsigned ack_frames_of(struct bench *bench, uint32_t window)
 {
 	struct poll_nic_config config = side_config(&bench->side[0], 0);
@@ -404,6 +454,7 @@ static void without_a_clock_to_read_no_clocks_are_compared(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(traffic_crosses_both_ways_without_loss),
 	cmocka_unit_test(a_full_link_carries_what_it_can_and_not_more),
+	cmocka_unit_test(arrivals_are_late_by_as_long_as_their_loop_is_held_back),
 	cmocka_unit_test(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames),
 	cmocka_unit_test(damage_and_lost_credits_cost_time_and_nothing_else),
 	cmocka_unit_test(an_idle_interface_says_so),
