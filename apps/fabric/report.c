@@ -185,13 +185,15 @@ static void tell_deadlock(const struct run_result *result)
 	fprintf(stderr, "%s\n", result->cycles > CYCLE_SHOWN ? " ..." : "");
 }
 
-int report_result(const struct run_result *result, const struct options *options,
+int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
 	const struct report report = {result, config};
 	char advice[RUN_ADVICE_MAX];
-	int code = write_to(options->json, write_json, &report, fault);
+	int code;
 
+	run_result_judge_nothing(result, config, topology);
+	code = write_to(options->json, write_json, &report, fault);
 	if (code == 0)
 		code = write_to(options->csv, write_csv, &report, fault);
 	if (code < 0)
@@ -204,6 +206,8 @@ int report_result(const struct run_result *result, const struct options *options
 	if (result->deadlock)
 		tell_deadlock(result);
 	run_result_print_reasons(result, "weft-fabric: incomplete: ", stderr);
+	if (result->nothing[0] != '\0')
+		fprintf(stderr, "weft-fabric: nothing was measured: %s\n", result->nothing);
 	return (result->lost | result->duplicated | result->out_of_order) != 0 ||
 			       result->deadlock || run_result_is_broken(result)
 		       ? EXIT_BAD_ANSWER

@@ -17,7 +17,7 @@ int report_check(
 
 /* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
  * code. */
-int report_result(const struct run_result *result, const struct options *options,
+int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
 
 /* The other end of standard output, a pipe, was closed, or the terminal hung up. */

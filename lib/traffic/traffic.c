@@ -423,6 +423,11 @@ weft_time traffic_due(const struct traffic *traffic)
 	return traffic_finished(traffic, 0) ? WEFT_TIME_NEVER : traffic->handed.next_ps;
 }
 
+weft_time traffic_next(const struct traffic *traffic)
+{
+	return traffic->until_ps == 0 ? WEFT_TIME_NEVER : traffic->handed.next_ps;
+}
+
 uint16_t traffic_next_destination(const struct traffic *traffic)
 {
 	return traffic->next_destination;

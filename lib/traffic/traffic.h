@@ -123,6 +123,10 @@ void traffic_abandon(struct traffic *traffic, weft_time now);
  * if there will be none. */
 weft_time traffic_due(const struct traffic *traffic);
 
+/* When the next message would fall due if the source had no end; WEFT_TIME_NEVER: it sends nothing,
+ * or was abandoned. */
+weft_time traffic_next(const struct traffic *traffic);
+
 /* The destination of the message that will be handed out next: a hint for prefetching. Means
  * nothing if there will be none. */
 uint16_t traffic_next_destination(const struct traffic *traffic);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "traffic_pattern.h"
 
@@ -39,6 +40,7 @@ static int add_entry(struct measure_window *window, unsigned which, const struct
 		entry->senders = goal->goal->ranks;
 	}
 	entry->start_ps = config->start_ps;
+	entry->first_ps = WEFT_TIME_NEVER;
 	for (uint32_t i = 0; i < entry->senders; i++)
 		entry->capacity += measure_capacity(window, window->topology, entry->sender[i]);
 	if (!config->pattern->schedule && config->stop_ps == WEFT_TIME_NEVER)
@@ -63,6 +65,16 @@ int measure_window_add_entries(struct measure_window *window, const struct topol
 	return result;
 }
 
+void measure_window_source(
+	struct measure_window *window, const struct traffic *source, weft_time from_ps)
+{
+	struct measure_entry *entry = &window->entry[traffic_config(source)->entry];
+	weft_time next = traffic_next(source);
+
+	if (next != WEFT_TIME_NEVER && run_result_minus(next, from_ps) < entry->first_ps)
+		entry->first_ps = run_result_minus(next, from_ps);
+}
+
 void measure_entries_free(struct measure_window *window)
 {
 	for (unsigned i = 0; i < window->entries; i++)
@@ -72,14 +84,12 @@ void measure_entries_free(struct measure_window *window)
 	window->entries = 0;
 }
 
-static struct run_half half_of(
-	const struct measure_entry_totals *from, const struct measure_entry_totals *to)
+/* It sends in all of the measured time. The messages of a schedule wait for others. */
+static bool is_continuous(
+	const struct measure_window *window, const struct run_config_traffic *config)
 {
-	return (struct run_half){
-		.generated = run_result_minus(to->generated_messages, from->generated_messages),
-		.delivered = run_result_minus(to->messages, from->messages),
-		.timed = run_result_minus(to->timed, from->timed),
-		.latency_sum_ns = run_result_minus(to->latency_sum_ns, from->latency_sum_ns)};
+	return !config->pattern->schedule && config->start_ps <= window->from.at_ps &&
+	       config->stop_ps >= window->to.at_ps;
 }
 
 static int add_flows(const struct measure_window *window, const struct measure_entry *from,
@@ -123,12 +133,9 @@ static int add_result(
 	entry->released = measure_share(window, from->capacity,
 		run_result_minus(from->to.released_wire_bytes, from->from.released_wire_bytes),
 		time_ps);
-	/* The messages of a schedule wait for others: it has no backlog that could grow. */
-	entry->halved = window->halved && !window->run->traffic.at[which].pattern->schedule;
-	if (entry->halved) {
-		entry->half[0] = half_of(&from->from, &from->middle);
-		entry->half[1] = half_of(&from->middle, &from->to);
-	}
+	entry->first_ps = from->first_ps;
+	entry->continuous = is_continuous(window, &window->run->traffic.at[which]);
+	memcpy(entry->batch, from->batch, sizeof(entry->batch));
 	/* A schedule has generated only what its operations have reached. */
 	if (window->run->traffic.at[which].pattern->schedule)
 		entry->ended = run_result_counter(result, "goal_unfinished") == 0;

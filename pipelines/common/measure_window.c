@@ -3,12 +3,16 @@
 #include "measure_window.h"
 
 #include <errno.h>
+#include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "congestion_control.h"
 #include "contention.h"
 #include "fecn.h"
 #include "measure_entries.h"
+
+#define BATCH_FIRST_PS PS_PER_US /* where the length of the measuring is not known */
 
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps)
@@ -36,15 +40,28 @@ void measure_window_begin(struct measure_window *window, const struct measure_to
 {
 	run_result_free(&window->samples);
 	window->from = window->sampled = *now;
-	window->halved = false;
+	window->batches = 0;
+	window->batch_ps = window->length_ps >= STEADINESS_BATCHES
+				   ? window->length_ps / STEADINESS_BATCHES
+				   : BATCH_FIRST_PS;
 	measure_links_begin(&window->links);
-	for (unsigned i = 0; i < window->entries; i++)
-		window->entry[i].from = window->entry[i].now;
+	for (unsigned i = 0; i < window->entries; i++) {
+		struct measure_entry *entry = &window->entry[i];
+
+		entry->from = entry->batched = entry->now;
+		memset(entry->batch, 0, sizeof(entry->batch));
+	}
 }
 
 static double mean(uint64_t sum, uint64_t count)
 {
 	return count > 0 ? (double)sum / (double)count : 0;
+}
+
+/* NAN: nothing arrived. */
+static double latency_ns(uint64_t sum_ps, uint64_t count)
+{
+	return count > 0 ? (double)sum_ps / (double)PS_PER_NS / (double)count : NAN;
 }
 
 static void sample_control(struct run_sample *sample, const struct source_control_sums *now,
@@ -76,11 +93,10 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 		now->at_ps - since->at_ps);
 	sample->edges = share(
 		window, now->edge_wire_bytes - since->edge_wire_bytes, now->at_ps - since->at_ps);
-	sample->latency_ns = mean(now->latency_sum_ps - since->latency_sum_ps, timed) / PS_PER_NS;
+	sample->latency_ns = latency_ns(now->latency_sum_ps - since->latency_sum_ps, timed);
 	sample->released_latency_ns =
-		mean(now->released_latency_sum_ps - since->released_latency_sum_ps,
-			now->released_timed - since->released_timed) /
-		PS_PER_NS;
+		latency_ns(now->released_latency_sum_ps - since->released_latency_sum_ps,
+			now->released_timed - since->released_timed);
 	sample->itb = now->absorbed - since->absorbed;
 	sample->adapted = now->adapted - since->adapted;
 	sample->arn = now->arns - since->arns;
@@ -91,11 +107,62 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 	return 0;
 }
 
-void measure_window_middle(struct measure_window *window)
+weft_time measure_window_batch_end(const struct measure_window *window)
 {
-	window->halved = true;
+	return window->from.at_ps + (window->batches + 1) * window->batch_ps;
+}
+
+static void add_batch(struct run_batch *into, const struct run_batch *batch)
+{
+	into->generated += batch->generated;
+	into->delivered += batch->delivered;
+	into->timed += batch->timed;
+	into->latency_sum_ns += batch->latency_sum_ns;
+}
+
+/* Makes one of each two. */
+static void join_batches(struct measure_window *window)
+{
+	for (unsigned i = 0; i < STEADINESS_BATCHES; i++) {
+		for (unsigned k = 0; k < window->entries; k++) {
+			struct run_batch batch = window->entry[k].batch[i];
+
+			memset(&window->entry[k].batch[i], 0, sizeof(batch));
+			add_batch(&window->entry[k].batch[i / 2], &batch);
+		}
+	}
+	window->batches = STEADINESS_BATCHES / 2;
+	window->batch_ps *= 2;
+}
+
+static void take_batch(struct measure_entry *entry, struct run_batch *batch)
+{
+	const struct measure_entry_totals *now = &entry->now, *since = &entry->batched;
+
+	*batch = (struct run_batch){
+		.generated = run_result_minus(now->generated_messages, since->generated_messages),
+		.delivered = run_result_minus(now->messages, since->messages),
+		.timed = run_result_minus(now->timed, since->timed),
+		.latency_sum_ns = run_result_minus(now->latency_sum_ns, since->latency_sum_ns)};
+	entry->batched = entry->now;
+}
+
+/* A loop that was late has one batch for several: those before it stay empty. */
+bool measure_window_batch(struct measure_window *window, weft_time at_ps)
+{
+	unsigned before = window->batches;
+	uint64_t number;
+
+	while ((number = run_result_minus(at_ps, window->from.at_ps) / window->batch_ps) >
+		STEADINESS_BATCHES)
+		join_batches(window);
+	if (number <= before)
+		return false;
 	for (unsigned i = 0; i < window->entries; i++)
-		window->entry[i].middle = window->entry[i].now;
+		take_batch(&window->entry[i], &window->entry[i].batch[number - 1]);
+	window->batches = (unsigned)number;
+	return window->length_ps > 0 && before < STEADINESS_BATCHES / 2 &&
+	       number >= STEADINESS_BATCHES / 2;
 }
 
 void measure_window_end(struct measure_window *window, const struct measure_totals *now)
@@ -111,6 +178,7 @@ int measure_window_counts(
 	const struct measure_totals *from = &window->from, *to = &window->to;
 	weft_time time_ps = run_result_minus(to->at_ps, from->at_ps);
 
+	result->batches = window->batches;
 	result->from_ns = ps_to_ns(from->at_ps);
 	result->to_ns = ps_to_ns(to->at_ps);
 	result->offered =

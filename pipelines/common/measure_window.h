@@ -16,6 +16,7 @@
 #include "source_control.h"
 #include "switch.h"
 #include "topology.h"
+#include "traffic.h"
 
 /* Counters of a run at one moment. They only grow. */
 struct measure_totals {
@@ -51,10 +52,12 @@ struct measure_entry {
 	const uint16_t *sender; /* [senders], the caller's */
 	uint32_t senders;
 	weft_time start_ps;
-	double capacity; /* of the senders' links, as that of the window */
-	/* The engine writes 'now' before each call that begins, halves or ends the measuring, and
-	 * once more before the result if it has changed. */
-	struct measure_entry_totals now, from, middle, to;
+	weft_time first_ps; /* when its first message falls due, the engine's */
+	double capacity;    /* of the senders' links, as that of the window */
+	/* The engine writes 'now' before each call that begins or ends the measuring or a batch,
+	 * and once more before the result if it has changed. */
+	struct measure_entry_totals now, from, batched, to;
+	struct run_batch batch[STEADINESS_BATCHES];
 	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
 };
 
@@ -68,7 +71,9 @@ struct measure_window {
 	const struct topology *topology;
 	struct measure_entry *entry; /* as run->traffic */
 	unsigned entries;
-	bool halved; /* measure_window_middle() was called */
+	unsigned batches;
+	weft_time length_ps; /* of the measuring, the engine's; 0: not known */
+	weft_time batch_ps;  /* of a batch */
 };
 
 /* Shares are of what the links of all hosts carry: by their rates, or, if 'cycle_ps' is not 0, a
@@ -87,9 +92,15 @@ void measure_window_begin(struct measure_window *window, const struct measure_to
 /* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX,
  * for runs without an end. Links have values in those for which there is room. -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
-/* Half of the time of measuring has passed: what is in its halves shows whether backlog and latency
- * grow (run_entry_is_saturated()). Without it nothing is said of that. */
-void measure_window_middle(struct measure_window *window);
+/* A source of an entry, before it has handed out a message; 'from_ps': when the traffic began. */
+void measure_window_source(
+	struct measure_window *window, const struct traffic *source, weft_time from_ps);
+/* When the current batch ends. Batches are short at first if the length of the measuring is not
+ * known; two become one when there are too many. */
+weft_time measure_window_batch_end(const struct measure_window *window);
+/* A batch ended, at this time or before. True if the second half of the measuring begins with it,
+ * where its length is known. */
+bool measure_window_batch(struct measure_window *window, weft_time at_ps);
 /* Measuring ends. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);
 

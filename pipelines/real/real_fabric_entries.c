@@ -89,6 +89,9 @@ static void read_sources(struct real_fabric *fabric, const struct poll_nic *poll
 		const struct traffic_counters *count = traffic_counters(poll->source[i]);
 		struct measure_entry *entry = &fabric->work->window.entry[config->entry];
 
+		if (count->generated_messages == 0)
+			measure_window_source(
+				&fabric->work->window, poll->source[i], fabric->traffic_from);
 		entry->now.generated_messages += count->generated_messages;
 		entry->now.generated_wire_bytes +=
 			count->generated_bytes +

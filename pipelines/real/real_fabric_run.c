@@ -180,18 +180,15 @@ static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
 	       fabric->work->window.sampled.at_ps + fabric->work->run->measure.sample_ps;
 }
 
-static bool is_half_over(const struct real_fabric *fabric, weft_time now)
+static void take_batch(struct real_fabric *fabric, weft_time now)
 {
-	return fabric->traffic_until != WEFT_TIME_NEVER &&
-	       fabric->traffic_until > fabric->measure_from &&
-	       now >= fabric->measure_from + (fabric->traffic_until - fabric->measure_from) / 2;
-}
+	struct measure_window *window = &fabric->work->window;
 
-static void take_middle(struct real_fabric *fabric)
-{
+	if (now - fabric->traffic_from < measure_window_batch_end(window))
+		return;
 	real_entries_read(fabric, false);
-	real_deadlock_middle(fabric);
-	measure_window_middle(&fabric->work->window);
+	if (measure_window_batch(window, now - fabric->traffic_from))
+		real_deadlock_middle(fabric);
 }
 
 /* 'fresh': sources and latencies are about to begin anew, in each host's loop. */
@@ -224,6 +221,10 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
 	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : REAL_MEASURING;
+	fabric->work->window.length_ps =
+		duration == WEFT_TIME_NEVER ? 0 : run_result_minus(duration, measure->warmup_ps);
+	for (unsigned i = 0; i < fabric->work->window.entries; i++)
+		fabric->work->window.entry[i].first_ps = WEFT_TIME_NEVER;
 	begin_measuring(fabric, now, true);
 	real_deadlock_begin(fabric, duration == WEFT_TIME_NEVER
 					    ? duration
@@ -322,8 +323,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case REAL_MEASURING:
 		if (sample_is_due(fabric, now))
 			take_sample(fabric, now);
-		if (!fabric->work->window.halved && is_half_over(fabric, now))
-			take_middle(fabric);
+		take_batch(fabric, now);
 		if (now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);
 		return false;

@@ -53,7 +53,7 @@ bool run_result_advise(const struct run_result *result, const struct run_config 
 
 	if (routing->file != NULL || routing->others > 0 ||
 		strcmp(routing->algorithm->name, "ud") != 0 || !is_even(run) ||
-		has_stages(topology) || !run_result_is_saturated(result) ||
+		has_stages(topology) || run_result_is_saturated(result).verdict != VERDICT_YES ||
 		result->accepted > ENOUGH * result->offered)
 		return false;
 	snprintf(out, RUN_ADVICE_MAX,

@@ -8,9 +8,6 @@
 
 #include "run_result.h"
 
-#define BACKLOG_PARTS 50   /* 2 % */
-#define LATENCY_GROWS 1.05 /* 5 % */
-
 struct run_entry *run_result_add_entry(struct run_result *result)
 {
 	struct run_entry *more =
@@ -19,7 +16,9 @@ struct run_entry *run_result_add_entry(struct run_result *result)
 	if (more == NULL)
 		return NULL;
 	result->entry = more;
-	return memset(&more[result->entries++], 0, sizeof(*more));
+	more = memset(&more[result->entries++], 0, sizeof(*more));
+	more->first_ps = WEFT_TIME_NEVER;
+	return more;
 }
 
 struct run_flow *run_entry_add_flow(struct run_entry *entry)
@@ -32,34 +31,6 @@ struct run_flow *run_entry_add_flow(struct run_entry *entry)
 		return NULL;
 	entry->flow = more;
 	return memset(&more[entry->flows++], 0, sizeof(*more));
-}
-
-static bool backlog_grows(const struct run_entry *entry, const struct run_half *half)
-{
-	uint64_t more = run_result_minus(half->generated, half->delivered);
-
-	return more > half->generated / BACKLOG_PARTS && more > entry->senders;
-}
-
-static double mean_latency(const struct run_half *half)
-{
-	return half->timed > 0 ? (double)half->latency_sum_ns / (double)half->timed : 0;
-}
-
-bool run_entry_is_saturated(const struct run_entry *entry)
-{
-	double first = mean_latency(&entry->half[0]), second = mean_latency(&entry->half[1]);
-
-	return entry->halved && backlog_grows(entry, &entry->half[0]) &&
-	       backlog_grows(entry, &entry->half[1]) && first > 0 && second > LATENCY_GROWS * first;
-}
-
-bool run_result_is_saturated(const struct run_result *result)
-{
-	for (unsigned i = 0; i < result->entries; i++)
-		if (run_entry_is_saturated(&result->entry[i]))
-			return true;
-	return false;
 }
 
 bool run_flow_completion(const struct run_flow *flow, uint64_t *ns)

@@ -36,13 +36,17 @@ static json_t *entry_json(
 {
 	const struct run_latencies latencies = {
 		.network_ns = &entry->network_ns, .total_ns = &entry->total_ns};
-	json_t *json = json_pack("{s:s,s:I,s:{s:I,s:I},s:{s:f,s:f,s:f},s:o,s:b}", "pattern",
-		entry->pattern, "senders", (json_int_t)entry->senders, "messages", "generated",
-		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered,
-		"throughput", "offered", entry->offered, "accepted", entry->accepted, "released",
-		entry->released, "latency_ns",
-		run_result_latencies_json(result, &latencies, histograms), "saturated",
-		run_entry_is_saturated(entry));
+	struct run_verdict saturated = run_entry_is_saturated(result, entry);
+	json_t *json = json_pack("{s:s,s:I,s:{s:I,s:I},s:{s:f,s:o,s:o},s:o,s:I,s:o,s:o,s:o}",
+		"pattern", entry->pattern, "senders", (json_int_t)entry->senders, "messages",
+		"generated", (json_int_t)entry->generated, "delivered",
+		(json_int_t)entry->delivered, "throughput", "offered", entry->offered, "accepted",
+		entry->generated == 0 ? json_null() : json_real(entry->accepted), "released",
+		entry->generated == 0 ? json_null() : json_real(entry->released), "latency_ns",
+		run_result_latencies_json(&latencies, histograms), "measured_messages",
+		(json_int_t)entry->total_ns.count, "nothing_measured",
+		run_text_json(entry->nothing), "saturated", run_verdict_json(saturated),
+		"saturated_needs", run_verdict_needs_json(saturated));
 	uint64_t ns = 0;
 	bool complete = run_entry_completion(entry, &ns);
 
@@ -64,13 +68,22 @@ json_t *run_result_entries_json(const struct run_result *result, bool histograms
 
 /* --- parts --- */
 
-static json_t *half_part(const struct run_half *half)
+static json_t *batches_part(const struct run_entry *entry, unsigned count)
 {
-	return json_pack("[I,I,I,I]", (json_int_t)half->generated, (json_int_t)half->delivered,
-		(json_int_t)half->timed, (json_int_t)half->latency_sum_ns);
+	json_t *batches = json_array();
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct run_batch *batch = &entry->batch[i];
+
+		json_array_append_new(
+			batches, json_pack("[I,I,I,I]", (json_int_t)batch->generated,
+					 (json_int_t)batch->delivered, (json_int_t)batch->timed,
+					 (json_int_t)batch->latency_sum_ns));
+	}
+	return batches;
 }
 
-static json_t *entry_part(const struct run_entry *entry)
+static json_t *entry_part(const struct run_entry *entry, unsigned batches)
 {
 	json_t *flows = json_array();
 
@@ -81,14 +94,14 @@ static json_t *entry_part(const struct run_entry *entry)
 			flows, json_pack("[s,I,I,I]", flow->from, (json_int_t)flow->generated,
 				       (json_int_t)flow->delivered, (json_int_t)flow->last_ns));
 	}
-	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o,s:b,s:[o,o],s:b,s:b,s:o}", "pattern",
+	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o,s:b,s:o,s:b,s:b,s:I,s:o}", "pattern",
 		entry->pattern, "senders", (json_int_t)entry->senders, "generated",
 		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered, "offered",
 		entry->offered, "accepted", entry->accepted, "released", entry->released,
 		"network_ns", run_result_histogram_part(&entry->network_ns), "total_ns",
-		run_result_histogram_part(&entry->total_ns), "halved", entry->halved, "half",
-		half_part(&entry->half[0]), half_part(&entry->half[1]), "finite", entry->finite,
-		"ended", entry->ended, "flows", flows);
+		run_result_histogram_part(&entry->total_ns), "continuous", entry->continuous,
+		"batches", batches_part(entry, batches), "finite", entry->finite, "ended",
+		entry->ended, "first", (json_int_t)entry->first_ps, "flows", flows);
 }
 
 json_t *run_result_entries_part(const struct run_result *result)
@@ -96,11 +109,11 @@ json_t *run_result_entries_part(const struct run_result *result)
 	json_t *entries = json_array();
 
 	for (unsigned i = 0; i < result->entries; i++)
-		json_array_append_new(entries, entry_part(&result->entry[i]));
+		json_array_append_new(entries, entry_part(&result->entry[i], result->batches));
 	return entries;
 }
 
-static int add_half(struct run_half *into, json_t *part)
+static int add_batch(struct run_batch *into, json_t *part)
 {
 	json_int_t generated, delivered, timed, sum;
 
@@ -133,14 +146,17 @@ static int add_flow(struct run_entry *into, size_t index, json_t *part)
 
 static int add_lists(struct run_entry *into, json_t *part)
 {
-	json_t *half = json_object_get(part, "half"), *flow;
+	json_t *batches = json_object_get(part, "batches"), *flow, *batch;
 	size_t index;
 	int result;
 
-	if ((result = add_half(&into->half[0], json_array_get(half, 0))) < 0 ||
-		(result = add_half(&into->half[1], json_array_get(half, 1))) < 0 ||
-		(result = run_result_add_histogram(
-			 &into->network_ns, json_object_get(part, "network_ns"))) < 0 ||
+	json_array_foreach(batches, index, batch)
+	{
+		if (index >= STEADINESS_BATCHES || add_batch(&into->batch[index], batch) < 0)
+			return -EINVAL;
+	}
+	if ((result = run_result_add_histogram(
+		     &into->network_ns, json_object_get(part, "network_ns"))) < 0 ||
 		(result = run_result_add_histogram(
 			 &into->total_ns, json_object_get(part, "total_ns"))) < 0)
 		return result;
@@ -156,15 +172,15 @@ static int add_lists(struct run_entry *into, json_t *part)
 /* The shares of the senders' links add up, as those of all hosts do. */
 static int add_entry(struct run_entry *into, json_t *part)
 {
-	json_int_t senders, generated, delivered;
+	json_int_t senders, generated, delivered, first;
 	double offered, accepted, released;
-	int halved, finite, ended;
+	int continuous, finite, ended;
 	const char *pattern;
 
-	if (json_unpack(part, "{s:s,s:I,s:I,s:I,s:F,s:F,s:F,s:b,s:b,s:b}", "pattern", &pattern,
+	if (json_unpack(part, "{s:s,s:I,s:I,s:I,s:F,s:F,s:F,s:b,s:b,s:b,s:I}", "pattern", &pattern,
 		    "senders", &senders, "generated", &generated, "delivered", &delivered,
-		    "offered", &offered, "accepted", &accepted, "released", &released, "halved",
-		    &halved, "finite", &finite, "ended", &ended) != 0)
+		    "offered", &offered, "accepted", &accepted, "released", &released, "continuous",
+		    &continuous, "finite", &finite, "ended", &ended, "first", &first) != 0)
 		return -EINVAL;
 	snprintf(into->pattern, sizeof(into->pattern), "%s", pattern);
 	into->senders = (uint32_t)senders;
@@ -173,9 +189,10 @@ static int add_entry(struct run_entry *into, json_t *part)
 	into->offered += offered;
 	into->accepted += accepted;
 	into->released += released;
-	into->halved |= halved != 0;
+	into->continuous = continuous != 0;
 	into->finite = finite != 0;
 	into->ended |= ended != 0;
+	into->first_ps = (weft_time)first < into->first_ps ? (weft_time)first : into->first_ps;
 	return add_lists(into, part);
 }
 

@@ -64,9 +64,15 @@ void run_result_judge_under_way(struct run_result *result, uint64_t most)
 /* A reason may have found no memory. */
 bool run_result_is_broken(const struct run_result *result)
 {
-	for (unsigned i = 0; i < result->reasons; i++)
+	bool stopped = false;
+
+	for (unsigned i = 0; i < result->reasons; i++) {
 		if (!result->reason[i].asked_for)
 			return true;
+		stopped = stopped || strcmp(result->reason[i].text, RUN_REASON_SIGNAL) == 0;
+	}
+	if (result->nothing[0] != '\0' && !stopped)
+		return true;
 	return result->incomplete && result->reasons == 0;
 }
 

@@ -3,6 +3,7 @@
 #include "run_result_private.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -224,7 +225,17 @@ static json_t *traffic_json(const struct run_traffic *traffic)
 		(json_int_t)traffic->pending);
 }
 
-/* Nothing of it could be measured. */
+json_t *run_number_json(double value)
+{
+	return isnan(value) ? json_null() : json_real(value);
+}
+
+json_t *run_text_json(const char *text)
+{
+	return text[0] != '\0' ? json_string(text) : json_null();
+}
+
+/* Nothing of it was measured. */
 static json_t *unknown_latency_json(void)
 {
 	return json_pack(
@@ -249,10 +260,9 @@ static json_t *histogram_json(const struct histogram *histogram)
 	return steps;
 }
 
-static json_t *latency_json(
-	const struct run_result *result, const struct histogram *histogram, double mean)
+static json_t *latency_json(const struct histogram *histogram, double mean)
 {
-	if (result->clocks_differ && histogram->count == 0)
+	if (histogram->count == 0)
 		return unknown_latency_json();
 	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean",
 		mean > 0 ? mean : histogram_mean(histogram), "stddev", histogram_stddev(histogram),
@@ -268,11 +278,10 @@ static json_t *measured_json(const struct histogram *histogram, uint64_t value)
 	return histogram->count > 0 ? json_integer((json_int_t)value) : json_null();
 }
 
-json_t *run_result_latencies_json(
-	const struct run_result *result, const struct run_latencies *latencies, bool histograms)
+json_t *run_result_latencies_json(const struct run_latencies *latencies, bool histograms)
 {
-	json_t *network = latency_json(result, latencies->network_ns, latencies->network_mean_ns);
-	json_t *total = latency_json(result, latencies->total_ns, latencies->total_mean_ns);
+	json_t *network = latency_json(latencies->network_ns, latencies->network_mean_ns);
+	json_t *total = latency_json(latencies->total_ns, latencies->total_mean_ns);
 
 	if (histograms) {
 		json_object_set_new(network, "histogram", histogram_json(latencies->network_ns));
@@ -295,7 +304,7 @@ static void add_released(json_t *latencies, const struct run_result *result,
 		&waited->network_released_ns, &network);
 	order_wait_release(
 		&result->total_ns, &waited->total_arrived_ns, &waited->total_released_ns, &total);
-	released = run_result_latencies_json(result,
+	released = run_result_latencies_json(
 		&(struct run_latencies){&network, &total, some ? 0 : arrived->network_mean_ns,
 			some ? 0 : arrived->total_mean_ns},
 		histograms);
@@ -308,15 +317,16 @@ static void add_released(json_t *latencies, const struct run_result *result,
 			measured_json(wait, histogram_quantile(wait, 0.99)), "max",
 			measured_json(wait, wait->max)));
 	if (result->edges.count > 0)
-		json_object_set_new(
-			latencies, "edges", latency_json(result, &result->edges.network_ns, 0));
+		json_object_set_new(latencies, "edges", latency_json(&result->edges.network_ns, 0));
 }
 
 static json_t *throughput_json(const struct run_result *result)
 {
 	const struct run_edges *edges = &result->edges;
-	json_t *json = json_pack("{s:f,s:f,s:f,s:f}", "offered", result->offered, "accepted",
-		result->accepted, "released", result->released, "flits_per_ns_per_switch",
+	bool nothing = result->nothing[0] != '\0';
+	json_t *json = json_pack("{s:f,s:o,s:o,s:f}", "offered", result->offered, "accepted",
+		nothing ? json_null() : json_real(result->accepted), "released",
+		nothing ? json_null() : json_real(result->released), "flits_per_ns_per_switch",
 		result->flits_per_ns_per_switch);
 
 	if (edges->count > 0)
@@ -331,14 +341,14 @@ static json_t *throughput_json(const struct run_result *result)
 
 json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed)
 {
-	json_t *latency = untimed ? json_null() : json_real(sample->latency_ns);
+	json_t *latency = untimed ? json_null() : run_number_json(sample->latency_ns);
 	json_t *entry =
 		json_pack("{s:I,s:f,s:f,s:f,s:o,s:o,s:I,s:I,s:I}", "t_ns", (json_int_t)sample->t_ns,
 			"accepted", sample->accepted, "released", sample->released, "edges",
 			sample->edges, "latency_ns", latency, "released_latency_ns",
-			untimed ? json_null() : json_real(sample->released_latency_ns), "adapted",
-			(json_int_t)sample->adapted, "arn", (json_int_t)sample->arn, "itb",
-			(json_int_t)sample->itb);
+			untimed ? json_null() : run_number_json(sample->released_latency_ns),
+			"adapted", (json_int_t)sample->adapted, "arn", (json_int_t)sample->arn,
+			"itb", (json_int_t)sample->itb);
 
 	if (controlled)
 		json_object_update_new(
@@ -494,6 +504,8 @@ static json_t *clocks_json(const struct run_result *result)
 
 static void add_rest(json_t *root, const struct run_result *result, bool histograms)
 {
+	struct run_verdict saturated = run_result_is_saturated(result);
+	struct run_verdict steady = run_result_is_steady(result);
 	char fingerprint[32];
 
 	snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, result->fingerprint);
@@ -508,7 +520,13 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	if (!result->fingerprinted)
 		json_object_set_new(root, "fidelity", run_fidelity_json(result));
 	json_object_set_new(root, "traffic", run_result_entries_json(result, histograms));
-	json_object_set_new(root, "saturated", json_boolean(run_result_is_saturated(result)));
+	json_object_set_new(
+		root, "measured_messages", json_integer((json_int_t)result->total_ns.count));
+	json_object_set_new(root, "nothing_measured", run_text_json(result->nothing));
+	json_object_set_new(root, "saturated", run_verdict_json(saturated));
+	json_object_set_new(root, "saturated_needs", run_verdict_needs_json(saturated));
+	json_object_set_new(root, "steady", run_verdict_json(steady));
+	json_object_set_new(root, "steady_needs", run_verdict_needs_json(steady));
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
 	if (result->switch_count > 0)
@@ -534,7 +552,7 @@ static json_t *due_json(const struct run_result *result, const struct run_latenc
 		.network_ns = &result->network_due_ns, .total_ns = &result->total_due_ns};
 	bool all = result->network_due_ns.count == 0;
 
-	return run_result_latencies_json(result, all ? observed : &due, false);
+	return run_result_latencies_json(all ? observed : &due, false);
 }
 
 json_t *run_result_json(const struct run_result *result, json_t *config)
@@ -544,7 +562,7 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		.network_mean_ns = result->network_mean_ns,
 		.total_mean_ns = result->total_mean_ns};
 	bool histograms = wants_histograms(config);
-	json_t *times = run_result_latencies_json(result, &latencies, histograms);
+	json_t *times = run_result_latencies_json(&latencies, histograms);
 	json_t *root = json_pack("{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:o,s:o,s:o,s:o}", "weft",
 		FORMAT, "config", config != NULL ? config : json_object(), "seed",
 		(json_int_t)result->seed, "topology", "name", result->topology, "hosts",
@@ -611,6 +629,13 @@ int run_result_dump(const struct run_result *result, const json_t *document, FIL
 	return run_result_is_stopped(result) ? -EINTR : -EIO;
 }
 
+/* Nothing for NAN. */
+static void print_number(double value, FILE *out)
+{
+	if (!isnan(value))
+		fprintf(out, "%.1f", value);
+}
+
 void run_result_write_csv(const struct run_result *result, FILE *out)
 {
 	fprintf(out,
@@ -619,11 +644,12 @@ void run_result_write_csv(const struct run_result *result, FILE *out)
 	for (unsigned i = 0; i < result->samples && !run_result_is_stopped(result); i++) {
 		const struct run_sample *sample = &result->sample[i];
 
-		fprintf(out,
-			"%" PRIu64 ",%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.1f,%.6f",
-			sample->t_ns, sample->accepted, sample->latency_ns, sample->adapted,
-			sample->arn, sample->itb, sample->released, sample->released_latency_ns,
-			sample->edges);
+		fprintf(out, "%" PRIu64 ",%.6f,", sample->t_ns, sample->accepted);
+		print_number(sample->latency_ns, out);
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,", sample->adapted,
+			sample->arn, sample->itb, sample->released);
+		print_number(sample->released_latency_ns, out);
+		fprintf(out, ",%.6f", sample->edges);
 		if (result->controlled)
 			fprintf(out, ",%.3f,%.1f,%.3f", sample->paths, sample->waiting_ns,
 				sample->ccti);

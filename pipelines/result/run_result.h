@@ -21,10 +21,14 @@
 #include "order_wait.h"
 #include "run_config.h"
 #include "run_link_series.h"
+#include "steadiness.h"
 #include "topology.h"
 
 #define RUN_ADVICE_MAX 256
 #define RUN_REASON_MAX 200
+
+/* Latencies of fewer messages, of an entry, are called unreliable, and no test answers. */
+#define RUN_MESSAGES_LEAST 100u
 
 /* Reasons of both clocks. */
 #define RUN_REASON_SIGNAL   "a signal ended the run before its time"
@@ -52,7 +56,7 @@ struct run_traffic {
 struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
 	double accepted;   /* fraction of the hosts' link rate, by arrival */
-	double latency_ns; /* mean network latency; 0 if nothing arrived */
+	double latency_ns; /* mean network latency; NAN if nothing arrived */
 	/* The same by release in order; 'edges': of 'accepted', programs' through TAP edges. */
 	double released, released_latency_ns, edges;
 	uint64_t adapted, arn, itb;
@@ -115,10 +119,17 @@ struct run_host {
 	uint64_t pool_peak_bytes;
 };
 
-/* Half of the time of measuring: of an entry, messages. */
-struct run_half {
+/* Messages of an entry in a part of the measured time, for the tests of run_judge.c. */
+struct run_batch {
 	uint64_t generated, delivered;
 	uint64_t timed, latency_sum_ns; /* with a known total latency */
+};
+
+/* An answer about the whole run or an entry. */
+struct run_verdict {
+	enum verdict verdict;
+	uint64_t needed_ns; /* VERDICT_UNKNOWN: a measured time that would do; 0: none is known */
+	const char *why;    /* VERDICT_UNKNOWN: a constant text */
 };
 
 /* The messages of one host for an entry that ends. */
@@ -135,12 +146,14 @@ struct run_entry {
 	uint64_t generated, delivered;      /* messages of the whole run */
 	double offered, accepted, released; /* fractions of the senders' link rate */
 	struct histogram network_ns, total_ns;
-	bool halved; /* half[] is known */
-	struct run_half half[2];
-	bool finite;           /* it has 'stop', or is a schedule: */
+	bool continuous; /* it sends in all of the measured time: it can be steady or saturated */
+	struct run_batch batch[STEADINESS_BATCHES]; /* [the result's batches] */
+	bool finite;                                /* it has 'stop', or is a schedule: */
 	bool ended;            /* the run has come to its 'stop', or the schedule to its end */
 	struct run_flow *flow; /* a flow for each sender */
 	unsigned flows;
+	weft_time first_ps; /* when its first message falls due; WEFT_TIME_NEVER: there is none */
+	char nothing[RUN_REASON_MAX]; /* why nothing of it was measured; "": something was */
 };
 
 struct run_counter {
@@ -213,6 +226,7 @@ struct run_result {
 	unsigned host_count;
 	struct run_entry *entry; /* of the traffic, in its order */
 	unsigned entries;
+	unsigned batches; /* of equal length, in the measured time */
 	struct run_counter *counter;
 	unsigned counters;
 	uint64_t lost, duplicated, out_of_order;
@@ -234,6 +248,7 @@ struct run_result {
 	bool incomplete; /* it has reasons */
 	struct run_reason *reason;
 	unsigned reasons;
+	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "": something was */
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
 	struct {
@@ -282,12 +297,17 @@ static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* True if an entry's hosts generate more than the fabric delivers, so that latency depends on how
- * long the run is: in each half of the measuring the messages not yet delivered become more by over
- * 2 % of those generated (and one for each sender), and their mean total latency in the second half
- * is over 5 % above that in the first. */
-bool run_entry_is_saturated(const struct run_entry *entry);
-bool run_result_is_saturated(const struct run_result *result);
+/* Whether the entry's hosts generate more than the fabric delivers: the definition of saturation
+ * in files.md. Of a result: whether an entry is saturated. */
+struct run_verdict run_entry_is_saturated(
+	const struct run_result *result, const struct run_entry *entry);
+struct run_verdict run_result_is_saturated(const struct run_result *result);
+/* Whether mean total latency and accepted traffic keep their values in the measured time. */
+struct run_verdict run_result_is_steady(const struct run_result *result);
+/* true, false or null. */
+json_t *run_verdict_json(struct run_verdict verdict);
+/* {reason, measured_ns} of an unknown answer; null if there is one. */
+json_t *run_verdict_needs_json(struct run_verdict verdict);
 
 /* When the last message of the flow, or of the whole entry, arrived, since the entry's start: false
  * if not all that was generated has. */
@@ -303,7 +323,13 @@ void run_result_add_reason(struct run_result *result, bool asked_for, const char
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
 /* Adds a reason if more than 'most' messages have left their hosts and not arrived. */
 void run_result_judge_under_way(struct run_result *result, uint64_t most);
-/* A reason that nobody asked for: exit code 1. */
+/* Fills 'nothing' of the result and of its entries, from what the run was to do. */
+void run_result_judge_nothing(
+	struct run_result *result, const struct run_config *run, const struct topology *topology);
+/* It is not a schedule, and fewer than RUN_MESSAGES_LEAST of its messages were measured. */
+bool run_entry_is_few(const struct run_entry *entry);
+/* A reason that nobody asked for, or nothing was measured, unless a signal ended the run: exit code
+ * 1. */
 bool run_result_is_broken(const struct run_result *result);
 /* Messages that have left their hosts and have not arrived. */
 uint64_t run_result_under_way(const struct run_result *result);

@@ -6,6 +6,7 @@
 
 #include "run_result_private.h"
 
+#include <math.h>
 #include <string.h>
 
 #define FORMAT "weft-result-part/8"
@@ -69,9 +70,10 @@ static json_t *samples_part(const struct run_result *result)
 		const struct run_sample *sample = &result->sample[i];
 
 		json_array_append_new(samples,
-			json_pack("[I,f,f,f,f,f,I,I,I]", (json_int_t)sample->t_ns, sample->accepted,
-				sample->latency_ns, sample->released, sample->released_latency_ns,
-				sample->edges, (json_int_t)sample->adapted, (json_int_t)sample->arn,
+			json_pack("[I,f,o,f,o,f,I,I,I]", (json_int_t)sample->t_ns, sample->accepted,
+				run_number_json(sample->latency_ns), sample->released,
+				run_number_json(sample->released_latency_ns), sample->edges,
+				(json_int_t)sample->adapted, (json_int_t)sample->arn,
 				(json_int_t)sample->itb));
 	}
 	return samples;
@@ -104,6 +106,7 @@ json_t *run_result_part_json(const struct run_result *result)
 	HISTOGRAMS(X)
 #undef X
 	json_object_set_new(part, "samples", samples_part(result));
+	json_object_set_new(part, "batches", json_integer(result->batches));
 	json_object_set_new(part, "counters", run_result_counters_json(result));
 	json_object_set_new(part, "measured_ns",
 		json_pack("[I,I]", (json_int_t)result->from_ns, (json_int_t)result->to_ns));
@@ -141,19 +144,28 @@ int run_result_add_histogram(struct histogram *into, const json_t *part)
 
 static struct run_sample *sample_at(struct run_result *into, size_t index)
 {
-	return index < into->samples ? &into->sample[index] : run_result_add_sample(into);
+	struct run_sample *sample;
+
+	if (index < into->samples)
+		return &into->sample[index];
+	sample = run_result_add_sample(into);
+	if (sample != NULL)
+		sample->latency_ns = sample->released_latency_ns = NAN;
+	return sample;
 }
 
-static void add_weighed(double *mean, double *weight, double other, double its_weight)
+/* Latency is the mean over what was delivered, so it is weighed by that; null: nothing was. */
+static void add_weighed(double *mean, double *weight, const json_t *other, double its_weight)
 {
-	double sum = *weight + its_weight;
+	double sum = *weight + its_weight, value = json_number_value(other);
 
-	if (sum > 0)
-		*mean = (*mean * *weight + other * its_weight) / sum;
+	if (isnan(*mean))
+		*mean = json_is_null(other) ? NAN : value;
+	else if (sum > 0 && !json_is_null(other))
+		*mean = (*mean * *weight + value * its_weight) / sum;
 	*weight = sum;
 }
 
-/* Latency is the mean over what was delivered, so it is weighed by that. */
 static int add_samples(struct run_result *into, json_t *samples)
 {
 	json_t *entry;
@@ -163,11 +175,12 @@ static int add_samples(struct run_result *into, json_t *samples)
 	{
 		struct run_sample *sample = sample_at(into, index);
 		json_int_t t_ns, adapted, arn, itb;
-		double accepted, latency, released, released_latency, edges;
+		double accepted, released, edges;
+		json_t *latency, *released_latency;
 
 		if (sample == NULL)
 			return -ENOMEM;
-		if (json_unpack(entry, "[I,F,F,F,F,F,I,I,I]", &t_ns, &accepted, &latency, &released,
+		if (json_unpack(entry, "[I,F,o,F,o,F,I,I,I]", &t_ns, &accepted, &latency, &released,
 			    &released_latency, &edges, &adapted, &arn, &itb) != 0)
 			return -EINVAL;
 		add_weighed(&sample->latency_ns, &sample->accepted, latency, accepted);
@@ -182,13 +195,18 @@ static int add_samples(struct run_result *into, json_t *samples)
 	return 0;
 }
 
-/* The processes begin and end at nearly the same time: it is all of it. */
-static int add_measured(struct run_result *into, json_t *part)
+/* The processes begin and end at nearly the same time: it is all of it. Their batches have the same
+ * length. */
+static int add_measured(struct run_result *into, const json_t *part)
 {
-	json_int_t from, to;
+	json_int_t from, to, batches;
 
-	if (json_unpack(part, "[I,I]", &from, &to) != 0)
+	if (json_unpack(json_object_get(part, "measured_ns"), "[I,I]", &from, &to) != 0)
 		return -EINVAL;
+	batches = json_integer_value(json_object_get(part, "batches"));
+	if (batches < 0 || batches > STEADINESS_BATCHES)
+		return -EINVAL;
+	into->batches = batches > into->batches ? (unsigned)batches : into->batches;
 	if ((uint64_t)to > into->to_ns)
 		into->to_ns = (uint64_t)to;
 	if (into->parts == 0 || (uint64_t)from < into->from_ns)
@@ -298,7 +316,7 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 	if (result == 0)
 		result = add_counters(into, json_object_get(part, "counters"));
 	if (result == 0)
-		result = add_measured(into, json_object_get(part, "measured_ns"));
+		result = add_measured(into, part);
 	if (result == 0)
 		result = run_result_add_entries(into, json_object_get(part, "traffic"));
 	if (result == 0)

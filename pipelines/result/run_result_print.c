@@ -13,8 +13,7 @@
 
 #define NS_PER_S 1e9
 
-/* To four digits, in the unit that suits it. */
-static const char *time_text(uint64_t ns, char text[32])
+const char *run_time_text(uint64_t ns, char text[32])
 {
 	double value = (double)ns;
 
@@ -63,7 +62,7 @@ static void print_time(const struct run_result *result, const struct run_config 
 	char from[32], to[32];
 
 	fprintf(out, "  %-22s from %s to %s of %s time", "measured",
-		time_text(result->from_ns, from), time_text(result->to_ns, to),
+		run_time_text(result->from_ns, from), run_time_text(result->to_ns, to),
 		run->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real");
 	if (run->dilation > 1)
 		fprintf(out, ", dilated by %" PRIu32, run->dilation);
@@ -130,7 +129,7 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 			(double)histogram_quantile(&entry->total_ns, 0.99) / 1e3,
 			(double)histogram_quantile(&entry->total_ns, 0.999) / 1e3);
 	if (run_entry_completion(entry, &ns))
-		fprintf(out, ", completed in %s", time_text(ns, text));
+		fprintf(out, ", completed in %s", run_time_text(ns, text));
 	putc('\n', out);
 }
 
@@ -178,20 +177,63 @@ static void print_schedule(const struct run_result *result, FILE *out)
 			"schedule", left, operations);
 	else
 		fprintf(out, "  %-22s completed in %s\n", "schedule",
-			time_text(run_result_counter(result, "goal_completion_ns"), text));
+			run_time_text(run_result_counter(result, "goal_completion_ns"), text));
+}
+
+/* Entries of which too little was measured, and of one why nothing was. */
+static void print_few(const struct run_result *result, FILE *out)
+{
+	for (unsigned i = 0; i < result->entries; i++) {
+		const struct run_entry *entry = &result->entry[i];
+
+		if (entry->nothing[0] != '\0' && result->nothing[0] == '\0')
+			fprintf(out, "  %-22s %s\n", "nothing measured", entry->nothing);
+		else if (run_entry_is_few(entry) && result->nothing[0] == '\0')
+			fprintf(out,
+				"  %-22s traffic[%u]: %" PRIu64
+				", fewer than %u: its latencies are "
+				"not reliable\n",
+				"messages measured", i, entry->total_ns.count, RUN_MESSAGES_LEAST);
+	}
+}
+
+/* Unless no length of the run gives an answer. */
+static void print_unknown(const char *name, struct run_verdict verdict, FILE *out)
+{
+	char needed[32];
+
+	if (verdict.needed_ns > 0)
+		fprintf(out, "  %-22s cannot tell: %s; measure for %s\n", name, verdict.why,
+			run_time_text(verdict.needed_ns, needed));
 }
 
 static void print_saturation(const struct run_result *result, FILE *out)
 {
-	if (!run_result_is_saturated(result))
+	struct run_verdict all = run_result_is_saturated(result);
+
+	if (all.verdict == VERDICT_UNKNOWN)
+		print_unknown("saturated", all, out);
+	if (all.verdict != VERDICT_YES)
 		return;
 	fprintf(out, "  %-22s", "saturated");
 	for (unsigned i = 0; i < result->entries && result->entries > 1; i++)
-		if (run_entry_is_saturated(&result->entry[i]))
+		if (run_entry_is_saturated(result, &result->entry[i]).verdict == VERDICT_YES)
 			fprintf(out, " traffic[%u]", i);
 	fputs(result->entries > 1 ? ": latency grows with the run\n"
 				  : " latency grows with the run\n",
 		out);
+}
+
+/* A result that keeps its values needs no line. */
+static void print_steadiness(const struct run_result *result, FILE *out)
+{
+	struct run_verdict steady = run_result_is_steady(result);
+
+	if (steady.verdict == VERDICT_UNKNOWN)
+		print_unknown("steady", steady, out);
+	if (steady.verdict == VERDICT_NO)
+		fprintf(out, "  %-22s no: latency or throughput changes over the measured time\n",
+			"steady");
 }
 
 static void print_counts(const struct run_result *result, FILE *out)
@@ -255,15 +297,23 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts\n", result->topology,
 		result->switches, result->hosts);
 	run_result_print_reasons(result, "  incomplete             ", out);
+	if (result->nothing[0] != '\0')
+		fprintf(out, "  %-22s %s\n", "nothing measured", result->nothing);
 	print_routing(&run->routing, out);
 	print_buffer(result, run, out);
 	print_time(result, run, out);
 	print_workers(result, out);
-	fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
-		"throughput", 100 * result->offered, 100 * result->accepted);
+	if (result->nothing[0] != '\0')
+		fprintf(out, "  %-22s offered %.1f %%, accepted - of the hosts' links\n",
+			"throughput", 100 * result->offered);
+	else
+		fprintf(out, "  %-22s offered %.1f %%, accepted %.1f %% of the hosts' links\n",
+			"throughput", 100 * result->offered, 100 * result->accepted);
 	print_edges(result, out);
 	print_order(result, out);
+	print_few(result, out);
 	print_saturation(result, out);
+	print_steadiness(result, out);
 	print_schedule(result, out);
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);

@@ -12,9 +12,14 @@ struct run_latencies {
 };
 
 /* {network, total}, each with mean, deviation and percentiles, and if 'histograms' the steps. All
- * null if clocks differ and nothing could be measured. */
-json_t *run_result_latencies_json(
-	const struct run_result *result, const struct run_latencies *latencies, bool histograms);
+ * null if nothing was measured. */
+json_t *run_result_latencies_json(const struct run_latencies *latencies, bool histograms);
+/* To four digits, in the unit that suits it. */
+const char *run_time_text(uint64_t ns, char text[32]);
+/* null for NAN. */
+json_t *run_number_json(double value);
+/* null for "". */
+json_t *run_text_json(const char *text);
 /* An object for each entry of the traffic. */
 json_t *run_result_entries_json(const struct run_result *result, bool histograms);
 

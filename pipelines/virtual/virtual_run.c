@@ -35,9 +35,9 @@ struct run_loop {
 	const atomic_bool *stop;
 	virtual_progress_fn progress;
 	void *ctx;
-	weft_time end, middle; /* middle: of the measuring */
-	bool stopped, failed;  /* somewhere */
-	uint32_t steps_left;   /* until the next check */
+	weft_time end;
+	bool stopped, failed; /* somewhere */
+	uint32_t steps_left;  /* until the next check */
 	uint32_t checks;
 };
 
@@ -231,22 +231,21 @@ static void count_sources(struct virtual_fabric *fabric)
 			traffic_count(fabric->host[i].source[k], fabric->now);
 }
 
-static void take_middle(struct virtual_fabric *fabric)
+static void take_batch(struct virtual_fabric *fabric)
 {
 	count_sources(fabric);
 	virtual_entries_read(fabric);
-	virtual_transit_middle(fabric);
-	measure_window_middle(&fabric->window);
+	if (measure_window_batch(&fabric->window, fabric->now))
+		virtual_transit_middle(fabric);
 }
 
 /* The next moment up to 'until' at which something is measured. */
-static weft_time next_measured(const struct run_loop *loop, weft_time until)
+static weft_time next_measured(const struct virtual_fabric *fabric, weft_time until)
 {
-	const struct virtual_fabric *fabric = loop->fabric;
 	weft_time next =
 		earlier(until, fabric->window.sampled.at_ps + fabric->run->measure.sample_ps);
 
-	return fabric->now < loop->middle ? earlier(next, loop->middle) : next;
+	return earlier(next, measure_window_batch_end(&fabric->window));
 }
 
 /* For so long the run measures, if nothing ends it. */
@@ -277,7 +276,7 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 		weft_time next = until;
 
 		if (sampling)
-			next = next_measured(loop, until);
+			next = next_measured(fabric, until);
 		run_until(loop, earlier(next, watch_at));
 		if (fabric->now >= watch_at) {
 			watch(fabric, period);
@@ -285,8 +284,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 		}
 		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
 			take_sample(fabric);
-		if (sampling && fabric->now == loop->middle)
-			take_middle(fabric);
+		if (sampling && fabric->now >= measure_window_batch_end(&fabric->window))
+			take_batch(fabric);
 		agree(loop);
 	}
 }
@@ -319,6 +318,19 @@ static void warm_up(struct run_loop *loop)
 	virtual_cn_mark(fabric);
 }
 
+static void find_first(struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < our_sources(fabric, i); k++)
+			measure_window_source(&fabric->window, fabric->host[i].source[k], 0);
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		uint64_t early = UINT64_MAX - fabric->window.entry[i].first_ps;
+
+		virtual_ranks_max(fabric, &early, 1);
+		fabric->window.entry[i].first_ps = UINT64_MAX - early;
+	}
+}
+
 /* All of the run between the start and the end of the threads. */
 static void run_phases(struct run_loop *loop)
 {
@@ -327,6 +339,7 @@ static void run_phases(struct run_loop *loop)
 
 	choose_to_look_ahead(fabric);
 	fabric->limit = loop->end;
+	find_first(fabric);
 	virtual_hosts_open(fabric);
 	begin_measuring(fabric);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
@@ -388,8 +401,6 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.progress = progress,
 		.ctx = ctx,
 		.end = measure->duration_ps,
-		.middle = measure->warmup_ps +
-			  (run_result_minus(measure->duration_ps, measure->warmup_ps) / 2),
 		.steps_left = CHECK_EACH};
 	struct ranks *ranks = fabric->parts != NULL ? fabric->parts->ranks : NULL;
 	double start;
@@ -398,6 +409,7 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	touch_numbers(fabric);
 	start = measure_wall_seconds();
 	fabric->measure_from = measure->warmup_ps;
+	fabric->window.length_ps = run_result_minus(measure->duration_ps, measure->warmup_ps);
 	if (fabric->parts != NULL)
 		virtual_threads_start(fabric->parts);
 	run_phases(&loop);

@@ -267,6 +267,14 @@ static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;
 }
 
+/* The cycle at which the current batch ends. */
+static uint64_t next_batch(const struct wormhole_fabric *fabric)
+{
+	weft_time end = measure_window_batch_end(&fabric->window);
+
+	return (end + fabric->cycle_ps - 1) / fabric->cycle_ps;
+}
+
 /* Up to '*until', or until enough was delivered; after a signal up to a moment before. False:
  * nothing will happen any more. */
 static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
@@ -290,10 +298,9 @@ static void run_all(struct run_loop *loop)
 	uint64_t end = measure->duration_ps / fabric->cycle_ps, now = 0;
 	uint64_t warmup =
 		measure->messages > 0 ? WORMHOLE_NEVER : measure->warmup_ps / fabric->cycle_ps;
-	uint64_t middle = 0; /* of the time of measuring; 0: it counts messages, or has no time */
 
 	if (measure->messages == 0 && end > warmup)
-		middle = warmup + (end - warmup) / 2;
+		fabric->window.length_ps = (end - warmup) * fabric->cycle_ps;
 	loop->sample_cycles = measure->sample_ps / fabric->cycle_ps;
 	take_samples(loop, 0);
 	while (now < end && !enough(fabric) && !loop->stopped && !fabric->failed &&
@@ -303,14 +310,14 @@ static void run_all(struct run_loop *loop)
 
 		if (warmup > now)
 			next = earlier(next, warmup);
-		else if (middle > now)
-			next = earlier(next, middle);
+		else if (fabric->measuring)
+			next = earlier(next, next_batch(fabric));
 		alive = run_on(loop, now, &next);
 		now = next;
 		if (now == warmup)
 			wormhole_measure_begin(fabric, now);
-		if (now == middle)
-			wormhole_measure_middle(fabric, now);
+		if (fabric->measuring && now >= next_batch(fabric) && !enough(fabric))
+			wormhole_take_batch(fabric, now);
 		take_samples(loop, now);
 		check_loop(loop, alive);
 		/* Sources have their end too. */
@@ -326,6 +333,9 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	struct run_loop loop = {.fabric = fabric, .stop = stop, .progress = progress, .ctx = ctx};
 	double start = measure_wall_seconds();
 
+	for (uint32_t i = 0; i < fabric->topology->hosts; i++)
+		for (uint32_t k = 0; k < fabric->host[i].sources; k++)
+			measure_window_source(&fabric->window, fabric->host[i].source[k], 0);
 	if (measure->messages > 0 ? measure->warmup_messages == 0 : measure->warmup_ps == 0)
 		wormhole_measure_begin(fabric, 0);
 	run_all(&loop);

@@ -76,15 +76,20 @@ static uint64_t stopped_of(const struct wormhole_fabric *fabric, uint32_t host)
 	return wormhole_net_stopped(fabric->net, (struct topology_port){DEVICE_HOST, host, 0});
 }
 
-void wormhole_measure_middle(struct wormhole_fabric *fabric, uint64_t cycle)
+static void take_middle(struct wormhole_fabric *fabric, uint64_t cycle)
 {
-	count_generated(fabric, cycle);
-	measure_window_middle(&fabric->window);
 	fabric->middle_at = cycle;
 	for (uint32_t i = 0; i < fabric->topology->hosts; i++) {
 		fabric->host[i].middle = transit_of(fabric, i);
 		fabric->host[i].stopped = stopped_of(fabric, i);
 	}
+}
+
+void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle)
+{
+	count_generated(fabric, cycle);
+	if (measure_window_batch(&fabric->window, fabric->now.at_ps))
+		take_middle(fabric, cycle);
 }
 
 static void record(
@@ -149,7 +154,7 @@ void wormhole_measure_message(
 	if (fabric->now.messages == measure->warmup_messages)
 		wormhole_measure_begin(fabric, at);
 	if (fabric->now.messages == measure->warmup_messages + measure->messages / 2)
-		wormhole_measure_middle(fabric, at);
+		take_middle(fabric, at);
 	if (fabric->now.messages == measure->warmup_messages + measure->messages)
 		wormhole_net_halt(fabric->net);
 }

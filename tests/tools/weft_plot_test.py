@@ -120,7 +120,7 @@ class Plot(unittest.TestCase):
         folder = pathlib.Path(self.sweep("a", (10, 50, 90), seeds=(1, 2)))
         for file in ("0.json", "1.json", "2.json"):
             document = json.loads((folder / file).read_text())
-            document["latency_ns"] = {"network": latency(0.0), "total": latency(0.0)}
+            document["latency_ns"] = {"network": latency(None), "total": latency(None)}
             (folder / file).write_text(json.dumps(document))
         lines = self.script(str(folder), "--kind", KINDS[0]).split("END\n")[1].splitlines()
         self.assertEqual([line.split()[3:9] for line in lines[:1]], [["NaN"] * 6])
@@ -226,7 +226,7 @@ class Plot(unittest.TestCase):
 
     def test_a_picture_without_a_value_is_refused(self):
         document = result(0.5)
-        document["latency_ns"]["total"] = {**latency(0.0), "histogram": []}
+        document["latency_ns"]["total"] = {**latency(None), "histogram": []}
         (self.dir / "r.json").write_text(json.dumps(document))
         for args in (("--kind", KINDS[0], "--latency", "total"), ("--kind", "latency-cdf")):
             self.assertIn("nothing to draw: none of the 1 results has a value of this kind (nothing "

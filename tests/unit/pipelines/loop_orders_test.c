@@ -49,7 +49,7 @@ static void the_leader_waits_until_all_loops_have_obeyed(void **state)
 	loop_orders_obeyed(&fabric.orders);
 	assert_false(real_lead(&fabric));
 	assert_int_equal(fabric.phase, REAL_MEASURING);
-	assert_false(fabric.given.window.halved);
+	assert_int_equal(fabric.given.window.batches, 0);
 }
 
 static const struct CMUnitTest tests[] = {

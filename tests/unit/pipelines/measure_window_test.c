@@ -94,6 +94,15 @@ static void a_window_without_time_shows_nothing(void **state)
 	measure_window_close(&window);
 }
 
+static uint64_t generated_in(const struct run_entry *entry, unsigned batches)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < batches; i++)
+		sum += entry->batch[i].generated;
+	return sum;
+}
+
 /* h0 sends by both entries, h1 by the second only. */
 static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
 {
@@ -116,14 +125,16 @@ static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
 	assert_non_null(result);
 	measure_window_open(&window, topology, 0);
 	assert_int_equal(measure_window_add_entries(&window, topology, run, hosts, NULL), 0);
+	window.length_ps = PS_PER_US;
 	assert_null(window.entry[0].flow);
 	assert_non_null(window.entry[1].flow);
 	measure_window_begin(&window, &from);
 	window.entry[0].now.wire_bytes = window.entry[1].now.wire_bytes = 625;
 	window.entry[0].now.generated_wire_bytes = 1250;
 	window.entry[0].now.generated_messages = 5;
-	measure_window_middle(&window);
+	measure_window_batch(&window, PS_PER_US / 2);
 	window.entry[0].now.generated_messages = 12;
+	measure_window_batch(&window, PS_PER_US);
 	window.entry[1].flow[1] = (struct measure_flow){1, 1, 3 * PS_PER_US};
 	measure_window_end(&window, &to);
 	assert_int_equal(measure_window_result(&window, 0, result), 0);
@@ -131,8 +142,10 @@ static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
 	assert_true(result->entry[0].accepted == 0.5 && result->entry[1].accepted == 0.25);
 	assert_true(result->entry[0].offered == 1);
 	assert_int_equal(result->entry[1].senders, 2);
-	assert_int_equal(result->entry[0].half[0].generated, 5);
-	assert_int_equal(result->entry[0].half[1].generated, 7);
+	assert_int_equal(result->batches, STEADINESS_BATCHES);
+	assert_int_equal(generated_in(&result->entry[0], result->batches), 12);
+	assert_true(result->entry[0].continuous);
+	assert_false(result->entry[1].continuous);
 	assert_int_equal(result->entry[0].generated, 12);
 	assert_false(result->entry[0].finite);
 	/* From its own start on. */

@@ -6,81 +6,153 @@
 #include "run_result.h"
 #include "unit.h"
 
-/* Of 1000 messages 100 more stay behind in each half, and those that come are later and later. */
-static const struct run_entry growing = {.senders = 4,
-	.halved = true,
-	.half = {{.generated = 1000, .delivered = 900, .timed = 900, .latency_sum_ns = 900 * 100},
-		{.generated = 1000, .delivered = 900, .timed = 900, .latency_sum_ns = 900 * 200}}};
+#define BATCH 100u /* messages */
 
-static struct run_entry *copy_growing(void)
+/* A run of 1 ms with one entry; in each batch BATCH messages are generated. Of these 'left' stay
+ * behind, and a latency of 1 us grows by 'grows' ns with each batch. */
+static struct run_result *make_run(double left, double grows)
 {
-	struct run_entry *entry = malloc(sizeof(*entry));
+	struct run_result *result = calloc(1, sizeof(*result));
+	struct run_entry *entry = result != NULL ? run_result_add_entry(result) : NULL;
+	double behind = 0;
 
 	assert_non_null(entry);
-	*entry = growing;
-	return entry;
-}
+	result->to_ns = 1000000;
+	result->batches = STEADINESS_BATCHES;
+	entry->continuous = true;
+	for (unsigned i = 0; i < STEADINESS_BATCHES; i++) {
+		/* The values differ, so that there is something to be estimated. */
+		uint64_t noise = i % 3;
 
-static void backlog_and_latency_that_grow_are_saturation(void **state)
-{
-	assert_true(run_entry_is_saturated(&growing));
-}
-
-static void a_backlog_that_grows_in_one_half_only_is_none(void **state)
-{
-	struct run_entry *entry = copy_growing();
-
-	for (unsigned i = 0; i < 2; i++) {
-		entry->half[i].delivered = 990; /* 1 % */
-		assert_false(run_entry_is_saturated(entry));
-		entry->half[i].delivered = 900;
+		behind += left;
+		entry->batch[i].generated = BATCH;
+		entry->batch[i].delivered = BATCH - (uint64_t)behind;
+		behind -= (double)(uint64_t)behind;
+		entry->batch[i].timed = entry->batch[i].delivered;
+		entry->batch[i].latency_sum_ns =
+			entry->batch[i].timed * (1000 + noise + (uint64_t)(grows * i));
+		histogram_record_times(&entry->total_ns, 1000, entry->batch[i].timed);
 	}
-	free(entry);
+	histogram_record(&result->network_ns, 1000);
+	histogram_record(&entry->network_ns, 1000);
+	return result;
 }
 
-static void a_backlog_of_one_message_a_sender_is_under_way(void **state)
+static void free_run(struct run_result *result)
 {
-	struct run_entry *entry = copy_growing();
-
-	entry->senders = 100;
-	assert_false(run_entry_is_saturated(entry));
-	entry->senders = 99;
-	assert_true(run_entry_is_saturated(entry));
-	free(entry);
+	run_result_free(result);
+	free(result);
 }
 
-static void latency_that_stays_is_no_saturation(void **state)
+static enum verdict saturated(const struct run_result *result)
 {
-	struct run_entry *entry = copy_growing();
-
-	entry->half[1].latency_sum_ns = 900 * 104;
-	assert_false(run_entry_is_saturated(entry));
-	free(entry);
+	return run_result_is_saturated(result).verdict;
 }
 
-static void without_halves_nothing_is_said(void **state)
+static enum verdict steady(const struct run_result *result)
 {
-	struct run_entry *entry = copy_growing();
+	return run_result_is_steady(result).verdict;
+}
 
-	entry->halved = false;
-	assert_false(run_entry_is_saturated(entry));
-	free(entry);
+static void more_than_2_percent_that_stays_behind_is_saturation(void **state)
+{
+	static const struct {
+		double left;
+		enum verdict verdict;
+	} cases[] = {{0, VERDICT_NO}, {1.5, VERDICT_NO}, {2.5, VERDICT_YES}, {60, VERDICT_YES}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_result *result = make_run(cases[i].left, 0);
+
+		assert_int_equal(saturated(result), cases[i].verdict);
+		assert_int_equal(run_entry_is_saturated(result, &result->entry[0]).verdict,
+			cases[i].verdict);
+		free_run(result);
+	}
+}
+
+static void a_trend_of_more_than_10_percent_is_not_steady(void **state)
+{
+	static const struct {
+		double grows; /* from 1000 ns on, over 128 batches */
+		enum verdict verdict;
+	} cases[] = {{0, VERDICT_YES}, {0.5, VERDICT_YES}, {1.2, VERDICT_NO}, {20, VERDICT_NO}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_result *result = make_run(0, cases[i].grows);
+
+		assert_int_equal(steady(result), cases[i].verdict);
+		assert_int_equal(saturated(result), VERDICT_NO);
+		free_run(result);
+	}
+}
+
+static void throughput_that_falls_is_not_steady(void **state)
+{
+	struct run_result *result = make_run(0, 0);
+
+	for (unsigned i = 0; i < STEADINESS_BATCHES; i++)
+		result->entry[0].batch[i].delivered = BATCH - i / 5;
+	assert_int_equal(steady(result), VERDICT_NO);
+	free_run(result);
+}
+
+/* Each with the reason, and the time that would do. */
+static void too_little_gives_no_answer(void **state)
+{
+	struct run_result *result = make_run(0, 0);
+	struct run_verdict verdict;
+
+	result->entry[0].continuous = false;
+	verdict = run_result_is_steady(result);
+	assert_int_equal(verdict.verdict, VERDICT_UNKNOWN);
+	assert_int_equal(verdict.needed_ns, 0);
+	assert_int_equal(saturated(result), VERDICT_UNKNOWN);
+	result->entry[0].continuous = true;
+	/* 20 network latencies of 1 us are 20 us. */
+	result->to_ns = 19000;
+	verdict = run_result_is_steady(result);
+	assert_int_equal(verdict.verdict, VERDICT_UNKNOWN);
+	assert_int_equal(verdict.needed_ns, 20000);
+	result->to_ns = 21000;
+	assert_int_equal(steady(result), VERDICT_YES);
+	/* 50 messages. */
+	for (unsigned i = 0; i < STEADINESS_BATCHES; i++)
+		result->entry[0].batch[i] = (struct run_batch){.generated = i < 50,
+			.delivered = i < 50,
+			.timed = i < 50,
+			.latency_sum_ns = i < 50 ? 1000 : 0};
+	verdict = run_result_is_saturated(result);
+	assert_int_equal(verdict.verdict, VERDICT_UNKNOWN);
+	assert_int_equal(verdict.needed_ns, 42000);
+	assert_int_equal(run_result_is_steady(result).needed_ns, 42000);
+	free_run(result);
+}
+
+/* All stays behind in the first 10 batches, and then nothing. */
+static void a_fabric_that_fills_is_not_called_saturated(void **state)
+{
+	struct run_result *result = make_run(0, 0);
+
+	for (unsigned i = 0; i < 10; i++)
+		result->entry[0].batch[i].delivered = 0;
+	assert_int_not_equal(saturated(result), VERDICT_YES);
+	free_run(result);
 }
 
 static void one_saturated_entry_makes_a_saturated_result(void **state)
 {
-	struct run_result *result = calloc(1, sizeof(*result));
-	struct run_entry *entry;
+	struct run_result *result = make_run(0, 0), *other = make_run(50, 0);
+	struct run_entry *entry = run_result_add_entry(result);
 
-	assert_non_null(result);
-	assert_non_null(run_result_add_entry(result));
-	assert_false(run_result_is_saturated(result));
-	entry = run_result_add_entry(result);
 	assert_non_null(entry);
-	*entry = growing;
-	assert_true(run_result_is_saturated(result));
-	run_result_free(result);
-	free(result);
+	*entry = other->entry[0];
+	assert_int_equal(saturated(result), VERDICT_YES);
+	assert_int_equal(run_entry_is_saturated(result, &result->entry[0]).verdict, VERDICT_NO);
+	entry->continuous = false;
+	assert_int_equal(saturated(result), VERDICT_UNKNOWN);
+	free_run(result);
+	free_run(other);
 }
 
 static struct run_flow *add_flow(
@@ -136,11 +208,11 @@ static void a_flow_that_sent_nothing_has_no_completion(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(backlog_and_latency_that_grow_are_saturation),
-	cmocka_unit_test(a_backlog_that_grows_in_one_half_only_is_none),
-	cmocka_unit_test(a_backlog_of_one_message_a_sender_is_under_way),
-	cmocka_unit_test(latency_that_stays_is_no_saturation),
-	cmocka_unit_test(without_halves_nothing_is_said),
+	cmocka_unit_test(more_than_2_percent_that_stays_behind_is_saturation),
+	cmocka_unit_test(a_trend_of_more_than_10_percent_is_not_steady),
+	cmocka_unit_test(throughput_that_falls_is_not_steady),
+	cmocka_unit_test(too_little_gives_no_answer),
+	cmocka_unit_test(a_fabric_that_fills_is_not_called_saturated),
 	cmocka_unit_test(one_saturated_entry_makes_a_saturated_result),
 	cmocka_unit_test(an_entry_is_complete_with_its_last_flow),
 	cmocka_unit_test(an_entry_that_could_still_send_is_not_complete),

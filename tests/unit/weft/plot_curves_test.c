@@ -198,28 +198,22 @@ static void blocked_links_of_two_clocks_cannot_be_compared(void **state)
 	plot_curves_fini(&bench.curves);
 }
 
-/* A point at which the network accepts this share of what is offered. */
-static void add_accepted(struct bench *bench, const char *vary, double share)
-{
-	add(bench, 0, vary, 10, 0);
-	bench->value[bench->runs.runs - 1][0].offered = 0.5;
-	bench->value[bench->runs.runs - 1][0].accepted = 0.5 * share;
-}
-
-static void a_point_is_saturated_below_97_percent_in_the_mean(void **state)
+static void a_point_is_hollow_if_a_run_of_it_is_doubtful(void **state)
 {
 	struct bench bench;
 
 	begin(&bench, PLOT_LATENCY_THROUGHPUT);
-	add_accepted(&bench, "{\"load\": \"1%\"}", 0.975);
-	add_accepted(&bench, "{\"load\": \"2%\"}", 0.965);
-	add_accepted(&bench, "{\"load\": \"3%\"}", 0.95);
-	add_accepted(&bench, "{\"load\": \"3%\"}", 1);
+	add(&bench, 0, "{\"load\": \"1%\"}", 10, 0);
+	add(&bench, 0, "{\"load\": \"2%\"}", 10, 0);
+	bench.value[1][0].doubtful = true;
+	add(&bench, 0, "{\"load\": \"3%\"}", 10, 0);
+	add(&bench, 0, "{\"load\": \"3%\"}", 10, 0);
+	bench.value[3][0].doubtful = true;
 	assert_int_equal(make(&bench, NULL), 0);
 	assert_int_equal(bench.curves.curve[0].points, 3);
-	assert_false(bench.curves.curve[0].point[0].saturated);
-	assert_true(bench.curves.curve[0].point[1].saturated);
-	assert_false(bench.curves.curve[0].point[2].saturated);
+	assert_false(bench.curves.curve[0].point[0].hollow);
+	assert_true(bench.curves.curve[0].point[1].hollow);
+	assert_true(bench.curves.curve[0].point[2].hollow);
 	end(&bench);
 }
 
@@ -361,7 +355,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(inputs_are_curves_with_their_names),
 	cmocka_unit_test(equal_points_of_two_sweeps_are_not_seeds_of_one),
 	cmocka_unit_test(blocked_links_of_two_clocks_cannot_be_compared),
-	cmocka_unit_test(a_point_is_saturated_below_97_percent_in_the_mean),
+	cmocka_unit_test(a_point_is_hollow_if_a_run_of_it_is_doubtful),
 	cmocka_unit_test(points_are_joined_in_the_order_of_their_numbers),
 	cmocka_unit_test(words_stand_apart_in_the_order_of_the_sweep),
 	cmocka_unit_test(steps_of_all_seeds_make_one_distribution),

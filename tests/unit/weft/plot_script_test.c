@@ -279,7 +279,7 @@ static void the_legend_is_outside_of_the_frame(void **state)
 		}
 }
 
-static void saturated_points_are_hollow_and_the_legend_says_so(void **state)
+static void doubtful_points_are_hollow_and_the_legend_says_so(void **state)
 {
 	struct plot_point point[2] = {point_at(0.25, 1000, NAN), point_at(0.5, 2000, NAN)};
 	struct plot_curve curve = {.label = "a", .point = point, .points = 2};
@@ -289,11 +289,11 @@ static void saturated_points_are_hollow_and_the_legend_says_so(void **state)
 	write_to(text, &curves, PLOT_GNUPLOT, NULL);
 	assert_has_not(text, "pointtype 6");
 	assert_has_not(text, "saturated");
-	point[1].saturated = true;
+	point[1].hollow = true;
 	write_to(text, &curves, PLOT_GNUPLOT, NULL);
 	assert_has(text, "using 1:($10 == 0 ? $4 : NaN) with points pointtype 7 ");
 	assert_has(text, "using 1:($10 == 1 ? $4 : NaN) with points pointtype 6 ");
-	assert_has(text, "title 'hollow: saturated'");
+	assert_has(text, "title 'hollow: saturated or not steady'");
 }
 
 static void points_of_words_are_not_joined(void **state)
@@ -438,7 +438,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_curve_looks_unlike_every_other),
 	cmocka_unit_test(a_few_curves_differ_in_colour_dash_and_mark),
 	cmocka_unit_test(the_legend_is_outside_of_the_frame),
-	cmocka_unit_test(saturated_points_are_hollow_and_the_legend_says_so),
+	cmocka_unit_test(doubtful_points_are_hollow_and_the_legend_says_so),
 	cmocka_unit_test(points_of_words_are_not_joined),
 	cmocka_unit_test(long_intervals_are_inside_the_frame),
 	cmocka_unit_test(an_interval_below_zero_ends_at_the_axis),

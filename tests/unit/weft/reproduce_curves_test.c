@@ -70,7 +70,7 @@ static bool is_hollow(uint64_t messages)
 
 	assert_int_equal(reproduce_curve(&curve, PLOT_LATENCY_THROUGHPUT, &bundle), 0);
 	assert_int_equal(curve.points, 1);
-	hollow = curve.point[0].saturated;
+	hollow = curve.point[0].hollow;
 	free(curve.point);
 	return hollow;
 }

@@ -29,7 +29,7 @@ static json_t *make_result(double accepted, int seed)
 {
 	return json_pack(
 		"{s:i,s:{s:f,s:f,s:f},s:{s:o,s:o,s:o,s:o,s:o},s:{s:i,s:i,s:i,s:i,s:i},s:{s:i,s:i,s:i},"
-		"s:{s:i,s:i,s:i,s:b},s:n,s:b}",
+		"s:{s:i,s:i,s:i,s:b},s:n,s:b,s:b,s:n}",
 		"seed", seed, "throughput", "offered", accepted, "accepted", accepted, "released",
 		0.125, "latency_ns", "network", latency(100), "total", latency(200),
 		"network_released", latency(90), "total_released", latency(180), "resequencer",
@@ -37,7 +37,7 @@ static json_t *make_result(double accepted, int seed)
 		"packets", "injected", 7, "delivered", 6, "dropped", 5, "retransmitted", 4,
 		"pending", 1, "messages", "generated", 3, "delivered", 2, "pending", 1, "checks",
 		"lost", 0, "duplicated", 0, "out_of_order", 0, "deadlock", 0, "fingerprint",
-		"incomplete", 0);
+		"incomplete", 0, "saturated", 0, "steady");
 }
 
 static int make(void **state)
@@ -97,16 +97,16 @@ static void a_row_for_each_point_in_their_order(void **state)
 		"total_released_ns_mean,resequencer_frames,resequencer_ns_mean,resequencer_ns_p99,"
 		"resequencer_ns_max,packets_injected,packets_delivered,packets_dropped,"
 		"packets_retransmitted,packets_pending,messages_generated,messages_delivered,"
-		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint,saturated,"
+		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint,saturated,steady,"
 		"goal_completion_ns\n"
 		"\"\"\"a,b\"\"\",8,0.1,0.1,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n"
 		"\"\"\"a,b\"\"\",9,0.3,0.3,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n"
 		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n"
 		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,\n");
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n");
 }
 
 /* Field 'index' of line 'line', both from 0; fields with commas are not looked for. */
@@ -185,12 +185,11 @@ static void points_that_are_missing_are_left_out(void **state)
 	assert_int_equal(lines_of(text), 2);
 }
 
-/* A run in which nothing was delivered has a histogram of zeros. */
 static void set_no_latency(struct bench *bench, unsigned point)
 {
 	json_t *result = make_result(0.0, 8 + (int)point % 2);
-	json_t *nothing = json_pack("{s:f,s:f,s:i,s:i,s:i,s:i}", "mean", 0.0, "stddev", 0.0, "p50",
-		0, "p99", 0, "p999", 0, "max", 0);
+	json_t *nothing = json_pack(
+		"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
 
 	json_object_set(json_object_get(result, "latency_ns"), "network", nothing);
 	json_object_set(json_object_get(result, "latency_ns"), "total", nothing);
@@ -222,6 +221,18 @@ static void a_run_that_delivered_nothing_has_no_latency(void **state)
 	assert_field(text, 2, 9, "");
 }
 
+/* Line 'line', from 0, ends like this. */
+static void assert_last_fields(const char *text, unsigned line, const char *expected)
+{
+	const char *end;
+
+	while (line-- > 0)
+		text = strchr(text, '\n') + 1;
+	end = strchr(text, '\n');
+	assert_true((size_t)(end - text) > strlen(expected));
+	assert_memory_equal(end - strlen(expected), expected, strlen(expected));
+}
+
 static void a_result_with_a_loss_is_bad(void **state)
 {
 	static const char *const checks[] = {"lost", "duplicated", "out_of_order"};
@@ -236,16 +247,45 @@ static void a_result_with_a_loss_is_bad(void **state)
 	}
 }
 
-/* Line 'line', from 0, ends like this. */
-static void assert_last_fields(const char *text, unsigned line, const char *expected)
+static void a_result_in_which_nothing_was_measured_is_bad(void **state)
 {
-	const char *end;
+	json_t *result = make_result(0.5, 1);
 
-	while (line-- > 0)
-		text = strchr(text, '\n') + 1;
-	end = strchr(text, '\n');
-	assert_true((size_t)(end - text) > strlen(expected));
-	assert_memory_equal(end - strlen(expected), expected, strlen(expected));
+	json_object_set_new(result, "nothing_measured", json_null());
+	assert_false(sweep_result_is_bad(result));
+	json_object_set_new(result, "nothing_measured", json_string("there is no traffic"));
+	assert_true(sweep_result_is_bad(result));
+	json_decref(result);
+}
+
+/* Answers of two seeds: 0, 1 or, for 2, null. */
+static void answers_of(struct bench *bench, unsigned first, unsigned second, char text[TEXT_MAX])
+{
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned answer = i == 0 ? first : second;
+		json_t *result = make_result(0.5, 8 + (int)i);
+
+		json_object_set_new(
+			result, "steady", answer == 2 ? json_null() : json_boolean(answer == 1));
+		json_decref(bench->rows[2 + i]);
+		bench->rows[2 + i] = sweep_row(&bench->plan, 2 + i, result);
+		json_decref(result);
+	}
+	text_of(sweep_means_write, bench, text);
+}
+
+static void an_answer_of_several_seeds_is_that_of_all(void **state)
+{
+	char text[TEXT_MAX];
+
+	answers_of(*state, 1, 1, text);
+	assert_last_fields(text, 2, ",0,1,,");
+	answers_of(*state, 0, 0, text);
+	assert_last_fields(text, 2, ",0,0,,");
+	answers_of(*state, 0, 1, text);
+	assert_last_fields(text, 2, ",0,,,");
+	answers_of(*state, 1, 2, text);
+	assert_last_fields(text, 2, ",0,,,");
 }
 
 /* Two rows of a sweep over keys of these values. */
@@ -262,8 +302,6 @@ static void table_of_vary(write_fn *write, const char *const *vary, unsigned var
 	for (unsigned i = 0; i < 2; i++) {
 		json_t *result = make_result(0.5, 1);
 
-		json_object_set_new(json_object_get(result, "throughput"), "offered",
-			json_real(i == 0 ? 0.515 : 0.516));
 		json_object_set_new(result, "counters", json_loads(counters, 0, NULL));
 		bench.rows[i] = sweep_row(&bench.plan, i, result);
 		json_decref(result);
@@ -300,7 +338,7 @@ static void words_among_quantities_make_no_numbers(void **state)
 	char text[TEXT_MAX];
 
 	table_of_vary(sweep_table_write, vary, 1, text, "{}");
-	assert_last_fields(text, 0, ",saturated,goal_completion_ns");
+	assert_last_fields(text, 0, ",saturated,steady,goal_completion_ns");
 }
 
 static void the_time_of_a_schedule_is_a_measure(void **state)
@@ -310,13 +348,11 @@ static void the_time_of_a_schedule_is_a_measure(void **state)
 
 	table_of_vary(sweep_table_write, vary, 1, text,
 		"{\"goal_completion_ns\": 7000, \"goal_unfinished\": 0}");
-	/* 0.5 of 0.515 are above 97 %, of 0.516 below. */
-	assert_last_fields(text, 1, ",,0,7000");
-	assert_last_fields(text, 2, ",,1,7000");
+	assert_last_fields(text, 1, ",,0,,7000");
 	table_of_vary(sweep_means_write, vary, 1, text,
 		"{\"goal_completion_ns\": 7000, \"goal_unfinished\": 0}");
-	assert_last_fields(text, 0, ",saturated,goal_completion_ns,goal_completion_ns_ci95");
-	assert_last_fields(text, 1, ",0,7000,");
+	assert_last_fields(text, 0, ",saturated,steady,goal_completion_ns,goal_completion_ns_ci95");
+	assert_last_fields(text, 1, ",0,,7000,");
 }
 
 static void a_schedule_that_did_not_end_has_no_time(void **state)
@@ -326,7 +362,7 @@ static void a_schedule_that_did_not_end_has_no_time(void **state)
 
 	table_of_vary(sweep_table_write, vary, 1, text,
 		"{\"goal_completion_ns\": 7000, \"goal_unfinished\": 3}");
-	assert_last_fields(text, 1, ",,0,");
+	assert_last_fields(text, 1, ",,0,,");
 }
 
 static const struct CMUnitTest tests[] = {
@@ -336,6 +372,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),
 	cmocka_unit_test_setup_teardown(a_run_that_delivered_nothing_has_no_latency, make, drop),
 	cmocka_unit_test(a_result_with_a_loss_is_bad),
+	cmocka_unit_test(a_result_in_which_nothing_was_measured_is_bad),
+	cmocka_unit_test_setup_teardown(an_answer_of_several_seeds_is_that_of_all, make, drop),
 	cmocka_unit_test(quantities_are_also_numbers_at_the_end_of_a_row),
 	cmocka_unit_test(words_among_quantities_make_no_numbers),
 	cmocka_unit_test(the_time_of_a_schedule_is_a_measure),

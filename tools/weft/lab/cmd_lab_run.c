@@ -274,7 +274,11 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	}
 	run->result->clocks_differ = hosts_elsewhere(run) || run->state.remotes > 1;
 	run_result_heed(run->result, lab_stop_flag());
+	run_result_judge_nothing(run->result, &run->lab.config->run, run->lab.topology);
 	run_result_print_reasons(run->result, "weft lab run: incomplete: ", stderr);
+	if (run->result->nothing[0] != '\0')
+		fprintf(stderr, "weft " COMMAND ": nothing was measured: %s\n",
+			run->result->nothing);
 	warn_of_starvation(run);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;

@@ -131,7 +131,7 @@ void plot_write_data(const struct plot_writer *writer, double x, double y, doubl
 			write_interval(writer, &curve->point[j].x, x, 0);
 			write_interval(writer, &curve->point[j].y, y, writer->floor);
 			write_interval(writer, &curve->point[j].y2, y2, writer->floor);
-			fprintf(writer->out, " %d\n", curve->point[j].saturated);
+			fprintf(writer->out, " %d\n", curve->point[j].hollow);
 		}
 		fputs("END\n", writer->out);
 	}

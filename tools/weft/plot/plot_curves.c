@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "plot_ticks.h"
-#include "saturation_limit.h"
 #include "sweep_number.h"
 
 /* A group of runs: a curve, or within it a point. */
@@ -218,13 +217,10 @@ static struct plot_point point_of(const struct maker *maker, const struct plot_r
 		.x = mean_of(group, count, index, offsetof(struct plot_value, x), room),
 		.y = mean_of(group, count, index, offsetof(struct plot_value, y), room),
 		.y2 = mean_of(group, count, index, offsetof(struct plot_value, y2), room)};
-	double offered =
-		mean_of(group, count, index, offsetof(struct plot_value, offered), room).mean;
-	double accepted =
-		mean_of(group, count, index, offsetof(struct plot_value, accepted), room).mean;
 	struct sweep_number number;
 
-	point.saturated = accepted < SATURATION_ACCEPTED * offered;
+	for (unsigned i = 0; i < count; i++)
+		point.hollow = point.hollow || group[i]->value[index].doubtful;
 	if (number_along(maker, group[0], &number))
 		point.along = number.value;
 	return point;

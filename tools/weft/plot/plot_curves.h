@@ -15,9 +15,7 @@
 
 struct plot_point {
 	struct confidence x, y, y2;
-	/* The network accepts less than SATURATION_ACCEPTED (saturation_limit.h) of what is
-	 * offered. */
-	bool saturated;
+	bool hollow;  /* some run is doubtful; of reproductions: it accepts less than offered */
 	double along; /* number of the key along which the curve goes; 0: it has none */
 };
 
@@ -46,7 +44,8 @@ struct plot_curves {
 	double bits_per_us;
 	struct plot_curve *curve;
 	unsigned curves;
-	bool intervals; /* some point is a mean over seeds */
+	const char *hollow; /* what the legend calls such points; NULL: saturated or not steady */
+	bool intervals;     /* some point is a mean over seeds */
 	bool real_clock;
 	/* Bars: where the curves' x is 0, 1 and so on, and what is their y; the owner's. Maps have
 	 * a quantity as well. */

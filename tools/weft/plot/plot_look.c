@@ -67,7 +67,7 @@ static bool has_marks(const struct plot_writer *writer, const struct plot_line *
 	const struct plot_curve *curve = &writer->curves->curve[line->curve];
 
 	for (unsigned i = 0; i < curve->points; i++)
-		if (curve->point[i].saturated == hollow &&
+		if (curve->point[i].hollow == hollow &&
 			!isnan(y_of(&curve->point[i], line->column)->mean))
 			return true;
 	return false;
@@ -168,9 +168,11 @@ void plot_write_lines(
 		hollow = hollow || has_marks(writer, &line[i], true);
 	}
 	if (hollow)
-		fputs(", \\\n  keyentry with points pointtype 6 pointsize 1 linewidth 1.5 linecolor "
-		      "rgb '#606060' title 'hollow: saturated'",
-			writer->out);
+		fprintf(writer->out,
+			", \\\n  keyentry with points pointtype 6 pointsize 1 linewidth 1.5 linecolor "
+			"rgb '#606060' title 'hollow: %s'",
+			writer->curves->hollow != NULL ? writer->curves->hollow
+						       : "saturated or not steady");
 	fputc('\n', writer->out);
 }
 

@@ -38,17 +38,24 @@ void plot_kind_list(char *out, size_t size)
 			kind_names[i]);
 }
 
+/* NAN if it was not measured. */
 static double number_at(const json_t *object, const char *key)
 {
-	return json_number_value(json_object_get(object, key));
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* NAN if nothing has arrived: every latency is above 0 ns. */
-static double mean_latency(const json_t *latency)
+/* Runs with a schedule or with traffic that ends have no answer, however long they are. */
+static bool is_doubtful(const json_t *result)
 {
-	double mean = number_at(latency, "mean");
+	const json_t *steady = json_object_get(result, "steady_needs");
+	const json_t *saturated = json_object_get(result, "saturated_needs");
 
-	return mean > 0 ? mean : NAN;
+	return json_is_true(json_object_get(result, "saturated")) ||
+	       json_is_false(json_object_get(result, "steady")) ||
+	       json_is_number(json_object_get(steady, "measured_ns")) ||
+	       json_is_number(json_object_get(saturated, "measured_ns"));
 }
 
 /* Room for the values of a run. */
@@ -87,12 +94,13 @@ static int read_point(const struct plot_runs *runs, struct plot_run *run, const 
 		.x = accepted,
 		.y = runs->latency == PLOT_LATENCY_NETWORK
 			     ? NAN
-			     : mean_latency(json_object_get(latency, latency_key(runs, false))),
+			     : number_at(
+				       json_object_get(latency, latency_key(runs, false)), "mean"),
 		.y2 = runs->latency == PLOT_LATENCY_TOTAL
 			      ? NAN
-			      : mean_latency(json_object_get(latency, latency_key(runs, true))),
-		.offered = number_at(throughput, "offered"),
-		.accepted = number_at(throughput, key),
+			      : number_at(
+					json_object_get(latency, latency_key(runs, true)), "mean"),
+		.doubtful = is_doubtful(result),
 	};
 	return 0;
 }
@@ -155,11 +163,9 @@ static int read_load(const struct plot_runs *runs, struct plot_run *run, const j
 	int made = make_room(run, 1, fault);
 
 	if (made == 0) {
-		run->value[0] = (struct plot_value){.offered = number_at(throughput, "offered"),
-			.accepted =
-				number_at(throughput, runs->released ? "released" : "accepted")};
-		run->value[0].x = run->value[0].offered;
-		run->value[0].y = run->value[0].accepted;
+		run->value[0] = (struct plot_value){.x = number_at(throughput, "offered"),
+			.y = number_at(throughput, runs->released ? "released" : "accepted"),
+			.doubtful = is_doubtful(result)};
 	}
 	return made;
 }

@@ -45,8 +45,8 @@ void plot_kind_list(char *out, size_t size);
 enum plot_latency { PLOT_LATENCY_BOTH, PLOT_LATENCY_TOTAL, PLOT_LATENCY_NETWORK };
 
 struct plot_value {
-	double x, y, y2;          /* times in ns, shares as fractions, or flits/ns/switch */
-	double offered, accepted; /* shares; 0: does not matter for this kind */
+	double x, y, y2; /* times in ns, shares as fractions, or flits/ns/switch */
+	bool doubtful;   /* the run is saturated, not steady, or too short to tell */
 };
 
 struct plot_run {

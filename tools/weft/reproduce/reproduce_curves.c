@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "saturation.h"
-#include "saturation_limit.h"
+#include "accepts_less.h"
 
 /* A number of point 'at' of a trial; NAN: it has none. */
 typedef double point_value_fn(const struct trial *trial, unsigned at);
@@ -130,7 +129,7 @@ static int add_means(struct plot_curve *curve, const struct reproduce_bundle *bu
 	return 0;
 }
 
-/* The same over loads, with the mark of a saturated network. A load at which an instance has no
+/* The same over loads, with the mark of one that accepts less. A load at which an instance has no
  * such number has no mean, which would be of the better ones only. */
 static int add_loads(
 	struct plot_curve *curve, const struct reproduce_bundle *bundle, point_value_fn *y)
@@ -140,9 +139,8 @@ static int add_loads(
 	for (unsigned i = 0; i < curve->points; i++) {
 		if (curve->point[i].y.count < bundle->count)
 			curve->point[i].y = single(NAN);
-		curve->point[i].saturated =
-			mean_of(bundle, accepted_at, i).mean <
-			SATURATION_ACCEPTED * mean_of(bundle, offered_at, i).mean;
+		curve->point[i].hollow = mean_of(bundle, accepted_at, i).mean <
+					 ACCEPTS_LESS * mean_of(bundle, offered_at, i).mean;
 	}
 	return result;
 }
@@ -154,11 +152,11 @@ static int by_load(const void *a, const void *b)
 	return (one->load > two->load) - (one->load < two->load);
 }
 
-static bool is_saturated(const struct trial *trial, const struct trial_point *point)
+static bool is_hollow(const struct trial *trial, const struct trial_point *point)
 {
 	if (trial->experiment->measure == EXPERIMENT_SATURATION)
-		return trial_point_is_saturated(trial, point);
-	return point->accepted < SATURATION_ACCEPTED * point->offered;
+		return trial_point_accepts_less(trial, point);
+	return point->accepted < ACCEPTS_LESS * point->offered;
 }
 
 static int add_latencies(struct plot_curve *curve, const struct trial *trial)
@@ -177,7 +175,7 @@ static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 			continue;
 		add_point(curve, single(sorted[i].traffic), single(sorted[i].total_ns),
 			sorted[i].network_ns);
-		curve->point[curve->points - 1].saturated = is_saturated(trial, &sorted[i]);
+		curve->point[curve->points - 1].hollow = is_hollow(trial, &sorted[i]);
 	}
 	free(sorted);
 	return 0;

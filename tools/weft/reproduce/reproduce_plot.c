@@ -116,6 +116,7 @@ static int draw_curves(const struct picture *picture, const struct trial *trial,
 {
 	const struct experiment *experiment = picture->experiment;
 	struct plot_curves curves = {.kind = kind,
+		.hollow = "accepts less than offered",
 		.flits = true,
 		.normalised = true,
 		.bits_per_us = rate_of(experiment, trial),

@@ -4,14 +4,9 @@
 
 #include <math.h>
 
-#include "saturation_limit.h"
+#include "accepts_less.h"
 
 #define STRIDE 3 /* the first: 7.7 % */
-
-bool saturation_is_shown(double offered, double accepted, uint64_t messages)
-{
-	return accepted < offered * fmax(SATURATION_ACCEPTED, 1 - 1 / sqrt((double)messages));
-}
 
 double saturation_load(int step)
 {
@@ -56,7 +51,7 @@ static void gallop(struct saturation *search)
 
 void saturation_take(struct saturation *search, double offered, double accepted, double traffic)
 {
-	if (!saturation_is_shown(offered, accepted, search->messages)) {
+	if (!accepts_less(offered, accepted, search->messages)) {
 		search->low = search->at;
 		search->traffic = traffic;
 	} else {

@@ -4,10 +4,11 @@
 
 /* The saturation of a network (productivity in Flich's thesis). Section 4.2 calls it the greatest
  * traffic that the network accepts, and says that the accepted rate is the offered one unless the
- * network is saturated. Here it is the greatest traffic that a network accepts before a run shows
- * that it is saturated; an experiment may also limit the latency (trial.h). The search tries loads
- * on a grid, each 2.5 % above the one before: away from the first guess in growing strides until
- * one load that is accepted and one that is not are known, then by bisection. */
+ * network is saturated. Here it is the greatest traffic that a network accepts before it accepts
+ * less than offered (accepts_less.h); an experiment may also limit the latency (trial.h). The
+ * search tries loads on a grid, each 2.5 % above the one before: away from the first guess in
+ * growing strides until one load that is accepted and one that is not are known, then by
+ * bisection. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,12 +25,6 @@ struct saturation {
 	double traffic;    /* accepted at 'low', as given to saturation_take() */
 	bool done;
 };
-
-/* Whether a run that measured so many messages shows that the network is saturated: it accepts less
- * than offered by more than 1 / sqrt(messages), or by more than SATURATION_ACCEPTED allows. The
- * threshold is our choice: short runs end with a greater part of their messages on the way. To
- * accept more than offered, while a backlog drains, shows nothing. */
-bool saturation_is_shown(double offered, double accepted, uint64_t messages);
 
 /* load: a first guess, a share of the hosts' links above 0. messages: measured in each run, at
  * least 1. */

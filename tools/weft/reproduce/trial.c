@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accepts_less.h"
 #include "topology.h"
 
 /* A search with at least this many messages per run begins with runs of a tenth of them: most
@@ -365,17 +366,21 @@ static int read_point(struct trial_point *point, const json_t *result)
 	const json_t *counters = json_object_get(result, "counters");
 	json_int_t dropped = 0, discarded = 0, waiting = 0;
 	int deadlock = 0, incomplete = 0;
+	json_t *accepted, *network, *total;
 
 	/* jansson reads it without changing it and has no const for that. */
 	if (json_unpack((json_t *)result,
-		    "{s:{s:F,s:F,s:F},s:{s:{s:F},s:{s:F}},s:{s:I},s?{s?I,s?I},s:{s:b},s:b}",
-		    "throughput", "offered", &point->offered, "released", &point->accepted,
+		    "{s:{s:F,s:o,s:F},s:{s:{s:o},s:{s:o}},s:{s:I},s?{s?I,s?I},s:{s:b},s:b}",
+		    "throughput", "offered", &point->offered, "released", &accepted,
 		    "flits_per_ns_per_switch", &point->traffic, "latency_ns", "network_released",
-		    "mean", &point->network_ns, "total_released", "mean", &point->total_ns,
-		    "messages", "dropped", &dropped, "counters", "itb_discarded", &discarded,
-		    "host_messages_waiting_most", &waiting, "checks", "deadlock", &deadlock,
-		    "incomplete", &incomplete) != 0)
+		    "mean", &network, "total_released", "mean", &total, "messages", "dropped",
+		    &dropped, "counters", "itb_discarded", &discarded, "host_messages_waiting_most",
+		    &waiting, "checks", "deadlock", &deadlock, "incomplete", &incomplete) != 0)
 		return -EINVAL;
+	/* null, where nothing was measured, counts as 0. */
+	point->accepted = json_number_value(accepted);
+	point->network_ns = json_number_value(network);
+	point->total_ns = json_number_value(total);
 	point->completion_ms = completion_ms(counters);
 	point->dropped = (uint64_t)(dropped + discarded);
 	point->waiting = (uint64_t)waiting;
@@ -410,10 +415,10 @@ static bool is_slow(const struct experiment *experiment, const struct trial_poin
 		       point->network_ns * PS_PER_NS > (double)experiment->latency_limit_ps);
 }
 
-bool trial_point_is_saturated(const struct trial *trial, const struct trial_point *point)
+bool trial_point_accepts_less(const struct trial *trial, const struct trial_point *point)
 {
 	return is_slow(trial->experiment, point) ||
-	       saturation_is_shown(point->offered, point->accepted, trial->experiment->messages);
+	       accepts_less(point->offered, point->accepted, trial->experiment->messages);
 }
 
 static void search(struct trial *trial, const struct trial_point *point)

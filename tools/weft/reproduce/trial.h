@@ -69,9 +69,9 @@ int trial_sets_init(struct run_sets *sets, const struct trial *trial);
 uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint64_t program,
 	struct fault *fault);
 
-/* Whether a point shows that the network is saturated (saturation.h), or its mean latency is above
- * the limit of the experiment. */
-bool trial_point_is_saturated(const struct trial *trial, const struct trial_point *point);
+/* Whether a point accepts less than offered (accepts_less.h), or its mean latency is above the
+ * limit of the experiment. */
+bool trial_point_accepts_less(const struct trial *trial, const struct trial_point *point);
 /* Whether a link of a result is between switches; papers show only those. */
 bool trial_link_counts(const json_t *link);
 /* Its utilisation or, where the measure is that, the share of time for which it was blocked. */

@@ -106,6 +106,7 @@ void sweep_progress_done(struct sweep_progress *progress, const char *label, con
 	double seconds, double now)
 {
 	const json_t *latency = json_object_get(result, "latency_ns");
+	const char *nothing = json_string_value(json_object_get(result, "nothing_measured"));
 	bool bad = sweep_result_is_bad(result);
 
 	progress->done++;
@@ -113,6 +114,12 @@ void sweep_progress_done(struct sweep_progress *progress, const char *label, con
 	if (progress->terminal && !bad)
 		return;
 	begin_line(progress);
+	if (nothing != NULL) {
+		fprintf(progress->out, "%s: nothing was measured: %s (%.1f s)\n", label, nothing,
+			seconds);
+		fflush(progress->out);
+		return;
+	}
 	fprintf(progress->out,
 		"%s: offered %.1f %%, accepted %.1f %%, total latency %.1f us%s (%.1f s)\n", label,
 		100 * number_at(result, "throughput", "offered"),

@@ -7,11 +7,11 @@
 
 #include "confidence.h"
 #include "result_file.h"
-#include "saturation_limit.h"
 
 enum column_kind {
 	MEASURE, /* has a mean and an interval */
 	COUNT,   /* is added up */
+	ANSWER,  /* yes, no or null; of several runs what all say, else null */
 	TEXT,    /* is neither */
 };
 
@@ -31,7 +31,6 @@ struct column {
 		name "_ns_max", {"latency_ns", of, "max"}, MEASURE          \
 	}
 
-#define SATURATED  "saturated"
 #define COMPLETION "goal_completion_ns"
 
 static const struct column columns[] = {
@@ -60,7 +59,8 @@ static const struct column columns[] = {
 	{"out_of_order", {"checks", "out_of_order"}, COUNT},
 	{"deadlock", {"checks", "deadlock"}, COUNT},
 	{"fingerprint", {"fingerprint"}, TEXT},
-	{SATURATED, {NULL}, COUNT},
+	{"saturated", {"saturated"}, ANSWER},
+	{"steady", {"steady"}, ANSWER},
 	{COMPLETION, {"counters", COMPLETION}, MEASURE},
 };
 #define COLUMNS         ((unsigned)(sizeof(columns) / sizeof(columns[0])))
@@ -132,27 +132,8 @@ bool sweep_result_is_bad(const json_t *result)
 	return json_integer_value(json_object_get(checks, "lost")) != 0 ||
 	       json_integer_value(json_object_get(checks, "duplicated")) != 0 ||
 	       json_integer_value(json_object_get(checks, "out_of_order")) != 0 ||
-	       json_is_true(json_object_get(checks, "deadlock"));
-}
-
-/* Every latency is above 0 ns: a mean of 0 means that nothing has arrived. */
-static bool lacks_latency(const struct column *column, const json_t *result)
-{
-	const json_t *latency = json_object_get(result, "latency_ns");
-
-	return strcmp(column->path[0], "latency_ns") == 0 && column->kind == MEASURE &&
-	       json_number_value(
-		       json_object_get(json_object_get(latency, column->path[1]), "mean")) == 0;
-}
-
-/* Whether the network accepts less than it would if it had room for all that is offered. */
-static json_t *saturated(const json_t *result)
-{
-	const json_t *throughput = json_object_get(result, "throughput");
-
-	return json_integer(
-		json_number_value(json_object_get(throughput, "accepted")) <
-		SATURATION_ACCEPTED * json_number_value(json_object_get(throughput, "offered")));
+	       json_is_true(json_object_get(checks, "deadlock")) ||
+	       json_is_string(json_object_get(result, "nothing_measured"));
 }
 
 /* A schedule that did not end has no time. */
@@ -168,9 +149,7 @@ static json_t *column_value(const struct column *column, const json_t *from)
 {
 	const json_t *value = from;
 
-	if (strcmp(column->name, SATURATED) == 0)
-		return saturated(from);
-	if (lacks_latency(column, from) || lacks_completion(column, from))
+	if (lacks_completion(column, from))
 		return json_null();
 	for (unsigned i = 0; i < 3 && column->path[i] != NULL; i++)
 		value = json_object_get(value, column->path[i]);
@@ -351,6 +330,13 @@ static void set_mean(json_t *mean, const struct column *column, json_t *const *r
 			continue;
 		value[values++] = json_number_value(cell);
 		sum += json_integer_value(cell);
+	}
+	if (column->kind == ANSWER) {
+		bool agreed = values == count && (sum == 0 || sum == (json_int_t)count);
+
+		json_object_set_new(
+			mean, column->name, agreed ? json_integer(sum > 0) : json_null());
+		return;
 	}
 	if (column->kind == COUNT) {
 		json_object_set_new(

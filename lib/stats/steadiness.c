@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "steadiness.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "confidence.h"
+
+#define MSER_GROUP 5u
+#define P_NO       0.0001
+#define P_YES      0.05
+
+/* The means of parts of a series, and what is known of their spread. */
+struct parts {
+	double value[STEADINESS_PARTS];
+	double mean;               /* sum of all sums by sum of all weights */
+	double slope, slope_error; /* per part */
+	double error;              /* standard error of the mean, without a trend */
+};
+
+static double add(const double *value, unsigned from, unsigned to)
+{
+	double sum = 0;
+
+	for (unsigned i = from; i < to; i++)
+		sum += value[i];
+	return sum;
+}
+
+unsigned mser5(const double *value, unsigned count)
+{
+	unsigned groups = count / MSER_GROUP, best = 0;
+	double sum = 0, squares = 0, least = INFINITY;
+
+	/* From the end, because each cut adds one group to the ones after it. */
+	for (unsigned i = groups; i-- > 0;) {
+		double mean = add(value, i * MSER_GROUP, (i + 1) * MSER_GROUP) / MSER_GROUP;
+		double left = groups - i, spread;
+
+		sum += mean;
+		squares += mean * mean;
+		spread = fmax(0, squares - sum * sum / left) / (left * left);
+		/* The last few are equal by chance. */
+		if (left >= MSER_GROUP && spread <= least) {
+			least = spread;
+			best = i;
+		}
+	}
+	return 2 * best > groups || groups < 2 * MSER_GROUP ? count : best * MSER_GROUP;
+}
+
+/* Correlation of neighbours, which enlarges the error of their mean. */
+static double inflation(const double *rest, double squares)
+{
+	double product = 0, r;
+
+	for (unsigned i = 1; i < STEADINESS_PARTS; i++)
+		product += rest[i] * rest[i - 1];
+	r = squares > 0 ? fmin(fmax(product / squares, 0), 0.9) : 0;
+	return sqrt((1 + r) / (1 - r));
+}
+
+/* Standard error of a mean of STEADINESS_PARTS values whose distances from it these are. */
+static double error_of(const double *rest, unsigned degrees)
+{
+	double squares = 0;
+
+	for (unsigned i = 0; i < STEADINESS_PARTS; i++)
+		squares += rest[i] * rest[i];
+	return inflation(rest, squares) * sqrt(squares / degrees / STEADINESS_PARTS);
+}
+
+/* False: a part has no weight. */
+static bool divide(const double *sum, const double *weight, unsigned count, struct parts *parts)
+{
+	const double middle = (STEADINESS_PARTS - 1) / 2.0;
+	double rest[STEADINESS_PARTS], plain = 0, moment = 0, squares = 0;
+
+	*parts = (struct parts){.mean = add(sum, 0, count) / add(weight, 0, count)};
+	for (unsigned i = 0; i < STEADINESS_PARTS; i++) {
+		unsigned from = i * count / STEADINESS_PARTS,
+			 to = (i + 1) * count / STEADINESS_PARTS;
+		double of = add(weight, from, to);
+
+		if (of <= 0)
+			return false;
+		parts->value[i] = add(sum, from, to) / of;
+		plain += parts->value[i] / STEADINESS_PARTS;
+		moment += (i - middle) * parts->value[i];
+		squares += (i - middle) * (i - middle);
+	}
+	parts->slope = moment / squares;
+	for (unsigned i = 0; i < STEADINESS_PARTS; i++)
+		rest[i] = parts->value[i] - plain;
+	parts->error = error_of(rest, STEADINESS_PARTS - 1);
+	for (unsigned i = 0; i < STEADINESS_PARTS; i++)
+		rest[i] -= parts->slope * (i - middle);
+	parts->slope_error =
+		error_of(rest, STEADINESS_PARTS - 2) * sqrt(STEADINESS_PARTS / squares);
+	return true;
+}
+
+/* Probability of a value so far above 0, on one side. */
+static double chance_of(double above, double error, unsigned degrees)
+{
+	if (above <= 0)
+		return 1;
+	return error > 0 ? (1 - student_t_within(above / error, degrees)) / 2 : 0;
+}
+
+static double clamp(double needed)
+{
+	return isnan(needed) ? 2 : fmin(fmax(needed, 2), STEADINESS_NEEDED_MAX);
+}
+
+static struct steadiness unknown(double value, double needed)
+{
+	return (struct steadiness){VERDICT_UNKNOWN, clamp(needed), value};
+}
+
+/* Errors fall with the square root of the length. */
+static double length_for(double distance, double error)
+{
+	double ratio = 2 * error / distance;
+
+	return ratio * ratio;
+}
+
+/* The batches with weight, as values. */
+static unsigned values_of(const double *sum, const double *weight, unsigned count, double *value)
+{
+	unsigned values = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (weight[i] > 0)
+			value[values++] = sum[i] / weight[i];
+	return values;
+}
+
+/* The batch at which so many with weight have passed. */
+static unsigned place_of(const double *weight, unsigned count, unsigned values)
+{
+	unsigned at = 0;
+
+	for (; at < count / 2 && values > 0; at++)
+		values -= weight[at] > 0;
+	return at;
+}
+
+/* A trend that the second half does not have is the end of a warm-up. */
+static bool goes_on(const double *sum, const double *weight, unsigned count, double slope)
+{
+	struct parts parts;
+
+	return divide(sum + count / 2, weight + count / 2, count - count / 2, &parts) &&
+	       parts.slope * slope > 0 &&
+	       chance_of(fabs(parts.slope), parts.slope_error, STEADINESS_PARTS - 2) < P_YES;
+}
+
+struct steadiness steadiness_of(const double *sum, const double *weight, unsigned count)
+{
+	double value[STEADINESS_BATCHES] = {0}, whole, change, error, bias;
+	unsigned values = values_of(sum, weight, count, value), cut = mser5(value, values);
+	struct parts all, parts;
+
+	if (count < 2 * STEADINESS_PARTS || !divide(sum, weight, count, &all))
+		return unknown(0, 0);
+	whole = STEADINESS_PARTS / fabs(all.mean);
+	change = all.slope * whole;
+	error = all.slope_error * whole;
+	if (chance_of(fabs(change) - STEADINESS_CHANGE, error, STEADINESS_PARTS - 2) < P_NO &&
+		goes_on(sum, weight, count, all.slope))
+		return (struct steadiness){VERDICT_NO, 0, change};
+	cut = place_of(weight, count, cut == values ? values / 2 : cut);
+	if (!divide(sum + cut, weight + cut, count - cut, &parts))
+		return unknown(change, 0);
+	/* The effect of the warm-up on the mean of the whole. */
+	bias = fabs(all.mean / parts.mean - 1);
+	if (bias > STEADINESS_CHANGE / 2)
+		return unknown(change, 2 * bias / STEADINESS_CHANGE * 2);
+	whole = STEADINESS_PARTS / fabs(parts.mean) * count / (count - cut);
+	change = parts.slope * whole;
+	error = parts.slope_error * whole;
+	if (chance_of(STEADINESS_CHANGE - fabs(change), error, STEADINESS_PARTS - 2) < P_YES)
+		return (struct steadiness){VERDICT_YES, 0, change};
+	return unknown(change, length_for(fabs(STEADINESS_CHANGE - fabs(change)), error));
+}
+
+static bool grows(const struct parts *parts, double sign, double chance)
+{
+	return chance_of(sign * (parts->mean - STEADINESS_GROWTH), parts->error,
+		       STEADINESS_PARTS - 1) < chance;
+}
+
+struct steadiness growth_of(const double *more, const double *generated, unsigned count)
+{
+	unsigned half = count / 2;
+	struct parts parts, late;
+
+	if (count < 2 * STEADINESS_PARTS || !divide(more, generated, count, &parts) ||
+		!divide(more + half, generated + half, count - half, &late))
+		return unknown(0, 0);
+	/* A backlog may grow faster and faster; one that grows in the first half alone fills the
+	 * fabric. */
+	if (late.mean > STEADINESS_GROWTH && (grows(&parts, 1, P_NO) || grows(&late, 1, P_NO)))
+		return (struct steadiness){VERDICT_YES, 0, parts.mean};
+	if (grows(&late, -1, P_YES))
+		return (struct steadiness){VERDICT_NO, 0, late.mean};
+	return unknown(parts.mean, length_for(fabs(parts.mean - STEADINESS_GROWTH), parts.error));
+}
+
+struct confidence batch_confidence(const double *sum, const double *weight, unsigned count)
+{
+	struct parts parts;
+
+	if (count < 2 * STEADINESS_PARTS || !divide(sum, weight, count, &parts))
+		return (struct confidence){.mean = NAN, .half_width = NAN};
+	return (struct confidence){.count = STEADINESS_PARTS,
+		.mean = parts.mean,
+		.half_width = student_t_95(STEADINESS_PARTS - 1) * parts.error};
+}
