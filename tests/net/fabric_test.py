@@ -315,6 +315,31 @@ class Fabric(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("rank 1: recv 'last' (line 6) from 0 tag 4 got no message", done.stderr)
 
+    def demand(self, *args):
+        """The part 'fidelity' of a result, and what the run said."""
+        done = self.weft("run", self.file, "--json", "-", *args)
+        return json.loads(done.stdout), done
+
+    def test_frames_that_arrive_later_than_demanded_are_a_bad_answer(self):
+        # No loop of 14 devices takes every frame within a microsecond, and none is away for 100 s.
+        result, done = self.demand("--set", "fidelity={late: 1us, share: 100%}")
+        fidelity = result["fidelity"]
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("weft-fabric: incomplete: fidelity: ", done.stderr)
+        self.assertRegex(result["incomplete_reasons"][0], r"^fidelity: .* of arrivals were late by at most 1us, expected 100 %")
+        self.assertEqual((fidelity["demand"]["met"], fidelity["demand"]["late_ns"]), (False, 1000))
+        self.assertGreater(fidelity["arrivals"], fidelity["frames"])
+        self.assertEqual(max(link["late_ns"]["max"] for link in result["links"] if link["late_ns"]) <=
+                         fidelity["late_ns"]["max"], True)
+        result, done = self.demand("--set", "fidelity.late=100s")
+        self.assertEqual(result["fidelity"]["demand"], {"late_ns": 100 * 10**9, "share": 0.99, "reached": 1, "met": True})
+        self.assertNotIn("fidelity", done.stderr)
+
+    def test_nothing_is_late_on_the_virtual_clock(self):
+        result, done = self.demand("--clock", "virtual", "--set", "fidelity={late: 1us, share: 100%}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("fidelity", result)
+
     def test_two_loops_do_what_one_does(self):
         self.measure("--lcores", "2")
 

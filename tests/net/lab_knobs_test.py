@@ -81,17 +81,31 @@ class Knobs(unittest.TestCase):
         said = self.set("h0", "rate=8Mbps", "delay=20ms")
         self.assertEqual(said, "".join(f"{port}: rate=8Mbps delay=20ms corrupt=0% credit-loss=0%\n"
                                        for port in ("h0:0", "s0:0")))
-        # All ends at the link from s0 to h0. A frame takes 1 ms at that rate, less a little that a loop makes up for.
-        for words, least in ((("rate=1Gbps", "delay=20ms"), 19e6), (("rate=8Mbps", "delay=0s"), 0.8e6)):
+        # All ends at the link from s0 to h0. A frame takes 1 ms at that rate.
+        for words, least in ((("rate=1Gbps", "delay=20ms"), 20e6), (("rate=8Mbps", "delay=0s"), 1.024e6)):
             self.lab.must("set", "h0", *words)
             result = self.lab.run("--set", "traffic.0.to=[h0]", "--set", "traffic.0.from=[h1]", "--set",
                                   "traffic.0.load=0.5%", "--duration", "300ms")
             self.assertGreater(result["messages"]["delivered"], 10)
-            self.assertGreater(result["latency_ns"]["network"]["p50"], least)
+            for key in ("latency_ns", "latency_due_ns"):
+                self.assertGreater(result[key]["network"]["p50"], least)
             self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
         self.assertEqual(self.lab.must("set", "h0", "reset"),
                          "h0:0: corrupt=0% credit-loss=0%\ns0:0: corrupt=0% credit-loss=0%\n")
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(0, 0)] * 2)
+
+    def test_frames_of_all_processes_are_judged_together_and_later_than_demanded_is_a_bad_answer(self):
+        done = self.lab.weft("run", "--duration", "300ms", "--set", "fidelity.late=1us", "--set", "fidelity.share=100%")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"weft lab run: incomplete: fidelity: .* were late by at most 1us, expected 100 %")
+        inside = self.lab.run("--duration", "300ms", "--set", "fidelity.late=100s")["fidelity"]
+        self.assertTrue(inside["demand"]["met"])
+        for port in ("h0", "h1", "h2", "h3"):
+            self.set(port, "rate=1Gbps", "delay=10us")
+        # Hosts have due times now, and with them their frames.
+        outside = self.lab.run("--duration", "300ms")["fidelity"]
+        self.assertEqual((inside["frames"], inside["within_tenth"], outside["demand"]), (0, None, None))
+        self.assertGreater(outside["frames"], 0)
 
     def test_faults_damage_frames_and_nothing_is_lost(self):
         self.set("s0:2", "corrupt=5%", "credit-loss=5%")
