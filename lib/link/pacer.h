@@ -13,6 +13,11 @@
  * time carries more than the rate. Catching up is bounded: what should have begun more than
  * 'catch_up_ps' ago begins that long ago, and the difference is counted as the transmitter's
  * lateness.
+ *
+ * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once, when what
+ * a loop elsewhere sends may still be on its way here though it was ready before. They take their
+ * time from the wire, but do not end the catching up: a frame that was ready before them and meets
+ * them begins as if they were not there, and the next one begins later instead.
  */
 
 #include <stdbool.h>
@@ -23,7 +28,9 @@
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */
 	weft_time catch_up_ps;
-	weft_time free_at; /* end of the last transmission */
+	weft_time free_at; /* end of the last transmission, but of the loop's own since then: */
+	weft_time own_from, own_until; /* the first begins, the last ends */
+	weft_time owed_ps;             /* the time they take; 0: none */
 	/* Transmissions that the bound has moved, by how much in total, and the longest. One
 	 * writer, any reader. */
 	uint64_t moved;
@@ -61,6 +68,34 @@ static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_t
  * returned; returns when the last bit leaves. */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_t bytes)
 {
-	pacer->free_at = begin + bytes * pacer->ps_per_byte;
-	return pacer->free_at;
+	weft_time end = begin + bytes * pacer->ps_per_byte;
+
+	pacer->free_at = end;
+	if (__builtin_expect(pacer->owed_ps != 0, 0) && end > pacer->own_from) {
+		pacer->free_at += begin < pacer->own_until ? pacer->owed_ps : 0;
+		pacer->owed_ps = 0;
+	}
+	return end;
+}
+
+/* When a frame of the loop's own begins that was ready at 'ready'; sends it. */
+static inline weft_time pacer_send_own(
+	struct pacer *pacer, weft_time ready, weft_time now, uint32_t bytes)
+{
+	weft_time takes = bytes * pacer->ps_per_byte, begin = ready;
+
+	if (begin + pacer->catch_up_ps < now)
+		begin = now - pacer->catch_up_ps;
+	if (pacer->owed_ps != 0 && begin < pacer->own_until)
+		begin = pacer->own_until;
+	if (begin <= pacer->free_at) {
+		begin = pacer->free_at;
+		pacer->free_at += takes;
+		return begin;
+	}
+	if (pacer->owed_ps == 0)
+		pacer->own_from = begin;
+	pacer->own_until = begin + takes;
+	pacer->owed_ps += takes;
+	return begin;
 }

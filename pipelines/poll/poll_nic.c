@@ -311,6 +311,13 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
+/* It has made the frame for itself or its link. */
+static bool is_own_control(const struct poll_nic *pn, const struct weft_packet *packet)
+{
+	return packet->control &&
+	       (packet->source == nic_config(pn->nic)->host || packet->source == FRAME_HOST_NONE);
+}
+
 static bool is_answer(unsigned kind)
 {
 	return kind == FRAME_ACK || kind == FRAME_CREDIT || kind == FRAME_CN || kind == FRAME_FLOW;
@@ -331,9 +338,10 @@ static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet,
 	return RTE_MAX(ready, credit_times_of(&pn->credits, packet->vc, tx->sent));
 }
 
-/* Builds the next frame of the interface, whose transmission begins at '*begin'; NULL without a
- * frame or a buffer for it. A frame in transit needs no buffer. */
-static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *begin)
+/* Builds the next frame of the interface. '*at': when its transmission begins, of a control frame
+ * of its own when it was ready. NULL without a frame or a buffer for it. A frame in transit needs
+ * no buffer. */
+static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *at)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
 	struct weft_packet *packet, *next;
@@ -344,10 +352,12 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time
 	pn->spare = next == packet ? NULL : mbuf;
 	if (next == NULL)
 		return NULL;
-	*begin = tx_queue_begin(&pn->tx, ready_at(pn, next, now), now);
+	*at = ready_at(pn, next, now);
+	if (!is_own_control(pn, next))
+		*at = tx_queue_begin(&pn->tx, *at, now);
 	if (next != packet)
 		return pass_on(next);
-	packet->injected_ns = (uint32_t)(*begin / PS_PER_NS);
+	packet->injected_ns = (uint32_t)(*at / PS_PER_NS);
 	if (compares_clocks(pn, packet->kind))
 		now = clock_now(pn->clock);
 	nic_frame_build(pn->nic, packet, rte_pktmbuf_mtod(mbuf, uint8_t *), now);
@@ -356,16 +366,25 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time
 	return mbuf;
 }
 
+/* 'at': of next_frame(). */
+static void stamp(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time at, weft_time now)
+{
+	if (is_own_control(pn, mbuf_packet(mbuf)))
+		tx_queue_stamp_own(&pn->tx, mbuf, at, now);
+	else
+		tx_queue_stamp(&pn->tx, mbuf, at);
+}
+
 static unsigned transmit(struct poll_nic *pn, weft_time now)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
-	weft_time begin;
 	uint16_t count = 0;
+	weft_time at;
 	bool idle = false;
 
 	tx_queue_flush(&pn->tx, now);
 	while (count < PORT_BURST && tx_queue_ready(&pn->tx, now)) {
-		struct rte_mbuf *mbuf = next_frame(pn, now, &begin);
+		struct rte_mbuf *mbuf = next_frame(pn, now, &at);
 
 		idle = mbuf == NULL;
 		if (idle)
@@ -375,7 +394,7 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 			pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
 		else
 			pn->carried++;
-		tx_queue_stamp(&pn->tx, mbuf, begin);
+		stamp(pn, mbuf, at, now);
 		mbufs[count++] = mbuf;
 	}
 	pn->idle = idle;

@@ -467,9 +467,7 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now)
 {
-	struct tx_queue *tx = &ps->port[at].tx;
-
-	tx_queue_stamp(tx, mbuf, tx_queue_begin(tx, ready, now));
+	tx_queue_stamp_own(&ps->port[at].tx, mbuf, ready, now);
 	send_burst(ps, at, &mbuf, 1, false, now);
 }
 

@@ -93,8 +93,7 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 
-/* A credit frame is ready when the tail of the last packet that it frees has left: began it when
- * the loop comes, it would end the catching up of the data behind it. */
+/* A credit frame is ready when the tail of the last packet that it frees has left. */
 static weft_time credit_ready(const struct poll_switch_port *port, weft_time now)
 {
 	return port->left_at > port->granted_at && port->left_at < now ? port->left_at : now;

@@ -100,6 +100,20 @@ static inline void tx_queue_stamp(struct tx_queue *tx, struct rte_mbuf *mbuf, we
 	tx->last_due = mbuf_packet(mbuf)->arrived_ps = due;
 }
 
+/* Both for a frame that the loop itself has made, and that was ready at 'ready' (pacer.h). */
+static inline void tx_queue_stamp_own(
+	struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time ready, weft_time now)
+{
+	uint32_t bytes = rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD;
+	weft_time begin;
+
+	if (!tx->timed)
+		return;
+	begin = pacer_send_own(&tx->pacer, ready, now, bytes);
+	mbuf_packet(mbuf)->arrived_ps =
+		begin + (tx->cut_through ? 0 : bytes * tx->pacer.ps_per_byte) + tx->delay_ps;
+}
+
 /* When the transmission of a stamped frame began, for captures. */
 static inline weft_time tx_queue_began(
 	const struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time now)

@@ -135,6 +135,80 @@ static void no_transmission_begins_early_and_no_window_carries_more_than_the_rat
 	assert_true(pacer.moved > 0 && pacer.moved < SENDS);
 }
 
+static void the_loops_own_frame_takes_its_time_from_what_was_ready_before(void **state)
+{
+	struct pacer pacer;
+	weft_time own;
+
+	pacer_init(&pacer, 10 * GBPS, PS_PER_MS);
+	own = pacer_send_own(&pacer, PS_PER_S, PS_PER_S, 100);
+	assert_int_equal(own, PS_PER_S);
+	/* It meets the own frame, and the next one pays. */
+	assert_int_equal(pacer_begin(&pacer, PS_PER_S - 1000, PS_PER_S), PS_PER_S - 1000);
+	assert_int_equal(pacer_send(&pacer, PS_PER_S - 1000, 100), PS_PER_S - 1000 + 100 * 800);
+	assert_int_equal(pacer_begin(&pacer, 0, PS_PER_S), PS_PER_S - 1000 + 2 * 100 * 800);
+}
+
+static void the_loops_own_frame_waits_for_a_busy_wire(void **state)
+{
+	struct pacer pacer;
+
+	pacer_init(&pacer, 10 * GBPS, PS_PER_MS);
+	send(&pacer, PS_PER_S, PS_PER_S, 1000);
+	assert_int_equal(
+		pacer_send_own(&pacer, PS_PER_S + 5, PS_PER_S + 5, 100), PS_PER_S + 1000 * 800);
+	assert_int_equal(pacer_begin(&pacer, 0, PS_PER_S), PS_PER_S + 1100 * 800);
+}
+
+/* An idle wire owes nothing for what the loop has sent long ago. */
+static void the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it(void **state)
+{
+	struct pacer pacer;
+
+	pacer_init(&pacer, 10 * GBPS, PS_PER_MS);
+	pacer_send_own(&pacer, PS_PER_S, PS_PER_S, 100);
+	send(&pacer, 2 * PS_PER_S, 2 * PS_PER_S, 100);
+	assert_int_equal(pacer.free_at, 2 * PS_PER_S + 100 * 800);
+}
+
+/* Frames ready before the loop's time, and the loop's own among them. */
+static void own_frames_exceed_no_window_by_more_than_a_frame(void **state)
+{
+	enum { SENDS = 1500, OWN_BYTES = 100, LONGEST = 1500 };
+	static weft_time begin[SENDS], end[SENDS];
+	weft_time now = PS_PER_MS, ready = now;
+	struct pacer pacer;
+	struct rng rng;
+
+	rng_init(&rng, 3, 0, 0);
+	pacer_init(&pacer, 10 * GBPS, PS_PER_MS);
+	for (unsigned i = 0; i < SENDS; i++) {
+		uint32_t bytes = 64 + (uint32_t)rng_below(&rng, LONGEST - 64);
+
+		if (rng_below(&rng, 5) == 0) {
+			begin[i] = pacer_send_own(&pacer, now, now, OWN_BYTES);
+			end[i] = begin[i] + OWN_BYTES * 800;
+			continue;
+		}
+		while (ready > now || !pacer_ready(&pacer, now))
+			now += rng_below(&rng, 40 * PS_PER_US);
+		begin[i] = pacer_begin(&pacer, ready, now);
+		end[i] = pacer_send(&pacer, begin[i], bytes);
+		ready += rng_below(&rng, 2 * LONGEST * 800);
+	}
+	for (unsigned from = 0; from < SENDS; from++)
+		for (unsigned to = 0; to < SENDS; to++) {
+			weft_time sum = 0;
+
+			if (to % 50 != from % 50 || end[to] <= begin[from])
+				continue;
+			for (unsigned i = 0; i < SENDS; i++)
+				if (begin[i] >= begin[from] && end[i] <= end[to])
+					sum += end[i] - begin[i];
+			assert_true(sum <= end[to] - begin[from] + LONGEST * 800);
+		}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_usual_rates_are_exact),
 	cmocka_unit_test(a_rate_that_is_not_exact_is_never_exceeded),
@@ -146,6 +220,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_is_older_than_the_bound_moves_up_and_counts_as_late),
 	cmocka_unit_test(the_long_term_rate_is_exact_for_a_loop_that_can_catch_up),
 	cmocka_unit_test(no_transmission_begins_early_and_no_window_carries_more_than_the_rate),
+	cmocka_unit_test(the_loops_own_frame_takes_its_time_from_what_was_ready_before),
+	cmocka_unit_test(the_loops_own_frame_waits_for_a_busy_wire),
+	cmocka_unit_test(the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it),
+	cmocka_unit_test(own_frames_exceed_no_window_by_more_than_a_frame),
 };
 
 UNIT_MAIN(tests)
