@@ -43,8 +43,8 @@ uint64_t web_run_version(struct web_run *run);
  * A document of the page as text, from malloc(); NULL: there is none of this path and these numbers.
  *
  *	/topology   web_topology() and "run": {"id", "state", "samples", "link_series", "clock", "seed",
- *	            "messages", "throughput", "latency_ns", "checks", "measured_ns", "incomplete",
- *	            "waiting_ns": {switch: mean}}; null or absent: not known (yet). Of a run that goes
+ *	            "messages", "throughput", "latency_ns", "fidelity", "checks", "measured_ns",
+ *	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). Of a run that goes
  *	            on and counts messages "counts": {"warmup", "messages"}
  *	/series     objects of "series" of the result, from that number on, at most 4096
  *	/sample     that of web_sample() for the sample of that number; "stalls" are those in it

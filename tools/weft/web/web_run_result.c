@@ -33,8 +33,8 @@ static json_t *waiting_of(const json_t *document)
 
 static json_t *describe(const json_t *document)
 {
-	static const char *const names[] = {"messages", "throughput", "latency_ns", "checks",
-		"measured_ns", "incomplete", "seed"};
+	static const char *const names[] = {"messages", "throughput", "latency_ns", "fidelity",
+		"checks", "measured_ns", "incomplete", "seed"};
 	json_t *about = json_object();
 
 	json_object_set(

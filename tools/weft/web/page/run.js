@@ -203,6 +203,7 @@ export class Run {
 		return [["delivered", `${run.messages?.delivered ?? "–"} of ${run.messages?.generated ?? "–"} messages`],
 			["accepted", share(run.throughput?.accepted ?? null)],
 			["latency", `p50 ${time(network?.p50)}, p99 ${time(network?.p99)}`],
+			...run.fidelity?.late_ns ? [["late", `by p50 ${time(run.fidelity.late_ns.p50)}, p99 ${time(run.fidelity.late_ns.p99)}`]] : [],
 			["lost", `${checks.lost ?? "–"}, doubled ${checks.duplicated ?? "–"}, out of order ${checks.out_of_order ?? "–"}`]];
 	}
 
