@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_text.h"
 #include "lab_config.h"
 #include "run_hosts.h"
 
@@ -17,12 +18,11 @@
 
 static char *read_page(void)
 {
-	FILE *in = fopen(PAGE, "r");
-	char *text = calloc(1, 65536);
+	struct fault fault;
+	size_t length;
+	char *text = file_text_read(PAGE, 1 << 20, &length, &fault);
 
-	assert_non_null(in);
-	assert_true(fread(text, 1, 65535, in) > 0);
-	fclose(in);
+	assert_non_null(text);
 	return text;
 }
 
