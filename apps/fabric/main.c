@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "credit_cover.h"
 #include "eal.h"
 #include "lab_process.h"
 #include "options.h"
@@ -233,6 +234,9 @@ static int run_loaded(struct options *options, const struct run_config *config,
 	if (result < 0)
 		return result;
 	signal(SIGPIPE, SIG_IGN);
+	if (!options->quiet && rank_speaks(ranks))
+		credit_cover_tell(
+			config, topology, credit_cover_warn, (void *)(uintptr_t) "weft-fabric");
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return wormhole_run(options, config, topology, fault);
 	if (config->clock == RUN_CLOCK_VIRTUAL)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
+#include "credit_cover.h"
 #include "run_config_json.h"
 #include "run_files.h"
 #include "stoppable_output.h"
@@ -193,6 +194,7 @@ int report_result(struct run_result *result, const struct options *options,
 	int code;
 
 	run_result_judge_nothing(result, config, topology);
+	credit_cover_tell(config, topology, run_result_add_warning, result);
 	code = write_to(options->json, write_json, &report, fault);
 	if (code == 0)
 		code = write_to(options->csv, write_csv, &report, fault);

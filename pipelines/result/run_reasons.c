@@ -36,6 +36,16 @@ void run_result_add_reason(struct run_result *result, bool asked_for, const char
 	add_text(result, asked_for, text);
 }
 
+void run_result_add_warning(void *ctx, const char *text)
+{
+	struct run_result *result = ctx;
+	struct run_reason *warning =
+		run_result_grow(&result->warning, &result->warnings, sizeof(*warning));
+
+	if (warning != NULL)
+		snprintf(warning->text, sizeof(warning->text), "%s", text);
+}
+
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns)
 {
 	if (away_ns <= RUN_AWAY_MAX_NS)

@@ -212,6 +212,7 @@ void run_result_free(struct run_result *result)
 	free(result->entry);
 	free(result->counter);
 	free(result->reason);
+	free(result->warning);
 	free(result->wall.worker);
 	memset(result, 0, sizeof(*result));
 }
@@ -502,6 +503,15 @@ static json_t *clocks_json(const struct run_result *result)
 	return json;
 }
 
+static json_t *warnings_json(const struct run_result *result)
+{
+	json_t *warnings = json_array();
+
+	for (unsigned i = 0; i < result->warnings; i++)
+		json_array_append_new(warnings, json_string(result->warning[i].text));
+	return warnings;
+}
+
 static void add_rest(json_t *root, const struct run_result *result, bool histograms)
 {
 	struct run_verdict saturated = run_result_is_saturated(result);
@@ -542,6 +552,7 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 		result->fingerprinted ? json_string(fingerprint) : json_null());
 	json_object_set_new(root, "incomplete", json_boolean(result->incomplete));
 	json_object_set_new(root, "incomplete_reasons", run_result_reasons_json(result));
+	json_object_set_new(root, "warnings", warnings_json(result));
 	json_object_set_new(root, "wall", wall_json(result));
 }
 

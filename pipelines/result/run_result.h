@@ -249,6 +249,8 @@ struct run_result {
 	struct run_reason *reason;
 	unsigned reasons;
 	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "": something was */
+	struct run_reason *warning;   /* what the reader should know; never makes it bad */
+	unsigned warnings;
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
 	struct {
@@ -318,6 +320,8 @@ bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
  * added once. */
 void run_result_add_reason(struct run_result *result, bool asked_for, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Adds a warning; 'result' is a struct run_result. For credit_cover_tell(). */
+void run_result_add_warning(void *result, const char *text);
 /* Adds a reason if a loop of 'who' ("" for the only process) was away for longer than
  * RUN_AWAY_MAX_NS. */
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);

@@ -312,6 +312,8 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_edges(result, out);
 	print_order(result, out);
 	print_few(result, out);
+	for (unsigned i = 0; i < result->warnings; i++)
+		fprintf(out, "  %-22s %s\n", "warning", result->warning[i].text);
 	print_saturation(result, out);
 	print_steadiness(result, out);
 	print_schedule(result, out);

@@ -354,6 +354,23 @@ class Fabric(unittest.TestCase):
                          {"mean", "stddev", "p50", "p99", "p999", "max"})
         self.assertEqual(result["config"]["seed"], 7)
 
+    def test_a_buffer_too_small_for_its_link_is_said_before_and_after(self):
+        sets = ("--set", "link.delay=2ms", "--set", "nic.window=2", "--set", "measure.duration=50ms")
+        explained = self.weft("run", "--explain", self.file, *sets).stdout
+        lines = [line[2:] for line in explained.splitlines() if line.startswith("# ")]
+        self.assertEqual(len(lines), 2, explained)
+        self.assertRegex(lines[0], r"^s0:0 and \d+ inputs like it: 32 KiB cover [\d.]+ us of 1 Gbps; "
+                                   r"the round trip is [\d.]+ ms: at most \d\.\d %$")
+        self.assertRegex(lines[1], r"^nic.window: 2 frames cover [\d.]+ us of 1 Gbps; the round trip from h\d to "
+                                   r"h\d is [\d.]+ ms: at most \d\.\d %$")
+        text = RUN.replace("clock: real", "clock: virtual").replace("hello: 200ms\n", "")
+        done = self.weft("run", self.write("virtual.yaml", text), "--json", str(self.dir / "small.json"), *sets)
+        warnings = json.loads((self.dir / "small.json").read_text())["warnings"]
+        self.assertEqual(len(warnings), 1, warnings)  # windows are of the real clock
+        self.assertRegex(warnings[0], "^s0:0 and .*: at most .* %$")
+        self.assertIn(f"weft-fabric: warning: {warnings[0]}\n", done.stderr)
+        self.assertIn(f"  {warnings[0]}\n", done.stdout)
+
     def test_explain_reads_back_to_itself(self):
         first = self.weft("run", "--explain", self.file)
         self.assertEqual(first.returncode, 0, first.stderr)

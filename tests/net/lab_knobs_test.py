@@ -51,6 +51,12 @@ class Knobs(unittest.TestCase):
         for end in self.ends("s0:2", "s1:2"):
             self.assertEqual([end[key] for key in ("paced_bps", "delay_ps", "corrupt_ppm", "credit_loss_ppm")],
                              [100_000_000, 5_000_000, 1000, 10_000])
+        # A buffer that is too small for the link now.
+        done = self.lab.weft("set", "s0:2", "rate=1Gbps", "delay=20ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^weft lab set: warning: s\d:2 and 1 input like it: .* of 1 Gbps; the round trip "
+                                      r"is [\d.]+ ms: at most [\d.]+ %\n$")
+        self.set("s0:2", "rate=100Mbps")
         # Values that are not named stay.
         self.set("s0:2", "delay=7us")
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("s0:2", "s1:2")],

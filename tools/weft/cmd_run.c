@@ -11,6 +11,7 @@
 #include "child_process.h"
 #include "cmd_web.h"
 #include "commands.h"
+#include "credit_cover.h"
 #include "run_config.h"
 #include "run_mpi.h"
 #include "word_list.h"
@@ -134,6 +135,18 @@ static struct run_config *load(const struct run_request *request, int *code)
 	return NULL;
 }
 
+/* As comments, so that the text stays a run file. A topology that is not there is no concern of
+ * this. */
+static void explain_cover(const struct run_config *config)
+{
+	struct fault fault;
+	struct topology *topology = run_config_open_topology(config, &fault);
+
+	if (topology != NULL)
+		credit_cover_tell(config, topology, credit_cover_warn, NULL);
+	topology_destroy(topology);
+}
+
 static int explain(int argc, char **argv)
 {
 	struct run_request request = {.sets = 0};
@@ -143,8 +156,10 @@ static int explain(int argc, char **argv)
 	if (result != EXIT_DONE)
 		return result;
 	config = load(&request, &result);
-	if (config != NULL)
+	if (config != NULL) {
 		run_config_explain(config, stdout);
+		explain_cover(config);
+	}
 	run_config_destroy(config);
 	return result;
 }

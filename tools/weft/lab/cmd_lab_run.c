@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab_cover.h"
 #include "lab_lock.h"
 #include "lab_remotes.h"
 #include "lab_run_reports.h"
@@ -214,6 +215,7 @@ static enum weft_exit write_result(struct lab_run *run)
 	int written = -1, cause;
 
 	run_result_set_buffer(run->result, &run->lab.config->run);
+	lab_cover_tell(&run->lab, run_result_add_warning, run->result);
 	if (path == NULL || strcmp(path, "-") != 0) {
 		run_result_print(run->result, &run->lab.config->run, stdout);
 		print_elsewhere(run);

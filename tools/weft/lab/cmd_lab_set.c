@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "credit_cover.h"
 #include "lab_query.h"
 #include "quantity.h"
 
@@ -38,6 +39,7 @@ struct setting {
 	bool in_memory; /* both ends are in one process */
 	bool given[KNOBS], reset;
 	uint64_t value[KNOBS];
+	uint64_t now[KNOBS]; /* of the end that was set last */
 };
 
 /* --- the command line --- */
@@ -184,8 +186,8 @@ static void print_values(
 	putchar('\n');
 }
 
-static int order_end(const struct setting *setting, struct lab_connection *connection,
-	const char *port, struct fault *fault)
+static int order_end(struct setting *setting, struct lab_connection *connection, const char *port,
+	struct fault *fault)
 {
 	json_t *end = ask_end(connection, port, fault);
 	uint64_t value[KNOBS];
@@ -204,11 +206,12 @@ static int order_end(const struct setting *setting, struct lab_connection *conne
 		result = wait_for(connection, port, value, fault);
 	if (result == 0)
 		print_values(setting, port, value);
+	memcpy(setting->now, value, sizeof(setting->now));
 	return result;
 }
 
 /* Both directions; an end on another machine is set there. */
-static int order(const struct setting *setting, struct fault *fault)
+static int order(struct setting *setting, struct fault *fault)
 {
 	const struct topology *topology = setting->lab->topology;
 	const struct topology_port ends[2] = {setting->link->a, setting->link->b};
@@ -255,6 +258,10 @@ enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 		result = read_words(&setting, arguments, &fault);
 	if (result == 0)
 		result = order(&setting, &fault);
+	if (result == 0)
+		credit_cover_link(&lab.config->run, lab.topology, setting.link,
+			setting.now[KNOB_RATE], setting.now[KNOB_DELAY], credit_cover_warn,
+			(void *)(uintptr_t) "weft lab set");
 	lab_state_free(&state);
 	lab_close(&lab);
 	return result < 0 ? command_fail(COMMAND, fault_exit_code(result), "%s", fault.text)

@@ -15,6 +15,7 @@
 
 #include "atomic_file.h"
 #include "cmd_lab.h"
+#include "lab_cover.h"
 #include "lab_kept.h"
 #include "lab_lock.h"
 #include "lab_state.h"
@@ -260,6 +261,7 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 	if (up->arguments->alone)
 		return;
 	lab_warn_without_key(&up->lab, "weft lab up");
+	lab_cover_tell(&up->lab, credit_cover_warn, (void *)(uintptr_t) "weft lab up");
 	warn_of_memif(up);
 	warn_of_routes(up);
 	warn_of_miscabling(up);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "credit_loop.h"
+
+#include "credit.h"
+
+/* Frames in a buffer, at most: where more fit, several count as one. */
+#define FRAMES_MAX 512u
+/* Buffers of frames until the pattern repeats, and that are measured then. */
+#define SETTLE  8u
+#define MEASURE 32u
+#define STARTS  16u
+
+struct play {
+	const struct credit_loop *loop;
+	uint32_t frame_blocks;
+	weft_time frame_ps, now, free_at, refresh_at;
+	struct credit_tx tx;
+	struct credit_rx rx;
+	uint64_t sent, arrived, freed, granted, taken; /* frames; credit frames */
+	weft_time start[FRAMES_MAX], grant_at[FRAMES_MAX];
+	uint32_t limit[FRAMES_MAX];
+};
+
+static weft_time earlier(weft_time a, weft_time b)
+{
+	return a < b ? a : b;
+}
+
+static void grant(struct play *play)
+{
+	const struct credit_loop *loop = play->loop;
+	uint32_t fresh = credit_ungranted(&play->rx);
+
+	if (fresh == 0 ||
+		!(loop->each || credit_grant_due(&play->rx) || play->now >= play->refresh_at))
+		return;
+	play->rx.granted = credit_limit(&play->rx);
+	if (loop->refresh_ps != WEFT_TIME_NEVER)
+		play->refresh_at = play->now + loop->refresh_ps;
+	play->grant_at[play->granted % FRAMES_MAX] = play->now + loop->return_ps;
+	play->limit[play->granted++ % FRAMES_MAX] = play->rx.granted;
+}
+
+static weft_time next_arrival(const struct play *play)
+{
+	return play->arrived < play->sent
+		       ? play->start[play->arrived % FRAMES_MAX] + play->loop->arrive_ps
+		       : WEFT_TIME_NEVER;
+}
+
+static weft_time next_release(const struct play *play)
+{
+	return play->freed < play->sent
+		       ? play->start[play->freed % FRAMES_MAX] + play->loop->free_ps
+		       : WEFT_TIME_NEVER;
+}
+
+static weft_time next_grant(const struct play *play)
+{
+	return play->taken < play->granted ? play->grant_at[play->taken % FRAMES_MAX]
+					   : WEFT_TIME_NEVER;
+}
+
+/* Lets the receiver and the sender do what is due about credits, up to the next thing that happens.
+ */
+static void advance(struct play *play)
+{
+	bool some = credit_ungranted(&play->rx) > 0;
+
+	play->now = earlier(earlier(next_arrival(play), next_release(play)),
+		earlier(next_grant(play), some ? play->refresh_at : WEFT_TIME_NEVER));
+	if (play->now == next_grant(play))
+		play->tx.limit = play->limit[play->taken++ % FRAMES_MAX];
+	if (play->now == next_arrival(play)) {
+		credit_arrive(&play->rx, play->frame_blocks);
+		play->arrived++;
+	}
+	if (play->now == next_release(play)) {
+		credit_release(&play->rx, play->frame_blocks);
+		play->freed++;
+		grant(play);
+	} else if (play->loop->refresh_ps != WEFT_TIME_NEVER) {
+		grant(play); /* a poll loop looks at any time, an event only at releases */
+	}
+}
+
+static void send(struct play *play)
+{
+	weft_time begin;
+
+	while (!credit_suffices(&play->tx, play->frame_blocks))
+		advance(play);
+	begin = play->now > play->free_at ? play->now : play->free_at;
+	while (earlier(earlier(next_arrival(play), next_release(play)), next_grant(play)) <= begin)
+		advance(play);
+	credit_take(&play->tx, play->frame_blocks);
+	play->start[play->sent++ % FRAMES_MAX] = play->now = begin;
+	play->free_at = begin + play->frame_ps;
+}
+
+/* A sender that has 'first' frames' credits at the start, the rest being with the receiver. */
+static uint32_t ppm_from(
+	const struct credit_loop *loop, uint64_t frames, uint32_t together, uint64_t first)
+{
+	uint32_t limit = loop->vc_blocks;
+	struct play play = {.loop = loop,
+		.frame_blocks = loop->frame_blocks * together,
+		.frame_ps = loop->frame_ps * together,
+		.refresh_at = loop->refresh_ps};
+	uint64_t took = MEASURE * frames * play.frame_ps;
+	weft_time from;
+
+	if (first < frames)
+		limit = (uint32_t)first * play.frame_blocks;
+	play.tx.limit = limit;
+	play.rx = (struct credit_rx){.granted = limit, .capacity = loop->vc_blocks};
+	for (uint64_t i = 0; i < SETTLE * frames; i++)
+		send(&play);
+	from = play.now;
+	for (uint64_t i = 0; i < MEASURE * frames; i++)
+		send(&play);
+	return (uint32_t)(((__uint128_t)took * CREDIT_LOOP_WHOLE_PPM + (play.now - from) - 1) /
+			  (play.now - from));
+}
+
+/* Where credit frames combine several frames, the start decides which: the best of some counts. */
+uint32_t credit_loop_ppm(const struct credit_loop *loop)
+{
+	uint32_t fit = loop->vc_blocks / loop->frame_blocks, most = 0;
+	uint32_t together = (fit + FRAMES_MAX - 2) / (FRAMES_MAX - 1);
+	uint64_t frames = fit > 0 ? fit / together : 0;
+
+	for (uint64_t i = 0; i < STARTS && frames > 0; i++) {
+		uint32_t ppm = ppm_from(loop, frames, together, frames - i * frames / STARTS);
+
+		most = ppm > most ? ppm : most;
+	}
+	return most;
+}

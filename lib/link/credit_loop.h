@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * How much of a link's rate the credits of one VC let through: the credits of a frame are out of
+ * the sender's hands from the start of its transmission until a credit frame has brought them back,
+ * and a buffer that is smaller than what the link carries in that time holds the sender up. Played
+ * through for a sender that always has a frame and a receiver that forwards each at once, by the
+ * rules of credit.h: so it is the most that any traffic of such frames gets. For set-up.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft_time.h"
+
+#define CREDIT_LOOP_WHOLE_PPM 1000000u
+
+struct credit_loop {
+	uint32_t vc_blocks;    /* of the receiver's buffer */
+	uint32_t frame_blocks; /* of a frame, not 0 */
+	weft_time frame_ps;    /* that it takes on the wire, not 0 */
+	/* From the start of its transmission until it counts as received, and until its blocks are
+	 * free: not before that. */
+	weft_time arrive_ps, free_ps;
+	weft_time return_ps;  /* of a credit frame: transmission and delay */
+	weft_time refresh_ps; /* one is sent at least that often; WEFT_TIME_NEVER: only when due */
+	bool each;            /* one is sent for each frame */
+};
+
+/* Share of the rate, up to CREDIT_LOOP_WHOLE_PPM; 0 if no frame fits into the buffer. */
+uint32_t credit_loop_ppm(const struct credit_loop *loop);
