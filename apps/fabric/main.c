@@ -16,6 +16,7 @@
 #include "options.h"
 #include "program.h"
 #include "rank.h"
+#include "real_calibrate.h"
 #include "real_fabric.h"
 #include "real_progress.h"
 #include "report.h"
@@ -170,7 +171,20 @@ static struct run_config *load(const struct options *options, const struct ranks
 	return NULL;
 }
 
-static int run_real(const struct options *options, const struct run_config *config,
+/* 'dilation: auto' */
+static int choose_dilation(const struct options *options, struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+{
+	const struct real_fabric_options fabric_options = {.topology = topology,
+		.run = config,
+		.name = "trial",
+		.session = 1,
+		.lcores = options->lcores};
+
+	return real_calibrate(&fabric_options, stop, stderr, &config->dilation, fault);
+}
+
+static int run_real(const struct options *options, struct run_config *config,
 	const struct topology *topology, const atomic_bool *stop, int argc, char **argv,
 	struct fault *fault)
 {
@@ -181,7 +195,11 @@ static int run_real(const struct options *options, const struct run_config *conf
 
 	if (result < 0)
 		return result;
-	result = run(options, config, topology, stop, fault);
+	result = config->dilation == RUN_DILATION_AUTO
+			 ? choose_dilation(options, config, topology, stop, fault)
+			 : 0;
+	if (result == 0)
+		result = run(options, config, topology, stop, fault);
 	eal_stop();
 	return result;
 }
@@ -222,7 +240,7 @@ static int run_lab(int argc, char **argv)
 	return (int)lab_process_main(&options);
 }
 
-static int run_loaded(struct options *options, const struct run_config *config,
+static int run_loaded(struct options *options, struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, int argc, char **argv,
 	struct fault *fault)
 {

@@ -20,7 +20,7 @@ static const struct argp_option argp_options[] = {
 	{"clock", OPTION_TEXT(struct options, clock), "CLOCK", 0,
 		"virtual or real; overrides the run file", 0},
 	{"dilation", OPTION_TEXT(struct options, dilation), "N", 0,
-		"slow the real clock down N times; overrides the run file", 0},
+		"slow the real clock down N times, or auto; overrides the run file", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 		"change a key of the run file, such as switch.buffer=64KiB", 0},
 	{"json", OPTION_TEXT(struct options, json), "FILE", 0,

@@ -30,7 +30,7 @@ struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
 struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
 struct word_list;        /* lib/base/word_list.h */
 
-#define RUN_DILATION_AUTO   0 /* the calibration chooses (run_calibrate.h) */
+#define RUN_DILATION_AUTO   0 /* the calibration chooses (real_calibrate.h) */
 #define RUN_DILATION_MAX    10000
 #define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX       64

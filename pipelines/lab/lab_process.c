@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_process.h"
 
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,6 +20,7 @@
 #include "privileges.h"
 #include "program.h"
 #include "random_bytes.h"
+#include "real_calibrate.h"
 #include "real_fabric.h"
 #include "sandbox.h"
 
@@ -171,6 +173,11 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 
 	if (result == 0)
 		result = lab_trust_check(&process->lab, &options->trust, fault);
+	if (result == 0 && process->lab.config->run.dilation == RUN_DILATION_AUTO &&
+		!options->calibrates)
+		result = fault_set(fault, EINVAL,
+			"%s: dilation: auto: expected a number; 'weft lab up' chooses it",
+			process->lab.path);
 	if (result < 0)
 		return result;
 	process->switch_here = calloc(process->lab.topology->switches + 1, sizeof(bool));
@@ -398,6 +405,17 @@ static int run(struct lab_process *process, struct fault *fault)
 	return 0;
 }
 
+static int calibrate(const struct lab_process *process, struct fault *fault)
+{
+	const struct real_fabric_options options = fabric_options(process);
+	uint32_t dilation;
+	int result = real_calibrate(&options, process->stop, stderr, &dilation, fault);
+
+	if (result == 0)
+		printf("%" PRIu32 "\n", dilation);
+	return result;
+}
+
 /* Applies the file's 'cores': keeps that many of the CPUs that the process may use. */
 static void limit_cores(unsigned cores)
 {
@@ -457,7 +475,7 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 	result = start_eal(process, &eal, fault);
 	if (result < 0)
 		return result;
-	result = run(process, fault);
+	result = process->options->calibrates ? calibrate(process, fault) : run(process, fault);
 	real_fabric_destroy(process->fabric);
 	eal_stop();
 	return result;

@@ -10,7 +10,7 @@
 #include "option_key.h"
 #include "program.h"
 
-enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST };
+enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST, KEY_CALIBRATE };
 
 #define S struct lab_process_options
 #define OPTIONS_SHARED                                                                                   \
@@ -45,6 +45,9 @@ static const struct argp_option nic_options[] = {
 
 static const struct argp_option whole_options[] = {
 	OPTIONS_SHARED,
+	{"calibrate", KEY_CALIBRATE, NULL, 0,
+		"print the dilation that 'dilation: auto' stands for on this machine now, and end",
+		0},
 	{"expect", OPTION_TEXT(S, expect), "TOPO", 0,
 		"a topology file or generator: print how the fabric differs from it", 0},
 	{0},
@@ -98,6 +101,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		if (options->devices == LAB_PROCESS_DEVICES_MAX)
 			argp_error(state, "at most %d devices", LAB_PROCESS_DEVICES_MAX);
 		options->device[options->devices++] = text;
+		return 0;
+	case KEY_CALIBRATE:
+		options->calibrates = true;
 		return 0;
 	case KEY_LCORES:
 		options->lcores = parse_lcores(text, state);

@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -201,6 +202,66 @@ class Rate(unittest.TestCase):
         server.wait(60)
         # Of the wire: preamble and gap, header and route, IP and TCP.
         self.assertAlmostEqual(done["end"]["sum_received"]["bits_per_second"] / 100e6, 0.93, delta=0.93 * 0.05)
+
+
+RUN = """weft: run/1
+topology: "full:switches=2,hosts=1"
+clock: real
+link: {rate: 100Mbps}
+traffic: [{pattern: uniform, load: 20%, message: 1KiB}]
+measure: {duration: 5ms, sample: 1ms}
+"""
+
+
+class Auto(unittest.TestCase):
+    def chosen(self, said, late, share):
+        """The factor, after each smaller one has failed to meet the demand once, and this one has met it twice."""
+        trials = [(int(factor), float(met)) for factor, met in re.findall(
+            rf"(?m)^dilation (\d+): ([0-9.]+) % of \d+ arrivals late by at most {late}, ", said)]
+        factors = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
+        found = trials[-1][0]
+        self.assertEqual(sorted({factor for factor, _ in trials}), factors[:factors.index(found) + 1], said)
+        for factor in factors[:factors.index(found) + 1]:
+            met = [met >= share for of, met in trials if of == factor]
+            self.assertIn(met, ([True, True],) if factor == found else ([False], [True, False]), said)
+        return found
+
+    def run_file(self, text, *more):
+        folder = tempfile.TemporaryDirectory(prefix="weft-auto-")
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name)
+        (path / "run.yaml").write_text(text)
+        done = subprocess.run([WEFT, "run", str(path / "run.yaml"), "--dilation", "auto", "--quiet", "--json",
+                               str(path / "result.json"), *more], capture_output=True, text=True, timeout=240, check=False)
+        return done, path / "result.json"
+
+    def test_a_run_chooses_the_smallest_factor_that_meets_its_demand(self):
+        for demand, late, share in (("", "100us", 99), ("fidelity: {late: 1ms, share: 90%}\n", "1ms", 90)):
+            done, path = self.run_file(RUN + demand)
+            found = self.chosen(done.stderr, late, share)
+            result = json.loads(path.read_text())
+            self.assertEqual((result["dilation"], result["config"]["dilation"]), (found, found))
+
+    def test_without_traffic_there_is_nothing_to_choose_by(self):
+        done, _ = self.run_file(RUN.replace("[{pattern: uniform, load: 20%, message: 1KiB}]", "[]"))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("dilation: auto is measured with the file's traffic, and there is none: expected a number", done.stderr)
+
+    def test_a_lab_keeps_what_was_chosen_when_it_came_up(self):
+        lab = labs.Lab(WEFT, "a", LAB.replace("dilation: 10", "dilation: auto"), one_cable(), form="one")
+        self.addCleanup(lab.remove)
+        done = lab.weft("up", "--wait", "60s", timeout=240)
+        found = self.chosen(done.stderr, "100us", 99)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(lab.status()["dilation"], found)
+        self.assertEqual(lab.must("exec", "h0", "--", "sh", "-c", "echo ${WEFT_DILATION-1}"), f"{found}\n")
+
+    def test_several_processes_need_a_number(self):
+        lab = labs.Lab(WEFT, "s", LAB.replace("dilation: 10", "dilation: auto"), one_cable())
+        self.addCleanup(lab.remove)
+        done = lab.weft("up")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("dilation: auto measures a lab of one process; expected a number", done.stderr)
 
 
 class Override(unittest.TestCase):

@@ -31,7 +31,7 @@ static const char usage[] =
 	"Runs a fabric and prints the measurements. FILE '-' is standard output.\n"
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
-	"  --dilation N      slow the real clock down N times, so that the loops keep up\n"
+	"  --dilation N      slow the real clock down N times; auto: until the loops keep up\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
 	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"

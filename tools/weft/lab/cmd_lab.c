@@ -61,7 +61,8 @@ static const struct argp_option up_options[] = {
 	{"restart", 'R', NULL, 0,
 		"take the lab down first if it is up, as after a change of the file", 0},
 	{"dilation", 'N', "N", 0,
-		"slow the lab's clock down N times, so that its loops keep up; overrides the file",
+		"slow the lab's clock down N times, so that its loops keep up, or auto; overrides "
+		"the file",
 		0},
 	{"any-clock", 'C', NULL, 0,
 		"go on with machines whose time of day is more than a second away from this one's",

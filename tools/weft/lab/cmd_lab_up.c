@@ -162,8 +162,10 @@ static void warn_of_miscabling(const struct lab_up *up)
 
 static int bring_up(struct lab_up *up, struct fault *fault)
 {
-	int result = lab_state_create(&up->state, up->lab.plan->run_dir, fault);
+	int result = lab_up_choose_dilation(up, fault);
 
+	if (result == 0)
+		result = lab_state_create(&up->state, up->lab.plan->run_dir, fault);
 	if (result < 0)
 		return result;
 	result = write_plan(up, fault);

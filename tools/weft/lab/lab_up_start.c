@@ -5,8 +5,14 @@
 
 #include "lab_up.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "child_process.h"
 #include "lab_ending.h"
@@ -46,6 +52,14 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 	argv[count] = NULL;
 }
 
+/* Room for one more. */
+static char **make_arguments(const struct lab_up *up, unsigned process)
+{
+	size_t devices = up->lab.plan->process[process].devices;
+
+	return calloc(2 * (devices + LAB_TRUST_MAX) + 7, sizeof(char *));
+}
+
 struct start {
 	const struct lab_plan *plan;
 	unsigned process;
@@ -83,7 +97,7 @@ static pid_t spawn(const struct lab_up *up, unsigned process, char *const argv[]
 static int start_process(struct lab_up *up, unsigned process, struct fault *fault)
 {
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
-	char **argv = calloc(2 * ((size_t)planned->devices + LAB_TRUST_MAX) + 6, sizeof(*argv));
+	char **argv = make_arguments(up, process);
 	struct lab_record record = {.pid = 0};
 	char program[600], log[400], netns[LAB_NAME_MAX + 8] = "";
 	int result = 0;
@@ -105,6 +119,77 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	if (lab_state_add(&up->state, &record) < 0)
 		result = fault_set(fault, ENOMEM, "no memory");
 	return result < 0 ? result : lab_state_save(&up->state, fault);
+}
+
+/* --- 'dilation: auto' --- */
+
+/* In the child; does not return. */
+static void become(char **argv, const char *program, int out)
+{
+	dup2(out, STDOUT_FILENO);
+	execvp(program, argv);
+	_exit(EXIT_NOT_ABLE);
+}
+
+/* The exit code. A signal that only this program has got reaches the child, too. */
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		if (lab_interrupted())
+			kill(pid, SIGTERM);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_ABLE;
+}
+
+/* The number that the program prints; 0: it has said why there is none. */
+static uint32_t measure_dilation(const struct lab_up *up, int *code)
+{
+	char **argv = make_arguments(up, 0), program[600], text[16] = "";
+	int out = memfd_create("out", MFD_CLOEXEC), count = 0;
+	uint32_t dilation = 0;
+	pid_t pid = -1;
+
+	program_path_find(lab_role_program(LAB_ROLE_WHOLE), program, sizeof(program));
+	if (argv != NULL && out >= 0) {
+		fill_arguments(up, 0, program, argv);
+		while (argv[count] != NULL)
+			count++;
+		argv[count] = (char *)"--calibrate";
+		pid = fork();
+		if (pid == 0)
+			become(argv, program, out);
+	}
+	*code = pid > 0 ? wait_for(pid) : EXIT_NOT_ABLE;
+	if (*code == EXIT_DONE && pread(out, text, sizeof(text) - 1, 0) > 0)
+		sscanf(text, "%" SCNu32, &dilation);
+	if (out >= 0)
+		close(out);
+	free(argv);
+	return dilation;
+}
+
+int lab_up_choose_dilation(struct lab_up *up, struct fault *fault)
+{
+	struct run_config *run = &up->lab.config->run;
+	int code;
+
+	if (run->dilation != RUN_DILATION_AUTO)
+		return 0;
+	if (up->lab.config->processes != LAB_CONFIG_PROCESSES_ONE)
+		return fault_set(fault, EINVAL,
+			"%s: dilation: auto measures a lab of one process; expected a number, or "
+			"'processes: one'",
+			up->lab.path);
+	run->dilation = measure_dilation(up, &code);
+	up->lab.dilated = true;
+	if (run->dilation > 0)
+		return 0;
+	return fault_set(fault,
+		code == EXIT_INTERRUPTED ? EINTR
+		: code == EXIT_NOT_ABLE  ? ENODEV
+					 : EINVAL,
+		"dilation: auto: none was chosen, as said above");
 }
 
 /* Processes of which this machine has a record share a clock. */

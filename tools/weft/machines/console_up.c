@@ -47,6 +47,10 @@ static int check(const struct console *console, struct fault *fault)
 	const struct lab_arguments *arguments = console->arguments;
 	int result = lab_trust_check(console->lab, &arguments->trust, fault);
 
+	if (console->lab->config->run.dilation == RUN_DILATION_AUTO)
+		return fault_set(fault, EINVAL,
+			"%s: dilation: auto measures a lab of one process; expected a number",
+			console->lab->path);
 	if (arguments->only_count > 0 || arguments->alone)
 		return fault_set(fault, EINVAL,
 			"%s: it has 'machines', expected --machine NAME beside --process or "

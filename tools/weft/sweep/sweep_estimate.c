@@ -199,8 +199,9 @@ static int add_real_times(
 		config = sweep_point_config(sweep, i, fault);
 		if (config == NULL)
 			return -errno;
-		estimate->wall_s +=
-			(double)config->measure.duration_ps / 1e12 * config->dilation + REAL_START;
+		estimate->wall_s += (double)config->measure.duration_ps / 1e12 *
+					    (config->dilation > 1 ? config->dilation : 1) +
+				    REAL_START;
 		run_config_destroy(config);
 	}
 	estimate->wall_s /= sweep->jobs;

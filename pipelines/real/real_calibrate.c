@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_calibrate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "lateness.h"
+#include "quantity.h"
+#include "run_fidelity.h"
+
+/* A trial: real time, of which a quarter is warm-up. With fewer arrivals it is made again, longer;
+ * what arrives in the longest is what there is. */
+#define TRIAL_PS     (500 * PS_PER_MS)
+#define LONGEST_PS   (4 * TRIAL_PS)
+#define ARRIVALS_FEW 100
+
+struct calibration {
+	struct real_fabric_options options;
+	struct run_config run;
+	const atomic_bool *stop;
+};
+
+static void prepare(struct calibration *calibration, const struct real_fabric_options *options)
+{
+	struct run_config *run = &calibration->run;
+
+	calibration->options = *options;
+	*run = *options->run;
+	calibration->options.run = run;
+	calibration->options.stream = NULL;
+	calibration->options.clock = NULL;
+	calibration->options.calibrates = true;
+	/* A program's TAP is not there yet. */
+	run->edges = (struct run_config_edge_list){.count = 0};
+	run->mapper.routes = RUN_ROUTES_STATIC;
+	run->measure = (struct run_config_measure){.duration_ps = 0};
+	if (run->fidelity.late_ps == WEFT_TIME_NEVER)
+		run->fidelity.late_ps = REAL_CALIBRATE_LATE_PS;
+}
+
+/* Runs the fabric with this dilation for 'real' time. */
+static int try_once(struct calibration *calibration, uint32_t dilation, weft_time real,
+	struct run_result *result, struct fault *fault)
+{
+	struct run_config_measure *measure = &calibration->run.measure;
+	struct real_fabric *fabric;
+	int code;
+
+	calibration->run.dilation = dilation;
+	measure->duration_ps = measure->sample_ps = real / dilation;
+	measure->warmup_ps = measure->duration_ps / 4;
+	fabric = real_fabric_create(&calibration->options, fault);
+	if (fabric == NULL)
+		return -errno;
+	real_fabric_run(fabric, measure->duration_ps, calibration->stop);
+	code = real_fabric_result(fabric, result, fault);
+	real_fabric_destroy(fabric);
+	if (code == 0 && calibration->stop != NULL && atomic_load(calibration->stop))
+		code = fault_set(fault, EINTR, "interrupted");
+	return code;
+}
+
+static void tell(const struct calibration *calibration, uint32_t dilation,
+	const struct histogram *late_ns, FILE *out)
+{
+	const struct run_config_fidelity *demand = &calibration->run.fidelity;
+	char late[QUANTITY_TEXT];
+
+	quantity_format(QUANTITY_TIME, demand->late_ps, late);
+	fprintf(out,
+		"dilation %" PRIu32 ": %.2f %% of %" PRIu64
+		" arrivals late by at most %s, p99 %.1f us, "
+		"max %.1f us\n",
+		dilation, lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e4,
+		late_ns->count, late, (double)histogram_quantile(late_ns, 0.99) / 1e3,
+		(double)late_ns->max / 1e3);
+	fflush(out);
+}
+
+/* 1: the demand is met; 0: not; or -errno. */
+static int does_meet(
+	struct calibration *calibration, uint32_t dilation, FILE *out, struct fault *fault)
+{
+	const struct run_config_fidelity *demand = &calibration->run.fidelity;
+	struct run_result result = {0};
+	int code = 0;
+
+	/* Slow traffic needs longer. */
+	for (weft_time real = TRIAL_PS; code == 0 && real <= LONGEST_PS; real *= 2) {
+		run_result_free(&result);
+		result = (struct run_result){0};
+		code = try_once(calibration, dilation, real, &result, fault);
+		if (result.fidelity.late_ns.count >= ARRIVALS_FEW)
+			break;
+	}
+	if (code == 0) {
+		const struct histogram *late_ns = &result.fidelity.late_ns;
+
+		tell(calibration, dilation, late_ns, out);
+		code = late_ns->count > 0 &&
+		       lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) >=
+			       demand->share_ppm;
+	}
+	run_result_free(&result);
+	return code;
+}
+
+int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
+	uint32_t *dilation, struct fault *fault)
+{
+	struct calibration calibration = {.stop = stop};
+	uint64_t factor = 1;
+	int met = 0;
+
+	prepare(&calibration, options);
+	if (options->run->traffic.count == 0)
+		return fault_set(fault, EINVAL,
+			"%s: dilation: auto is measured with the file's traffic, and there is "
+			"none: expected a number, or 'traffic'",
+			options->run->origin);
+	for (; factor <= RUN_DILATION_MAX; factor = run_fidelity_step(factor + 1)) {
+		met = does_meet(&calibration, (uint32_t)factor, out, fault);
+		if (met == 1)
+			met = does_meet(&calibration, (uint32_t)factor, out, fault);
+		if (met != 0)
+			break;
+	}
+	if (met < 0)
+		return met;
+	if (met == 0)
+		return fault_set(fault, EINVAL,
+			"%s: dilation: auto: no dilation up to %u meets 'fidelity'",
+			options->run->origin, RUN_DILATION_MAX);
+	*dilation = (uint32_t)factor;
+	return 0;
+}
