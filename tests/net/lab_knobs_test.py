@@ -194,6 +194,19 @@ class Knobs(unittest.TestCase):
         result = self.lab.run("--duration", "300ms")
         self.assertEqual([(entry["senders"], "flows" in entry) for entry in result["traffic"]], [(4, False)])
 
+    def test_the_file_of_the_lab_is_not_written_over(self):
+        with open(self.lab.file) as file:
+            before = file.read()
+        link = os.path.join(self.lab.folder, "link")
+        os.link(self.lab.file, link)
+        self.addCleanup(os.unlink, link)
+        for part, *words in (("run", "--duration", "100ms"), ("map",), ("capture", "s0:2")):
+            for output in (self.lab.file, link):
+                done = self.lab.weft(part, *words, "-o", output)
+                self.assertEqual((done.returncode, "is read as" in done.stderr), (2, True), done.stderr)
+        with open(self.lab.file) as file:
+            self.assertEqual(file.read(), before)
+
     def test_what_a_run_cannot_change_is_refused(self):
         two = "{pattern: uniform, from: all, load: 5%, message: 1KiB}"
         for word, text in (("nic.mtu=1KiB", "--set nic.mtu=1KiB: lab " + self.lab.name + " is up with its own 'nic.mtu'; "

@@ -18,6 +18,8 @@
 #include "lab_slow_time.h"
 #include "lab_spawn.h"
 #include "quantity.h"
+#include "run_files.h"
+#include "same_file.h"
 
 #define PATIENCE_MS 5000
 
@@ -431,6 +433,19 @@ static int load_there(
 	return result;
 }
 
+/* '-o' is none of the files that the lab is made from. */
+static int check_output(const struct lab_arguments *arguments, const struct lab *lab,
+	const struct lab_target *target, struct fault *fault)
+{
+	char source[PATH_MAX];
+	int result = run_files_refuse(&lab->config->run, arguments->output, fault);
+
+	if (result < 0 || !target->by_name)
+		return result;
+	lab_kept_source(target->dir, source, sizeof(source));
+	return same_file_refuse(arguments->output, source, fault);
+}
+
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state)
 {
@@ -441,6 +456,11 @@ enum weft_exit lab_open_running(const struct lab_arguments *arguments, const cha
 
 	if (result < 0)
 		return command_fail(command, fault_exit_code(result), "%s", fault.text);
+	result = check_output(arguments, lab, &target, &fault);
+	if (result < 0) {
+		lab_close(lab);
+		return command_fail(command, fault_exit_code(result), "%s", fault.text);
+	}
 	result = target.console ? load_there(lab, command, state, &fault)
 				: load_here(lab, &target, state, &fault);
 	if (result == 0)

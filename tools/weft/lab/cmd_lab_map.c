@@ -15,7 +15,6 @@
 #include "lab_state.h"
 #include "miscabling.h"
 #include "output_file.h"
-#include "run_files.h"
 #include "topology_format.h"
 #include "topology_without.h"
 
@@ -210,11 +209,8 @@ static enum weft_exit write_map(const struct lab_arguments *arguments, enum form
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
 	struct fault fault;
-	int result = run_files_refuse(&lab->config->run, arguments->output, &fault);
+	int result = output_file_open(&output);
 
-	if (result < 0)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST, "%s", fault.text);
-	result = output_file_open(&output);
 	if (result != EXIT_DONE)
 		return result;
 	if (form == DOCUMENT)

@@ -19,7 +19,6 @@
 #include "progress_line.h"
 #include "run_config_json.h"
 #include "run_fidelity.h"
-#include "run_files.h"
 
 #define COMMAND "lab run"
 
@@ -316,11 +315,7 @@ static enum weft_exit run_alone(struct lab_run *run)
 	if (result < 0)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	/* Before traffic starts, because a run with a wrong path would be useless. */
-	result = run_files_refuse(&run->lab.config->run, run->arguments->output, &fault);
-	if (result < 0)
-		code = command_fail(COMMAND, EXIT_BAD_REQUEST, "%s", fault.text);
-	else
-		code = output_file_open(&run->output);
+	code = output_file_open(&run->output);
 	if (code == EXIT_DONE && (result = set_traffic(run, &fault)) < 0) {
 		output_file_discard(&run->output);
 		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
