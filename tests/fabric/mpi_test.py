@@ -23,7 +23,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 WEFT, FABRIC, FABRICS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 TOPO = pathlib.Path(__file__).resolve().parents[2] / "topo"
 CASES = os.environ.get("WEFT_MPI_CASES", "3")
-MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"]
 if os.geteuid() == 0:
     MPIRUN.append("--allow-run-as-root")
 # Hours, if nothing ends it.

@@ -49,13 +49,11 @@ enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 	return EXIT_DONE;
 }
 
-/* The words of mpirun. Ranks may be more than cores, and their threads may use any; a rank that
- * waits lets others work, which costs little where there are none. */
+/* The words of mpirun. Ranks may be more than cores, and their threads may use any. */
 static char **words_of(int argc, char **argv, const char *program, const char *number)
 {
 	const char *const own[] = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none",
-		"--mca", "mpi_yield_when_idle", "1", "-n", number,
-		geteuid() == 0 ? "--allow-run-as-root" : NULL};
+		"-n", number, geteuid() == 0 ? "--allow-run-as-root" : NULL};
 	char **words = calloc((size_t)argc + OWN_WORDS, sizeof(*words));
 	unsigned count = 0;
 
