@@ -116,7 +116,7 @@ static int add(const struct deadlock_head *head, const struct topology *topology
 
 	if (starved == NULL)
 		return -ENOMEM;
-	starved->waited_ns = head->waited_ps / PS_PER_NS;
+	starved->waited_ns = ps_to_ns(head->waited_ps);
 	starved->stuck = head->dead;
 	if (deadlock_is_host(head)) {
 		snprintf(starved->host, sizeof(starved->host), "%s",

@@ -182,8 +182,8 @@ static json_t *mapper_status(const struct control_plane *plane, const struct con
 		"generation", (json_int_t)mapper->generation_number, "fault",
 		mapper_leads(mapper) ? mapper->fault.text : "", "fallback",
 		mapper_leads(mapper) ? why : "", "first_map_ns",
-		(json_int_t)(device->mapper->first_map_ps / PS_PER_NS), "last_change_ns",
-		(json_int_t)(device->mapper->last_change_ps / PS_PER_NS));
+		(json_int_t)ps_to_ns(device->mapper->first_map_ps), "last_change_ns",
+		(json_int_t)ps_to_ns(device->mapper->last_change_ps));
 
 	if (all == NULL)
 		return NULL;

@@ -170,7 +170,7 @@ static void add_lateness(struct run_result *result, const struct poll_nic *poll)
 	run_result_count(result, "host_arrivals_timed", port_arrivals(poll->port));
 	run_result_count(result, "host_late_ns", port_late_ns(poll->port));
 	run_result_count(result, "host_transmissions_moved", pacer->moved);
-	run_result_count(result, "host_transmissions_moved_ns", pacer->moved_ps / PS_PER_NS);
+	run_result_count(result, "host_transmissions_moved_ns", ps_to_ns(pacer->moved_ps));
 	if (port_arrivals(poll->port) == 0)
 		return;
 	result->fidelity.frames += poll->sink->network_due_ns.count;

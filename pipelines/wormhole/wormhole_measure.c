@@ -277,7 +277,7 @@ static int add_starved(const struct wormhole_fabric *fabric, struct run_result *
 		if (starved == NULL)
 			return -ENOMEM;
 		snprintf(starved->host, sizeof(starved->host), "%s", name);
-		starved->waited_ns = cycles * fabric->cycle_ps / PS_PER_NS;
+		starved->waited_ns = ps_to_ns(cycles * fabric->cycle_ps);
 	}
 	return code;
 }
