@@ -124,15 +124,27 @@ static uint32_t ppm_from(
 			  (play.now - from));
 }
 
+/* Credit frames combine a quarter of the buffer at most: the sender has room until they are back.
+ */
+static bool is_enough(const struct credit_loop *loop, uint32_t fit)
+{
+	uint32_t combined = loop->each ? 1 : loop->vc_blocks / 4 / loop->frame_blocks + 1;
+
+	return loop->free_ps + loop->return_ps + combined * loop->frame_ps <= fit * loop->frame_ps;
+}
+
 /* Where credit frames combine several frames, the start decides which: the best of some counts. */
 uint32_t credit_loop_ppm(const struct credit_loop *loop)
 {
 	uint32_t fit = loop->vc_blocks / loop->frame_blocks, most = 0;
 	uint32_t together = (fit + FRAMES_MAX - 2) / (FRAMES_MAX - 1);
+	uint32_t starts = loop->each ? 1 : STARTS;
 	uint64_t frames = fit > 0 ? fit / together : 0;
 
-	for (uint64_t i = 0; i < STARTS && frames > 0; i++) {
-		uint32_t ppm = ppm_from(loop, frames, together, frames - i * frames / STARTS);
+	if (is_enough(loop, fit))
+		return CREDIT_LOOP_WHOLE_PPM;
+	for (uint64_t i = 0; i < starts && frames > 0; i++) {
+		uint32_t ppm = ppm_from(loop, frames, together, frames - i * frames / starts);
 
 		most = ppm > most ? ppm : most;
 	}
