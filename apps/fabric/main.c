@@ -12,6 +12,7 @@
 
 #include "credit_cover.h"
 #include "eal.h"
+#include "fabric_routes.h"
 #include "lab_process.h"
 #include "options.h"
 #include "program.h"
@@ -81,12 +82,14 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 }
 
 static int run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+	const struct topology *topology, struct fabric_routes *routes, const atomic_bool *stop,
+	struct fault *fault)
 {
 	const struct real_fabric_options fabric_options = {
 		.topology = topology,
 		.run = config,
 		.name = "fabric",
+		.routes = config->mapper.routes != RUN_ROUTES_MAPPER ? routes : NULL,
 		.session = 1,
 		.lcores = options->lcores,
 		.snap_bytes = options->snap_bytes,
@@ -185,22 +188,31 @@ static int choose_dilation(const struct options *options, struct run_config *con
 }
 
 static int run_real(const struct options *options, struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, int argc, char **argv,
-	struct fault *fault)
+	const struct topology *topology, int argc, char **argv, struct fault *fault)
 {
 	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB,
 		.lcores = options->lcores,
 		.files = options->captures + REAL_FILES_OF_EDGE * config->edges.count};
-	int result = eal_start(argc, argv, &eal, fault);
+	struct fabric_routes routes = {0};
+	const atomic_bool *stop;
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	result = config->dilation == RUN_DILATION_AUTO
-			 ? choose_dilation(options, config, topology, stop, fault)
-			 : 0;
+	/* Signals end the program while routes are computed, which may take long: nothing is left
+	 * behind. */
+	if (config->mapper.routes != RUN_ROUTES_MAPPER)
+		result = fabric_routes_compute(&routes, topology, config, fault);
+	stop = program_catch_signals();
 	if (result == 0)
-		result = run(options, config, topology, stop, fault);
-	eal_stop();
+		result = eal_start(argc, argv, &eal, fault);
+	if (result >= 0) {
+		result = config->dilation == RUN_DILATION_AUTO
+				 ? choose_dilation(options, config, topology, stop, fault)
+				 : 0;
+		if (result == 0)
+			result = run(options, config, topology, &routes, stop, fault);
+		eal_stop();
+	}
+	fabric_routes_free(&routes);
 	return result;
 }
 
@@ -259,7 +271,7 @@ static int run_loaded(struct options *options, struct run_config *config,
 		return wormhole_run(options, config, topology, fault);
 	if (config->clock == RUN_CLOCK_VIRTUAL)
 		return virtual_run(options, config, topology, ranks, fault);
-	return run_real(options, config, topology, program_catch_signals(), argc, argv, fault);
+	return run_real(options, config, topology, argc, argv, fault);
 }
 
 /* The file, by all ranks; NULL: one process. */

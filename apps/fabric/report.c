@@ -171,21 +171,6 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 	return result;
 }
 
-/* The result has all of them. */
-#define CYCLE_SHOWN 16
-
-static void tell_deadlock(const struct run_result *result)
-{
-	if (result->cycles == 0) {
-		fprintf(stderr, "weft-fabric: deadlock: packets wait for each other\n");
-		return;
-	}
-	fprintf(stderr, "weft-fabric: deadlock: %u channels wait for each other:", result->cycles);
-	for (unsigned i = 0; i < result->cycles && i < CYCLE_SHOWN; i++)
-		fprintf(stderr, " %s", result->cycle[i].from);
-	fprintf(stderr, "%s\n", result->cycles > CYCLE_SHOWN ? " ..." : "");
-}
-
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
@@ -205,8 +190,7 @@ int report_result(struct run_result *result, const struct options *options,
 		run_result_print(result, config, stdout);
 	if (!options->quiet && run_result_advise(result, config, topology, advice))
 		fprintf(stderr, "weft-fabric: warning: %s\n", advice);
-	if (result->deadlock)
-		tell_deadlock(result);
+	run_result_print_deadlock(result, "weft-fabric: deadlock: ", stderr);
 	run_result_print_reasons(result, "weft-fabric: incomplete: ", stderr);
 	if (result->nothing[0] != '\0')
 		fprintf(stderr, "weft-fabric: nothing was measured: %s\n", result->nothing);

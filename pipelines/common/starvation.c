@@ -12,19 +12,20 @@
 /* In transit, more or less: a fluctuation. */
 #define TRANSIT_FEW 16
 
-/* Of the longest frame; wormhole: message. */
+/* Of the longest frame, or with wormhole switching of the longest message. */
 static uint64_t unit_bytes(const struct run_config *run)
 {
-	uint64_t bytes = run->nic.mtu_bytes;
+	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; run->sw.switching == RUN_SWITCHING_WORMHOLE && i < run->traffic.count;
-		i++) {
+	if (run->sw.switching != RUN_SWITCHING_WORMHOLE)
+		return run->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	for (uint32_t i = 0; i < run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &run->traffic.at[i];
 
 		bytes = traffic->message_bytes > bytes ? traffic->message_bytes : bytes;
 		bytes = traffic->message_max_bytes > bytes ? traffic->message_max_bytes : bytes;
 	}
-	return bytes + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	return bytes > 0 ? bytes : 1;
 }
 
 /* Of the slowest link: the time of a frame, or where a VC's buffer holds too few of them for the

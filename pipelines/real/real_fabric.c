@@ -159,6 +159,11 @@ static int make_routes(struct real_fabric *fabric, struct fault *fault)
 	const struct run_config *run = fabric->options.run;
 	const struct topology *topology = fabric->options.topology;
 
+	if (fabric->options.routes != NULL) {
+		fabric->routes = *fabric->options.routes;
+		*fabric->options.routes = (struct fabric_routes){0};
+		return 0;
+	}
 	if (run->mapper.routes == RUN_ROUTES_MAPPER)
 		return fabric_routes_init_mapped(&fabric->routes, topology, run, fault);
 	return fabric_routes_compute(&fabric->routes, topology, run, fault);

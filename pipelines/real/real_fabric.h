@@ -29,12 +29,15 @@
 
 #define REAL_FILES_OF_EDGE 3 /* descriptors */
 
+struct fabric_routes;
 struct real_fabric;
 
 struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
 	const char *name; /* of the mempools; short */
+	/* Routes that were computed (fabric_routes.h), which it takes over; NULL: it does that. */
+	struct fabric_routes *routes;
 	/* Devices that live here; NULL: all. [switch], [host] */
 	const bool *switch_here, *host_here;
 	/* Device arguments of links with one end here and one elsewhere, by [link]; NULL if there

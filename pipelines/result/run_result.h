@@ -337,6 +337,8 @@ bool run_entry_is_few(const struct run_entry *entry);
 bool run_result_is_broken(const struct run_result *result);
 /* Messages that have left their hosts and have not arrived. */
 uint64_t run_result_under_way(const struct run_result *result);
+/* Prints a line that names the first ports of the circle, if there is a deadlock. */
+void run_result_print_deadlock(const struct run_result *result, const char *prefix, FILE *out);
 /* Prints a line for each reason: "PREFIX" and the reason. */
 void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out);
 

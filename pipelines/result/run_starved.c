@@ -10,7 +10,8 @@
 #include "run_result_private.h"
 
 /* The result has all of them. */
-#define SHOWN 8
+#define SHOWN       8
+#define CYCLE_SHOWN 16
 
 struct run_starved *run_result_add_starved(struct run_result *result)
 {
@@ -147,4 +148,18 @@ void run_result_print_starved(const struct run_result *result, FILE *out)
 		fprintf(out, "%s %s (%" PRIu64 " came, %" PRIu64 " left)", i > 0 ? "," : "",
 			result->pool[i].host, result->pool[i].came, result->pool[i].left);
 	fputs(result->pools > SHOWN ? " ...\n" : "\n", out);
+}
+
+void run_result_print_deadlock(const struct run_result *result, const char *prefix, FILE *out)
+{
+	if (!result->deadlock)
+		return;
+	if (result->cycles == 0) {
+		fprintf(out, "%spackets wait for each other\n", prefix);
+		return;
+	}
+	fprintf(out, "%s%u channels wait for each other:", prefix, result->cycles);
+	for (unsigned i = 0; i < result->cycles && i < CYCLE_SHOWN; i++)
+		fprintf(out, " %s", result->cycle[i].from);
+	fprintf(out, "%s\n", result->cycles > CYCLE_SHOWN ? " ..." : "");
 }

@@ -195,6 +195,41 @@ static void minhop_on_a_ring_stands_still_and_the_circle_is_named(void **state)
 	run_result_free(&outcome.result);
 }
 
+/* Each switch of the row leaves a quarter of its share to what comes from behind. */
+static void the_far_end_of_a_parking_lot_starves(void **state)
+{
+	struct outcome outcome = RUN(pair, "topology=mesh:dims=12,hosts=3", "routing.algorithm=ud",
+		"traffic[0]={pattern: hotspot, to: [h35], load: 10%, message: 512B}");
+	const struct run_result *result = &outcome.result;
+
+	assert_false(result->deadlock);
+	assert_true(result->starvation_known);
+	assert_true(result->starved_count > 0);
+	assert_string_equal(result->starved[0].host, "h0");
+	for (unsigned i = 0; i < result->starved_count; i++)
+		assert_true(atoi(&result->starved[i].host[1]) < 27);
+	run_result_free(&outcome.result);
+}
+
+static void a_stop_ends_a_run_in_which_hardly_anything_happens(void **state)
+{
+	struct fault fault = {""};
+	struct run_config *config = run_config_parse(pair, strlen(pair), "test", NULL, 0, &fault);
+	struct topology *topology = run_config_open_topology(config, &fault);
+	struct wormhole_fabric *fabric = wormhole_fabric_create(topology, config, &fault);
+	struct run_result result = {0};
+	atomic_bool stop = true;
+
+	assert_int_equal(wormhole_fabric_run(fabric, &stop, NULL, NULL, &fault), 0);
+	assert_int_equal(wormhole_fabric_result(fabric, &result, &fault), 0);
+	assert_true(result.incomplete);
+	assert_true(wormhole_net_now(wormhole_fabric_net(fabric)) < 10000); /* of 1,600,000 */
+	run_result_free(&result);
+	wormhole_fabric_destroy(fabric);
+	topology_destroy(topology);
+	run_config_destroy(config);
+}
+
 static void the_same_ring_with_itbs_never_does(void **state)
 {
 	struct outcome outcome = RUN(irregular, "topology=ring:switches=6,hosts=2",
@@ -377,6 +412,8 @@ int main(void)
 		cmocka_unit_test(below_saturation_what_is_offered_is_accepted),
 		cmocka_unit_test(more_goes_over_itbs_than_over_up_down),
 		cmocka_unit_test(minhop_on_a_ring_stands_still_and_the_circle_is_named),
+		cmocka_unit_test(the_far_end_of_a_parking_lot_starves),
+		cmocka_unit_test(a_stop_ends_a_run_in_which_hardly_anything_happens),
 		cmocka_unit_test(the_same_ring_with_itbs_never_does),
 		cmocka_unit_test(hosts_add_up_to_the_whole),
 		cmocka_unit_test(the_times_of_itbs_are_the_files),

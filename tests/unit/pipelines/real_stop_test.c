@@ -117,6 +117,7 @@ static void traffic_stops_and_drains_for_a_while(void **state)
 		bed->fabric.phase = phases[i];
 		bed->fabric.traffic_until = bed->fabric.measure_from = WEFT_TIME_NEVER - 1;
 		bed->run->measure.sample_ps = PS_PER_S;
+		bed->fabric.given.window.batch_ps = WEFT_TIME_NEVER / 2;
 		bed->stop = true;
 		assert_false(real_lead(&bed->fabric));
 		assert_int_equal(bed->fabric.phase, REAL_DRAINING);

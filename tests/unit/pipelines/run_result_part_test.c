@@ -56,6 +56,40 @@ static void histograms_of_parts_add_up_to_that_of_the_whole(void **state)
 	free_result(all);
 }
 
+/* The whole can tell who starves if each part can. */
+static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
+{
+	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
+	const struct topology_port port = {DEVICE_SWITCH, 0, 1};
+	struct topology_device sw = {.name = "s0", .ports = 2};
+	const struct topology topology = {.switches = 1, .switch_at = &sw};
+	struct run_starved *starved;
+
+	a->starvation_known = true;
+	b->deadlock = true;
+	assert_int_equal(run_result_add_cycle(b, &topology, &port, 1), 0);
+	starved = run_result_add_starved(b);
+	strcpy(starved->input, "s0:0");
+	strcpy(starved->output, "s0:1");
+	starved->stuck = true;
+	starved->waited_ns = 7;
+	add(all, a);
+	assert_true(all->starvation_known);
+	add(all, b);
+	assert_false(all->starvation_known);
+	assert_true(all->deadlock);
+	assert_int_equal(all->cycles, 1);
+	assert_string_equal(all->cycle[0].from, "s0:1");
+	assert_int_equal(all->starved_count, 1);
+	assert_string_equal(all->starved[0].host, "");
+	assert_string_equal(all->starved[0].output, "s0:1");
+	assert_true(all->starved[0].stuck);
+	assert_int_equal(all->starved[0].waited_ns, 7);
+	free_result(a);
+	free_result(b);
+	free_result(all);
+}
+
 /* Frames that wait in one process are in the sums of both, and so are edges. */
 static void releases_and_edges_add_up(void **state)
 {
@@ -492,6 +526,7 @@ static void a_bucket_out_of_range_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(histograms_of_parts_add_up_to_that_of_the_whole),
+	cmocka_unit_test(a_circle_and_what_starves_are_those_of_the_parts),
 	cmocka_unit_test(releases_and_edges_add_up),
 	cmocka_unit_test(counts_add_up),
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),

@@ -257,7 +257,7 @@ static bool good(const struct lab_run *run)
 
 	return !nothing_was_sent(result) &&
 	       (result->lost | result->duplicated | result->out_of_order) == 0 &&
-	       run_result_counter(result, "host_sources_failed") == 0 &&
+	       run_result_counter(result, "host_sources_failed") == 0 && !result->deadlock &&
 	       !run_result_is_broken(result);
 }
 
@@ -280,6 +280,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	if (run->result->nothing[0] != '\0')
 		fprintf(stderr, "weft " COMMAND ": nothing was measured: %s\n",
 			run->result->nothing);
+	run_result_print_deadlock(run->result, "weft lab run: deadlock: ", stderr);
 	warn_of_starvation(run);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
