@@ -9,9 +9,9 @@
 
 /* Ten messages of 100 ns, then ten of 200 ns, then twenty of 150: means 100, 150, 150. */
 static const char run[] = "{\"series\": ["
-			  "{\"t_ns\": 10, \"accepted\": 0.1, \"latency_ns\": 100},"
-			  "{\"t_ns\": 20, \"accepted\": 0.1, \"latency_ns\": 200},"
-			  "{\"t_ns\": 30, \"accepted\": 0.2, \"latency_ns\": 150}]}";
+			  "{\"t_ns\": 10, \"released\": 0.1, \"released_latency_ns\": 100},"
+			  "{\"t_ns\": 20, \"released\": 0.1, \"released_latency_ns\": 200},"
+			  "{\"t_ns\": 30, \"released\": 0.2, \"released_latency_ns\": 150}]}";
 
 static void the_deviation_is_that_of_the_mean_so_far_from_the_mean_of_all(void **state)
 {
@@ -31,7 +31,8 @@ static void a_run_in_which_nothing_arrives_has_no_mean(void **state)
 {
 	json_t *none = json_loads("{\"series\": []}", 0, NULL);
 	json_t *idle = json_loads(
-		"{\"series\": [{\"t_ns\": 10, \"accepted\": 0, \"latency_ns\": 0}]}", 0, NULL);
+		"{\"series\": [{\"t_ns\": 10, \"released\": 0, \"released_latency_ns\": 0}]}", 0,
+		NULL);
 	struct settling settling = {.sample = NULL};
 
 	assert_int_equal(settling_take(&settling, none), -EINVAL);

@@ -43,7 +43,7 @@ static void take(struct transient *transient, const double *accepted, unsigned s
 
 	for (unsigned i = 0; i < samples; i++)
 		json_array_append_new(series,
-			json_pack("{s:f,s:f}", "t_ns", (i + 1) * MS, "accepted", accepted[i]));
+			json_pack("{s:f,s:f}", "t_ns", (i + 1) * MS, "released", accepted[i]));
 	result = json_pack("{s:o}", "series", series);
 	assert_int_equal(transient_take(transient, result), 0);
 	json_decref(result);
