@@ -45,7 +45,7 @@ static int report(struct real_fabric *fabric, const struct options *options,
 	code = real_fabric_result(fabric, &result, fault);
 	if (code == 0)
 		code = report_result(&result, options, config, topology, fault);
-	if (code == 0 && real_fabric_check_complete(fabric, fault) < 0) {
+	if (code >= 0 && real_fabric_check_complete(fabric, fault) < 0) {
 		fprintf(stderr, "weft-fabric: %s\n", fault->text);
 		code = EXIT_BAD_ANSWER;
 	}

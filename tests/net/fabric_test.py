@@ -17,7 +17,6 @@ import time
 import unittest
 
 import iperf3
-import labs
 
 WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -28,13 +27,11 @@ clock: real
 seed: 7
 link: {rate: 1Gbps, delay: 1us}
 switch: {buffer: 32KiB, mtu: 4KiB}
-hello: 200ms
-nic: {retry: 50ms}
 routing: {algorithm: ud, mode: source, alternatives: 4}
 traffic:
   - {pattern: uniform, from: all, load: 5%, message: 6KiB}
   - {pattern: hotspot, from: [h1, h5], to: [h2], load: 10%, message: 256B}
-measure: {duration: 300ms, sample: 50ms, links: true}
+measure: {duration: 100ms, sample: 20ms, links: true}
 """
 EDGES = """
 edges:
@@ -79,8 +76,8 @@ class Fabric(unittest.TestCase):
         return result
 
     def judge(self, *args):
-        done = labs.run_again_if_away(lambda: self.weft("run", self.file, "--json", "-", *args),
-                                      lambda done: json.loads(done.stdout))
+        # Slow enough for a machine that has other work.
+        done = self.weft("run", self.file, "--json", "-", "--dilation", "5", *args)
         result = json.loads(done.stdout)
         self.assertEqual(
             {key: result["checks"][key] for key in ("lost", "duplicated", "out_of_order")},
@@ -137,7 +134,7 @@ class Fabric(unittest.TestCase):
             self.skipTest("tshark is not installed")
         capture = self.dir / "s0.pcapng"
         self.measure("--pcap", f"s0:2={capture}", "--snaplen", "200", "--set", "mapper.routes=mapper",
-                     "--set", "queuing=dbbm", "--set", "switch.vcs=4", "--set", "measure.duration=0.5s")
+                     "--set", "queuing=dbbm", "--set", "switch.vcs=4", "--set", "measure.duration=100ms")
         read = self.fields(capture, "weft.vc", "weft.kind")
         # dbbm: the destination's number modulo the VCs.
         self.assertEqual({vc for vc, kind in read if kind == "1"}, {"0", "1", "2", "3"})
@@ -197,7 +194,7 @@ class Fabric(unittest.TestCase):
             "mode: table, may-deadlock: true}", "--set", "link.rate=200Mbps", "--set",
             "switch={buffer: 8KiB, mtu: 1KiB}", "--set", "nic={mtu: 1KiB, window: 16}", "--set",
             "traffic=[{pattern: uniform, load: 100%, message: 1KiB, stop: 4ms}]", "--set",
-            "measure.duration=6s", *args)
+            "measure.duration=1s", *args)
 
     def test_a_deadlock_is_named_and_the_watchdog_frees_it_and_everything_arrives(self):
         result, done = self.ring()
@@ -212,7 +209,7 @@ class Fabric(unittest.TestCase):
 
     def test_the_same_ring_with_in_transit_buffers_has_no_deadlock(self):
         result, done = self.ring("--set", "routing={algorithm: ud-itb, mode: source}",
-                                 "--set", "measure.duration=1s")
+                                 "--set", "measure.duration=200ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse(result["checks"]["deadlock"])
         self.assertEqual(result["counters"]["discard_watchdog"], 0)
@@ -245,8 +242,7 @@ class Fabric(unittest.TestCase):
                       "pattern: bursty, on: 2ms, off: 6ms",
                       "pattern: uniform, arrivals: poisson, other-message: 512B, other-share: 70%"):
             with self.subTest(entry):
-                result = self.measure("--set", "measure.duration=300ms",
-                                      "--set", f"traffic=[{{{entry}, load: 5%}}]")
+                result = self.measure("--set", f"traffic=[{{{entry}, load: 5%}}]")
                 self.assertLess(result["throughput"]["offered"], 0.08)
 
     def test_no_more_is_accepted_than_offered_with_messages_of_two_lengths(self):
@@ -281,9 +277,8 @@ class Fabric(unittest.TestCase):
                             "--set", "measure.duration=20s", *args)
 
     def test_samples_begin_when_the_warm_up_is_over(self):
-        result = self.measure("--set", "measure.warmup=100ms", "--set", "measure.duration=300ms",
-                              "--set", "measure.sample=50ms")
-        self.assertGreaterEqual(result["series"][0]["t_ns"], 150000000)
+        result = self.measure("--set", "measure.warmup=40ms")
+        self.assertGreaterEqual(result["series"][0]["t_ns"], 60000000)
 
     def test_a_schedule_is_replayed_to_its_end(self):
         for kind, messages in (("allreduce", 480), ("alltoall", 1120), ("ring", 160)):
@@ -363,7 +358,7 @@ class Fabric(unittest.TestCase):
                                    r"the round trip is [\d.]+ ms: at most \d\.\d %$")
         self.assertRegex(lines[1], r"^nic.window: 2 frames cover [\d.]+ us of 1 Gbps; the round trip from h\d to "
                                    r"h\d is [\d.]+ ms: at most \d\.\d %$")
-        text = RUN.replace("clock: real", "clock: virtual").replace("hello: 200ms\n", "")
+        text = RUN.replace("clock: real", "clock: virtual")
         done = self.weft("run", self.write("virtual.yaml", text), "--json", str(self.dir / "small.json"), *sets)
         warnings = json.loads((self.dir / "small.json").read_text())["warnings"]
         self.assertEqual(len(warnings), 1, warnings)  # windows are of the real clock
@@ -391,7 +386,7 @@ class Fabric(unittest.TestCase):
             self.skipTest("tshark is not installed")
         capture = self.dir / "s0.pcapng"
         self.measure("--pcap", f"s0:2={capture}", "--snaplen", "200",
-                     "--set", "measure.duration=0.3s")
+                     "--set", "measure.duration=100ms")
         rows = self.fields(capture, "frame.interface_name", "frame.packet_flags_direction",
                            "weft.kind")
         self.assertEqual({row[0] for row in rows}, {"s0:2"})
@@ -406,7 +401,7 @@ class Fabric(unittest.TestCase):
         result, done = self.judge(
             "--pcap", f"h0:0={capture}", "--pcap", f"h1:0={capture}", "--snaplen", "200",
             "--set", "topology=full:switches=2,hosts=1", "--set", traffic,
-            "--set", "measure.duration=0.5s")
+            "--set", "measure.duration=100ms")
         self.assertEqual((done.returncode, done.stderr), (0, ""))  # no frame is missing in it
         rows = self.fields(capture, "frame.interface_name", "frame.packet_flags_direction",
                            "weft.kind", "weft.src", "weft.seq", "weft.state.credits")
@@ -470,7 +465,7 @@ class Fabric(unittest.TestCase):
                                            "deadlock": False})
 
     def test_the_virtual_clock_refuses_what_needs_the_world(self):
-        text = RUN.replace("clock: real", "clock: virtual").replace("hello: 200ms\n", "")
+        text = RUN.replace("clock: real", "clock: virtual")
         for args, reason in (([self.write("e.yaml", text + EDGES)], "edges"),
                              ([self.file, "--clock", "lunar"], "virtual or real")):
             done = self.weft("run", *args)
