@@ -177,7 +177,7 @@ class Programs(unittest.TestCase):
         self.assertRegex(said, r"real time, dilated by 10, computed in \d+\.\d s of wall time")
 
     def test_the_dilation_is_shown_wherever_the_lab_is(self):
-        self.assertIn(", dilated by 10", self.lab.must("status").splitlines()[0])
+        self.assertEqual(self.lab.must("status").splitlines()[1], "  dilated by 10")
         self.assertIn("  1/10 speed", self.lab.must("top", "--once").splitlines()[0])
         self.assertIn("weft_lab_dilation{", metrics := self.lab.must("metrics", "--once"))
         self.assertRegex(metrics, r"(?m)^weft_lab_dilation\{.*\} 10$")

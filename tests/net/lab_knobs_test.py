@@ -21,7 +21,7 @@ WEFT = None
 LAB = """topology: topology.yaml
 groups: {switches: [s0, s1]}
 seed: 1
-hello: 50ms
+dilation: 5
 nic: {retry: 200ms, give-up: 60s}
 mapper: {key: fabric.key}
 traffic: [{pattern: uniform, from: all, load: 5%, message: 1KiB}]

@@ -24,7 +24,7 @@ import labs
 WEFT = DASHBOARD = None
 LAB = """topology: topology.yaml
 seed: 1
-hello: 50ms
+dilation: 5
 nic: {retry: 200ms}
 mapper: {key: fabric.key}
 traffic: [{pattern: uniform, from: all, load: 2%, message: 1KiB}]

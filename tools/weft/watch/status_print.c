@@ -21,7 +21,7 @@ static void print_summary(json_t *all, FILE *out)
 	json_t *links = json_object_get(all, "links");
 	uint64_t dilation = json_count_of(all, "dilation");
 
-	fprintf(out, "lab %s is %s: processes %u of %zu, ends of links %u of %zu",
+	fprintf(out, "lab %s is %s: processes %u of %zu, ends of links %u of %zu\n",
 		lab_text(all, "lab"),
 		json_is_true(json_object_get(all, "up")) ? "up" : "not all up",
 		(unsigned)json_array_size(processes) - lab_count_not(processes, "running"),
@@ -29,8 +29,7 @@ static void print_summary(json_t *all, FILE *out)
 		(unsigned)json_array_size(links) - lab_count_not(links, "up"),
 		json_array_size(links));
 	if (dilation > 1)
-		fprintf(out, ", dilated by %" PRIu64, dilation);
-	fputc('\n', out);
+		fprintf(out, "  dilated by %" PRIu64 "\n", dilation);
 }
 
 static void print_gone(json_t *processes, FILE *out)
