@@ -39,6 +39,10 @@ enum route_granularity {
  * buffer). */
 enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };
 
+/* The choice between equally good paths of grids: drawn for each pair of switches or hosts, and for
+ * each dimension, or by the numbers of the ports, the same for all pairs. */
+enum route_ties { ROUTE_TIES_SEED, ROUTE_TIES_PORT };
+
 struct route_options {
 	uint64_t seed;
 	uint32_t root;          /* switch; the first one (0) by default. Where there is a tree */
@@ -47,6 +51,7 @@ struct route_options {
 	unsigned jobs;          /* threads; 0 means 1 */
 	unsigned radius;        /* of msp: most links from an end to its IN; 0 means 1 */
 	enum route_steps steps; /* of msp */
+	enum route_ties ties;   /* of dor and msp */
 	enum route_granularity granularity;
 	/* VC classes that the switches have; 0: as many as are needed. Routes that need more are
 	 * not computed: the set or the table has its rule alone. */
@@ -76,6 +81,7 @@ struct route_algorithm {
 	bool adaptive;         /* its tables may give a switch several ports to choose from */
 	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */
 	bool steps;            /* its paths have several steps; options->radius counts */
+	bool ties;             /* options->ties counts */
 	/* How interfaces choose among the routes of a pair: the name of a selector
 	 * (lib/nic/selectors/route_choice.h); NULL means "first". */
 	const char *selector;

@@ -7,7 +7,6 @@
 
 #include "adaptive_routing.h"
 #include "frame.h"
-#include "route_algorithm.h"
 #include "route_merge.h"
 #include "route_verify.h"
 #include "run_routes.h"
@@ -87,6 +86,51 @@ const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
 	return routes->set != NULL ? route_set_vc_rule(routes->set) : NULL;
 }
 
+/* Some pair has several routes. On demand, hosts of one switch have as many. */
+static bool set_has_choice(const struct route_set *set, const struct topology *topology)
+{
+	uint32_t hosts = route_set_hosts(set), last = UINT32_MAX;
+	bool all = !route_set_is_on_demand(set);
+	struct topology_port from;
+
+	for (uint32_t source = 0; source < hosts; source++) {
+		if (!topology_host_switch(topology, source, &from) || (!all && from.device == last))
+			continue;
+		last = from.device;
+		for (uint32_t to = 0; to < hosts; to++)
+			if (route_set_count(set, source, to) > 1)
+				return true;
+	}
+	return false;
+}
+
+static bool table_has_choice(const struct route_table *table)
+{
+	size_t entries = (size_t)table->switches * table->hosts;
+
+	for (size_t i = 0; table->alternatives != NULL && i < entries; i++)
+		if ((table->alternatives[i] & (table->alternatives[i] - 1)) != 0)
+			return true;
+	return false;
+}
+
+/* Refuses a mechanism that has nothing to choose from in this network. */
+static int check_choice(const struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct fault *fault)
+{
+	bool adapts = run_config_is_adaptive(run);
+
+	if (adapts ? table_has_choice(routes->table)
+		   : !run_config_chooses_routes(run) || set_has_choice(routes->set, topology))
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: %s has nothing to choose from: routing.algorithm %s has one route per pair of "
+		"hosts on %s; expected routing.alternatives of 2 or more, or another algorithm or "
+		"topology",
+		run->origin, adapts ? run->routing.adaptive->name : run_config_chooser(run),
+		run->routing.algorithm->name, topology->name);
+}
+
 /* With fewer VCs than classes, packets of different classes would share a VC and could deadlock. */
 static int check_classes(
 	const struct fabric_routes *routes, const struct run_config *run, struct fault *fault)
@@ -121,22 +165,26 @@ static int compute_set(struct fabric_routes *routes, const struct topology *topo
 	return result < 0 ? result : check_union(routes->set, topology, run, fault);
 }
 
+struct route_options fabric_routes_options(const struct run_config *run)
+{
+	const struct run_config_routing *routing = &run->routing;
+
+	return (struct route_options){
+		.seed = run->seed,
+		.alternatives = routing->alternatives,
+		.radius = routing->radius,
+		.steps = routing->steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT,
+		.ties = routing->ties == RUN_TIES_SEED ? ROUTE_TIES_SEED : ROUTE_TIES_PORT,
+		.granularity = routing->granularity == RUN_GRANULARITY_SWITCH
+				       ? ROUTE_PER_SWITCH_PAIR
+				       : ROUTE_PER_HOST_PAIR,
+	};
+}
+
 static int compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
-	const struct route_options options = {
-		.seed = run->seed,
-		.alternatives = run->routing.alternatives,
-		.radius = run->routing.radius,
-		.steps = run->routing.steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT,
-		.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
-				       ? ROUTE_PER_SWITCH_PAIR
-				       : ROUTE_PER_HOST_PAIR,
-		.classes = run->sw.vcs,
-		/* The real clock's interfaces have copies, and wormhole networks check all. */
-		.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
-			     run->sw.switching != RUN_SWITCHING_WORMHOLE,
-	};
+	struct route_options options = fabric_routes_options(run);
 	int result = check_algorithm(run, run->routing.algorithm, fault);
 
 	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
@@ -145,6 +193,10 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 		result = check_tables(run, fault);
 	if (result < 0)
 		return result;
+	options.classes = run->sw.vcs;
+	/* The real clock's interfaces have copies, and wormhole networks check all. */
+	options.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
+			    run->sw.switching != RUN_SWITCHING_WORMHOLE;
 	if (run->routing.mode == RUN_ROUTING_SOURCE)
 		return compute_set(routes, topology, run, &options, fault);
 	routes->table =
@@ -224,6 +276,8 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	*routes = (struct fabric_routes){NULL, NULL};
 	result = run->routing.file != NULL ? load(routes, topology, run, fault)
 					   : compute(routes, topology, run, fault);
+	if (result == 0)
+		result = check_choice(routes, topology, run, fault);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, fault);
 	if (result == 0)

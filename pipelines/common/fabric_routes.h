@@ -6,6 +6,7 @@
  * at both clocks and in every process of a lab: they depend on files and topology alone. */
 
 #include "queuing.h"
+#include "route_algorithm.h"
 #include "route_blocks.h"
 #include "route_set.h"
 #include "route_table.h"
@@ -20,6 +21,8 @@ struct fabric_routes {
 	struct queuing *queuing;     /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
+/* The options of the run file for its algorithm, on any clock and of any mapper. */
+struct route_options fabric_routes_options(const struct run_config *run);
 /* Computes the routes, or loads 'routing.file'. 0, or 'fault': -EINVAL for an algorithm that does
  * not promise freedom from deadlock, or a queuing scheme, cannot serve this topology, leaves pairs
  * without a route, or needs what interfaces and switches do not have yet; -ENOMEM. */

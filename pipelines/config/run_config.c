@@ -79,6 +79,7 @@ static const struct run_config config_default = {
 		.mode = RUN_ROUTING_UNSET,
 		.adaptive = &adaptive_none,
 		.steps = RUN_STEPS_UNSET,
+		.ties = RUN_TIES_UNSET,
 		.threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
@@ -322,6 +323,15 @@ bool run_routing_has_steps(const struct run_config_routing *routing)
 	return steps;
 }
 
+bool run_routing_has_ties(const struct run_config_routing *routing)
+{
+	bool ties = routing->algorithm->ties;
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		ties |= routing->other[i]->ties;
+	return ties;
+}
+
 void run_config_complete(struct run_config *config)
 {
 	bool computed = config->routing.file == NULL;
@@ -339,6 +349,9 @@ void run_config_complete(struct run_config *config)
 		config->routing.alternatives = 1;
 	if (config->routing.radius == 0 && computed && run_routing_has_steps(&config->routing))
 		config->routing.radius = 1;
+	if (config->routing.ties == RUN_TIES_UNSET && computed &&
+		run_routing_has_ties(&config->routing))
+		config->routing.ties = RUN_TIES_PORT;
 	if (config->nic.selector == NULL && algorithm != NULL && algorithm->selector != NULL)
 		config->nic.selector = route_choice_find(algorithm->selector);
 	if (config->nic.selector == NULL)

@@ -90,6 +90,7 @@ struct run_config_routing {
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	uint32_t radius;                  /* of msp; 0: not given, or a route file's */
 	enum run_steps steps;             /* of msp; UNSET: not given */
+	enum run_ties ties;               /* of dor and msp; UNSET: not given */
 	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* allow routes that may deadlock */
@@ -384,6 +385,12 @@ const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
 /* One of the algorithms has multi-step paths, which 'radius' and 'steps' are for. */
 bool run_routing_has_steps(const struct run_config_routing *routing);
+/* Interfaces choose among the routes of a pair: by nic.control, or by a nic.selector that is not
+ * the algorithm's own. And the word that asks for it. */
+bool run_config_chooses_routes(const struct run_config *config);
+const char *run_config_chooser(const struct run_config *config);
+/* One of them has a choice between equally good paths, which 'ties' is for. */
+bool run_routing_has_ties(const struct run_config_routing *routing);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
 /* Where the routes come from, for messages: "routing.algorithm ud" or "routing.file". */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "route_algorithm.h"
+#include "route_choice.h"
 #include "run_config_private.h"
 
 #define TABLE_TEXT      (12 * CC_TABLE_ENTRIES)
@@ -153,6 +154,26 @@ static bool learns_by_marks(const struct run_config *config)
 	       config->nic.control == SOURCE_CONTROL_DRB_CN;
 }
 
+/* By a selector that the file asks for: the algorithm's own also serves one route. */
+static bool selects(const struct run_config *config)
+{
+	const char *own = config->routing.algorithm->selector;
+
+	return !config->nic.selector->fixed &&
+	       (own == NULL || strcmp(own, config->nic.selector->name) != 0);
+}
+
+bool run_config_chooses_routes(const struct run_config *config)
+{
+	return config->routing.mode == RUN_ROUTING_SOURCE && (spreads(config) || selects(config));
+}
+
+const char *run_config_chooser(const struct run_config *config)
+{
+	return spreads(config) ? run_control_choices[config->nic.control]
+			       : config->nic.selector->name;
+}
+
 int run_config_check_control(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -172,5 +193,12 @@ int run_config_check_control(
 		return yaml_tree_refuse(control, fault,
 			"nic.control: %s opens source routes: expected 'routing.mode: source'",
 			name);
+	if (spreads(config) && config->routing.file == NULL && config->routing.others == 0 &&
+		config->routing.alternatives == 1)
+		return yaml_tree_refuse(control, fault,
+			"nic.control: %s has nothing to choose from: routing.algorithm %s has one "
+			"route per pair; expected routing.alternatives of 2 or more, or another "
+			"algorithm such as msp or disjoint",
+			name, config->routing.algorithm->name);
 	return 0;
 }

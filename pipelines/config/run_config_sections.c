@@ -21,6 +21,7 @@ static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
 static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
+static const char *const ties_choices[] = {RUN_TIES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
 static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
@@ -116,6 +117,11 @@ static bool steps_present(const void *member)
 	return *(const enum run_steps *)member != RUN_STEPS_UNSET;
 }
 
+static bool ties_present(const void *member)
+{
+	return *(const enum run_ties *)member != RUN_TIES_UNSET;
+}
+
 #define S struct run_config_routing
 const struct yaml_field run_routing_fields[] = {
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
@@ -132,6 +138,8 @@ const struct yaml_field run_routing_fields[] = {
 		.present = number_present},
 	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = steps_choices,
 		.present = steps_present},
+	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = ties_choices,
+		.present = ties_present},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi)},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock)},

@@ -164,6 +164,11 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		return fault_set(fault, EINVAL,
 			"%s: routing.steps goes with 'routing.algorithm: msp' alone",
 			config->origin);
+	if (result == 0 && config->routing.ties != RUN_TIES_UNSET &&
+		!run_routing_has_ties(&config->routing))
+		return fault_set(fault, EINVAL,
+			"%s: routing.ties requires 'routing.algorithm: dor' or 'msp'",
+			config->origin);
 	return result == 0 ? check_sets(config, fault) : result;
 }
 

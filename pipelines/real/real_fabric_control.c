@@ -88,14 +88,7 @@ static struct mapper_config mapper_of(const struct run_config *run, const struct
 		.may_deadlock = run->routing.may_deadlock,
 		.fallback = route_algorithm_find("ud"),
 		.tables = run->routing.mode == RUN_ROUTING_TABLE,
-		.options = {.seed = run->seed,
-			.alternatives = run->routing.alternatives,
-			.radius = run->routing.radius,
-			.steps = run->routing.steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB
-								     : ROUTE_STEPS_NEXT,
-			.granularity = run->routing.granularity == RUN_GRANULARITY_SWITCH
-					       ? ROUTE_PER_SWITCH_PAIR
-					       : ROUTE_PER_HOST_PAIR},
+		.options = fabric_routes_options(run),
 		.queuing = run->queuing == &queuing_1q ? NULL : run->queuing,
 		.vcs = run->sw.vcs,
 		.listen_ps = mapper->listen_ps,

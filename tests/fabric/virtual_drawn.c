@@ -94,6 +94,8 @@ static void draw_grid_control(struct rng *rng, struct drawn *drawn)
 
 static void draw_direct(struct rng *rng, struct drawn *drawn)
 {
+	bool ring;
+
 	if (rng_below(rng, 4) == 0) {
 		draw_grid_control(rng, drawn);
 		return;
@@ -101,6 +103,7 @@ static void draw_direct(struct rng *rng, struct drawn *drawn)
 	add(drawn, PICK(rng, "topology=torus:dims=4x4,hosts=2", "topology=hypercube:dims=4,hosts=2",
 			   "topology=irregular:switches=16,degree=4,hosts=3,seed=7",
 			   "topology=ring:switches=9,hosts=2"));
+	ring = strncmp(drawn->text[drawn->sets - 1], "topology=ring", 13) == 0;
 	add(drawn, "routing.mode=source");
 	add(drawn, PICK(rng, "routing.algorithm=ud", "routing.algorithm=minhop",
 			   "routing.algorithm=dfs", "routing.algorithm=ud-itb",
@@ -111,6 +114,8 @@ static void draw_direct(struct rng *rng, struct drawn *drawn)
 	add(drawn, "routing.alternatives=3");
 	add(drawn, PICK(rng, "nic.selector=first", "nic.selector=random",
 			   "nic.selector=round-robin", "nic.selector=contention"));
+	if (ring) /* one shortest path per pair: nothing to select */
+		strcpy(drawn->text[drawn->sets - 1], "nic.selector=first");
 	add(drawn, PICK(rng, "switch.fecn=0", "switch.fecn=8"));
 	add(drawn, PICK(rng, "watchdog=off", "watchdog=20us"));
 }

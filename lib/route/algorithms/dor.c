@@ -103,7 +103,7 @@ static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault 
 static int make_order(struct dimension_order *order, const struct route_graph *graph,
 	const struct route_options *options, struct vc_rule **rule, struct fault *fault)
 {
-	int result = dimension_order_make(order, graph, options->seed, fault);
+	int result = dimension_order_make(order, graph, options, fault);
 
 	*rule = NULL;
 	if (result < 0 || !dimension_order_has_rings(order))
@@ -169,6 +169,7 @@ static int dor_tables(const struct route_graph *graph, const struct route_option
 const struct route_algorithm route_dor = {
 	.name = "dor",
 	.vc_classes = true,
+	.ties = true,
 	.summary = "dimension order for meshes, tori and hypercubes, with dateline VCs",
 	.deadlock_free = true,
 	.routes = dor_routes,

@@ -14,7 +14,8 @@
  *                  visits a switch twice
  *     until there are enough:
  *         next route = the shortest candidate without a link of those before, in either direction;
- *                      of equals the one with fewer steps, then by the seed
+ *                      of equals the one with fewer steps, then by the seed, or by the ports
+ *                      towards IN1 and IN2 (options->ties)
  *
  * In a fat tree the IN is the common ancestor of both hosts. Route o takes, at each level, the up
  * port o places after D-mod-K's, so the routes of a pair climb to different ancestors.
@@ -85,8 +86,9 @@ static int add_in_grid(const struct route_maker *maker, void *search, struct rou
 		rng_init(&rng, options->seed, per_host ? source : from,
 			MSP_STREAM | (per_host ? destination : to));
 		count = multi_step_find(search, from, to,
-			dimension_order_parity(&pairs->order, source, destination), &rng,
-			options->alternatives, found);
+			dimension_order_parity(&pairs->order, source, destination),
+			options->ties == ROUTE_TIES_SEED ? &rng : NULL, options->alternatives,
+			found);
 	}
 	if (count < 0)
 		return route_graph_no_memory(graph, fault);
@@ -111,7 +113,9 @@ static void destroy_search(void *search)
 /* Each host draws for itself. */
 static uint32_t row_in_grid(const struct route_maker *maker, uint32_t host)
 {
-	return maker->options->granularity == ROUTE_PER_HOST_PAIR
+	const struct route_options *options = maker->options;
+
+	return options->ties == ROUTE_TIES_SEED && options->granularity == ROUTE_PER_HOST_PAIR
 		       ? host
 		       : dimension_order_row(&((const struct pairs *)maker)->order, host);
 }
@@ -149,7 +153,7 @@ static int make_grid(struct pairs *pairs, struct route_set *set, struct fault *f
 	struct route_maker *maker = &pairs->maker;
 	struct fault why;
 	unsigned longest;
-	int result = dimension_order_make(&pairs->order, maker->graph, maker->options->seed, &why);
+	int result = dimension_order_make(&pairs->order, maker->graph, maker->options, &why);
 
 	if (result == -EINVAL)
 		return fault_set(fault, EINVAL,
@@ -330,6 +334,7 @@ const struct route_algorithm route_msp = {
 	.alternatives = 4,
 	.vc_classes = true,
 	.steps = true,
+	.ties = true,
 	.routes = msp_routes,
 	.pairs = msp_pairs,
 };

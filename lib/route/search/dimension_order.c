@@ -7,6 +7,8 @@
 #include "bits.h"
 #include "rng.h"
 
+#define TURNED_BY_PORT 0x5555555555555555u
+
 /* Appends arcs from 'at' in one direction; the length may exceed the limit, which route_path_add()
  * refuses. The switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
 static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, unsigned back,
@@ -160,7 +162,7 @@ static uint8_t *rank_hosts(const struct route_graph *graph)
 }
 
 int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
-	uint64_t seed, struct fault *fault)
+	const struct route_options *options, struct fault *fault)
 {
 	struct rng rng;
 	int result;
@@ -169,8 +171,8 @@ int dimension_order_make(struct dimension_order *order, const struct route_graph
 	result = route_grid_make(&order->grid, graph, fault);
 	if (result < 0)
 		return result;
-	rng_init(&rng, seed, 0, 0);
-	order->turned = rng_next(&rng);
+	rng_init(&rng, options->seed, 0, 0);
+	order->turned = options->ties == ROUTE_TIES_PORT ? TURNED_BY_PORT : rng_next(&rng);
 	order->rank = rank_hosts(graph);
 	if (order->rank != NULL)
 		return 0;

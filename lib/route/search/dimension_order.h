@@ -8,8 +8,10 @@
  * one is broken. dor.c has the proof that such paths cannot deadlock; msp.c joins several of them.
  *
  * In rings of even size both ways to the opposite switch are equally long. A parity chooses: that
- * of the pair, the position in the ring where its path starts, and a bit of the seed for each
- * dimension. So every ring gets half of them in each direction.
+ * of the pair, the position in the ring where its path starts, and a bit for each dimension. So
+ * every ring gets half of them in each direction. The bits are drawn with the seed, or
+ * (ROUTE_TIES_PORT) 1 in every other dimension: with equal bits, or the opposite ones, the patterns
+ * of bits (transpose, shuffle) put more load on some links.
  *
  * Constant once made; any thread may read it.
  */
@@ -22,13 +24,13 @@
 
 struct dimension_order {
 	struct route_grid grid;
-	uint64_t turned; /* by dimension: the seed's bit */
+	uint64_t turned; /* by dimension: its bit */
 	uint8_t *rank;   /* of hosts: the last bit of the position among those of their switch */
 };
 
 /* -EINVAL with 'fault' if the graph is no grid (route_grid_make()); -ENOMEM. */
 int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
-	uint64_t seed, struct fault *fault);
+	const struct route_options *options, struct fault *fault);
 void dimension_order_free(struct dimension_order *order);
 
 /* The parity of a pair of hosts: the sum of their ranks. */

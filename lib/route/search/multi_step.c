@@ -10,7 +10,7 @@
 
 /* A path is built again when its turn comes: most candidates are never taken. */
 struct candidate {
-	uint32_t key; /* the seed's order among equals */
+	uint32_t key; /* the order among equals */
 	uint32_t in[2];
 	uint8_t links, steps;
 };
@@ -190,7 +190,8 @@ static void collect(struct multi_step *search, struct rng *rng)
 
 			if (!build(search, next.in, &built) || !is_free(search, &built.path))
 				continue;
-			next.key = (uint32_t)rng_next(rng);
+			next.key = rng != NULL ? (uint32_t)rng_next(rng)
+					       : (uint32_t)search->candidates;
 			next.links = (uint8_t)built.path.links;
 			next.steps = (uint8_t)__builtin_popcount(built.steps);
 			search->candidate[search->candidates++] = next;

@@ -75,6 +75,73 @@ static void an_algorithm_says_whether_its_tables_leave_a_choice(void **state)
 	topology_destroy(topology);
 }
 
+/* NULL, or the text of the refusal. */
+static const char *refusal(const char *topology_text, const char *more)
+{
+	static struct fault fault;
+	struct topology *topology = topology_generate(topology_text, NULL);
+	struct fabric_routes routes;
+	struct run_config *run;
+	char text[400];
+	int result;
+
+	snprintf(text, sizeof(text), "weft: run/1\ntopology: \"%s\"\nclock: virtual\n%s\n",
+		topology_text, more);
+	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	if (run == NULL)
+		fail_msg("%s", fault.text);
+	result = fabric_routes_compute(&routes, topology, run, &fault);
+	if (result == 0)
+		fabric_routes_free(&routes);
+	else
+		assert_int_equal(result, -EINVAL);
+	run_config_destroy(run);
+	topology_destroy(topology);
+	return result == 0 ? NULL : fault.text;
+}
+
+static void what_chooses_needs_a_network_with_a_choice(void **state)
+{
+	static const struct {
+		const char *one_path, *several, *more, *word;
+	} cases[] = {
+		{"mesh:dims=3,hosts=2", "mesh:dims=3x2",
+			"nic: {control: drb}\nswitch: {vcs: 4}\n"
+			"routing: {algorithm: msp}",
+			"drb"},
+		{"full:switches=2", "full:switches=3",
+			"nic: {control: pr-drb}\n"
+			"routing: {algorithm: disjoint}",
+			"pr-drb"},
+		{"mesh:dims=4", "torus:dims=4x4",
+			"nic: {selector: random}\n"
+			"routing: {algorithm: ud, alternatives: 3}",
+			"random"},
+		{"mesh:dims=4", "torus:dims=4x4",
+			"nic: {selector: detect}\n"
+			"routing: {algorithm: ud+ud-itb}",
+			"detect"},
+		{"rlft:ports=2,stages=2", NETWORK,
+			"routing: {algorithm: dmodk, mode: table, "
+			"adaptive: adaptive}\nswitch: {vcs: 2, voq: true}",
+			"adaptive"},
+	};
+	char expected[200];
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = refusal(cases[i].one_path, cases[i].more);
+
+		snprintf(expected, sizeof(expected),
+			"test: %s has nothing to choose from: ", cases[i].word);
+		assert_non_null(text);
+		if (strstr(text, expected) == NULL)
+			fail_msg("%s: %s", cases[i].one_path, text);
+		text = refusal(cases[i].several, cases[i].more);
+		if (text != NULL)
+			fail_msg("%s: %s", cases[i].several, text);
+	}
+}
+
 static void an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key(void **state)
 {
 	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\nclock: virtual\n"
@@ -132,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(adaptive_switches_need_tables_with_a_choice_mapped_or_not),
 		cmocka_unit_test(an_algorithm_says_whether_its_tables_leave_a_choice),
+		cmocka_unit_test(what_chooses_needs_a_network_with_a_choice),
 		cmocka_unit_test(routes_are_made_on_demand_where_the_run_can_use_them),
 		cmocka_unit_test(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key),
 	};

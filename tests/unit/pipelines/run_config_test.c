@@ -777,6 +777,61 @@ static void a_radius_goes_with_multi_step_paths_alone(void **state)
 	assert_null(parse_set(HEAD, "routing.radius=0", &fault));
 }
 
+static void control_that_spreads_needs_two_routes(void **state)
+{
+	static const char *const refused[][2] = {
+		{"nic: {control: drb}\n",
+			"r.yaml:4:16: nic.control: drb has nothing to choose from: routing.algorithm "
+			"ud has one route per pair; expected routing.alternatives of 2 or more, or "
+			"another algorithm such as msp or disjoint"},
+		{"nic: {mtu: 1KiB, control: pr-drb}\nrouting: {algorithm: msp, alternatives: 1}\n",
+			"r.yaml:4:27: nic.control: pr-drb has nothing to choose from: "
+			"routing.algorithm msp has one route per pair; expected "
+			"routing.alternatives of 2 or more, or another algorithm such as msp or "
+			"disjoint"},
+	};
+	static const char *const accepted[] = {"nic: {control: drb}\nrouting: {algorithm: msp}\n",
+		"nic: {control: drb}\nrouting: {algorithm: ud, alternatives: 2}\n",
+		"nic: {control: iba-cc}\nswitch: {fecn: 8}\n", "nic: {selector: random}\n"};
+	static const char head[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\nclock: virtual\n";
+	char text[400];
+	struct fault fault;
+
+	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		snprintf(text, sizeof(text), "%s%s", head, refused[i][0]);
+		assert_null(run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &fault));
+		assert_string_equal(fault.text, refused[i][1]);
+	}
+	for (unsigned i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+		struct run_config *config;
+
+		snprintf(text, sizeof(text), "%s%s", head, accepted[i]);
+		config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &fault);
+		if (config == NULL)
+			fail_msg("%s: %s", accepted[i], fault.text);
+		run_config_destroy(config);
+	}
+}
+
+static void ties_are_for_grids_alone(void **state)
+{
+	struct run_config *config = parse(HEAD "routing: {algorithm: ud+msp}\n");
+	struct fault fault;
+
+	assert_int_equal(config->routing.ties, RUN_TIES_PORT);
+	run_config_destroy(config);
+	config = parse(HEAD "routing: {algorithm: dor, ties: seed}\n");
+	assert_int_equal(config->routing.ties, RUN_TIES_SEED);
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	run_config_destroy(config);
+	config = parse(HEAD "routing: {algorithm: dmodk, ties: port}\n");
+	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+	assert_non_null(
+		strstr(fault.text, "routing.ties requires 'routing.algorithm: dor' or 'msp'"));
+	run_config_destroy(config);
+	assert_null(parse_set(HEAD, "routing.ties=random", &fault));
+}
+
 static void sets_of_routes_are_named_with_plus(void **state)
 {
 	struct run_config *config = parse(
@@ -1071,6 +1126,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_mapper_host_that_is_not_there_is_refused_with_its_place),
 	cmocka_unit_test(what_a_mapper_cannot_do_is_refused),
 	cmocka_unit_test(a_radius_goes_with_multi_step_paths_alone),
+	cmocka_unit_test(control_that_spreads_needs_two_routes),
+	cmocka_unit_test(ties_are_for_grids_alone),
 	cmocka_unit_test(sets_of_routes_are_named_with_plus),
 	cmocka_unit_test(a_second_schedule_is_refused),
 	cmocka_unit_test(several_sets_of_tables_are_refused),

@@ -279,6 +279,28 @@ static void the_seed_turns_ties_around(void **state)
 	topology_destroy(topology);
 }
 
+/* Host 0 is at the origin; both others are opposite to it in one dimension. */
+static void by_the_ports_no_seed_counts_and_dimensions_turn_in_turn(void **state)
+{
+	struct topology *topology = bench_generate("torus:dims=4x4,hosts=1");
+
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		const struct route_options options = {.seed = seed, .ties = ROUTE_TIES_PORT};
+		struct route_set *set = route_compute(topology, &route_dor, &options, NULL, NULL);
+		struct route_table *table =
+			route_compute_table(topology, &route_dor, &options, NULL, NULL);
+		unsigned length;
+
+		assert_int_equal(route_set_get(set, 0, 2, 0, &length)[0] & ROUTE_PORT_MASK, 1);
+		assert_int_equal(route_set_get(set, 0, 8, 0, &length)[0] & ROUTE_PORT_MASK, 2);
+		assert_int_equal(route_table_row(table, 0)[2], 1);
+		assert_int_equal(route_table_row(table, 0)[8], 2);
+		route_set_destroy(set);
+		route_table_destroy(table);
+	}
+	topology_destroy(topology);
+}
+
 /* Whether so many links in a row are there in one direction. */
 static bool intact(const struct topology *topology, uint32_t at, unsigned port, unsigned links)
 {
@@ -486,6 +508,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else),
 	cmocka_unit_test(ties_load_both_directions_of_every_ring_alike),
 	cmocka_unit_test(the_seed_turns_ties_around),
+	cmocka_unit_test(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn),
 	cmocka_unit_test(broken_rings_are_gone_around_the_other_way),
 	cmocka_unit_test(damaged_grids_cannot_deadlock),
 	cmocka_unit_test(switches_may_be_numbered_in_any_order),

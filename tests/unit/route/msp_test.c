@@ -428,6 +428,34 @@ static void the_seed_decides_among_equals_and_threads_decide_nothing(void **stat
 	topology_destroy(topology);
 }
 
+/* In odd rings nothing else tells switches apart. */
+static void by_the_ports_detours_are_the_same_everywhere(void **state)
+{
+	struct topology *topology = bench_generate("torus:dims=5x5,hosts=1");
+	struct route_options options = {.seed = 1, .ties = ROUTE_TIES_PORT};
+	struct route_options other = {.seed = 2, .ties = ROUTE_TIES_PORT};
+	struct route_options drawn = {.seed = 1};
+	struct route_set *set = bench_compute(topology, "msp", &options);
+
+	assert_true(bench_options_agree(topology, "msp", &options, &other));
+	assert_false(bench_options_agree(topology, "msp", &options, &drawn));
+	for (uint32_t from = 0; from < 25; from++)
+		for (uint32_t way = 1; way < 25; way++) {
+			uint32_t to = (from / 5 + way / 5) % 5 * 5 + (from % 5 + way % 5) % 5;
+
+			for (unsigned i = 0; i < route_set_count(set, 0, way); i++) {
+				unsigned length[2];
+				const uint8_t *a = route_set_get(set, 0, way, i, &length[0]);
+				const uint8_t *b = route_set_get(set, from, to, i, &length[1]);
+
+				assert_non_null(b);
+				assert_int_equal(length[0], length[1]);
+				assert_memory_equal(a, b, length[0]);
+			}
+		}
+	finish(topology, set);
+}
+
 static void hosts_of_two_switches_can_share_their_paths(void **state)
 {
 	struct topology *topology = bench_generate("mesh:dims=4x4,hosts=2");
@@ -736,6 +764,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(in_a_damaged_torus_the_steps_stay_within_the_radius_too),
 	cmocka_unit_test(each_route_is_the_shortest_that_is_left_with_fewest_steps),
 	cmocka_unit_test(the_seed_decides_among_equals_and_threads_decide_nothing),
+	cmocka_unit_test(by_the_ports_detours_are_the_same_everywhere),
 	cmocka_unit_test(hosts_of_two_switches_can_share_their_paths),
 	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for),
 	cmocka_unit_test(routes_in_grids_cannot_deadlock_with_their_classes),

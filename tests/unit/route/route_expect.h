@@ -50,6 +50,7 @@ static inline struct route_options route_expect_options(
 		.root = (uint32_t)(seed % topology->switches),
 		.alternatives = alternatives[seed % 5],
 		.jobs = seed % 7 == 0 ? 3 : 1,
+		.ties = seed % 3 == 0 ? ROUTE_TIES_PORT : ROUTE_TIES_SEED,
 		.granularity = seed % 4 == 3 ? ROUTE_PER_SWITCH_PAIR : ROUTE_PER_HOST_PAIR,
 	};
 }

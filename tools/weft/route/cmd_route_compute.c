@@ -23,7 +23,7 @@ struct request {
 	unsigned count; /* of algorithms */
 	struct route_options options;
 	struct topology_cut cut;
-	bool tables, binary, json, steps_given;
+	bool tables, binary, json, steps_given, ties_given;
 };
 
 static int refuse(const char *what, const char *value, const char *expected)
@@ -47,6 +47,15 @@ static int take_steps(struct request *request, const char *value)
 		return refuse("--steps", value, "next or itb");
 	request->options.steps = value[0] == 'i' ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT;
 	request->steps_given = true;
+	return EXIT_DONE;
+}
+
+static int take_ties(struct request *request, const char *value)
+{
+	if (strcmp(value, "port") != 0 && strcmp(value, "seed") != 0)
+		return refuse("--ties", value, "port or seed");
+	request->options.ties = value[0] == 's' ? ROUTE_TIES_SEED : ROUTE_TIES_PORT;
+	request->ties_given = true;
 	return EXIT_DONE;
 }
 
@@ -105,6 +114,8 @@ static int take_option(struct request *request, int option, const char *value)
 		return take_granularity(request, value);
 	case 'p':
 		return take_steps(request, value);
+	case 't':
+		return take_ties(request, value);
 	case 'o':
 		request->output = value;
 		return EXIT_DONE;
@@ -119,6 +130,14 @@ static bool has_steps(const struct request *request)
 {
 	for (unsigned i = 0; i < request->count; i++)
 		if (request->algorithms[i]->steps)
+			return true;
+	return false;
+}
+
+static bool has_ties(const struct request *request)
+{
+	for (unsigned i = 0; i < request->count; i++)
+		if (request->algorithms[i]->ties)
 			return true;
 	return false;
 }
@@ -139,6 +158,8 @@ static int check(const struct request *request)
 		wrong = "--radius goes with msp alone";
 	else if (request->steps_given && !has_steps(request))
 		wrong = "--steps goes with msp alone";
+	else if (request->ties_given && !has_ties(request))
+		wrong = "--ties requires dor or msp";
 	if (wrong == NULL)
 		return EXIT_DONE;
 	return command_fail("route compute", EXIT_BAD_REQUEST, "%s", wrong);
@@ -155,6 +176,7 @@ static int parse(struct request *request, int argc, char **argv)
 		{"granularity", required_argument, NULL, 'g'},
 		{"radius", required_argument, NULL, 'r'},
 		{"steps", required_argument, NULL, 'p'},
+		{"ties", required_argument, NULL, 't'},
 		{"jobs", required_argument, NULL, 'j'},
 		{"output", required_argument, NULL, 'o'},
 		{"without", required_argument, NULL, 'w'},
@@ -411,7 +433,7 @@ static int compute(const struct request *request, const struct topology *topolog
 
 int cmd_route_compute(int argc, char **argv)
 {
-	struct request request = {0};
+	struct request request = {.options.ties = ROUTE_TIES_PORT};
 	struct topology *topology;
 	int result = parse(&request, argc, argv);
 
