@@ -202,6 +202,11 @@ class Schemas(unittest.TestCase):
         self.assertTrue(deadlock["checks"]["deadlock"])
         for result in (self.measure(), wormhole, deadlock):
             self.assertEqual(errors("result.schema.json", result), [])
+            # What the programs write they read.
+            (self.dir / "result.json").write_text(json.dumps(result))
+            drawn = subprocess.run([WEFT, "plot", str(self.dir / "result.json"), "--kind", "throughput-load", "-o",
+                                    str(self.dir / "x.gp")], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
         real = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), "--clock", "real", "--json", "-", "--set",
                                "link.rate=100Mbps", "--set", "measure.duration=50ms"],
                               capture_output=True, text=True, timeout=120, check=False)

@@ -31,7 +31,8 @@ static int refuse(
 	return -EINVAL;
 }
 
-/* No number of a result is below 0; 'figures': numbers, true, false and null are all there is. */
+/* No number of a result is below 0; 'figures': outside of lists, which may name ports and hosts,
+ * numbers, true, false and null are all there is. */
 static int check_value(
 	const struct reader *reader, const char *at, const json_t *value, bool figures)
 {
@@ -48,7 +49,7 @@ static int check_value(
 	json_array_foreach((json_t *)value, index, inner)
 	{
 		snprintf(deeper, sizeof(deeper), "%s[%zu]", at, index);
-		result = check_value(reader, deeper, inner, figures);
+		result = check_value(reader, deeper, inner, false);
 		if (result < 0)
 			return result;
 	}
