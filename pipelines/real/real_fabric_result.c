@@ -162,7 +162,7 @@ static void add_clocks(struct run_result *result, const struct measure_clocks *c
 		result->clocks.bound_ns = clocks->bound_ns;
 }
 
-/* Without due times nothing is known to be late. */
+/* Where no frame of this run had a due time, none is known to be late or in time. */
 static void add_lateness(struct run_result *result, const struct poll_nic *poll)
 {
 	const struct pacer *pacer = &poll->tx.pacer;
@@ -171,7 +171,7 @@ static void add_lateness(struct run_result *result, const struct poll_nic *poll)
 	run_result_count(result, "host_late_ns", port_late_ns(poll->port));
 	run_result_count(result, "host_transmissions_moved", pacer->moved);
 	run_result_count(result, "host_transmissions_moved_ns", ps_to_ns(pacer->moved_ps));
-	if (port_arrivals(poll->port) == 0)
+	if (lateness_summary(poll->port->late).arrivals == 0)
 		return;
 	result->fidelity.frames += poll->sink->network_due_ns.count;
 	result->fidelity.within_tenth += poll->sink->within_tenth;
