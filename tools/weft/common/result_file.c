@@ -56,8 +56,7 @@ static int check_value(
 	json_object_foreach((json_t *)value, key, inner)
 	{
 		snprintf(deeper, sizeof(deeper), "%s%s%s", at, at[0] != '\0' ? "." : "", key);
-		/* Of a circle of waiting, ports. */
-		result = check_value(reader, deeper, inner, figures && strcmp(key, "cycle") != 0);
+		result = check_value(reader, deeper, inner, figures);
 		if (result < 0)
 			return result;
 	}
