@@ -179,6 +179,8 @@ int measure_window_counts(
 	weft_time time_ps = run_result_minus(to->at_ps, from->at_ps);
 
 	result->batches = window->batches;
+	if (window->run != NULL)
+		result->until = window->run->measure.until;
 	result->from_ns = ps_to_ns(from->at_ps);
 	result->to_ns = ps_to_ns(to->at_ps);
 	result->offered =

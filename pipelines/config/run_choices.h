@@ -58,6 +58,9 @@
 	X(RUN_DRB_MEASURE_METAPATH, "metapath") X(RUN_DRB_MEASURE_MEAN, "mean")
 #define RUN_DRB_NEW_PATHS(X) \
 	X(RUN_DRB_NEW_INHERIT, "inherit") X(RUN_DRB_NEW_ZERO, "zero")
+/* Values that a run measures until they are known. */
+#define RUN_UNTILS(X) \
+	X(RUN_UNTIL_LATENCY, "latency.mean") X(RUN_UNTIL_ACCEPTED, "accepted")
 #define RUN_SIMILARITIES(X) \
 	X(RUN_SIMILARITY_SEEN, "seen") X(RUN_SIMILARITY_UNION, "union")
 #define RUN_PR_DRB_SAVES(X) \
@@ -91,6 +94,7 @@ enum run_drb_ack { RUN_DRB_ACKS(X) };
 enum run_drb_measure { RUN_DRB_MEASURES(X) };
 enum run_drb_new_path { RUN_DRB_NEW_PATHS(X) };
 enum run_similarity_of { RUN_SIMILARITIES(X) };
+enum run_until_value { RUN_UNTILS(X) };
 enum run_pr_drb_save { RUN_PR_DRB_SAVES(X) };
 enum run_mapper_routes { RUN_MAPPER_ROUTES(X) };
 enum run_mapper_mode { RUN_MAPPER_MODES(X) };

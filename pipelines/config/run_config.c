@@ -144,7 +144,10 @@ static bool says(
  * of by time. */
 static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
-	if (says(root, "measure", "messages", NULL))
+	/* 0: no duration is given. */
+	if (says(root, "measure", "until", NULL))
+		config->measure.duration_ps = 0;
+	else if (says(root, "measure", "messages", NULL))
 		config->measure.duration_ps = 1000 * PS_PER_S;
 	if (!says(root, "switch", "switching", run_switching_name(RUN_SWITCHING_WORMHOLE)))
 		return;
@@ -334,10 +337,15 @@ bool run_routing_has_ties(const struct run_config_routing *routing)
 
 void run_config_complete(struct run_config *config)
 {
+	struct run_config_measure *measure = &config->measure;
 	bool computed = config->routing.file == NULL;
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
+	if (measure->duration_ps == 0)
+		measure->duration_ps = measure->until.interval_ppm > 0 && measure->at_most_ps > 0
+					       ? measure->at_most_ps
+					       : config_default.measure.duration_ps;
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
 	if (config->routing.mode == RUN_ROUTING_UNSET)

@@ -227,8 +227,17 @@ struct run_config_faults {
 #define RUN_LINK_VALUES_MAX 4000000
 #define RUN_LINK_VALUES     4 /* of each way, beside one for each VC */
 
+/* The half width of a 95 % confidence interval, as a share of its mean, at which a run ends; 0: it
+ * ends with its duration. */
+struct run_config_until {
+	uint32_t interval_ppm;
+	enum run_until_value of;
+};
+
 struct run_config_measure {
 	weft_time warmup_ps, duration_ps, sample_ps;
+	struct run_config_until until; /* with an automatic warm-up after warmup_ps */
+	weft_time at_most_ps;          /* then also the duration */
 	/* Wormhole: messages delivered before counting starts, and messages counted; 0: by time.
 	 * The duration is still the limit. */
 	uint64_t warmup_messages, messages;
@@ -383,6 +392,7 @@ double run_config_mean_bytes(const struct run_config_traffic *traffic);
 /* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
+const char *run_until_value_name(enum run_until_value value);
 /* One of the algorithms has multi-step paths, which 'radius' and 'steps' are for. */
 bool run_routing_has_steps(const struct run_config_routing *routing);
 /* Interfaces choose among the routes of a pair: by nic.control, or by a nic.selector that is not

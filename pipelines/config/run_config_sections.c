@@ -14,6 +14,7 @@
 #define X(id, text) text,
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
 static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
+static const char *const until_choices[] = {RUN_UNTILS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
@@ -41,6 +42,11 @@ const struct run_words run_words[] = {
 const char *run_clock_name(enum run_clock clock)
 {
 	return run_clock_choices[clock];
+}
+
+const char *run_until_value_name(enum run_until_value value)
+{
+	return until_choices[value];
 }
 
 const char *run_switching_name(enum run_switching switching)
@@ -225,6 +231,14 @@ const struct yaml_field run_fidelity_fields[] = {
 	{NULL},
 };
 
+static const struct yaml_field until_fields[] = {
+	{"interval", YAML_FIELD_SHARE, YAML_MEMBER(struct run_config_until, interval_ppm),
+		.max = QUANTITY_WHOLE_PPM / 2},
+	{"of", YAML_FIELD_CHOICE, YAML_MEMBER(struct run_config_until, of),
+		.choices = until_choices},
+	{NULL},
+};
+
 #define S struct run_config_measure
 const struct yaml_field run_measure_fields[] = {
 	{"warmup", YAML_FIELD_TIME, YAML_MEMBER(S, warmup_ps), .max = 24 * 3600 * PS_PER_S},
@@ -232,6 +246,8 @@ const struct yaml_field run_measure_fields[] = {
 		.max = 30 * 24 * 3600 * PS_PER_S},
 	{"sample", YAML_FIELD_TIME, YAML_MEMBER(S, sample_ps), .min = PS_PER_US,
 		.max = 24 * 3600 * PS_PER_S},
+	{"until", YAML_FIELD_SECTION, YAML_MEMBER(S, until), .fields = until_fields},
+	{"at-most", YAML_FIELD_TIME, YAML_MEMBER(S, at_most_ps), .max = 30 * 24 * 3600 * PS_PER_S},
 	{"warmup-messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = UINT32_MAX},
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX},
 	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links)},

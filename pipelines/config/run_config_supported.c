@@ -212,6 +212,40 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
+/* Only traffic that goes on has values that come closer to a mean. */
+static bool goes_on(const struct run_config *config)
+{
+	bool on = true;
+
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		on = on && config->traffic.at[i].start_ps == 0 &&
+		     config->traffic.at[i].stop_ps == WEFT_TIME_NEVER &&
+		     !config->traffic.at[i].pattern->schedule;
+	return on;
+}
+
+static int check_until(const struct run_config *config, struct fault *fault)
+{
+	const struct run_config_measure *measure = &config->measure;
+	const struct rule rules[] = {
+		{config->clock == RUN_CLOCK_REAL,
+			"on the real clock is not built yet; use measure.duration"},
+		{measure->at_most_ps == 0, "needs measure.at-most, the longest duration"},
+		{measure->duration_ps != measure->at_most_ps,
+			"cannot be combined with measure.duration; use measure.at-most"},
+		{measure->messages != 0 || measure->warmup_messages != 0,
+			"cannot be combined with measure.messages"},
+		{!goes_on(config), "requires traffic without start and stop, and no schedule"},
+	};
+
+	if (measure->until.interval_ppm == 0 && measure->at_most_ps > 0)
+		return fault_set(fault, EINVAL, "%s: measure.at-most: requires measure.until",
+			config->origin);
+	return measure->until.interval_ppm == 0
+		       ? 0
+		       : CHECK_RULES(config, "measure.until: ", rules, fault);
+}
+
 /* Only their order distinguishes the messages of a schedule; two would be confused. */
 static int check_traffic(const struct run_config *config, struct fault *fault)
 {
@@ -247,5 +281,7 @@ int run_config_supported(const struct run_config *config, struct fault *fault)
 		result = check_routing(config, fault);
 	if (result == 0)
 		result = check_mapper(config, fault);
+	if (result == 0)
+		result = check_until(config, fault);
 	return result == 0 ? check_traffic(config, fault) : result;
 }

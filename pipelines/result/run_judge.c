@@ -3,6 +3,10 @@
 
 /* Whether a run is saturated and steady, from its batches (files.md, 'Steady and saturated'). */
 
+#include <math.h>
+
+#include "confidence.h"
+#include "quantity.h"
 #include "run_result.h"
 
 /* So many network latencies must fit into the measured time: a fabric fills within a few, and what
@@ -129,6 +133,37 @@ struct run_verdict run_result_is_steady(const struct run_result *result)
 	accepted = verdict_of(result, &of_throughput);
 	join(&all, &accepted, VERDICT_NO);
 	return all;
+}
+
+struct run_until run_until_of(const struct run_config_until *until, const double *sum,
+	const double *weight, unsigned batches)
+{
+	struct confidence known = batch_confidence(sum, weight, batches);
+	double interval = known.half_width / known.mean;
+
+	return (struct run_until){
+		.reached = interval <= (double)until->interval_ppm / QUANTITY_WHOLE_PPM,
+		.interval = isfinite(interval) ? interval : NAN};
+}
+
+void run_until_add(const struct run_config_until *until, const struct run_batch *batch, double *sum,
+	double *weight)
+{
+	bool latency = until->of == RUN_UNTIL_LATENCY;
+
+	*sum += (double)(latency ? batch->latency_sum_ns : batch->delivered);
+	*weight = latency ? *weight + (double)batch->timed : 1;
+}
+
+struct run_until run_result_until(const struct run_result *result)
+{
+	double sum[STEADINESS_BATCHES] = {0}, weight[STEADINESS_BATCHES] = {0};
+
+	for (unsigned i = 0; i < result->batches; i++)
+		for (unsigned k = 0; k < result->entries; k++)
+			run_until_add(
+				&result->until, &result->entry[k].batch[i], &sum[i], &weight[i]);
+	return run_until_of(&result->until, sum, weight, result->batches);
 }
 
 bool run_entry_is_few(const struct run_entry *entry)

@@ -11,6 +11,7 @@
 #include "frame.h"
 #include "goal_replay.h"
 #include "provenance.h"
+#include "quantity.h"
 #include "run_fidelity.h"
 
 #define FORMAT "result/1"
@@ -512,6 +513,15 @@ static json_t *warnings_json(const struct run_result *result)
 	return warnings;
 }
 
+static json_t *until_json(const struct run_result *result)
+{
+	struct run_until until = run_result_until(result);
+
+	return json_pack("{s:s,s:f,s:o,s:b}", "of", run_until_value_name(result->until.of), "asked",
+		(double)result->until.interval_ppm / QUANTITY_WHOLE_PPM, "interval",
+		run_number_json(until.interval), "reached", until.reached);
+}
+
 static void add_rest(json_t *root, const struct run_result *result, bool histograms)
 {
 	struct run_verdict saturated = run_result_is_saturated(result);
@@ -537,6 +547,8 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "saturated_needs", run_verdict_needs_json(saturated));
 	json_object_set_new(root, "steady", run_verdict_json(steady));
 	json_object_set_new(root, "steady_needs", run_verdict_needs_json(steady));
+	if (result->until.interval_ppm > 0)
+		json_object_set_new(root, "until", until_json(result));
 	if (result->links > 0)
 		json_object_set_new(root, "links", links_json(result));
 	if (result->switch_count > 0)

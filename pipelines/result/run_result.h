@@ -125,6 +125,12 @@ struct run_batch {
 	uint64_t timed, latency_sum_ns; /* with a known total latency */
 };
 
+/* How well the value of measure.until is known; interval NAN: not at all. */
+struct run_until {
+	bool reached;
+	double interval; /* half width of the 95 % confidence interval, as a share */
+};
+
 /* An answer about the whole run or an entry. */
 struct run_verdict {
 	enum verdict verdict;
@@ -226,6 +232,7 @@ struct run_result {
 	unsigned host_count;
 	struct run_entry *entry; /* of the traffic, in its order */
 	unsigned entries;
+	struct run_config_until until;
 	unsigned batches; /* of equal length, in the measured time */
 	struct run_counter *counter;
 	unsigned counters;
@@ -306,6 +313,13 @@ struct run_verdict run_entry_is_saturated(
 struct run_verdict run_result_is_saturated(const struct run_result *result);
 /* Whether mean total latency and accepted traffic keep their values in the measured time. */
 struct run_verdict run_result_is_steady(const struct run_result *result);
+/* How well the value is known from sums and weights of batches (batch_confidence()); those of a
+ * batch are added up over the entries. */
+struct run_until run_until_of(const struct run_config_until *until, const double *sum,
+	const double *weight, unsigned batches);
+void run_until_add(const struct run_config_until *until, const struct run_batch *batch, double *sum,
+	double *weight);
+struct run_until run_result_until(const struct run_result *result);
 /* true, false or null. */
 json_t *run_verdict_json(struct run_verdict verdict);
 /* {reason, measured_ns} of an unknown answer; null if there is one. */

@@ -4,6 +4,7 @@
 /* A result as a table for people. */
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "adaptive_routing.h"
@@ -224,6 +225,22 @@ static void print_saturation(const struct run_result *result, FILE *out)
 		out);
 }
 
+static void print_until(const struct run_result *result, FILE *out)
+{
+	struct run_until until = run_result_until(result);
+
+	if (result->until.interval_ppm == 0)
+		return;
+	fprintf(out, "  %-22s %s known to ", "until", run_until_value_name(result->until.of));
+	if (isnan(until.interval))
+		fputs("nothing", out);
+	else
+		fprintf(out, "+-%.2g %%", 100 * until.interval);
+	fprintf(out, " (95 %% confidence), asked for +-%.4g %%%s\n",
+		(double)result->until.interval_ppm / 1e4,
+		until.reached ? "" : ": not reached within measure.at-most");
+}
+
 /* A result that keeps its values needs no line. */
 static void print_steadiness(const struct run_result *result, FILE *out)
 {
@@ -316,6 +333,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 		fprintf(out, "  %-22s %s\n", "warning", result->warning[i].text);
 	print_saturation(result, out);
 	print_steadiness(result, out);
+	print_until(result, out);
 	print_schedule(result, out);
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);

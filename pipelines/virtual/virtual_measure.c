@@ -204,6 +204,20 @@ void virtual_entries_read(struct virtual_fabric *fabric)
 		add_entry_ranks(fabric, &fabric->window.entry[i].now);
 }
 
+void virtual_measure_forget(struct virtual_fabric *fabric)
+{
+	virtual_parts_gather(fabric);
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		struct virtual_entry *entry = &fabric->entry[i];
+
+		entry->warm_messages += entry->total_ns.count;
+		histogram_reset(&entry->network_ns);
+		histogram_reset(&entry->total_ns);
+	}
+	if (fabric->held != NULL)
+		order_wait_reset(&fabric->held->wait);
+}
+
 static void add_switches(const struct virtual_fabric *fabric, struct run_result *result)
 {
 	uint64_t sum[SWITCH_COUNTER_COUNT] = {0};

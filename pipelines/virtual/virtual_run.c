@@ -3,6 +3,7 @@
 
 /* Phases of a virtual run: events up to the next moment at which something is measured. */
 
+#include "measure_until.h"
 #include "virtual_cn.h"
 #include "virtual_deadlock.h"
 #include "virtual_dispatch.h"
@@ -36,6 +37,7 @@ struct run_loop {
 	virtual_progress_fn progress;
 	void *ctx;
 	weft_time end;
+	bool warming, enough; /* with measure.until: looking for the end of the warm-up; found */
 	bool stopped, failed; /* somewhere */
 	uint32_t steps_left;  /* until the next check */
 	uint32_t checks;
@@ -107,7 +109,7 @@ static bool is_over(const struct run_loop *loop)
 {
 	const struct virtual_fabric *fabric = loop->fabric;
 
-	return loop->stopped || loop->failed || fabric->deadlock ||
+	return loop->stopped || loop->failed || loop->enough || fabric->deadlock ||
 	       fabric->now >= virtual_goal_end(fabric);
 }
 
@@ -231,21 +233,28 @@ static void count_sources(struct virtual_fabric *fabric)
 			traffic_count(fabric->host[i].source[k], fabric->now);
 }
 
-static void take_batch(struct virtual_fabric *fabric)
+static void take_batch(struct run_loop *loop)
 {
+	struct virtual_fabric *fabric = loop->fabric;
+
 	count_sources(fabric);
 	virtual_entries_read(fabric);
 	if (measure_window_batch(&fabric->window, fabric->now))
 		virtual_transit_middle(fabric);
+	if (fabric->run->measure.until.interval_ppm > 0)
+		loop->enough = loop->warming ? measure_is_warm(&fabric->window)
+					     : measure_until_reached(&fabric->window);
 }
 
 /* The next moment up to 'until' at which something is measured. */
-static weft_time next_measured(const struct virtual_fabric *fabric, weft_time until)
+static weft_time next_measured(const struct run_loop *loop, weft_time until, bool sampling)
 {
-	weft_time next =
-		earlier(until, fabric->window.sampled.at_ps + fabric->run->measure.sample_ps);
+	const struct virtual_fabric *fabric = loop->fabric;
+	weft_time sample = fabric->window.sampled.at_ps + fabric->run->measure.sample_ps;
 
-	return earlier(next, measure_window_batch_end(&fabric->window));
+	if (sampling || loop->warming)
+		until = earlier(until, measure_window_batch_end(&fabric->window));
+	return sampling ? earlier(until, sample) : until;
 }
 
 /* For so long the run measures, if nothing ends it. */
@@ -273,19 +282,16 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 	weft_time watch_at = period > 0 ? fabric->now + period : WEFT_TIME_NEVER;
 
 	while (fabric->now < until && !is_over(loop)) {
-		weft_time next = until;
-
-		if (sampling)
-			next = next_measured(fabric, until);
-		run_until(loop, earlier(next, watch_at));
+		run_until(loop, earlier(next_measured(loop, until, sampling), watch_at));
 		if (fabric->now >= watch_at) {
 			watch(fabric, period);
 			watch_at = fabric->now + period;
 		}
 		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
 			take_sample(fabric);
-		if (sampling && fabric->now >= measure_window_batch_end(&fabric->window))
-			take_batch(fabric);
+		if ((sampling || loop->warming) &&
+			fabric->now >= measure_window_batch_end(&fabric->window))
+			take_batch(loop);
 		agree(loop);
 	}
 }
@@ -313,6 +319,25 @@ static void warm_up(struct run_loop *loop)
 
 	run_phase(loop, fabric->run->measure.warmup_ps, false);
 	count_sources(fabric);
+	begin_measuring(fabric);
+	virtual_links_mark(fabric);
+	virtual_cn_mark(fabric);
+}
+
+/* Measures from the start on until the warm-up ends, at the latest in the middle of the run, and
+ * forgets what was measured. */
+static void warm_up_alone(struct run_loop *loop)
+{
+	struct virtual_fabric *fabric = loop->fabric;
+	weft_time from = fabric->now;
+
+	loop->warming = true;
+	run_phase(loop, from + (run_result_minus(loop->end, from) / 2), false);
+	loop->warming = loop->enough = false;
+	count_sources(fabric);
+	virtual_measure_forget(fabric);
+	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
+		virtual_part_at(fabric, i)->measure_from = fabric->now;
 	begin_measuring(fabric);
 	virtual_links_mark(fabric);
 	virtual_cn_mark(fabric);
@@ -347,6 +372,8 @@ static void run_phases(struct run_loop *loop)
 			virtual_host_try(virtual_part_of(fabric, fabric->switches + i), i, 0);
 	if (fabric->run->measure.warmup_ps > 0)
 		warm_up(loop);
+	if (fabric->run->measure.until.interval_ppm > 0)
+		warm_up_alone(loop);
 	run_phase(loop, loop->end, true);
 	virtual_deadlock_look(fabric, 0, run_result_minus(fabric->now, fabric->measure_from));
 	abandon_sources(fabric);
@@ -409,7 +436,9 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	touch_numbers(fabric);
 	start = measure_wall_seconds();
 	fabric->measure_from = measure->warmup_ps;
-	fabric->window.length_ps = run_result_minus(measure->duration_ps, measure->warmup_ps);
+	if (measure->until.interval_ppm == 0)
+		fabric->window.length_ps =
+			run_result_minus(measure->duration_ps, measure->warmup_ps);
 	if (fabric->parts != NULL)
 		virtual_threads_start(fabric->parts);
 	run_phases(&loop);

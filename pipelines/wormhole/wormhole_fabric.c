@@ -198,8 +198,9 @@ static bool enough(const struct wormhole_fabric *fabric)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
 
-	return measure->messages > 0 &&
-	       fabric->now.messages >= measure->warmup_messages + measure->messages;
+	return fabric->known ||
+	       (measure->messages > 0 &&
+		       fabric->now.messages >= measure->warmup_messages + measure->messages);
 }
 
 static void report_progress(const struct run_loop *loop)
@@ -250,7 +251,7 @@ static void take_samples(struct run_loop *loop, uint64_t now)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
 
-	if (!fabric->measuring)
+	if (!fabric->measuring || fabric->warming)
 		return;
 	if (loop->sample_at == 0)
 		loop->sample_at =
@@ -299,7 +300,8 @@ static void run_all(struct run_loop *loop)
 	uint64_t warmup =
 		measure->messages > 0 ? WORMHOLE_NEVER : measure->warmup_ps / fabric->cycle_ps;
 
-	if (measure->messages == 0 && end > warmup)
+	fabric->warming = measure->until.interval_ppm > 0;
+	if (measure->messages == 0 && end > warmup && !fabric->warming)
 		fabric->window.length_ps = (end - warmup) * fabric->cycle_ps;
 	loop->sample_cycles = measure->sample_ps / fabric->cycle_ps;
 	take_samples(loop, 0);
@@ -318,6 +320,9 @@ static void run_all(struct run_loop *loop)
 			wormhole_measure_begin(fabric, now);
 		if (fabric->measuring && now >= next_batch(fabric) && !enough(fabric))
 			wormhole_take_batch(fabric, now);
+		/* At the latest in the middle of the run. */
+		if (fabric->warming && now >= end / 2)
+			wormhole_measure_again(fabric, now);
 		take_samples(loop, now);
 		check_loop(loop, alive);
 		/* Sources have their end too. */

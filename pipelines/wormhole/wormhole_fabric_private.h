@@ -42,6 +42,7 @@ struct wormhole_fabric {
 	struct measure_totals now;
 	struct measure_window window;
 	bool measuring;
+	bool warming, known;                   /* with measure.until (measure_until.h) */
 	uint64_t middle_at;                    /* cycle; 0: not reached */
 	uint64_t last_at;                      /* cycle of the message that was measured last */
 	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */
@@ -65,6 +66,8 @@ void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
 /* Messages that arrive at or after the beginning of this cycle count. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
+/* Forgets what was measured: the warm-up ended. */
+void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle);
 /* A batch ended at the beginning of this cycle, or before. */
 void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle);
 /* With the last message that is wanted, or now. Nothing is generated any more. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "measure_until.h"
 #include "wormhole_fabric_private.h"
 
 /* The deliveries of each; generated is added by source. */
@@ -85,11 +86,28 @@ static void take_middle(struct wormhole_fabric *fabric, uint64_t cycle)
 	}
 }
 
+void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle)
+{
+	fabric->warming = false;
+	fabric->network_sum_ps = fabric->total_sum_ps = 0;
+	for (unsigned i = 0; i < fabric->window.entries; i++) {
+		histogram_reset(&fabric->entry[i].network_ns);
+		histogram_reset(&fabric->entry[i].total_ns);
+	}
+	wormhole_measure_begin(fabric, cycle);
+}
+
 void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle)
 {
 	count_generated(fabric, cycle);
 	if (measure_window_batch(&fabric->window, fabric->now.at_ps))
 		take_middle(fabric, cycle);
+	if (fabric->run->measure.until.interval_ppm == 0)
+		return;
+	if (!fabric->warming)
+		fabric->known = measure_until_reached(&fabric->window);
+	else if (measure_is_warm(&fabric->window))
+		wormhole_measure_again(fabric, cycle);
 }
 
 static void record(

@@ -4,6 +4,7 @@
 /* Verdicts on drawn runs: none that is good is called saturated, unsteady or empty, and answers do
  * not change with the length of a run. */
 
+#include <math.h>
 #include <stdio.h>
 
 #include "rng.h"
@@ -152,10 +153,50 @@ static void a_load_of_100_percent_is_not_steady(void **state)
 	}
 }
 
+#define UNTIL "measure={until: {interval: 3%, of: latency.mean}, at-most: 5ms, sample: 1ms}"
+
+static struct run_result until(const char *load, const char *buffer)
+{
+	return virtual_lab_result(base, VIRTUAL_LAB_SET("topology=rlft:ports=8,stages=2",
+						"link.rate=100Gbps", load, buffer, UNTIL));
+}
+
+/* A run of a hundred times the length has the mean. */
+static void a_run_until_its_mean_is_known_ends_early_with_the_mean(void **state)
+{
+	struct run_result result = until("traffic.0.load=50%", "switch.buffer=128KiB");
+	struct run_result whole = virtual_lab_result(
+		base, VIRTUAL_LAB_SET("topology=rlft:ports=8,stages=2", "link.rate=100Gbps",
+			      "traffic.0.load=50%", "measure.warmup=1ms", "measure.duration=11ms"));
+	double mean = histogram_mean(&whole.total_ns);
+
+	assert_true(run_result_until(&result).reached);
+	assert_true(run_result_until(&result).interval <= 0.03);
+	assert_true(result.to_ns < 1000000 && result.from_ns > 0);
+	assert_int_equal(run_result_is_steady(&result).verdict, VERDICT_YES);
+	assert_true(fabs(histogram_mean(&result.total_ns) / mean - 1) < 0.06);
+	/* All that was measured came after the warm-up. */
+	assert_true(result.total_ns.count < result.messages.delivered);
+	run_result_free(&result);
+	run_result_free(&whole);
+}
+
+static void a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long(void **state)
+{
+	struct run_result result = until("traffic.0.load=100%", "switch.buffer=344KiB");
+
+	assert_false(run_result_until(&result).reached);
+	assert_int_equal(result.to_ns, 5000000);
+	assert_true(result.from_ns > 0 && result.from_ns <= 2500000);
+	run_result_free(&result);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(of_200_good_runs_none_is_called_bad),
 	cmocka_unit_test(answers_do_not_change_with_the_length),
 	cmocka_unit_test(a_load_of_100_percent_is_not_steady),
+	cmocka_unit_test(a_run_until_its_mean_is_known_ends_early_with_the_mean),
+	cmocka_unit_test(a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long),
 };
 
 UNIT_MAIN(tests)

@@ -750,6 +750,44 @@ static void what_a_mapper_cannot_do_is_refused(void **state)
 	}
 }
 
+#define UNTIL "weft: run/1\ntopology: \"ring:switches=3\"\nclock: virtual\nmeasure: "
+
+static void a_run_until_a_value_is_known_has_a_longest_duration(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{UNTIL "{until: {interval: 2%}}\n", "measure.until: needs measure.at-most"},
+		{UNTIL "{at-most: 5ms}\n", "measure.at-most: requires measure.until"},
+		{UNTIL "{until: {interval: 2%}, at-most: 50ms, duration: 40ms}\n",
+			"measure.until: cannot be combined with measure.duration"},
+		{UNTIL "{until: {interval: 2%}, at-most: 50ms}\n"
+		       "traffic: [{pattern: uniform, stop: 1ms}]\n",
+			"measure.until: requires traffic without start and stop"},
+		{HEAD "measure: {until: {interval: 2%}, at-most: 50ms}\n",
+			"measure.until: on the real clock is not built yet"},
+	};
+	struct run_config *config =
+		parse(UNTIL "{until: {interval: 2%, of: accepted}, at-most: 50ms}\n");
+	struct fault fault = {""};
+
+	assert_int_equal(run_config_supported(config, &fault), 0);
+	assert_true(config->measure.duration_ps == 50 * PS_PER_MS);
+	assert_int_equal(config->measure.until.interval_ppm, 20000);
+	assert_int_equal(config->measure.until.of, RUN_UNTIL_ACCEPTED);
+	run_config_destroy(config);
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		config = parse(bad[i].text);
+		assert_int_equal(run_config_supported(config, &fault), -EINVAL);
+		assert_non_null(strstr(fault.text, bad[i].message));
+		run_config_destroy(config);
+	}
+	/* Without one a file with the section has the default. */
+	config = parse(UNTIL "{until: {of: accepted}}\n");
+	assert_true(config->measure.duration_ps == PS_PER_S);
+	run_config_destroy(config);
+}
+
 static void a_radius_goes_with_multi_step_paths_alone(void **state)
 {
 	struct run_config *config = parse(HEAD "routing: {algorithm: msp}\n");
@@ -1125,6 +1163,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(hosts_say_who_may_be_the_mapper),
 	cmocka_unit_test(a_mapper_host_that_is_not_there_is_refused_with_its_place),
 	cmocka_unit_test(what_a_mapper_cannot_do_is_refused),
+	cmocka_unit_test(a_run_until_a_value_is_known_has_a_longest_duration),
 	cmocka_unit_test(a_radius_goes_with_multi_step_paths_alone),
 	cmocka_unit_test(control_that_spreads_needs_two_routes),
 	cmocka_unit_test(ties_are_for_grids_alone),

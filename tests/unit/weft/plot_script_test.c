@@ -293,7 +293,7 @@ static void doubtful_points_are_hollow_and_the_legend_says_so(void **state)
 	write_to(text, &curves, PLOT_GNUPLOT, NULL);
 	assert_has(text, "using 1:($10 == 0 ? $4 : NaN) with points pointtype 7 ");
 	assert_has(text, "using 1:($10 == 1 ? $4 : NaN) with points pointtype 6 ");
-	assert_has(text, "title 'hollow: saturated or not steady'");
+	assert_has(text, "title 'hollow: not known to be steady'");
 }
 
 static void points_of_words_are_not_joined(void **state)

@@ -44,7 +44,7 @@ struct plot_curves {
 	double bits_per_us;
 	struct plot_curve *curve;
 	unsigned curves;
-	const char *hollow; /* what the legend calls such points; NULL: saturated or not steady */
+	const char *hollow; /* what the legend calls such points; NULL: not known to be steady */
 	bool intervals;     /* some point is a mean over seeds */
 	bool real_clock;
 	/* Bars: where the curves' x is 0, 1 and so on, and what is their y; the owner's. Maps have

@@ -172,7 +172,7 @@ void plot_write_lines(
 			", \\\n  keyentry with points pointtype 6 pointsize 1 linewidth 1.5 linecolor "
 			"rgb '#606060' title 'hollow: %s'",
 			writer->curves->hollow != NULL ? writer->curves->hollow
-						       : "saturated or not steady");
+						       : "not known to be steady");
 	fputc('\n', writer->out);
 }
 
