@@ -26,7 +26,7 @@ links:
 
 LAB = """topology: {topology}
 seed: 1
-nic: {{retry: 100ms}}
+dilation: 5
 mapper: {{key: fabric.key}}
 traffic: [{traffic}]
 measure: {{duration: 2s}}
