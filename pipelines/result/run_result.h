@@ -373,8 +373,9 @@ void run_result_take_off(struct run_result *result, const struct run_result *bef
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
 
 /* True, and a line of advice without its end: hosts were to send more than the default algorithm ud
- * could carry, to each other and not to a hot spot, in a network for which there are better ones.
- */
+ * could carry, in a network for which there are better ones. Not if another limit is nearer: the
+ * hosts' own links, an incast, CPUs (frames are late), a network with one path per pair. Or
+ * adaptive switches without isolation of flows (routing.afi) spread an incast. */
 bool run_result_advise(const struct run_result *result, const struct run_config *run,
 	const struct topology *topology, char out[RUN_ADVICE_MAX]);
 
