@@ -232,7 +232,7 @@ class Console(unittest.TestCase):
         self.must("up", self.file)
         lab, = json.loads(self.must("list", "--json"))
         self.assertEqual(lab, {"lab": "far", "run_dir": self.path("run", "weft", "far.console"), "file": self.file,
-                               "processes": None, "running": None})
+                               "dilation": 1, "processes": None, "running": None})
         self.assertEqual(self.must("labs", group="words"), "far\n")
         self.assertEqual(self.must("hosts", "far", group="words"), "h0\nh1\n")
 

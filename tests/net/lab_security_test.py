@@ -41,7 +41,7 @@ hello: 30ms
 switch: {contention: 1us}
 nic: {retry: 100ms, control: pr-drb}
 mapper: {routes: static}
-routing: {algorithm: ud}
+routing: {algorithm: ud, alternatives: 2}
 groups: {near: [h0], far: [h1]}
 traffic:
   - {pattern: uniform, from: all, to: all, load: 1%, message: 1KiB}

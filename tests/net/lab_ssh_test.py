@@ -230,7 +230,7 @@ class OneLab(Console):
     def test_7_logs_and_list_know_it(self):
         said = self.must("logs", "bench", "s0", "h2")
         self.assertEqual({line.split(":")[0] for line in said.splitlines()}, {"s0", "h2"})
-        self.assertRegex(self.must("list"), rf"\nbench +elsewhere +{self.file}\n\Z")
+        self.assertRegex(self.must("list"), rf"\nbench +elsewhere +1 +{self.file}\n\Z")
         code, out, err = self.weft("logs", "bench", "s9")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("weft lab logs: s9: no such switch or host in ", err)
