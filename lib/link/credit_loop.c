@@ -4,9 +4,9 @@
 
 #include "credit.h"
 
-/* Frames in a buffer, at most: where more fit, several count as one. */
+/* Maximum number of frames in a buffer; if more fit, several count as one. */
 #define FRAMES_MAX 512u
-/* Buffers of frames until the pattern repeats, and that are measured then. */
+/* Buffers of frames until the pattern repeats, and buffers that are then measured. */
 #define SETTLE  8u
 #define MEASURE 32u
 #define STARTS  16u
@@ -62,8 +62,7 @@ static weft_time next_grant(const struct play *play)
 					   : WEFT_TIME_NEVER;
 }
 
-/* Lets the receiver and the sender do what is due about credits, up to the next thing that happens.
- */
+/* Processes the credits that are due at the receiver and the sender, up to the next event. */
 static void advance(struct play *play)
 {
 	bool some = credit_ungranted(&play->rx) > 0;
@@ -81,7 +80,7 @@ static void advance(struct play *play)
 		play->freed++;
 		grant(play);
 	} else if (play->loop->refresh_ps != WEFT_TIME_NEVER) {
-		grant(play); /* a poll loop looks at any time, an event only at releases */
+		grant(play); /* a poll loop polls at any time, an event only at releases */
 	}
 }
 
@@ -99,7 +98,7 @@ static void send(struct play *play)
 	play->free_at = begin + play->frame_ps;
 }
 
-/* A sender that has 'first' frames' credits at the start, the rest being with the receiver. */
+/* A sender that has the credits of 'first' frames at the start; the receiver has the rest. */
 static uint32_t ppm_from(
 	const struct credit_loop *loop, uint64_t frames, uint32_t together, uint64_t first)
 {
@@ -133,7 +132,7 @@ static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 	return loop->free_ps + loop->return_ps + combined * loop->frame_ps <= fit * loop->frame_ps;
 }
 
-/* Where credit frames combine several frames, the start decides which: the best of some counts. */
+/* If credit frames combine several frames, the start matters: the best of some is used. */
 uint32_t credit_loop_ppm(const struct credit_loop *loop)
 {
 	uint32_t fit = loop->vc_blocks / loop->frame_blocks, most = 0;

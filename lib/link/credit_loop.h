@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * How much of a link's rate the credits of one VC let through: the credits of a frame are out of
- * the sender's hands from the start of its transmission until a credit frame has brought them back,
- * and a buffer that is smaller than what the link carries in that time holds the sender up. Played
- * through for a sender that always has a frame and a receiver that forwards each at once, by the
- * rules of credit.h: so it is the most that any traffic of such frames gets. For set-up.
+ * The share of a link's rate that the credits of one VC allow. The credits of a frame are in use
+ * from the start of its transmission until a credit frame has returned them. If the buffer is
+ * smaller than what the link carries in that time, the sender has to wait. The loop is simulated by
+ * the rules of credit.h, for a sender that always has a frame and a receiver that forwards each
+ * frame at once, so the result is an upper bound for all traffic of such frames. For set-up.
  */
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct credit_loop {
 	uint32_t frame_blocks; /* of a frame, not 0 */
 	weft_time frame_ps;    /* that it takes on the wire, not 0 */
 	/* From the start of its transmission until it counts as received, and until its blocks are
-	 * free: not before that. */
+	 * free (not earlier). */
 	weft_time arrive_ps, free_ps;
 	weft_time return_ps;  /* of a credit frame: transmission and delay */
 	weft_time refresh_ps; /* one is sent at least that often; WEFT_TIME_NEVER: only when due */

@@ -4,10 +4,9 @@
 
 /*
  * When the credits of a link's transmitter became available. A poll loop reads a credit frame after
- * its due arrival, perhaps together with later ones. A frame that leaves with these credits may
- * begin when they were due, and not before (pacer.h): for each VC the last grants are kept with
- * their times. If more come than are kept, a grant counts as due with the next one: late, never
- * early. One thread.
+ * its due arrival, perhaps together with later ones. A frame that uses these credits may start when
+ * they were due, not earlier (pacer.h). The last grants of each VC are kept with their times. If
+ * there are too many, a grant takes the due time of the next one: late, never early. One thread.
  */
 
 #include <stdint.h>
@@ -58,7 +57,7 @@ static inline void credit_times_update(
 			credit_times_add(&times->vc[vc], tx[vc].limit, due);
 }
 
-/* When the credits of the frame that was taken last became available ('tx' counts it as sent); 0:
+/* When the credits of the last frame that was taken became available ('tx' counts it as sent); 0:
  * long ago. */
 static inline weft_time credit_times_of(struct credit_times *times, unsigned vc, uint32_t sent)
 {

@@ -3,21 +3,20 @@
 #pragma once
 
 /*
- * The transmitter of a link on the real clock: when each transmission begins, and when the wire is
+ * The transmitter of a link on the real clock: when each transmission starts, and when the wire is
  * free again.
  *
- * A frame is ready when an ideal device could have sent it: it is there, it has credits. A poll
- * loop looks only from time to time, so the time of the loop is later. A transmission begins as
- * soon as the frame is ready and the wire is free, which may be before the loop's time: the loop
- * catches up. It never begins earlier than that, so an idle wire saves up nothing, and no window of
- * time carries more than the rate. Catching up is bounded: what should have begun more than
- * 'catch_up_ps' ago begins that long ago, and the difference is counted as the transmitter's
- * lateness.
+ * A frame is ready when an ideal device could have sent it: it is there and has credits. A poll
+ * loop polls only from time to time, so its time is later. A transmission starts as soon as the
+ * frame is ready and the wire is free. This may be before the loop's time: the loop catches up. It
+ * never starts earlier, so unused time of the wire is lost, and no interval carries more than
+ * the rate. Catching up is bounded: a transmission that should have started more than 'catch_up_ps'
+ * ago starts that long ago, and the difference counts as the transmitter's lateness.
  *
- * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once, when what
- * a loop elsewhere sends may still be on its way here though it was ready before. They take their
- * time from the wire, but do not end the catching up: a frame that was ready before them and meets
- * them begins as if they were not there, and the next one begins later instead.
+ * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once. Frames of
+ * other loops that were ready earlier may arrive only later. The loop's own frames therefore use
+ * time on the wire, but do not end catching up: a frame that was ready before them starts as if
+ * they were not there, and the next one starts later instead.
  */
 
 #include <stdbool.h>
@@ -28,11 +27,11 @@
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */
 	weft_time catch_up_ps;
-	weft_time free_at; /* end of the last transmission, but of the loop's own since then: */
-	weft_time own_from, own_until; /* the first begins, the last ends */
-	weft_time owed_ps;             /* the time they take; 0: none */
-	/* Transmissions that the bound has moved, by how much in total, and the longest. One
-	 * writer, any reader. */
+	weft_time free_at; /* end of the last transmission, without the loop's own since then: */
+	weft_time own_from, own_until; /* start of the first, end of the last */
+	weft_time owed_ps;             /* the time that they take; 0: none */
+	/* Transmissions that the bound moved, the total delay, and the longest. One writer, any
+	 * reader. */
 	uint64_t moved;
 	weft_time moved_ps, moved_max_ps;
 };
@@ -42,13 +41,13 @@ static inline void pacer_init(struct pacer *pacer, uint64_t rate_bps, weft_time 
 	*pacer = (struct pacer){.ps_per_byte = ps_per_byte(rate_bps), .catch_up_ps = catch_up_ps};
 }
 
-/* True if a transmission may begin by 'now'. */
+/* True if a transmission may start by 'now'. */
 static inline bool pacer_ready(const struct pacer *pacer, weft_time now)
 {
 	return pacer->free_at <= now;
 }
 
-/* When the transmission of a frame begins that was ready at 'ready'; 'now' is the loop's time.
+/* Start of the transmission of a frame that was ready at 'ready'; 'now' is the loop's time.
  * pacer_send() must follow. */
 static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_time now)
 {
@@ -64,8 +63,8 @@ static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_t
 	return begin + late;
 }
 
-/* Sends 'bytes' (the caller adds FRAME_WIRE_OVERHEAD) from 'begin' on, which pacer_begin() has
- * returned; returns when the last bit leaves. */
+/* Sends 'bytes' (the caller adds FRAME_WIRE_OVERHEAD) from 'begin' on, as returned by
+ * pacer_begin(). Returns when the last bit leaves. */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_t bytes)
 {
 	weft_time end = begin + bytes * pacer->ps_per_byte;
@@ -78,7 +77,8 @@ static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_
 	return end;
 }
 
-/* When a frame of the loop's own begins that was ready at 'ready'; sends it. */
+/* Sends a frame of the loop's own, which was ready at 'ready'. Returns when its transmission
+ * starts. */
 static inline weft_time pacer_send_own(
 	struct pacer *pacer, weft_time ready, weft_time now, uint32_t bytes)
 {

@@ -9,13 +9,12 @@
  *
  * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
  * Total latency: from the generation of a message to the arrival of the last of its frames, one
- * sample per message. Both are recorded for the arrival as the loop observed it, and for the due
- * arrival: what the fabric alone would have taken. 'waited' has the time that frames waited for
- * earlier ones after that (order_wait.h). Frames for a TAP edge have a network latency of their
- * own. A source on another machine has another clock: its stamps are converted by what is known of
- * that clock when the frame arrives (clock_offset.h), and the greatest bound of the error is kept.
- * Before anything is known of it, its frames are counted and contribute no sample. Nothing that
- * arrives before 'measure_from' is recorded.
+ * sample per message. Both are recorded for the arrival that the loop observed, and for the due
+ * arrival (the fabric alone). 'waited' has the time that frames then waited for earlier ones
+ * (order_wait.h). Frames for a TAP edge have their own network latency. Stamps from a source on
+ * another machine are converted with what is known of its clock when the frame arrives
+ * (clock_offset.h), and the maximum error bound is kept. While nothing is known of that clock, its
+ * frames are counted but give no sample. Nothing that arrives before 'measure_from' is recorded.
  *
  * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h).
  */
@@ -69,7 +68,7 @@ struct measure_sink {
 	struct order_wait waited;
 	uint64_t frames, messages, bytes;
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
-	/* Frames in network_ns that came late by at most a tenth of their network_due_ns. */
+	/* Frames in network_ns that were late by at most a tenth of their network_due_ns. */
 	uint64_t within_tenth;
 	struct measure_clocks clocks;            /* from measure_from on */
 	uint64_t lost, duplicated, out_of_order; /* frames; 0 if delivery keeps its guarantees */

@@ -73,7 +73,7 @@ struct nic_delivery {
 	uint32_t injected_ns;           /* sender's clock when this frame left, modulo 2^32 ns */
 	weft_time arrived, arrived_due; /* before the others if it waited for earlier frames */
 	weft_time now;
-	weft_time due_ps; /* when its arrival was due, or that of the frame it waited for */
+	weft_time due_ps; /* due arrival, of it or of the frame that it waited for */
 };
 
 struct nic_outcome {
@@ -171,10 +171,10 @@ bool nic_poll(struct nic *nic, weft_time now);
  * transit that nic_receive() kept: it is the caller's again, and its frame is sent as is except for
  * the described mutable bytes (frame_update_mutable()). Send in this order.
  *
- * packet->arrived_ps tells since when an ideal interface could have sent the frame: of a packet in
- * transit, when it was ready to go on; of the first frames of a message that was queued at 'now',
- * its generation; of data that has waited longer, NIC_HAS_WAITED: the driver knows for what; else
- * 'now', and the driver may know better. */
+ * packet->arrived_ps is when an ideal interface could have sent the frame. For a packet in transit:
+ * when it was ready to continue. For the first frames of a message that was queued at 'now': its
+ * generation. For data that has waited longer: NIC_HAS_WAITED, and the driver knows the reason.
+ * Otherwise 'now', and the driver may know better. */
 #define NIC_HAS_WAITED 0
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
@@ -229,8 +229,8 @@ bool nic_is_silent(const struct nic *nic, uint16_t destination);
 bool nic_busy(const struct nic *nic);
 /* True if the link is up. */
 bool nic_link_up(const struct nic *nic);
-/* The VCs that have had something to send and no credits since then, or longer; a set, 0 while the
- * link is down. */
+/* The set of VCs that have had something to send and no credits since '*since' or longer; 0 while
+ * the link is down. */
 uint32_t nic_stalled(const struct nic *nic, weft_time *since);
 
 /* True if it is paused and nothing is in transit. */
@@ -240,7 +240,7 @@ bool nic_is_paused(const struct nic *nic);
 bool nic_has_routes(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
-/* Bytes on the wire of frames that have arrived and wait for earlier ones. */
+/* Bytes on the wire of frames that have arrived and are waiting for earlier ones. */
 uint64_t nic_held_wire_bytes(const struct nic *nic);
 /* Of congestion management: [SOURCE_CONTROL_COUNTER_COUNT], zeros without it. */
 void nic_control_counters(const struct nic *nic, uint64_t *count);

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Whether a command would write over what it reads. */
+/* Prevents commands from overwriting a file that they read. */
 
 #include <stdbool.h>
 
 #include "fault.h"
 
-/* Both are there and are one regular file, whatever their names. */
+/* True if both names refer to the same existing regular file. */
 bool same_file(const char *a, const char *b);
 
 /* -EINVAL and fault if the output is the input; either may be NULL, "-" or no file. */

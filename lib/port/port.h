@@ -57,12 +57,12 @@ struct port {
 	port_losses_fn *losses;  /* NULL: an ethdev, or a link that loses nothing */
 	void *ctx;               /* for the kind of port */
 	struct capture *capture; /* NULL: not captured. Set and cleared by capture.c (atomic) */
-	/* Of what is received, if it has due times; the owner's, which outlives the port. NULL: not
-	 * measured. */
+	/* Lateness of received frames, if they have due times. It belongs to the owner and outlives
+	 * the port. NULL: not measured. */
 	struct lateness *late;
 	uint8_t cut;     /* port_cut_reason (atomic) */
 	bool stamped;    /* received frames have their due arrival (port_rx_fn) */
-	bool timed;      /* frames to be sent have theirs (atomic) */
+	bool timed;      /* frames to be sent have one (atomic) */
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[64];  /* "s0:1" */
@@ -73,7 +73,7 @@ static inline struct weft_packet *mbuf_packet(struct rte_mbuf *mbuf)
 	return (struct weft_packet *)rte_mbuf_to_priv(mbuf);
 }
 
-/* When a frame that the port has received was due. */
+/* The due arrival of a frame that the port received. */
 static inline weft_time port_due(const struct port *port, struct rte_mbuf *mbuf, weft_time now)
 {
 	return port->stamped ? mbuf_packet(mbuf)->arrived_ps : now;
@@ -84,8 +84,8 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 	return (struct rte_mbuf *)((char *)packet - sizeof(struct rte_mbuf));
 }
 
-/* Counts how late received frames are, which were due at arrived_ps, not after 'now'. The link's
- * own frames do not count: where a late credit frame matters, it makes data late. */
+/* Counts the lateness of received frames, which were due at arrived_ps, not after 'now'. The link's
+ * own frames do not count: if a late credit frame matters, it makes data late. */
 void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
@@ -153,7 +153,7 @@ static inline uint16_t port_tx(
 	return count;
 }
 
-/* Arrivals of port_note_lateness(), and the sum of their lateness; any thread. */
+/* Arrivals counted by port_note_lateness(), and the sum of their lateness; any thread. */
 static inline uint64_t port_arrivals(const struct port *port)
 {
 	return port->late != NULL ? __atomic_load_n(&port->late->arrivals, __ATOMIC_RELAXED) : 0;

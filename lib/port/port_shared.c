@@ -38,7 +38,7 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A neighbour that broke may say any time: one further ahead than loops differ is none. */
+/* A broken neighbour may write any time: one that is further ahead than loops differ is ignored. */
 #define AHEAD_MAX_PS PS_PER_S
 
 static bool has_due(const struct shared_ring_record *record, weft_time now)
@@ -46,7 +46,7 @@ static bool has_due(const struct shared_ring_record *record, weft_time now)
 	return record->due != 0 && record->due <= now + AHEAD_MAX_PS;
 }
 
-/* The first ones of the records that are due by 'now'. */
+/* The leading records that are due by 'now'. */
 static uint16_t count_due(const struct shared_ring_record *record, uint16_t found, weft_time now)
 {
 	uint16_t due = 0;
@@ -56,7 +56,7 @@ static uint16_t count_due(const struct shared_ring_record *record, uint16_t foun
 	return due;
 }
 
-/* Untimed frames are due now, and their lateness is not known. */
+/* Untimed frames are due now; their lateness is unknown. */
 static void stamp(struct port *port, struct rte_mbuf **mbufs,
 	const struct shared_ring_record *record, uint16_t count, weft_time now)
 {

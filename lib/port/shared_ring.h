@@ -31,7 +31,7 @@
 
 #define SHARED_RING_ALIGN 16u
 #define SHARED_RING_HEAD  16u /* bytes of a record before the frame */
-#define SHARED_RING_DUE   8u  /* of these before the due arrival */
+#define SHARED_RING_DUE   8u  /* of these, bytes before the due arrival */
 
 /* Positions of one ring, in the shared memory. Two cache lines each: processors fetch pairs. */
 struct shared_ring_marks {
@@ -93,8 +93,8 @@ static inline bool shared_ring_has_room(struct shared_ring_tx *tx, uint64_t byte
 	return tx->written + bytes - read <= tx->ring.size;
 }
 
-/* Room for the bytes of the next frame, which is due then (0: not timed); NULL: there is none. The
- * reader does not see it before shared_ring_publish(). */
+/* Space for the bytes of the next frame, which is due at 'due' (0: not timed); NULL: the ring is
+ * full. The reader does not see it before shared_ring_publish(). */
 static inline uint8_t *shared_ring_reserve(
 	struct shared_ring_tx *tx, uint32_t length, weft_time due)
 {

@@ -23,9 +23,9 @@
 #define EAGER_NAME  "OMPI_MCA_btl_vader_eager_limit"
 #define EAGER_BYTES "65536"
 
-/* After so many tests in vain, some 100 us, a rank sleeps before each further one. On a busy
- * machine it gets a core back much sooner than after it has yielded. Open MPI yields in each test
- * if it knows of fewer cores than ranks, unless YIELD_NAME is 0. */
+/* After this many unsuccessful tests, some 100 us, a rank sleeps before each further one. On a busy
+ * machine it gets a core back much sooner than after yielding. Open MPI yields in each test if it
+ * sees fewer cores than ranks, unless YIELD_NAME is 0. */
 #define TESTS_AWAKE 1000u
 #define NAP_NS      10000
 #define YIELD_NAME  "OMPI_MCA_mpi_yield_when_idle"

@@ -39,8 +39,8 @@ enum route_granularity {
  * buffer). */
 enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };
 
-/* The choice between equally good paths of grids: drawn for each pair of switches or hosts, and for
- * each dimension, or by the numbers of the ports, the same for all pairs. */
+/* The choice among equally good paths of grids: drawn for each pair of switches or hosts and for
+ * each dimension, or in the order of port numbers, the same for all pairs. */
 enum route_ties { ROUTE_TIES_SEED, ROUTE_TIES_PORT };
 
 struct route_options {

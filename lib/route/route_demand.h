@@ -3,13 +3,12 @@
 #pragma once
 
 /*
- * Routes on demand: a route_set that makes the routes of a pair when they are asked for the first
- * time, and keeps them. Time and memory follow the pairs that talk, not all pairs: 11,664 hosts
- * have 136 million.
+ * Routes on demand: a route_set that computes the routes of a pair on first use, and keeps them.
+ * Time and memory depend on the pairs that talk, not on all pairs: 11,664 hosts have 136 million.
  *
- * Any thread may ask at any time. A pair that is known costs no lock: each row of hosts with the
- * same routes has a hash table of destinations that only grows, and entries never move. A new pair
- * takes the lock of the set, and memory from time to time.
+ * Any thread may read at any time. A known pair takes no lock: each row of hosts with the same
+ * routes has a hash table of destinations that only grows, and entries never move. A new pair takes
+ * the lock of the set, and memory from time to time.
  */
 
 #include <stdint.h>
@@ -18,20 +17,20 @@
 
 struct route_demand;
 
-/* For the set that 'maker' fills. Takes over maker, options and graph, which were allocated for it,
- * unless it returns NULL with errno ENOMEM. */
+/* For the set that 'maker' fills. Takes ownership of maker, options and graph, which were allocated
+ * for it, unless it returns NULL with errno ENOMEM. */
 struct route_demand *route_demand_create(struct route_set *set, struct route_maker *maker,
 	struct route_graph *graph, struct route_options *options);
 void route_demand_destroy(struct route_demand *demand);
 
 /* The entry of two different hosts: a count byte, and for each route a length byte and its
- * elements. NULL: no memory; then route_demand_failed() is true from now on. */
+ * elements. NULL: no memory; route_demand_failed() is true from then on. */
 const uint8_t *route_demand_entry(
 	struct route_demand *demand, uint32_t source, uint32_t destination);
 bool route_demand_failed(const struct route_demand *demand);
 
-/* Appends a route to the entry that is being made; for route_set_add(). -EINVAL if it is another
- * pair's; -ENOSPC. */
+/* Appends a route to the entry under construction; for route_set_add(). -EINVAL if it belongs to
+ * another pair; -ENOSPC. */
 int route_demand_add(struct route_demand *demand, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);
 

@@ -53,11 +53,11 @@ uint32_t route_set_hosts(const struct route_set *set);
 void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule);
 const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 
-/* Routes on demand from now on; the set is empty, and becomes the owner. */
+/* From now on the routes are made on demand. The set is empty, and becomes the owner. */
 struct route_demand;
 void route_set_use_demand(struct route_set *set, struct route_demand *demand);
 bool route_set_is_on_demand(const struct route_set *set);
-/* True if there was no memory for the routes of a pair, which therefore seemed to have none. */
+/* True if memory ran out for the routes of a pair, which therefore seemed to have none. */
 bool route_set_failed(const struct route_set *set);
 
 /* Adds a copy of a route to those of the pair. -EINVAL: hosts out of range or equal, length 0 or
@@ -65,8 +65,8 @@ bool route_set_failed(const struct route_set *set);
 int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);
 
-/* The routes of the pair, for those who need several of them; NULL if there is none. The set owns
- * the bytes: the number of routes, and for each its length and its elements. */
+/* The routes of the pair, for callers that need several of them; NULL if there is none. The set
+ * owns the bytes: the number of routes, and for each its length and its elements. */
 const uint8_t *route_set_pair(const struct route_set *set, uint32_t source, uint32_t destination);
 
 static inline unsigned route_pair_count(const uint8_t *pair)
@@ -92,7 +92,7 @@ unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t 
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
 
-/* Adds to sum[source], for every host, the lengths of its first routes to all others. Makes no
+/* Adds to sum[source], for every host, the lengths of its first routes to all others. Computes no
  * routes. */
 void route_set_add_lengths(const struct route_set *set, uint64_t *sum);
 

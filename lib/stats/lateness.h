@@ -3,13 +3,13 @@
 #pragma once
 
 /*
- * Lateness of the arrivals at one end of a link: the time between the instant at which a frame was
- * due and the one at which the loop took it. Never negative: a link hands out no frame early.
+ * Lateness of the arrivals at one end of a link: the time from a frame's due arrival until the loop
+ * took the frame. Never negative: a link delivers no frame early.
  *
- * Two counters run for ever. While 'total' is set, arrivals also count in steps of the end, four
- * for each power of two and 16 ns below 128 ns, and in the full histogram that all ends of a loop
- * share: an end has few cache lines, and the total is exact to 1.6 %. One writer, the loop; others
- * may read at any time and see a sample late.
+ * Two counters always run. While 'total' is set, arrivals also count in the coarse histogram of the
+ * end (four steps per power of two, 16 ns steps below 128 ns) and in the full histogram that all
+ * ends of a loop share. An end thus has few cache lines, and the total is exact to 1.6 %. One
+ * writer, the loop; others may read at any time and see a sample late.
  */
 
 #include <stddef.h>
@@ -33,13 +33,13 @@ struct lateness_summary {
 	uint64_t arrivals, p50_ns, p99_ns, max_ns;
 };
 
-/* Starts measuring anew into the loop's histogram; NULL ends it. 'late' may be NULL. */
+/* Restarts measuring into the loop's histogram; NULL ends it. 'late' may be NULL. */
 void lateness_measure(struct lateness *late, struct histogram *total);
 /* 'late' may be NULL. */
 struct lateness_summary lateness_summary(const struct lateness *late);
 
-/* The share of the values that are at most 'value', in ppm and rounded down: a step that 'value'
- * divides counts as above it. 0 when empty. */
+/* The share of the values that are at most 'value', in ppm, rounded down: a step that contains
+ * 'value' counts as above it. 0 when empty. */
 uint32_t lateness_within_ppm(const struct histogram *total, uint64_t value);
 
 /* A burst of arrivals. */

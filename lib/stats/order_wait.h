@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * The price of restoring the order: frames that arrive before earlier ones of their source wait at
- * the destination until those have come. Latencies are counted to the arrival; this holds, for the
- * frames that waited, what they were to the arrival and what they were to the release, so the
- * latencies of all frames to their release follow. Frames that need not wait cost nothing here.
+ * The cost of restoring the order: frames that arrive before earlier ones of their source wait at
+ * the destination until those have arrived. Latencies are measured to the arrival. For the frames
+ * that waited, this keeps the latency to the arrival and to the release, from which the latencies
+ * of all frames to their release follow. Frames that need not wait cost nothing here.
  *
  * A message arrives with the last of its frames, whichever that is. It is released with its tail.
  */
@@ -14,7 +14,8 @@
 #include "histogram.h"
 
 struct order_wait {
-	/* Of those that waited: in the fabric's histograms, and what replaces it at release. */
+	/* Of the frames that waited: the latency in the fabric's histograms, and its replacement at
+	 * release. */
 	struct histogram network_arrived_ns, network_released_ns;
 	struct histogram total_arrived_ns, total_released_ns;
 	struct histogram waited_ns; /* of released frames */
@@ -24,7 +25,7 @@ struct order_wait {
 void order_wait_merge(struct order_wait *into, const struct order_wait *from);
 void order_wait_reset(struct order_wait *wait);
 
-/* Latencies to the release: all of 'all', with those to the arrival of what waited replaced. The
- * maximum is that of 'all' if a frame that took so long still waits. */
+/* Latencies to the release: 'all', in which 'released' replaces 'arrived' for the frames that
+ * waited. The maximum remains that of 'all' if a frame with that latency is still waiting. */
 void order_wait_release(const struct histogram *all, const struct histogram *arrived,
 	const struct histogram *released, struct histogram *out);

@@ -11,7 +11,7 @@
 #define P_NO       0.0001
 #define P_YES      0.05
 
-/* The means of parts of a series, and what is known of their spread. */
+/* The means of parts of a series, and estimates of their spread. */
 struct parts {
 	double value[STEADINESS_PARTS];
 	double mean;               /* sum of all sums by sum of all weights */
@@ -33,7 +33,7 @@ unsigned mser5(const double *value, unsigned count)
 	unsigned groups = count / MSER_GROUP, best = 0;
 	double sum = 0, squares = 0, least = INFINITY;
 
-	/* From the end, because each cut adds one group to the ones after it. */
+	/* Backwards, because each cut adds one group to the ones after it. */
 	for (unsigned i = groups; i-- > 0;) {
 		double mean = add(value, i * MSER_GROUP, (i + 1) * MSER_GROUP) / MSER_GROUP;
 		double left = groups - i, spread;
@@ -41,7 +41,7 @@ unsigned mser5(const double *value, unsigned count)
 		sum += mean;
 		squares += mean * mean;
 		spread = fmax(0, squares - sum * sum / left) / (left * left);
-		/* The last few are equal by chance. */
+		/* The last few may be equal by chance. */
 		if (left >= MSER_GROUP && spread <= least) {
 			least = spread;
 			best = i;
@@ -61,7 +61,7 @@ static double inflation(const double *rest, double squares)
 	return sqrt((1 + r) / (1 - r));
 }
 
-/* Standard error of a mean of STEADINESS_PARTS values whose distances from it these are. */
+/* Standard error of a mean of STEADINESS_PARTS values with these deviations from it. */
 static double error_of(const double *rest, unsigned degrees)
 {
 	double squares = 0;
@@ -101,7 +101,7 @@ static bool divide(const double *sum, const double *weight, unsigned count, stru
 	return true;
 }
 
-/* Probability of a value so far above 0, on one side. */
+/* Probability of a value this far above 0, one-sided. */
 static double chance_of(double above, double error, unsigned degrees)
 {
 	if (above <= 0)
@@ -138,7 +138,7 @@ static unsigned values_of(const double *sum, const double *weight, unsigned coun
 	return values;
 }
 
-/* The batch at which so many with weight have passed. */
+/* The batch after which this many with weight have passed. */
 static unsigned place_of(const double *weight, unsigned count, unsigned values)
 {
 	unsigned at = 0;
@@ -201,7 +201,7 @@ struct steadiness growth_of(const double *more, const double *generated, unsigne
 	if (count < 2 * STEADINESS_PARTS || !divide(more, generated, count, &parts) ||
 		!divide(more + half, generated + half, count - half, &late))
 		return unknown(0, 0);
-	/* A backlog may grow faster and faster; one that grows in the first half alone fills the
+	/* A backlog may grow faster and faster. One that grows only in the first half fills the
 	 * fabric. */
 	if (late.mean > STEADINESS_GROWTH && (grows(&parts, 1, P_NO) || grows(&late, 1, P_NO)))
 		return (struct steadiness){VERDICT_YES, 0, parts.mean};

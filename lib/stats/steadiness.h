@@ -4,18 +4,17 @@
 
 /*
  * Whether a measured quantity is steady, and whether a backlog grows, from the batches of a run.
- * Batches follow each other in time and are of equal length. Each has a sum and a weight, and its
- * value is sum / weight: the sum of latencies and the number of messages, for example. Batches
+ * Batches follow each other in time and have equal length. Each has a sum and a weight, and its
+ * value is sum / weight: for example, the sum of latencies and the number of messages. Batches
  * without weight have no value.
  *
- * The start of a series is cut by MSER-5 (White, Cobb and Spratt, "A comparison of five
- * steady-state truncation heuristics for simulation", WSC 2000). What is left becomes
- * STEADINESS_PARTS parts, whose means are tested for a trend by linear regression. Where
- * neighbouring parts are correlated, the standard error is larger by sqrt((1 + r) / (1 - r)), r
- * their correlation.
+ * MSER-5 removes the start of a series (White, Cobb and Spratt, "A comparison of five steady-state
+ * truncation heuristics for simulation", WSC 2000). The rest becomes STEADINESS_PARTS parts, whose
+ * means are tested for a trend by linear regression. If neighbouring parts are correlated, the
+ * standard error is larger by sqrt((1 + r) / (1 - r)), r their correlation.
  *
- * Every answer has three states. 'No' needs p < 0.0001 and 'yes' p < 0.05, so an answer that is
- * given rarely changes in a longer run.
+ * Every answer has three states. 'No' needs p < 0.0001 and 'yes' p < 0.05, so a definite answer
+ * rarely changes in a longer run.
  */
 
 #define STEADINESS_PARTS   16u
@@ -30,7 +29,7 @@ enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_UNKNOWN };
 
 struct steadiness {
 	enum verdict verdict;
-	/* Of VERDICT_UNKNOWN: the length that is likely to give an answer, in lengths of the
+	/* For VERDICT_UNKNOWN: the length that is likely to give an answer, in lengths of the
 	 * series, from 2 to STEADINESS_NEEDED_MAX. */
 	double needed;
 	double value; /* the change, or the growth, as a share */
@@ -38,14 +37,14 @@ struct steadiness {
 
 #define STEADINESS_NEEDED_MAX 1000.0
 
-/* Number of leading values to leave out, a multiple of 5 values; 'count' if that is more than half
- * of them: the series is too short to tell. */
+/* Number of leading values to discard, a multiple of 5; 'count' if more than half of them would
+ * have to go: the series is too short to tell. */
 unsigned mser5(const double *value, unsigned count);
 
 /* Whether sum / weight is steady. */
 struct steadiness steadiness_of(const double *sum, const double *weight, unsigned count);
 
-/* Whether 'more' grows by over STEADINESS_GROWTH of 'generated': YES means that it does. */
+/* Whether 'more' grows by over STEADINESS_GROWTH of 'generated': YES means growth. */
 struct steadiness growth_of(const double *more, const double *generated, unsigned count);
 
 /* Mean of sum / weight and the half width of its 95 % confidence interval, from the means of parts.

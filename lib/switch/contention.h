@@ -13,9 +13,9 @@
  * in the packet's extension, whose check is put right; otherwise it is in packet->latency_ns, which
  * the source has set to 0. Flows are always in the extension.
  *
- * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', where
- * only they know when a transmission begins; the switch calls the rest. A switch without it pays
- * nothing for a packet: departures share the branch of congestion control.
+ * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', because
+ * only they know when a transmission starts there; the switch calls the rest. A switch without it
+ * has no cost per packet: departures share the branch of congestion control.
  */
 
 #include <stdbool.h>

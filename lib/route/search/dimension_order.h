@@ -7,11 +7,11 @@
  * in dimension 1, and so on, in each ring the shorter way around, or the other way if the shorter
  * one is broken. dor.c has the proof that such paths cannot deadlock; msp.c joins several of them.
  *
- * In rings of even size both ways to the opposite switch are equally long. A parity chooses: that
- * of the pair, the position in the ring where its path starts, and a bit for each dimension. So
- * every ring gets half of them in each direction. The bits are drawn with the seed, or
- * (ROUTE_TIES_PORT) 1 in every other dimension: with equal bits, or the opposite ones, the patterns
- * of bits (transpose, shuffle) put more load on some links.
+ * In rings of even size both paths to the opposite switch are equally long. A parity chooses: the
+ * parity of the pair, of the position in the ring where its path starts, and of a bit for each
+ * dimension. Every ring thus gets half of them in each direction. The bits are drawn with the seed,
+ * or (ROUTE_TIES_PORT) 1 in every other dimension: with equal or inverted bits, the bit patterns
+ * (transpose, shuffle) put more load on some links.
  *
  * Constant once made; any thread may read it.
  */
@@ -40,7 +40,7 @@ static inline unsigned dimension_order_parity(
 	return (unsigned)order->rank[source] + order->rank[destination];
 }
 
-/* Hosts of one row have the same paths to all others; below twice the number of switches. */
+/* Hosts of one row have the same paths to all others. Below twice the number of switches. */
 static inline uint32_t dimension_order_row(const struct dimension_order *order, uint32_t host)
 {
 	return 2 * order->grid.graph->host_switch[host] + order->rank[host];

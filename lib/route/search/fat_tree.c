@@ -154,8 +154,8 @@ err:
 	return route_graph_no_memory(graph, fault);
 }
 
-/* The ways of a switch that begin upwards, or those that begin downwards; the switches there are
- * complete. False: lengths differ, or are above 'most'. */
+/* The paths of a switch that start upwards, or those that start downwards; the switches there are
+ * complete. False: lengths differ, or exceed 'most'. */
 static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned most)
 {
 	const struct route_graph *graph = tree->graph;

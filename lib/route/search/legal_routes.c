@@ -146,7 +146,7 @@ static void destroy(struct route_maker *maker)
 	free(pairs);
 }
 
-/* Every switch with hosts has a way that fits into a frame. */
+/* Every switch with hosts has a path that fits into a frame. */
 static bool reached_by_all(const struct route_graph *graph, const struct legal_search *search)
 {
 	for (uint32_t at = 0; at < graph->switches; at++)

@@ -20,8 +20,8 @@ int legal_routes_fill(const struct route_graph *graph, const bool *up,
 int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
 	const struct route_options *options, struct route_set *set, struct fault *fault);
 
-/* Routes pair by pair (route_algorithm.pairs) for the labels that 'label' makes, or without labels
- * for NULL. Only for sets with routes on demand; not complete in large networks in which the
- * searches to all switches would need much memory. */
+/* Routes pair by pair (route_algorithm.pairs) with the labels from 'label' (NULL: no labels). Only
+ * for sets with routes on demand. Not complete in large networks, where the searches to all
+ * switches would need too much memory. */
 int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
 	const struct route_options *options, struct route_maker **maker, struct fault *fault);

@@ -30,7 +30,7 @@ struct legal_search *legal_search_create(const struct route_graph *graph, const 
 /* The same with in-transit buffers: an up arc may follow a down arc at a switch that has hosts,
  * because one of them absorbs the message there. */
 struct legal_search *legal_search_create_itb(const struct route_graph *graph, const bool *up);
-/* The results of the last search alone, in less memory; any thread may read it. NULL with errno
+/* A copy of the results of the last search, in less memory; any thread may read it. NULL with errno
  * ENOMEM. */
 struct legal_search *legal_search_copy(const struct legal_search *search);
 size_t legal_search_copy_bytes(const struct route_graph *graph);
