@@ -35,7 +35,7 @@ static uint64_t largest_message(const struct run_config *run)
 	return most;
 }
 
-/* Source routes have many lengths: as if each frame filled its last block. */
+/* Source routes have many lengths: assume that each frame fills its last block. */
 static uint32_t frame_bytes(const struct run_config *run)
 {
 	uint64_t payload = largest_message(run);
@@ -46,7 +46,7 @@ static uint32_t frame_bytes(const struct run_config *run)
 						       : bytes;
 }
 
-/* Of the fastest output of a switch: a frame leaves its buffer in no less. */
+/* Time of a frame on a switch's fastest output: it leaves its buffer no faster. */
 static weft_time output_ps(const struct topology *topology, struct topology_port input,
 	uint64_t ps_a_byte, uint32_t wire)
 {
@@ -152,7 +152,7 @@ static bool is_alike(const struct kind *a, const struct kind *b)
 	       a->loop.free_ps == b->loop.free_ps && a->loop.return_ps == b->loop.return_ps;
 }
 
-/* Judges each kind once, when its first link comes. */
+/* Checks each kind once, at its first link. */
 static void add_way(const struct run_config *run, const struct topology *topology,
 	struct topology_port from, struct topology_port to, const struct topology_link *link,
 	struct kinds *kinds)
@@ -175,7 +175,7 @@ static void add_way(const struct run_config *run, const struct topology *topolog
 	kinds->at[kinds->count++] = way;
 }
 
-/* Kinds with one bound are one line. */
+/* Kinds with the same bound share a line. */
 static void join_kinds(struct kinds *kinds, uint32_t into)
 {
 	for (uint32_t i = into + 1; i < kinds->count; i++) {
@@ -254,7 +254,7 @@ static struct pair farthest(const struct topology *topology)
 	return most;
 }
 
-/* Acknowledgements are taken to come at once: if they wait, less gets through. */
+/* Assumes immediate acknowledgements: if they wait, the bound is lower. */
 static void tell_window(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {

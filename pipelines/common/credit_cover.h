@@ -3,10 +3,11 @@
 #pragma once
 
 /*
- * Credits and windows against round trips: links whose buffers, and pairs of hosts whose window
- * (nic.window), hold less than what the link carries until credits or acknowledgements are back.
- * Each is a line of text, "s0:1: 128 KiB cover 10.5 us of 100 Gbps; the round trip is 20.3 us: at
- * most 52 %". The bounds are for frames of nic.mtu, or of the largest message if that is shorter.
+ * Credits and windows compared with round trips: links whose buffers, and pairs of hosts whose
+ * window (nic.window), hold less than what the link carries until credits or acknowledgements are
+ * back. Each is a line of text, "s0:1: 128 KiB cover 10.5 us of 100 Gbps; the round trip is 20.3
+ * us: at most 52 %". The bounds are for frames of nic.mtu, or of the largest message if that is
+ * shorter.
  */
 
 #include "run_config.h"
@@ -16,8 +17,7 @@
 
 typedef void credit_cover_fn(void *ctx, const char *text);
 
-/* Calls 'tell' for what binds, with one line for links that are alike. None for wormhole
- * switches. */
+/* Calls 'tell' for each limit, with one line for similar links. None for wormhole switches. */
 void credit_cover_tell(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx);
 /* The same for one link, with this rate and delay. */
@@ -28,6 +28,7 @@ void credit_cover_link(const struct run_config *run, const struct topology *topo
  * error. */
 void credit_cover_warn(void *prefix, const char *text);
 
-/* Share of its rate that the link from a port may carry in one VC, at most, in ppm; for tests. */
+/* Upper bound on the share of its rate that the link from a port carries in one VC, in ppm; for
+ * tests. */
 uint32_t credit_cover_ppm(
 	const struct run_config *run, const struct topology *topology, struct topology_port from);

@@ -3,16 +3,16 @@
 
 /*
  * A buffer (switch, input, VC) is named by the channel that fills it. A head without credits waits
- * for room in the buffer behind its output. Room is what the buffer holds without the queues in it
- * that cannot move: so a queue is dead if its head finds no room even when all others have left.
- * The largest set of such queues is what is left when all have been taken out that can move. What
- * is under way, and credits that are not granted yet, only make room in buffers that are not full
- * of dead queues, so the search needs no regard to time: a circle found while everything else runs
- * on stays for ever. Following dead heads leads round a circle.
+ * for room in the buffer behind its output. Room is the buffer's size without its queues that
+ * cannot move, so a queue is dead if its head finds too little room even after all others have
+ * left. Removing the queues that can move, again and again, leaves the largest set of dead queues.
+ * Frames in flight, and credits that are not granted yet, only make room in buffers that are not
+ * full of dead queues. The search therefore does not depend on time: a cycle found while everything
+ * else continues stays for ever. Following dead heads leads around a cycle.
  *
- * Where credits are granted only when something leaves a buffer (deadlock_view.leaves), a buffer of
- * nothing but dead queues grants no more, even if it has room. That is known once nothing is under
- * way between it and its sender.
+ * If credits are granted only when something leaves a buffer (deadlock_view.leaves), a buffer of
+ * only dead queues grants no more, even if it has room. This is known once nothing is in flight
+ * between it and its sender.
  */
 
 #include "deadlock.h"
@@ -30,7 +30,7 @@ static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
 	return (at * SWITCH_PORTS_MAX + input) * FRAME_VCS_MAX + vc;
 }
 
-/* Adds a head that waits for a switch behind 'from'; hosts take what comes. */
+/* Adds a head that waits for a switch behind 'from'; hosts take every frame. */
 static int add_head(const struct deadlock_view *view, struct topology_port from, unsigned vc,
 	const struct credit_tx *tx, struct deadlock_head head, struct deadlock_heads *heads)
 {
@@ -197,7 +197,7 @@ static void begin_search(struct search *search)
 	}
 }
 
-/* Nothing leaves the buffer that the head waits for, and nothing is under way to it or back. */
+/* Nothing leaves the buffer that the head waits for, and nothing is in flight to it or back. */
 static bool is_quiet(const struct search *search, size_t at)
 {
 	size_t to = search->to[at];
@@ -217,8 +217,8 @@ static bool can_move(const struct search *search, size_t at)
 	       !is_quiet(search, at);
 }
 
-/* Takes out what can move, and what can move then, until nothing changes. A dead head of a switch;
- * 'count': none. */
+/* Removes heads that can move, until nothing changes. Returns a dead head of a switch; 'count':
+ * none. */
 static size_t find_dead(struct search *search)
 {
 	size_t dead;
@@ -261,7 +261,7 @@ static struct topology_port sender_of(const struct topology *topology, uint32_t 
 	return sender;
 }
 
-/* The circle that a dead head leads to: after as many steps as there are heads one is in it. */
+/* The cycle that a dead head leads to: after as many steps as there are heads, one is in it. */
 static unsigned list_circle(const struct search *search, size_t at, const struct topology *topology,
 	struct topology_port *cycle, unsigned room)
 {

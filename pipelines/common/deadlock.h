@@ -21,8 +21,8 @@ struct deadlock_view {
 	const struct topology *topology;
 	struct weft_switch *const *sw; /* by number; NULL: not here, counts as one that can send */
 	weft_time now;
-	/* Whether a packet is just leaving that input buffer of a switch, where credits are granted
-	 * only at the end of that; NULL: they are granted at any time. */
+	/* Whether a packet is just leaving that input buffer of a switch, if credits are granted
+	 * only when it has left; NULL: they are granted at any time. */
 	bool (*leaves)(const void *ctx, uint32_t at, unsigned input);
 	const void *ctx;
 };
@@ -32,15 +32,15 @@ struct deadlock_circle {
 	unsigned channels;                              /* 0: none was found; may be more */
 };
 
-/* The head of a queue that lacks credits. A buffer is a switch's, of an input and a VC, or stands
- * for a host. */
+/* The head of a queue that lacks credits. A buffer belongs to an input and a VC of a switch, or
+ * stands for a host. */
 struct deadlock_head {
-	uint32_t buffer;            /* that it is in */
-	uint32_t awaits;            /* that it waits for */
+	uint32_t buffer;            /* the buffer that it is in */
+	uint32_t awaits;            /* the buffer that it waits for */
 	uint32_t room;              /* blocks that its own buffer can hold; 0: a host */
-	uint32_t stored;            /* that it holds */
-	uint32_t queued;            /* of them, in its queue */
-	uint32_t needs;             /* of the head */
+	uint32_t stored;            /* blocks that its own buffer holds */
+	uint32_t queued;            /* of these, blocks in its queue */
+	uint32_t needs;             /* blocks of the head */
 	uint32_t received, granted; /* credit totals of its own buffer, */
 	uint32_t sent, limit;       /* and of the sender of the other one */
 	uint8_t output;             /* its own */
@@ -63,22 +63,22 @@ void deadlock_heads_free(struct deadlock_heads *heads);
 struct topology_port deadlock_input(uint32_t buffer);
 bool deadlock_is_host(const struct deadlock_head *head);
 
-/* Adds the heads in the switches that have lacked credits for 'age_ps', 0: all that lack some now.
- * Those that wait for a host, which takes what comes, are left out. 0 or -ENOMEM. */
+/* Adds the heads in the switches that have lacked credits for 'age_ps' (0: all that lack some now).
+ * Heads that wait for a host are left out, because a host takes every frame. 0 or -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
-/* Adds a host that has frames of 'needs' blocks or more in these VCs, a set, and no credits for any
- * of them, since then. 0 or -ENOMEM. */
+/* Adds a host that since 'since' has had frames of 'needs' blocks or more in the VCs of the set
+ * 'vcs', and no credits for any of them. 0 or -ENOMEM. */
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host,
 	const struct link_end *link, uint32_t vcs, uint32_t needs, weft_time since,
 	struct deadlock_heads *heads);
 
-/* Sorts the heads, marks the dead ones, and finds a circle in them: channels that wait for each
- * other and will never carry anything again, unless a watchdog discards. Returns their number, 0 if
- * there is none, or -ENOMEM; the first 'room' of them, by the ports that send into them. */
+/* Sorts the heads, marks the dead ones, and finds a cycle: channels that wait for each other and
+ * will never carry anything again, unless a watchdog discards. Returns their number (0: no cycle)
+ * or -ENOMEM, and the first 'room' of them, by the ports that send into them. */
 int deadlock_search(struct deadlock_heads *heads, const struct topology *topology,
 	struct topology_port *cycle, unsigned room);
 
-/* Puts the circle, if there is one, into a result. 0 or -ENOMEM. */
+/* Puts the cycle, if there is one, into a result. 0 or -ENOMEM. */
 int deadlock_result(const struct deadlock_circle *circle, const struct topology *topology,
 	struct run_result *result);

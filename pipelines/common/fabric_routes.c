@@ -57,7 +57,7 @@ static int refuse(const struct run_config *run, int result, struct fault *fault)
 	return result;
 }
 
-/* Adaptive switches choose from what the tables give them. */
+/* Adaptive switches choose among the entries of their tables. */
 static int check_alternatives(bool has_them, const struct run_config *run, struct fault *fault)
 {
 	char origin[RUN_ROUTING_ORIGIN];
@@ -86,7 +86,7 @@ const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
 	return routes->set != NULL ? route_set_vc_rule(routes->set) : NULL;
 }
 
-/* Some pair has several routes. On demand, hosts of one switch have as many. */
+/* Some pair has several routes. With routes on demand, hosts of one switch have the same number. */
 static bool set_has_choice(const struct route_set *set, const struct topology *topology)
 {
 	uint32_t hosts = route_set_hosts(set), last = UINT32_MAX;
@@ -114,7 +114,7 @@ static bool table_has_choice(const struct route_table *table)
 	return false;
 }
 
-/* Refuses a mechanism that has nothing to choose from in this network. */
+/* Refuses a mechanism that has no choice in this network. */
 static int check_choice(const struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {

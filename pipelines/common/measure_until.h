@@ -4,14 +4,14 @@
 
 /*
  * The end of a run that measures until a value is known well enough (measure.until), from the
- * batches of its window. Both questions are asked after each batch, and answered at a few counts of
- * batches, each a step longer than the last, so that a value is not looked at until it fits.
+ * batches of its window. Call both after each batch. They evaluate only at a few counts of batches,
+ * at growing intervals, because testing often enough would find a value that fits by chance.
  */
 
 #include "measure_window.h"
 
-/* Measuring, begun at the start of the traffic, has shown where the warm-up ends (MSER-5): it can
- * begin anew now. */
+/* The batches since the start of the traffic show where the warm-up ends (MSER-5), so measuring can
+ * restart now. */
 bool measure_is_warm(const struct measure_window *window);
 /* The 95 % confidence interval of the value is narrow enough, and latency is steady. */
 bool measure_until_reached(const struct measure_window *window);

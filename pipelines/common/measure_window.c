@@ -12,7 +12,7 @@
 #include "fecn.h"
 #include "measure_entries.h"
 
-#define BATCH_FIRST_PS PS_PER_US /* where the length of the measuring is not known */
+#define BATCH_FIRST_PS PS_PER_US /* if the length of the measured time is not known */
 
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps)
@@ -120,7 +120,7 @@ static void add_batch(struct run_batch *into, const struct run_batch *batch)
 	into->latency_sum_ns += batch->latency_sum_ns;
 }
 
-/* Makes one of each two. */
+/* Merges pairs of batches. */
 static void join_batches(struct measure_window *window)
 {
 	for (unsigned i = 0; i < STEADINESS_BATCHES; i++) {
@@ -147,7 +147,7 @@ static void take_batch(struct measure_entry *entry, struct run_batch *batch)
 	entry->batched = entry->now;
 }
 
-/* A loop that was late has one batch for several: those before it stay empty. */
+/* A late loop records one batch for several: those before it stay empty. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps)
 {
 	unsigned before = window->batches;

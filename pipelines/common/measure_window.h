@@ -25,12 +25,12 @@ struct measure_totals {
 	uint64_t wire_bytes;      /* delivered: all that counts as load on the hosts' links */
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t timed, latency_sum_ps; /* what was delivered with a known latency */
-	/* Delivery is the arrival; these are of frames that were released in order. */
+	/* Delivery means arrival; these count frames that were released in order. */
 	uint64_t released_wire_bytes, released_timed, released_latency_sum_ps;
-	/* Of wire_bytes and generated_wire_bytes: of programs, through TAP edges. */
+	/* The part of wire_bytes and generated_wire_bytes from programs, through TAP edges. */
 	uint64_t edge_wire_bytes, edge_generated_wire_bytes;
 	uint64_t absorbed;      /* frames, by hosts on the way */
-	uint64_t adapted, arns; /* by switches: packets sent another way, notifications */
+	uint64_t adapted, arns; /* by switches: packets sent on another path, notifications */
 	struct source_control_sums control; /* of all hosts */
 };
 
@@ -54,8 +54,8 @@ struct measure_entry {
 	weft_time start_ps;
 	weft_time first_ps; /* when its first message falls due, the engine's */
 	double capacity;    /* of the senders' links, as that of the window */
-	/* The engine writes 'now' before each call that begins or ends the measuring or a batch,
-	 * and once more before the result if it has changed. */
+	/* The engine writes 'now' before each call that starts or ends measuring or a batch, and
+	 * once more before the result if it has changed. */
 	struct measure_entry_totals now, from, batched, to;
 	struct run_batch batch[STEADINESS_BATCHES];
 	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
@@ -95,11 +95,11 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 /* A source of an entry, before it has handed out a message; 'from_ps': when the traffic began. */
 void measure_window_source(
 	struct measure_window *window, const struct traffic *source, weft_time from_ps);
-/* When the current batch ends. Batches are short at first if the length of the measuring is not
- * known; two become one when there are too many. */
+/* When the current batch ends. If the measured time is not known, batches are short at first; pairs
+ * of batches are merged when there are too many. */
 weft_time measure_window_batch_end(const struct measure_window *window);
-/* A batch ended, at this time or before. True if the second half of the measuring begins with it,
- * where its length is known. */
+/* A batch ended, at this time or before. True if the second half of the measured time starts with
+ * it, if its length is known. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps);
 /* Measuring ends. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);

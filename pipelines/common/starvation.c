@@ -9,10 +9,10 @@
 
 /* Turns of all hosts at one link. */
 #define TURNS 8
-/* In transit, more or less: a fluctuation. */
+/* A smaller difference in transit is a fluctuation. */
 #define TRANSIT_FEW 16
 
-/* Of the longest frame, or with wormhole switching of the longest message. */
+/* Bytes of the longest frame; with wormhole switching, of the longest message. */
 static uint64_t unit_bytes(const struct run_config *run)
 {
 	uint64_t bytes = 0;
@@ -28,8 +28,8 @@ static uint64_t unit_bytes(const struct run_config *run)
 	return bytes > 0 ? bytes : 1;
 }
 
-/* Of the slowest link: the time of a frame, or where a VC's buffer holds too few of them for the
- * link's delay, the time in which a credit comes back for each. */
+/* The time of a frame on the slowest link. If a VC's buffer holds too few frames for the link's
+ * delay, the time per returned credit. */
 static weft_time turn_ps(const struct topology *topology, const struct run_config *run)
 {
 	const uint64_t bytes = unit_bytes(run);
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 	return x->output < y->output ? -1 : x->output > y->output;
 }
 
-/* Of several that are one, what is worst. */
+/* Merges entries of the same host or queue; the worst values win. */
 static void merge(struct deadlock_heads *kept)
 {
 	size_t count = 0;
@@ -94,7 +94,7 @@ int starvation_keep(
 	for (size_t i = 0, next; i < seen->count; i = next) {
 		struct deadlock_head head = seen->head[i];
 
-		/* A host may go on in any of its VCs. */
+		/* A host may continue in any of its VCs. */
 		for (next = i + 1; next < seen->count && deadlock_is_host(&head) &&
 				   seen->head[next].buffer == head.buffer;
 			next++)

@@ -20,7 +20,7 @@ struct lab {
 	struct topology *topology;
 	struct lab_plan *plan;
 	char path[512];       /* of the file, absolute */
-	bool dilated;         /* its dilation is not the file's: --dilation, or auto */
+	bool dilated;         /* dilation from --dilation or auto, not from the file */
 	uint32_t frame_bytes; /* room for the longest frame (frame_room.h) */
 };
 
@@ -33,7 +33,7 @@ int lab_open(struct lab *lab, const char *path, const char *run_dir, struct faul
  * several would be more than twice the CPUs (config.cores at most), or if no plan of several is
  * possible. After both, config.processes is not AUTO. */
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
-/* Real time, in ms, that passes during a time of the lab. */
+/* Real time, in ms, of an interval of the lab's time. */
 static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
 {
 	return time / PS_PER_MS * lab->config->run.dilation;

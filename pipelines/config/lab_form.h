@@ -26,6 +26,6 @@ enum lab_config_processes lab_form_kept(const char *run_dir);
 /* In the file of the run directory, before a dilation that its lab file does not have. */
 #define LAB_FORM_DILATED "# dilated by "
 
-/* The dilation of the lab that is up in the run directory, or was; 0: none is known. 'dilated', if
- * not NULL: it is not that of the file that the lab was started from. */
+/* The dilation of the lab that is, or was, up in the run directory; 0: unknown. 'dilated', if not
+ * NULL: it differs from the file that the lab was started from. */
 uint32_t lab_form_dilation(const char *run_dir, bool *dilated);

@@ -29,7 +29,7 @@ static const char *topology_file(const struct lab *lab)
 	return topology_is_generated(spec) ? NULL : spec;
 }
 
-/* 'place' is where 'what' stands in the file 'path'; NULL: somewhere in it. */
+/* 'place' is the position of 'what' in the file 'path'; NULL: unknown. */
 static int check_file(const struct lab_trust *trust, const char *path,
 	const struct run_config_place *place, const char *what, struct fault *fault)
 {

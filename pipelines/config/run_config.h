@@ -227,8 +227,8 @@ struct run_config_faults {
 #define RUN_LINK_VALUES_MAX 4000000
 #define RUN_LINK_VALUES     4 /* of each way, beside one for each VC */
 
-/* The half width of a 95 % confidence interval, as a share of its mean, at which a run ends; 0: it
- * ends with its duration. */
+/* A run ends when the half width of a 95 % confidence interval, as a share of the mean, is at most
+ * this; 0: it ends after its duration. */
 struct run_config_until {
 	uint32_t interval_ppm;
 	enum run_until_value of;
@@ -248,9 +248,9 @@ struct run_config_measure {
 	bool latencies;   /* the histograms of the latencies are in the result */
 };
 
-/* A demand on the machine: a run that is worse is a bad answer (run_fidelity.h). */
+/* A demand on the machine: a run that does not meet it is incomplete (run_fidelity.h). */
 struct run_config_fidelity {
-	weft_time late_ps;  /* at most, WEFT_TIME_NEVER: nothing is demanded, */
+	weft_time late_ps;  /* at most; WEFT_TIME_NEVER: no demand */
 	uint32_t share_ppm; /* for at least this share of the arrivals */
 };
 
@@ -395,11 +395,11 @@ const char *run_switching_name(enum run_switching switching);
 const char *run_until_value_name(enum run_until_value value);
 /* One of the algorithms has multi-step paths, which 'radius' and 'steps' are for. */
 bool run_routing_has_steps(const struct run_config_routing *routing);
-/* Interfaces choose among the routes of a pair: by nic.control, or by a nic.selector that is not
- * the algorithm's own. And the word that asks for it. */
+/* Interfaces choose among the routes of a pair: by nic.control, or by a nic.selector other than the
+ * algorithm's own. The second returns the word that asks for it. */
 bool run_config_chooses_routes(const struct run_config *config);
 const char *run_config_chooser(const struct run_config *config);
-/* One of them has a choice between equally good paths, which 'ties' is for. */
+/* One of the algorithms chooses among equally good paths, which needs 'ties'. */
 bool run_routing_has_ties(const struct run_config_routing *routing);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
@@ -418,7 +418,7 @@ enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, con
  * in 'set'. NULL, fault and errno. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct fault *fault);
-/* Overrides of one command line option, which messages name. */
+/* Overrides from one command line option, which messages name. */
 struct run_config_overrides {
 	const char *option; /* "--set" */
 	const char *const *set;

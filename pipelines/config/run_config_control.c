@@ -154,7 +154,7 @@ static bool learns_by_marks(const struct run_config *config)
 	       config->nic.control == SOURCE_CONTROL_DRB_CN;
 }
 
-/* By a selector that the file asks for: the algorithm's own also serves one route. */
+/* By a selector in the file: the algorithm's own also works with one route. */
 static bool selects(const struct run_config *config)
 {
 	const char *own = config->routing.algorithm->selector;

@@ -212,7 +212,7 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
-/* Only traffic that goes on has values that come closer to a mean. */
+/* Only traffic without an end has values that converge to a mean. */
 static bool goes_on(const struct run_config *config)
 {
 	bool on = true;

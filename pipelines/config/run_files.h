@@ -3,16 +3,16 @@
 #pragma once
 
 /* The files that a run's configuration names. Their contents affect the result as much as the
- * configuration itself. */
+ * configuration itself does. */
 
 #include "run_config.h"
 
 /* 0, or -errno and fault, which ends the iteration. */
 typedef int run_file_fn(void *ctx, const char *path, struct fault *fault);
 
-/* Calls 'take' with the absolute path of each: the topology, permutations and schedules, their
- * ranks, and the topology that the mapper expects. A file of two keys is passed twice;
- * generators are no files. Returns the result of 'take'. */
+/* Calls 'take' with the absolute path of each file: the topology, permutations and schedules, their
+ * ranks, and the topology that the mapper expects. A file named by two keys is passed twice;
+ * generators are not files. Returns the result of 'take'. */
 int run_files_each(
 	const struct run_config *config, run_file_fn *take, void *ctx, struct fault *fault);
 

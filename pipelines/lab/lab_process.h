@@ -26,7 +26,7 @@ struct lab_process_options {
 	const char *expect; /* a topology: generator text or path */
 	const char *key;    /* path of the fabric key */
 	unsigned lcores;    /* 0: 1, of a whole lab one for each CPU */
-	bool calibrates;    /* WHOLE: prints the dilation that 'auto' stands for, and ends */
+	bool calibrates;    /* WHOLE: prints the dilation that 'auto' chooses, and ends */
 	struct lab_trust trust;
 	/* Of main(). EAL gets the arguments before "--". */
 	int argc;

@@ -10,8 +10,8 @@
 #include "capture.h"
 #include "port.h"
 
-/* Captures the whole frame of 'mbuf' with the device's state. 'at': when it was on the wire, which
- * on a timed link is its due arrival, or the beginning of its transmission. */
+/* Captures the whole frame of 'mbuf' with the device's state. 'at': when it was on the wire. On a
+ * timed link this is its due arrival, or the start of its transmission. */
 void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
 	struct rte_mbuf *mbuf, weft_time at, const struct capture_state *state);
 

@@ -311,7 +311,7 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
-/* It has made the frame for itself or its link. */
+/* The driver made the frame for itself or its link. */
 static bool is_own_control(const struct poll_nic *pn, const struct weft_packet *packet)
 {
 	return packet->control &&
@@ -323,8 +323,8 @@ static bool is_answer(unsigned kind)
 	return kind == FRAME_ACK || kind == FRAME_CREDIT || kind == FRAME_CN || kind == FRAME_FLOW;
 }
 
-/* When an ideal interface could have sent a frame. An answer: when what it answers came. Data that
- * has waited, with a free wire: when the control frame came that lets it go. */
+/* When an ideal interface could have sent a frame. For an answer, the arrival of what it answers.
+ * For data that has waited, with a free wire, the arrival of the control frame that released it. */
 static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet, weft_time now)
 {
 	const struct credit_tx *tx = &nic_link(pn->nic)->tx[packet->vc];
@@ -338,9 +338,9 @@ static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet,
 	return RTE_MAX(ready, credit_times_of(&pn->credits, packet->vc, tx->sent));
 }
 
-/* Builds the next frame of the interface. '*at': when its transmission begins, of a control frame
- * of its own when it was ready. NULL without a frame or a buffer for it. A frame in transit needs
- * no buffer. */
+/* Builds the next frame of the interface. '*at': start of its transmission; for a control frame of
+ * its own, when it was ready. NULL: no frame, or no buffer for it. A frame in transit needs no
+ * buffer. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *at)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);

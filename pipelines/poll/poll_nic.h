@@ -41,7 +41,7 @@ struct poll_nic_config {
 	const struct link_key *key; /* of its link's control frames; NULL: none */
 	struct port *port;
 	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
-	/* Of an in-memory link, whose rate and delay the transmit queue enforces (tx_queue.h);
+	/* For an in-memory link, whose rate and delay the transmit queue enforces (tx_queue.h);
 	 * else NULL. Copied. */
 	const struct tx_timing *timing;
 	struct impairment *impairment; /* NULL: none */
@@ -56,7 +56,7 @@ struct poll_nic_tap {
 	uint32_t held;  /* bytes in 'frame' that the interface has not taken yet */
 	uint8_t *frame; /* POLL_NIC_TAP_BYTES */
 	uint64_t read_errors;
-	uint64_t frames; /* of the fabric, that messages from the TAP take */
+	uint64_t frames; /* fabric frames for messages from the TAP */
 };
 
 /* A rank of a schedule that this host replays (goal_replay.h). */
@@ -83,8 +83,8 @@ struct poll_nic {
 	const struct clock *clock; /* NULL: see the configuration */
 	struct tx_queue tx;
 	struct credit_times credits;
-	/* Due arrivals of the last frame, and of the last one but data, that this iteration has
-	 * received; 0: none. */
+	/* Due arrivals of the last frame, and of the last frame other than data, received in this
+	 * iteration; 0: none. */
 	weft_time heard_ps, told_ps;
 	bool idle;              /* the last iteration ended with nothing to send and a free wire */
 	struct rte_mbuf *spare; /* allocated, not used yet */

@@ -393,8 +393,8 @@ static __attribute__((noinline)) void seal_control(
 			!poll_guard_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
-/* When an ideal switch could have sent a data packet that has left its queue: it had come, it had
- * credits, and without VOQs its input had read out the packet before it. */
+/* When an ideal switch could have sent a data packet that has left its queue: the packet had
+ * arrived, it had credits, and without VOQs its input had read out the packet before it. */
 static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &ps->sw->port[at].link.tx[packet->vc_next];

@@ -41,7 +41,7 @@ struct poll_switch_source {
 	uint64_t spoofed, control_spoofed; /* frames discarded */
 };
 
-/* The packet that a timed output sent last, until its tail has left. */
+/* The last packet that a timed output sent, until its tail has left. */
 struct poll_switch_leaving {
 	weft_time end;
 	uint32_t blocks;

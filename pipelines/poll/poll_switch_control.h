@@ -30,8 +30,8 @@ bool poll_switch_control_is_idle(struct poll_switch *ps);
 /* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);
 
-/* Sends a frame of the driver's own, which was ready at 'ready', behind those that wait.
- * tx_queue_has_room() was true. */
+/* Sends a frame of the driver's own, ready at 'ready', behind the waiting ones. tx_queue_has_room()
+ * was true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now);
 /* Takes what other parts have handed over; the number of entries. For a part. */

@@ -155,8 +155,8 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now)
 		send_arn(ps, &arn, now);
 }
 
-/* Packets whose tail has not left yet still fill the buffer of 'input', though they have left its
- * queues: 'held' takes their blocks from those released, else gives them back. */
+/* Packets whose tail has not left yet still fill the buffer of 'input', although they have left its
+ * queues. 'held' subtracts their blocks from those released; otherwise adds them back. */
 static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, bool held)
 {
 	struct credit_rx *rx = ps->sw->port[input].link.rx;

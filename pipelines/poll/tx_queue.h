@@ -33,8 +33,8 @@ struct tx_timing {
 	uint64_t rate_bps; /* 0: unlimited */
 	weft_time delay_ps;
 	weft_time catch_up_ps; /* pacer.h */
-	/* The far end is a switch that forwards a frame when its header has come; else the whole
-	 * frame is awaited there. */
+	/* The far end is a switch that forwards a frame once its header has arrived. Otherwise it
+	 * waits for the whole frame. */
 	bool cut_through;
 };
 
@@ -47,7 +47,7 @@ struct tx_queue {
 	struct delay_line *line;
 	struct pacer pacer;
 	weft_time delay_ps;
-	weft_time last_due;            /* of the last frame: a shorter delay overtakes nothing */
+	weft_time last_due;            /* of the last frame; never decreases */
 	struct impairment *impairment; /* NULL: none */
 	uint16_t waiting;
 	struct rte_mbuf *queue[2 * PORT_BURST]; /* a burst, and link-local frames behind it */
@@ -79,14 +79,14 @@ static inline bool tx_queue_has_room(const struct tx_queue *tx)
 	return tx->waiting <= PORT_BURST;
 }
 
-/* When the transmission of a frame begins that an ideal device could have sent at 'ready'. It is
+/* Start of the transmission of a frame that an ideal device could have sent at 'ready'. It is
  * stamped next. */
 static inline weft_time tx_queue_begin(struct tx_queue *tx, weft_time ready, weft_time now)
 {
 	return tx->timed ? pacer_begin(&tx->pacer, ready, now) : now;
 }
 
-/* Charges the frame's transmission, which begins at 'begin', to a timed wire. */
+/* Charges the frame's transmission, which starts at 'begin', to a timed wire. */
 static inline void tx_queue_stamp(struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time begin)
 {
 	weft_time due;
@@ -100,7 +100,7 @@ static inline void tx_queue_stamp(struct tx_queue *tx, struct rte_mbuf *mbuf, we
 	tx->last_due = mbuf_packet(mbuf)->arrived_ps = due;
 }
 
-/* Both for a frame that the loop itself has made, and that was ready at 'ready' (pacer.h). */
+/* Both steps for a frame that the loop itself made, ready at 'ready' (pacer.h). */
 static inline void tx_queue_stamp_own(
 	struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time ready, weft_time now)
 {
@@ -114,7 +114,7 @@ static inline void tx_queue_stamp_own(
 		begin + (tx->cut_through ? 0 : bytes * tx->pacer.ps_per_byte) + tx->delay_ps;
 }
 
-/* When the transmission of a stamped frame began, for captures. */
+/* Start of the transmission of a stamped frame, for captures. */
 static inline weft_time tx_queue_began(
 	const struct tx_queue *tx, struct rte_mbuf *mbuf, weft_time now)
 {

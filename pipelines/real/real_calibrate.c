@@ -9,8 +9,8 @@
 #include "quantity.h"
 #include "run_fidelity.h"
 
-/* A trial: real time, of which a quarter is warm-up. With fewer arrivals it is made again, longer;
- * what arrives in the longest is what there is. */
+/* Real time of a trial; a quarter of it is warm-up. With too few arrivals the trial is repeated
+ * with a longer time, and the longest one counts. */
 #define TRIAL_PS     (500 * PS_PER_MS)
 #define LONGEST_PS   (4 * TRIAL_PS)
 #define ARRIVALS_FEW 100
@@ -31,7 +31,7 @@ static void prepare(struct calibration *calibration, const struct real_fabric_op
 	calibration->options.stream = NULL;
 	calibration->options.clock = NULL;
 	calibration->options.calibrates = true;
-	/* A program's TAP is not there yet. */
+	/* A program's TAP does not exist yet. */
 	run->edges = (struct run_config_edge_list){.count = 0};
 	run->mapper.routes = RUN_ROUTES_STATIC;
 	run->measure = (struct run_config_measure){.duration_ps = 0};

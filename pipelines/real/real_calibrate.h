@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine carries the traffic of a
- * fabric as faithfully as the file demands. Each factor is tried with a short run of the fabric
- * itself, without programs and a mapper. One that meets the demand is tried twice, because a busy
- * machine may be idle for a moment.
+ * 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine meets the file's demand
+ * for the traffic of a fabric. Each factor is tried with a short run of the fabric itself, without
+ * programs and mapper. A factor that meets the demand is tried twice, because a busy machine may be
+ * idle for a moment.
  *
- * Weft's choice: without a demand in the file, 99 % of arrivals are late by at most 100 us.
+ * Weft's default: without a demand in the file, 99 % of arrivals are late by at most 100 us.
  */
 
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 #define REAL_CALIBRATE_LATE_PS (100 * PS_PER_US)
 
-/* EAL is running. 'options' are those of the fabric to come, its 'run' has RUN_DILATION_AUTO. Fills
- * 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic, or no factor does;
- * -EINTR: '*stop'; or another -errno. All with fault. */
+/* EAL is running. 'options' belong to the fabric that will be started; 'run' has RUN_DILATION_AUTO.
+ * Fills 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic, or no factor
+ * is enough; -EINTR: '*stop'; or another -errno. All with fault. */
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
 	uint32_t *dilation, struct fault *fault);

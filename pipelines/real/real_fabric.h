@@ -36,7 +36,7 @@ struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
 	const char *name; /* of the mempools; short */
-	/* Routes that were computed (fabric_routes.h), which it takes over; NULL: it does that. */
+	/* Computed routes (fabric_routes.h), which it takes over; NULL: it computes them. */
 	struct fabric_routes *routes;
 	/* Devices that live here; NULL: all. [switch], [host] */
 	const bool *switch_here, *host_here;

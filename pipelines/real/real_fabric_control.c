@@ -29,8 +29,8 @@
 #define PAYLOAD_MIN 512
 #define PART_BYTES  (PAYLOAD_MIN - 256)
 
-/* How long the control thread sleeps at most, of real time: while something is under way, and
- * otherwise. It looks for frames only when it is awake. */
+/* Maximum sleep of the control thread, in real time: while something is in flight, and otherwise.
+ * It polls for frames only when it is awake. */
 #define SLEEP_BUSY_PS (100 * PS_PER_US)
 #define SLEEP_IDLE_PS PS_PER_MS
 #define SLEEP_REST_PS (5 * PS_PER_MS)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Looks during the time of the watchdog, or of what it takes by default. */
+/* Searches per watchdog time, or per its default. */
 #define LOOKS       16
 #define PATIENCE_PS (50 * PS_PER_MS)
 
@@ -99,7 +99,7 @@ void real_deadlock_middle(struct real_fabric *fabric)
 		fabric->hosts[i].middle = transit_of(&fabric->hosts[i]);
 }
 
-/* A loop without a CPU explains a wait of everything that it serves. */
+/* A loop without a CPU explains a wait of everything that it polls. */
 static weft_time patience_of(const struct real_fabric *fabric)
 {
 	weft_time patience = fabric->starved_after;

@@ -119,7 +119,7 @@ static void read_sink(
 		struct measure_entry *entry = &fabric->work->window.entry[i];
 
 		entry->now.messages += from->messages;
-		/* Nothing tells a frame's entry before its release. */
+		/* A frame's entry is unknown before its release. */
 		entry->now.wire_bytes += from->bytes + from->frames * overhead;
 		entry->now.released_wire_bytes += from->bytes + from->frames * overhead;
 		entry->now.timed += from->total_ns.count;

@@ -42,7 +42,7 @@ static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps
 	weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
 {
 	if (end->timed) {
-		/* Another rate than planned: whole frames are awaited, so that none runs dry. */
+		/* The rate differs from the plan: wait for whole frames, to prevent underruns. */
 		if (rate_bps != end->timing.rate_bps)
 			STORE(tx->cut_through, false);
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));

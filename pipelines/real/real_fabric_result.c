@@ -162,7 +162,7 @@ static void add_clocks(struct run_result *result, const struct measure_clocks *c
 		result->clocks.bound_ns = clocks->bound_ns;
 }
 
-/* Where no frame of this run had a due time, none is known to be late or in time. */
+/* If no frame of this run had a due time, none is known to be late or in time. */
 static void add_lateness(struct run_result *result, const struct poll_nic *poll)
 {
 	const struct pacer *pacer = &poll->tx.pacer;

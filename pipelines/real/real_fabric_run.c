@@ -342,8 +342,8 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	}
 }
 
-/* On a stop signal traffic stops; packets under way are still delivered, for a short while if the
- * traffic had its own end. True when the run is over. */
+/* On a stop signal traffic stops. Packets in flight are still delivered, for a short while if the
+ * traffic had already ended. True when the run is over. */
 static bool watch_stop(struct real_fabric *fabric, weft_time now)
 {
 	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))

@@ -3,12 +3,12 @@
 #pragma once
 
 /* Lateness of the arrivals at links that Weft times, from warm-up to the end of traffic: per end of
- * a link, and of all ends that a loop polls. */
+ * a link, and for all ends that a loop polls. */
 
 #include "real_private.h"
 
-/* The loop's own, for the ends that it polls. Starting clears what was measured before. */
+/* Call in the loop, for the ends that it polls. Starting clears earlier measurements. */
 void real_lateness_start(struct real_worker *worker);
 void real_lateness_stop(struct real_worker *worker);
-/* Of frames that arrive at this port; all 0 where nothing was measured. */
+/* For frames that arrive at this port; all 0 if nothing was measured. */
 struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topology_port at);

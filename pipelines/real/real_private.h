@@ -42,7 +42,7 @@ struct real_end {
 	struct impairment impairment;
 	bool attached; /* its ethdev was found */
 	bool open;
-	bool timed; /* its rate and delay are ours to enforce: */
+	bool timed; /* Weft enforces its rate and delay: */
 	struct tx_timing timing;
 };
 
@@ -180,8 +180,8 @@ struct real_fabric {
 	bool serving; /* part of a lab: phases begin by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
-	weft_time hurried_at; /* a signal came after the traffic had ended; 0: none did */
-	uint64_t arrived;     /* messages, when it was looked at last while draining */
+	weft_time hurried_at; /* when a signal came after the end of traffic; 0: none */
+	uint64_t arrived;     /* messages, at the last look while draining */
 	weft_time arrived_at;
 	bool incomplete;
 	bool stop_seen;                /* the signal has been acted on */
@@ -189,14 +189,14 @@ struct real_fabric {
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
 	weft_time deadlock_period;     /* between looks (real_fabric_deadlock.h) */
 	weft_time deadlock_due;        /* the next look */
-	weft_time starved_after;       /* the wait from which on hosts and queues are starved */
+	weft_time starved_after;       /* minimum wait of starved hosts and queues */
 	struct deadlock_heads starved; /* that were seen */
 	struct deadlock_circle circle; /* the first one that was found */
 	struct real_shortage shortage;
 };
 
-/* How far a transmitter catches up because its loop was elsewhere (pacer.h). Loops on a busy
- * machine do not run for some ten milliseconds at a time. */
+/* How far a transmitter catches up after its loop was not scheduled (pacer.h). On a busy machine
+ * loops do not run for some ten milliseconds at a time. */
 #define REAL_CATCH_UP_PS (20 * PS_PER_MS)
 
 /* Device i of n is in loop i * loops / n: neighbours in number, which are neighbours in the

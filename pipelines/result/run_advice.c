@@ -14,7 +14,8 @@
 /* Below this share of what was offered. */
 #define ENOUGH 0.95
 
-/* smart takes more than some seconds beyond, bmin-itb a minute (docs/routing.md). */
+/* Beyond these sizes smart takes more than some seconds, bmin-itb more than a minute
+ * (docs/routing.md). */
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 
@@ -27,7 +28,7 @@ static bool is_incast(const struct run_config_traffic *traffic, const struct top
 			       (uint64_t)topology->hosts * traffic->load_ppm);
 }
 
-/* The links of the hosts carry what they are to send and to receive. */
+/* The links of the hosts can carry all that the hosts send and receive. */
 static bool hosts_suffice(const struct run_config *run, const struct topology *topology)
 {
 	uint64_t load_ppm = 0;
@@ -70,8 +71,8 @@ static bool has_stages(const struct topology *topology)
 	return true;
 }
 
-/* By the generator: a grid that was written by hand is taken for any other network. NULL: none that
- * computes its routes in some seconds. */
+/* From the generator's name: a hand-written grid counts as any other network. NULL: none computes
+ * its routes in some seconds. */
 static const char *better_algorithm(const struct run_config *run, const struct topology *topology)
 {
 	bool small = topology->switches <= SMART_SWITCHES_MAX;
@@ -91,7 +92,8 @@ static const char *better_algorithm(const struct run_config *run, const struct t
 	return topology->switches <= BMIN_SWITCHES_MAX ? "bmin-itb" : NULL;
 }
 
-/* Adaptive switches spread the packets of an incast over all paths, where others wait for them. */
+/* Adaptive switches spread the packets of an incast over all paths, where other packets wait behind
+ * them. */
 static bool advise_isolation(const struct run_result *result, const struct run_config *run,
 	const struct topology *topology, char out[RUN_ADVICE_MAX])
 {

@@ -115,7 +115,7 @@ json_t *run_fidelity_late_json(const struct lateness_summary *late)
 				  : json_null();
 }
 
-/* null: nothing is demanded. */
+/* null: no demand. */
 static json_t *demand_json(const struct run_fidelity *fidelity)
 {
 	const struct run_config_fidelity *demand = &fidelity->demand;

@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * How far a result on the real clock can be trusted. While a loop is not scheduled, or works for
- * other devices, frames wait for it, and the time that they wait counts as if links and switches
- * had taken it. Each arrival at a link that Weft times has a due time, so the result has the
- * lateness of arrivals, and a run file may demand a limit for it. The loops also record for how
- * long they are away, which explains the lateness.
+ * How far a result on the real clock can be trusted. While a loop is not scheduled, or serves other
+ * devices, frames wait for it, and this time counts as latency of links and switches. Each arrival
+ * at a link that Weft times has a due time, so the result has the lateness of arrivals, and a run
+ * file may set a limit for it. The loops also record how long they are not scheduled, which
+ * explains the lateness.
  */
 
 #include <jansson.h>
@@ -18,9 +18,9 @@
 /* The least of 1, 2, 5, 10, 20, … ns that is at least 'ns'. */
 uint64_t run_fidelity_step(uint64_t ns);
 
-/* Compares the lateness with the demand, and keeps the demand for the documents: if the run is
- * worse, the result gets a reason with an estimate of the dilation that would do. 'dilation' is
- * that of the run. */
+/* Compares the lateness with the demand, and keeps the demand for the documents. If the run does
+ * not meet it, the result gets a reason with an estimate of the dilation that would be enough.
+ * 'dilation' is the run's. */
 void run_fidelity_judge(
 	struct run_result *result, const struct run_config_fidelity *demand, uint32_t dilation);
 /* The smallest of 1, 2, 5, 10, … times the present dilation with which the same lateness, in the

@@ -9,8 +9,8 @@
 #include "quantity.h"
 #include "run_result.h"
 
-/* So many network latencies must fit into the measured time: a fabric fills within a few, and what
- * waits at the hosts settles later. */
+/* This many network latencies must fit into the measured time: a fabric fills within a few, and
+ * queues at the hosts settle later. */
 #define LATENCIES_SATURATED 5.0
 #define LATENCIES_STEADY    20.0
 
@@ -39,7 +39,7 @@ static struct run_verdict verdict_of(
 	return (struct run_verdict){.verdict = answer->verdict};
 }
 
-/* True: no test can give an answer, and 'verdict' is why. */
+/* True: no test can give an answer; 'verdict' has the reason. */
 static bool is_too_short(const struct run_result *result, const struct run_entry *entry,
 	uint64_t messages, double latencies, struct run_verdict *verdict)
 {
@@ -81,7 +81,7 @@ struct run_verdict run_entry_is_saturated(
 	return verdict_of(result, &growth);
 }
 
-/* One answer for several: 'answer' wins, then unknown; the longest time is needed. */
+/* Combines answers: 'answer' wins, then unknown; the longest time is needed. */
 static void join(struct run_verdict *into, const struct run_verdict *next, enum verdict answer)
 {
 	if (into->verdict == answer || next->verdict == answer)

@@ -26,7 +26,7 @@ static const char *time_text(weft_time time_ps, char text[QUANTITY_TEXT])
 	return run_time_text(time_ps / PS_PER_NS, text);
 }
 
-/* A lower bound of the time of a message: its bytes, and the cables of two hosts. */
+/* A lower bound on the time of a message: its bytes, and the cables of two hosts. */
 static weft_time least_time(const struct entry_case *of, uint64_t *rate_bps, weft_time *delay_ps)
 {
 	*rate_bps = 0;

@@ -292,7 +292,7 @@ json_t *run_result_latencies_json(const struct run_latencies *latencies, bool hi
 	return json_pack("{s:o,s:o}", "network", network, "total", total);
 }
 
-/* Adds the latencies to the release, the time that frames waited for it, and those of edges. */
+/* Adds the latencies until release, the waits for release, and the latencies of edges. */
 static void add_released(json_t *latencies, const struct run_result *result,
 	const struct run_latencies *arrived, bool histograms)
 {

@@ -27,7 +27,7 @@
 #define RUN_ADVICE_MAX 256
 #define RUN_REASON_MAX 200
 
-/* Latencies of fewer messages, of an entry, are called unreliable, and no test answers. */
+/* With fewer messages an entry's latencies are called unreliable, and tests give no answer. */
 #define RUN_MESSAGES_LEAST 100u
 
 /* Reasons of both clocks. */
@@ -81,11 +81,11 @@ struct run_link {
 	struct lateness_summary late; /* of arrivals at 'to' (real clock) */
 };
 
-/* Work of one of the parts of a run on several threads. */
+/* Work of one part of a run on several threads. */
 struct run_worker {
-	unsigned thread; /* of its process, that runs it */
+	unsigned thread; /* the thread of its process that runs it */
 	uint64_t events, rounds;
-	uint64_t helped;  /* of the rounds: run by other threads */
+	uint64_t helped;  /* rounds that other threads ran */
 	uint64_t crossed; /* packets and control frames that it sent to others */
 	double waiting;   /* seconds, of the thread, for others */
 };
@@ -101,11 +101,11 @@ struct run_starved {
 	char host[64];              /* "": a queue */
 	char input[64], output[64]; /* ports */
 	uint64_t waited_ns;
-	bool stuck; /* it will never move: it waits for a circle of waiting */
+	bool stuck; /* it will never move: it waits for a cycle */
 };
 
-/* A host whose in-transit buffer fills: in the second half of the measuring more came than left
- * (starvation.h). */
+/* A host whose in-transit buffer fills up: more came than left in the second half of the measured
+ * time (starvation.h). */
 struct run_pool {
 	char host[64];
 	uint64_t came, left; /* data frames; wormhole: messages */
@@ -134,7 +134,7 @@ struct run_until {
 /* An answer about the whole run or an entry. */
 struct run_verdict {
 	enum verdict verdict;
-	uint64_t needed_ns; /* VERDICT_UNKNOWN: a measured time that would do; 0: none is known */
+	uint64_t needed_ns; /* VERDICT_UNKNOWN: a measured time that may be enough; 0: unknown */
 	const char *why;    /* VERDICT_UNKNOWN: a constant text */
 };
 
@@ -159,7 +159,7 @@ struct run_entry {
 	struct run_flow *flow; /* a flow for each sender */
 	unsigned flows;
 	weft_time first_ps; /* when its first message falls due; WEFT_TIME_NEVER: there is none */
-	char nothing[RUN_REASON_MAX]; /* why nothing of it was measured; "": something was */
+	char nothing[RUN_REASON_MAX]; /* why none of it was measured; "": some was */
 };
 
 struct run_counter {
@@ -178,8 +178,8 @@ struct run_clocks {
 /* Real clock, from warm-up to the end of traffic (run_fidelity.h). */
 struct run_fidelity {
 	struct histogram late_ns; /* of arrivals at links that Weft times */
-	/* Data frames with a known latency at their destination; of these, how many came there late
-	 * by at most a tenth of the time that the fabric alone takes. */
+	/* Data frames with a known latency at their destination, and those of them that were late
+	 * by at most a tenth of the latency of the fabric alone. */
 	uint64_t frames, within_tenth;
 	struct run_config_fidelity demand; /* late_ps 0: not judged */
 };
@@ -210,8 +210,8 @@ struct run_result {
 	double offered, accepted, released;
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns; /* to the arrival; without edges' */
-	/* The same for due arrivals: what the fabric alone would have taken. Of a run on the
-	 * virtual clock, where nothing is late, they are empty. */
+	/* The same for due arrivals: the latency of the fabric alone. Empty for runs on the virtual
+	 * clock, where nothing is late. */
 	struct histogram network_due_ns, total_due_ns;
 	struct order_wait waited;
 	struct run_edges edges;
@@ -240,7 +240,7 @@ struct run_result {
 	bool deadlock;
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
-	bool starvation_known; /* the run was long enough; else the list has only what is stuck */
+	bool starvation_known; /* the run was long enough; else the list has only stuck ones */
 	struct run_starved *starved;
 	unsigned starved_count;
 	struct run_pool *pool;
@@ -256,14 +256,14 @@ struct run_result {
 	struct run_reason *reason;
 	unsigned reasons;
 	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "": something was */
-	struct run_reason *warning;   /* what the reader should know; never makes it bad */
+	struct run_reason *warning;   /* for the reader; does not affect the exit code */
 	unsigned warnings;
 	uint64_t fingerprint;
 	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
 	struct {
 		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
 		unsigned workers;
-		unsigned threads;         /* that they run on, of all processes */
+		unsigned threads;         /* threads of all processes */
 		uint64_t critical_events; /* of the busiest worker in each round, the sum */
 		double seconds, packet_hops_per_second;
 		uint64_t packet_hops, peak_rss_bytes;
@@ -306,15 +306,15 @@ static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Whether the entry's hosts generate more than the fabric delivers: the definition of saturation
- * in files.md. Of a result: whether an entry is saturated. */
+/* Whether the entry's hosts generate more than the fabric delivers: saturation as defined in
+ * files.md. For a result: whether any entry is saturated. */
 struct run_verdict run_entry_is_saturated(
 	const struct run_result *result, const struct run_entry *entry);
 struct run_verdict run_result_is_saturated(const struct run_result *result);
 /* Whether mean total latency and accepted traffic keep their values in the measured time. */
 struct run_verdict run_result_is_steady(const struct run_result *result);
-/* How well the value is known from sums and weights of batches (batch_confidence()); those of a
- * batch are added up over the entries. */
+/* How well the value is known, from sums and weights of batches (batch_confidence()). They are
+ * added up over the entries. */
 struct run_until run_until_of(const struct run_config_until *until, const double *sum,
 	const double *weight, unsigned batches);
 void run_until_add(const struct run_config_until *until, const struct run_batch *batch, double *sum,
@@ -341,17 +341,17 @@ void run_result_add_warning(void *result, const char *text);
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
 /* Adds a reason if more than 'most' messages have left their hosts and not arrived. */
 void run_result_judge_under_way(struct run_result *result, uint64_t most);
-/* Fills 'nothing' of the result and of its entries, from what the run was to do. */
+/* Fills 'nothing' of the result and of its entries, from the run's configuration. */
 void run_result_judge_nothing(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* It is not a schedule, and fewer than RUN_MESSAGES_LEAST of its messages were measured. */
 bool run_entry_is_few(const struct run_entry *entry);
-/* A reason that nobody asked for, or nothing was measured, unless a signal ended the run: exit code
- * 1. */
+/* True (exit code 1) if there is a reason that was not asked for, or if nothing was measured
+ * although no signal ended the run. */
 bool run_result_is_broken(const struct run_result *result);
 /* Messages that have left their hosts and have not arrived. */
 uint64_t run_result_under_way(const struct run_result *result);
-/* Prints a line that names the first ports of the circle, if there is a deadlock. */
+/* Prints a line that names the first ports of the cycle, if there is a deadlock. */
 void run_result_print_deadlock(const struct run_result *result, const char *prefix, FILE *out);
 /* Prints a line for each reason: "PREFIX" and the reason. */
 void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out);

@@ -39,7 +39,7 @@
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
-/* Histograms of some frames only. */
+/* Histograms of only some frames. */
 #define HISTOGRAMS(X)                                        \
 	X("network_arrived_ns", waited.network_arrived_ns)   \
 	X("network_released_ns", waited.network_released_ns) \
@@ -154,7 +154,7 @@ static struct run_sample *sample_at(struct run_result *into, size_t index)
 	return sample;
 }
 
-/* Latency is the mean over what was delivered, so it is weighed by that; null: nothing was. */
+/* Latency is a mean over delivered frames, so it is weighted by their number; null: none. */
 static void add_weighed(double *mean, double *weight, const json_t *other, double its_weight)
 {
 	double sum = *weight + its_weight, value = json_number_value(other);

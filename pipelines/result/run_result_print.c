@@ -56,8 +56,7 @@ static void print_buffer(const struct run_result *result, const struct run_confi
 	putc('\n', out);
 }
 
-/* Two clocks, if the run had a virtual or a dilated one: the fabric's is what everything else
- * refers to. */
+/* Two clocks, if the run had a virtual or a dilated one: all other lines refer to the fabric's. */
 static void print_time(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	char from[32], to[32];
@@ -181,7 +180,7 @@ static void print_schedule(const struct run_result *result, FILE *out)
 			run_time_text(run_result_counter(result, "goal_completion_ns"), text));
 }
 
-/* Entries of which too little was measured, and of one why nothing was. */
+/* Entries with too few measured messages, or the reason why there are none. */
 static void print_few(const struct run_result *result, FILE *out)
 {
 	for (unsigned i = 0; i < result->entries; i++) {
@@ -198,7 +197,7 @@ static void print_few(const struct run_result *result, FILE *out)
 	}
 }
 
-/* Unless no length of the run gives an answer. */
+/* Only if a longer run may give an answer. */
 static void print_unknown(const char *name, struct run_verdict verdict, FILE *out)
 {
 	char needed[32];
@@ -241,7 +240,7 @@ static void print_until(const struct run_result *result, FILE *out)
 		until.reached ? "" : ": not reached within measure.at-most");
 }
 
-/* A result that keeps its values needs no line. */
+/* A steady result needs no line. */
 static void print_steadiness(const struct run_result *result, FILE *out)
 {
 	struct run_verdict steady = run_result_is_steady(result);

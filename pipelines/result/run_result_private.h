@@ -14,7 +14,7 @@ struct run_latencies {
 /* {network, total}, each with mean, deviation and percentiles, and if 'histograms' the steps. All
  * null if nothing was measured. */
 json_t *run_result_latencies_json(const struct run_latencies *latencies, bool histograms);
-/* To four digits, in the unit that suits it. */
+/* To four digits, in a suitable unit. */
 const char *run_time_text(uint64_t ns, char text[32]);
 /* null for NAN. */
 json_t *run_number_json(double value);
@@ -29,13 +29,13 @@ json_t *run_result_reasons_json(const struct run_result *result);
 json_t *run_result_reasons_part(const struct run_result *result);
 int run_result_add_reasons(struct run_result *into, const json_t *reasons);
 
-/* Arrays; of the first one 'null' if the run was too short to tell. */
+/* Arrays. The first is 'null' if the run was too short to tell. */
 json_t *run_result_starved_json(const struct run_result *result);
 json_t *run_result_pools_json(const struct run_result *result);
-/* The circle and what is starved, as a part has them, and back. -EINVAL, -ENOMEM. */
+/* Writes the cycle and the starved ones of a part; reads them back: -EINVAL, -ENOMEM. */
 json_t *run_result_starved_part(const struct run_result *result);
 int run_result_add_starved_part(struct run_result *into, const json_t *part);
-/* Lines, if there is something of it. */
+/* Prints lines if there are such hosts or queues. */
 void run_result_print_starved(const struct run_result *result, FILE *out);
 
 /* A zeroed element more; NULL without memory. 'array' is the address of the pointer to the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts and queues that got nothing for long, and hosts whose in-transit buffers fill. */
+/* Hosts and queues that got nothing for long, and hosts whose in-transit buffers fill up. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static int add_channel(struct run_result *into, const char *from)
 	return channel != NULL ? 0 : from != NULL ? -ENOMEM : -EINVAL;
 }
 
-/* Of several circles the first one is kept; what no part can tell is unknown. */
+/* The first of several cycles is kept; what no part can tell is unknown. */
 int run_result_add_starved_part(struct run_result *into, const json_t *part)
 {
 	const json_t *cycle = json_object_get(part, "cycle"), *list = json_object_get(part, "list");

@@ -62,7 +62,7 @@ void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft
 	virtual_ranks_collect(fabric, &heads);
 	channels = deadlock_search(&heads, fabric->topology, circle.port, DEADLOCK_CIRCLE_MAX);
 	circle.channels = channels > 0 ? (unsigned)channels : 0;
-	/* A rank that took this for no circle would go another way than the others. */
+	/* A rank that saw no cycle here would diverge from the others. */
 	if (channels < 0 ||
 		starvation_keep(&fabric->starved, &heads,
 			starvation_patience(fabric->topology, fabric->run, measured_ps)) < 0)

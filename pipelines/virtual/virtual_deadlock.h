@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Circles of waiting and starvation in a virtual fabric (deadlock.h, starvation.h). */
+/* Deadlocks and starvation in a virtual fabric (deadlock.h, starvation.h). */
 
 #include "virtual_fabric.h"
 
-/* Keeps the first circle that is found, and what is starved: among heads that have waited for
- * 'age_ps', 0: all. Between rounds, in all ranks. Without memory the fabric fails. */
+/* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
+ * all). Between rounds, in all ranks. Without memory the fabric fails. */
 void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft_time measured_ps);

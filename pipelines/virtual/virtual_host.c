@@ -278,7 +278,7 @@ static void host_absorb(
 		discard(fabric, number, packet, now);
 }
 
-/* The frame is the host's: measured, and told. 'held': it was counted when it arrived.
+/* The frame belongs to the host: measured and reported. 'held': it was counted when it arrived.
  * 'complete_ps': when all frames of its message up to this one had arrived. */
 static inline __attribute__((always_inline)) void deliver(struct virtual_fabric *fabric,
 	uint32_t number, struct weft_packet *packet, const bool held, weft_time complete_ps,
@@ -311,7 +311,8 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 	virtual_give_packet(fabric, packet);
 }
 
-/* Those that waited for what has just come, or will never come; 'tail': it ended its message. */
+/* Frames that waited for the one that just came, or for one that will never come; 'tail': it ended
+ * its message. */
 static void release(
 	struct virtual_fabric *fabric, uint32_t number, uint16_t source, bool tail, weft_time now)
 {

@@ -15,7 +15,7 @@ int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault);
 int virtual_entries_open_own(struct virtual_fabric *part);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
-/* Forgets the latencies so far: their messages came before measuring began. Between rounds. */
+/* Discards the latencies so far: their messages came before measuring started. Between rounds. */
 void virtual_measure_forget(struct virtual_fabric *fabric);
 
 /* Writes the counters of the window's entries, up to now. Sources have been counted. */

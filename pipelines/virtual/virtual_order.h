@@ -15,13 +15,13 @@ static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
 	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
 }
 
-/* A frame that came too early begins to wait, or is released; 'complete_ps': when all frames of its
- * message up to it had arrived. */
+/* A frame that came too early starts to wait, or is released; 'complete_ps': when all frames of its
+ * message up to this one had arrived. */
 void virtual_order_hold(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
 void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
 	weft_time complete_ps, weft_time now);
-/* Adds those of a part, which are zero then. */
+/* Adds the counts of a part, and clears them there. */
 void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
 
 uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */

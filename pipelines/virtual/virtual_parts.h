@@ -9,11 +9,11 @@
  * which one thread at a time uses, and it only touches the devices of its part. The fabric itself
  * is part 0.
  *
- * Parts run in rounds (virtual_rounds.h), on threads (virtual_threads.h), each as long as the
- * lookahead (virtual_lookahead.h): nothing that is sent in a round can be in another part before
- * its end. So what crosses is exchanged between two of them (virtual_cross.h). All that happens at
- * a device depends only on what has come to that device (docs/architecture.md), so the result has
- * the same bytes for every number of parts.
+ * Parts run in rounds (virtual_rounds.h), on threads (virtual_threads.h). A round is as long as the
+ * lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another part before
+ * its end, so packets between parts are exchanged between rounds (virtual_cross.h). All events at a
+ * device depend only on what has reached it (docs/architecture.md), so the result has the same
+ * bytes for every number of parts.
  */
 
 #include <pthread.h>
@@ -57,7 +57,8 @@ struct virtual_post {
 _Static_assert(sizeof(struct virtual_post) == 64, "one cache line");
 
 struct virtual_worker {
-	/* Others read the fields up to 'steps', too: nothing that changes is in their line. */
+	/* Other threads read the fields up to 'steps' as well: no field that changes shares their
+	 * cache line. */
 	struct virtual_fabric *fabric; /* its part */
 	struct virtual_parts *parts;
 	struct virtual_box *box[2];   /* [side][parts]: for each part, its own unused */
@@ -65,8 +66,8 @@ struct virtual_worker {
 	uint32_t *steps;              /* worker 0: events until it asks for a pause */
 	struct virtual_told told[2];  /* by side */
 	unsigned side;                /* being filled */
-	atomic_uint claim;            /* which thread has the part (virtual_threads.c) */
-	atomic_uint posts;            /* since the creation */
+	atomic_uint claim;            /* the thread that has the part (virtual_threads.c) */
+	atomic_uint posts;            /* since creation */
 	weft_time ran;                /* up to there */
 	bool pause;
 	struct run_worker use;
@@ -83,8 +84,8 @@ _Static_assert(offsetof(struct virtual_worker, told) == 64, "the others have a c
 enum virtual_having {
 	VIRTUAL_OTHERS,
 	VIRTUAL_OWN,     /* it runs it by default */
-	VIRTUAL_CLAIMED, /* likewise, and no other thread may run it now */
-	VIRTUAL_ADOPTED  /* it ran it last, because its own thread did not come */
+	VIRTUAL_CLAIMED, /* the same, and no other thread may run it now */
+	VIRTUAL_ADOPTED  /* it ran the part last, because the part's own thread did not come */
 };
 
 /* One that runs rounds (virtual_threads.h). */
@@ -94,16 +95,16 @@ struct virtual_thread {
 	pthread_t id;
 	struct virtual_worker *first; /* a part of its own */
 	clockid_t core_clock;         /* its time on cores */
-	atomic_uint needless_us;      /* it is to stay out: others have waited for it for so long */
-	unsigned looks;               /* in vain, until now */
-	double since, waiting;        /* the first of them; all waiting, in seconds */
-	/* The thread that it waits for, in which round of which part, from when on, and how long
-	 * that one had been on cores then. NULL: none. */
+	atomic_uint needless_us;      /* it should stay out: others have waited this long for it */
+	unsigned looks;               /* unsuccessful, so far */
+	double since, waiting;        /* of the first of them; total wait, in seconds */
+	/* The thread that it waits for, in which round of which part, since when, and that thread's
+	 * CPU time at that moment. NULL: none. */
 	struct virtual_thread *culprit;
 	const struct virtual_worker *noted_part;
 	unsigned noted_post;
 	double noted, noted_core;
-	/* How long it stayed out last, and when that ends. */
+	/* How long it last stayed out, and when that ends. */
 	double out, joined;
 	unsigned factor;
 	uint8_t has[VIRTUAL_WORKERS_MAX]; /* enum virtual_having, of each part */
@@ -133,16 +134,16 @@ struct virtual_parts {
 	virtual_round_fn *each_round; /* NULL: none */
 	virtual_append_fn *append;    /* NULL: nothing */
 	void *round_ctx;
-	unsigned threads;              /* that parts are dealt out to, at most 'own' */
-	unsigned started;              /* of them; thread 0 is the caller's */
+	unsigned threads;              /* that parts are distributed over, at most 'own' */
+	unsigned started;              /* of these; thread 0 is the caller's */
 	struct virtual_thread *thread; /* [threads] */
-	/* Looks in vain before a thread runs parts of others, and before it sleeps. */
+	/* Unsuccessful polls before a thread runs parts of others, and before it sleeps. */
 	unsigned help_looks, spin_looks;
 	_Alignas(64) atomic_uint stopped; /* parts, until the next virtual_threads_run() */
 	atomic_uint quit;
 	atomic_uint exchanged; /* the last post that ranks have exchanged */
 	atomic_uint blamed;    /* the last post for which a thread was sent out */
-	atomic_uint bell;      /* rung for those that sleep */
+	atomic_uint bell;      /* wakes sleeping threads */
 	atomic_uint sleepers;
 	struct virtual_worker worker[]; /* [own] */
 };

@@ -186,7 +186,7 @@ struct virtual_waited {
 /* Deliveries of an entry of the traffic. */
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
-	uint64_t held_bytes;     /* of those, of frames that wait for earlier ones now */
+	uint64_t held_bytes;     /* part of these, of frames that are waiting for earlier ones */
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
 	struct histogram network_ns, total_ns;
@@ -196,7 +196,7 @@ struct virtual_entry {
 /* Frames that wait, or waited, at their hosts for earlier ones (virtual_order.h). */
 struct virtual_held {
 	struct order_wait wait; /* from warm-up on */
-	uint64_t frames, bytes; /* that wait now: number, payload, */
+	uint64_t frames, bytes; /* waiting now: number, payload, */
 	uint64_t latency_ps;    /* and the sum of their latencies */
 	uint64_t waited_ps;     /* of all that were released */
 };

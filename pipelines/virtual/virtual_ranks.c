@@ -248,7 +248,7 @@ int virtual_ranks_compare(
 	int result = 0;
 
 	if (set != NULL && route_set_is_on_demand(set)) {
-		/* No route was made yet: by what they depend on, and their lengths. */
+		/* No route has been computed yet: compare their inputs and lengths. */
 		hash = byte_hash(hash, route_set_origin_const(set), sizeof(struct route_origin));
 		hash = byte_hash(hash, fabric->route_sum, fabric->hosts * sizeof(uint64_t));
 	} else if (set != NULL && hash_set(set, &hash) < 0)

@@ -5,7 +5,7 @@
 /*
  * A round of a part (virtual_parts.h). At the end of a round a part writes a post (struct
  * virtual_post) for each other part of the process: its figures for the round, and the contents of
- * the box for that part. When it has the posts of all others its next round can run. All parts
+ * the box for that part. Once it has the posts of all others, its next round can run. All parts
  * read the same figures, so all choose the same next round.
  *
  * One thread at a time calls these for a part: the one that has claimed it (virtual_threads.h).
@@ -21,7 +21,7 @@ void virtual_round_tell(struct virtual_worker *worker);
 bool virtual_round_is_ready(const struct virtual_worker *worker);
 
 /* Runs and posts the next round of a part that is ready. False if there is none: all events before
- * parts->limit have happened, or some part has asked for a pause. */
+ * parts->limit have happened, or a part has asked for a pause. */
 bool virtual_round_run(struct virtual_worker *worker);
 
 /* Adds what others have told. */

@@ -23,7 +23,7 @@
  * memory; and of such checks between two progress reports. */
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
-/* Looks for deadlocks during a run, or the time of the watchdog. */
+/* Deadlock searches during a run, or per watchdog time. */
 #define LOOKS 16
 
 /* Of packets and the used half of the switches. */
@@ -257,7 +257,7 @@ static weft_time next_measured(const struct run_loop *loop, weft_time until, boo
 	return sampling ? earlier(until, sample) : until;
 }
 
-/* For so long the run measures, if nothing ends it. */
+/* The measured time, unless the run ends earlier. */
 static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
@@ -265,7 +265,7 @@ static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 	return run_result_minus(measure->duration_ps, measure->warmup_ps);
 }
 
-/* Looks at heads that have waited since the last looks but one, before the watchdog frees them. */
+/* Searches heads that have waited since the search before last, before the watchdog frees them. */
 static void watch(struct virtual_fabric *fabric, weft_time period)
 {
 	virtual_deadlock_look(fabric, 2 * period, time_of_measuring(fabric));
@@ -324,8 +324,8 @@ static void warm_up(struct run_loop *loop)
 	virtual_cn_mark(fabric);
 }
 
-/* Measures from the start on until the warm-up ends, at the latest in the middle of the run, and
- * forgets what was measured. */
+/* Measures from the start until the warm-up ends, at the latest in the middle of the run, and then
+ * discards these values. */
 static void warm_up_alone(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;

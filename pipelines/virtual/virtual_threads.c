@@ -27,16 +27,16 @@
 
 _Static_assert(VIRTUAL_WORKERS_MAX <= CLAIM_THREAD + 1, "there is a number for each thread");
 
-/* Looks in vain before a thread gives up its claims, and runs parts of other threads. */
+/* Unsuccessful polls before a thread releases its claims, and runs parts of other threads. */
 #define HELP_LOOKS 250u
-/* Looks at its first part between two at everything else. */
+/* Polls of its first part between two polls of everything else. */
 #define LOOKS_AT_ONCE 25u
 
-/* A sleeping thread that nobody wakes looks again after so long. */
+/* A sleeping thread polls again after this time, even without a wake-up. */
 #define SLEEP_S 1e-3
 
-/* A thread stays out for so many times what others have lost while they waited, each time twice as
- * long if it is needless again soon. */
+/* A thread stays out for a multiple of the time that others lost waiting. The factor doubles each
+ * time that it is needless again soon. */
 #define FACTOR_MAX 64u
 #define SOON       8
 #define OUT_MAX_S  1.0
@@ -49,7 +49,7 @@ static bool is_ending(const struct virtual_parts *parts)
 	return atomic_load_explicit(&parts->quit, memory_order_acquire) != 0;
 }
 
-/* Until a wake, or so long; not at all if the word is not 'value'. */
+/* Until a wake-up or the time-out; not at all if the word is not 'value'. */
 static void sleep_on(atomic_uint *word, unsigned value, double seconds)
 {
 	const struct timespec time = {
@@ -72,7 +72,7 @@ static void sleep_a_while(struct virtual_parts *parts)
 	atomic_fetch_sub_explicit(&parts->sleepers, 1, memory_order_relaxed);
 }
 
-/* There may be something to do. A thread that goes to sleep just now may miss it, and sleeps for
+/* There may be work. A thread that is just going to sleep may miss the wake-up, and sleeps for
  * SLEEP_S. */
 static void ring(struct virtual_parts *parts)
 {
@@ -107,7 +107,7 @@ static double core_seconds(const struct virtual_thread *thread)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* While it waits for the culprit: seconds for which that one had no core. */
+/* Seconds during this wait in which the culprit had no core. */
 static double lost_seconds(const struct virtual_thread *thread)
 {
 	return measure_wall_seconds() - thread->noted -
@@ -134,7 +134,7 @@ static void note_culprit(struct virtual_thread *thread)
 	}
 }
 
-/* Other threads may run its parts. */
+/* Allows other threads to run its parts. */
 static void give_up(struct virtual_thread *thread)
 {
 	struct virtual_parts *parts = thread->parts;
@@ -166,8 +166,8 @@ static void stay_out(struct virtual_thread *thread, double lost)
 		sleep_on(&parts->quit, 0, thread->joined - now);
 }
 
-/* After it has waited for a round that had no core for some time there is a thread too many. Thread
- * 0 never stays out: it is needed in pauses. */
+/* If the round that it waited for had no core for some time, there is one thread too many. Thread 0
+ * never stays out: it is needed in pauses. */
 static void judge_wait(struct virtual_thread *thread)
 {
 	struct virtual_thread *culprit = thread->culprit;
@@ -180,7 +180,7 @@ static void judge_wait(struct virtual_thread *thread)
 		return;
 	lost = lost_seconds(thread);
 	thread->culprit = NULL;
-	/* One thread for each such round. */
+	/* At most one thread per such round. */
 	if (lost < LOST_MIN_S ||
 		atomic_exchange_explicit(blamed, ended, memory_order_relaxed) == ended)
 		return;
@@ -191,7 +191,7 @@ static void judge_wait(struct virtual_thread *thread)
 		stay_out(thread, lost);
 }
 
-/* Thread 0: all parts have stopped. The others: it is the end. */
+/* For thread 0: all parts have stopped. For others: the run ends. */
 static bool is_over(const struct virtual_thread *thread)
 {
 	const struct virtual_parts *parts = thread->parts;
@@ -201,7 +201,7 @@ static bool is_over(const struct virtual_thread *thread)
 	return atomic_load_explicit(&parts->stopped, memory_order_acquire) == parts->own;
 }
 
-/* True if the part can go on, or could if no other thread had it. */
+/* True if the part can continue, or could if no other thread had it. */
 static bool may_go_on(const struct virtual_worker *part)
 {
 	unsigned claim = atomic_load_explicit(&part->claim, memory_order_relaxed);
@@ -210,7 +210,7 @@ static bool may_go_on(const struct virtual_worker *part)
 	       ((claim & CLAIM_STATE) != CLAIM_STOPPED && virtual_round_is_ready(part));
 }
 
-/* After many looks: sleeps unless the thread that it waits for is on a core. */
+/* After many polls, sleeps unless the thread that it waits for is on a core. */
 static void wait_long(struct virtual_thread *thread)
 {
 	judge_wait(thread);
@@ -220,7 +220,7 @@ static void wait_long(struct virtual_thread *thread)
 		sleep_a_while(thread->parts);
 }
 
-/* There was nothing to do. */
+/* There was no work. */
 static void wait_a_while(struct virtual_thread *thread)
 {
 	const struct virtual_parts *parts = thread->parts;
@@ -244,8 +244,8 @@ static void wait_a_while(struct virtual_thread *thread)
 
 /* --- rounds --- */
 
-/* A thread keeps the claim to a part of its own: a new one for each round would cost it as much as
- * a cache line from another core. */
+/* A thread keeps the claim to its own part: a new claim for each round would cost as much as a
+ * cache line from another core. */
 static void run_claimed(struct virtual_thread *thread, unsigned which, bool begins)
 {
 	struct virtual_worker *part = &thread->parts->worker[which];
@@ -269,7 +269,7 @@ static void run_claimed(struct virtual_thread *thread, unsigned which, bool begi
 	ring(thread->parts);
 }
 
-/* Runs the part's next round, if it can begin and no other thread has the part. */
+/* Runs the part's next round, if it can start and no other thread has the part. */
 static bool try_part(struct virtual_thread *thread, unsigned which)
 {
 	struct virtual_worker *part = &thread->parts->worker[which];
@@ -287,7 +287,7 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 	if (!atomic_compare_exchange_strong_explicit(
 		    &part->claim, &claim, runs, memory_order_acquire, memory_order_relaxed))
 		return false;
-	/* Another thread may have run it since the first look. */
+	/* Another thread may have run it since the first poll. */
 	if (state == CLAIM_RESTS && !virtual_round_is_ready(part)) {
 		atomic_store_explicit(&part->claim, claim, memory_order_release);
 		return false;
@@ -296,7 +296,7 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 	return true;
 }
 
-/* Its own parts, and those that it has adopted, unless another thread has run them since. */
+/* Its own parts, and adopted ones, unless another thread has run them since. */
 static bool run_parts(struct virtual_thread *thread)
 {
 	struct virtual_parts *parts = thread->parts;
@@ -313,7 +313,7 @@ static bool run_parts(struct virtual_thread *thread)
 	return ran;
 }
 
-/* A part whose thread does not come. */
+/* Adopts a part whose thread does not come. */
 static bool adopt_part(struct virtual_thread *thread)
 {
 	struct virtual_parts *parts = thread->parts;
@@ -360,11 +360,11 @@ bool virtual_threads_run(struct virtual_parts *parts, weft_time limit, uint32_t 
 {
 	struct virtual_worker *first = &parts->worker[0];
 
-	/* A round is not worth beginning: the caller looks around first. */
+	/* Not worth starting a round: the caller acts first. */
 	if (*steps == 0)
 		return true;
 	parts->limit = limit;
-	/* Rank 0 counts for all (virtual_run.c). */
+	/* Rank 0 decides for all (virtual_run.c). */
 	first->steps = parts->ranks == NULL || parts->ranks->own == 0 ? steps : NULL;
 	parts->pauses++;
 	atomic_store_explicit(&parts->stopped, 0, memory_order_relaxed);
@@ -408,7 +408,7 @@ void virtual_threads_destroy(struct virtual_parts *parts)
 	free(parts->thread);
 }
 
-/* Each thread has about as many parts. */
+/* All threads get about the same number of parts. */
 static void deal_parts(struct virtual_parts *parts)
 {
 	memset(parts->thread, 0, parts->threads * sizeof(*parts->thread));

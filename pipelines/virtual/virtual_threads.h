@@ -4,11 +4,11 @@
 
 /*
  * The threads that run the rounds of a fabric in parts (virtual_rounds.h). A thread claims a part
- * for a round. Each part has a thread that runs it by default; where there are fewer cores than
- * parts, several parts have the same one. If that thread does not come, because other programs have
- * its core, another thread that has nothing to do runs the round instead, and goes on with the part
- * until its own thread is back. A thread without which the others lose less time, because cores
- * are taken from them in the middle of rounds, stays out for a while. Results do not depend on it.
+ * for a round. Each part has a thread that runs it by default; with fewer cores than parts, several
+ * parts share one. If that thread does not come, because other programs have its core, an idle
+ * thread runs the round instead, and keeps the part until its own thread is back. If threads lose
+ * their cores in the middle of rounds, one of them stays out for a while, so that the others lose
+ * less time. Results do not depend on this.
  *
  *     virtual_threads_start()   creates the threads, which wait
  *     virtual_threads_run()     runs rounds up to a time
@@ -24,11 +24,11 @@
 int virtual_threads_create(struct virtual_parts *parts);
 void virtual_threads_destroy(struct virtual_parts *parts);
 
-/* If the machine does not allow all threads, those that it allows do the work. */
+/* If the machine does not allow all threads, the work is done by those that could be started. */
 void virtual_threads_start(struct virtual_parts *parts);
 void virtual_threads_end(struct virtual_parts *parts);
 
-/* Runs all events before 'limit'. False when that is done. True if it has stopped before: part 0
- * has used up '*steps', of which a round costs some, too; a part has failed; or more packets than
- * 'out_max' are out. The caller sets '*steps' again then. Of several ranks rank 0 counts. */
+/* Runs all events before 'limit'. False when that is done. True if it stopped earlier: part 0 has
+ * used up '*steps' (a round also costs some), a part has failed, or more packets than 'out_max' are
+ * out. The caller then sets '*steps' again. Among several ranks, rank 0 decides. */
 bool virtual_threads_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);

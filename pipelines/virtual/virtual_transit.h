@@ -14,7 +14,7 @@ uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frame
 uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, ever */
 const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
-/* At the middle of the measuring, and at the end: names the hosts whose buffers fill
+/* In the middle of the measured time, and at its end: names the hosts whose buffers fill up
  * (starvation.h). 0 or -ENOMEM. */
 void virtual_transit_middle(struct virtual_fabric *fabric);
 int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result);

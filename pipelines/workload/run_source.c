@@ -164,7 +164,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
 
-/* Elsewhere a host sends if 'to' has another one. */
+/* With other patterns a host sends if 'to' has another host. */
 static bool may_stay_silent(const struct traffic_pattern *pattern)
 {
 	unsigned near = pattern->keys & TRAFFIC_SWITCHES;

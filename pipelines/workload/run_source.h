@@ -26,7 +26,7 @@ bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host);
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	const struct run_source_place *place, struct traffic_config *config, uint16_t **list);
 
-/* Leaves out of each entry the hosts to which its pattern gives no destination: a number that reads
+/* Removes from each entry the hosts to which its pattern gives no destination: a number that reads
  * the same backwards under bit-reversal, a host without near ones. 0 or -ENOMEM. */
 int run_source_keep_senders(const struct run_config *run, struct run_hosts *traffic);
 

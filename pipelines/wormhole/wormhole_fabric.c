@@ -82,8 +82,8 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fau
 		fabric->run->origin, sample, cycle);
 }
 
-/* A topology's own rates and delays take the place of those that wormhole switching has by default,
- * which the marks of its buffers are made for. */
+/* A topology's own rates and delays replace the defaults of wormhole switching, for which the
+ * thresholds of its buffers were chosen. */
 static int refuse_links(const struct wormhole_fabric *fabric, struct fault *fault)
 {
 	const struct topology_link *link = &fabric->topology->link_at[0];

@@ -66,9 +66,9 @@ void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
 /* Messages that arrive at or after the beginning of this cycle count. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
-/* Forgets what was measured: the warm-up ended. */
+/* Discards the measurements: the warm-up ended. */
 void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle);
-/* A batch ended at the beginning of this cycle, or before. */
+/* A batch ended at the start of this cycle, or before. */
 void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle);
 /* With the last message that is wanted, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);

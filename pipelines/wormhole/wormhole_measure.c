@@ -272,8 +272,8 @@ static int add_hosts(const struct wormhole_fabric *fabric, struct run_result *re
 	return 0;
 }
 
-/* Hosts that had a message on their channel and were stopped all through the second half of the
- * measuring, and those whose in-transit buffers fill. */
+/* Hosts with a message on their channel that were stopped throughout the second half of the
+ * measured time, and hosts whose in-transit buffers fill up. */
 static int add_starved(const struct wormhole_fabric *fabric, struct run_result *result)
 {
 	uint64_t cycles = run_result_minus(wormhole_net_now(fabric->net), fabric->middle_at);

@@ -136,8 +136,7 @@ static struct run_config *load(const struct run_request *request, int *code)
 	return NULL;
 }
 
-/* As comments, so that the text stays a run file. A topology that is not there is no concern of
- * this. */
+/* As comments, so that the text stays a run file. A missing topology is reported elsewhere. */
 static void explain_cover(const struct run_config *config)
 {
 	struct fault fault;

@@ -49,7 +49,7 @@ enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 	return EXIT_DONE;
 }
 
-/* The words of mpirun. Ranks may be more than cores, and their threads may use any. */
+/* The words of mpirun. There may be more ranks than cores, and their threads may use any core. */
 static char **words_of(int argc, char **argv, const char *program, const char *number)
 {
 	const char *const own[] = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none",

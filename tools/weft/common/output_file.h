@@ -12,7 +12,7 @@
 struct output_file {
 	const char *command; /* for messages: "topo gen" */
 	const char *path;    /* NULL or "-": standard output */
-	/* Files that the command reads, up to NULL: the output must be another one. */
+	/* Files that the command reads, up to NULL: they must not be overwritten. */
 	const char *inputs[4];
 	FILE *file;
 	struct atomic_file to; /* where it is a file */

@@ -31,8 +31,8 @@ static int refuse(
 	return -EINVAL;
 }
 
-/* No number of a result is below 0; 'figures': outside of lists, which may name ports and hosts,
- * numbers, true, false and null are all there is. */
+/* No number of a result is negative. 'figures': apart from lists, which may name ports and hosts,
+ * only numbers, true, false and null are allowed. */
 static int check_value(
 	const struct reader *reader, const char *at, const json_t *value, bool figures)
 {

@@ -4,16 +4,16 @@
 
 /*
  * Results of runs in files ("weft": "result/1"), for the commands that read them. A sweep seals the
- * results of its points: "sum" is a checksum of all that a run computes ("wall" is not of it), so
- * that a result that somebody has edited is told from one that weft-fabric wrote.
+ * results of its points: "sum" is a checksum of everything except "wall". It detects results that
+ * were edited after weft-fabric wrote them.
  */
 
 #include <jansson.h>
 
 #include "fault.h"
 
-/* NULL, fault (may be NULL) and errno: EINVAL for what is no result of this version or has values
- * that none can have, EBADMSG for one that is not as it was sealed, or the error of opening it. */
+/* NULL, fault (may be NULL) and errno: EINVAL if it is not a result of this version or has
+ * impossible values, EBADMSG if it was changed after sealing, or the error of opening it. */
 json_t *result_file_load(const char *path, struct fault *fault);
 
 /* Sets "sum" of a document. */

@@ -433,7 +433,7 @@ static int load_there(
 	return result;
 }
 
-/* '-o' is none of the files that the lab is made from. */
+/* '-o' must not name a file that the lab is made from. */
 static int check_output(const struct lab_arguments *arguments, const struct lab *lab,
 	const struct lab_target *target, struct fault *fault)
 {

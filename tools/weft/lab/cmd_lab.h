@@ -30,8 +30,8 @@ struct lab_arguments {
 	struct lab_trust trust;        /* up */
 	const char *set[LAB_SETS_MAX]; /* run */
 	unsigned sets;
-	const char *machine;  /* the part of this machine alone; NULL: whatever LAB means */
-	const char *dilation; /* up; NULL: what the file says */
+	const char *machine;  /* only this machine's part; NULL: whatever LAB means */
+	const char *dilation; /* up; NULL: the file's */
 	bool alone;           /* up: with 'machine', does not wait for the others */
 	weft_time wait_ps, duration_ps;
 	bool json;

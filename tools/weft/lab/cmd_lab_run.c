@@ -22,7 +22,7 @@
 
 #define COMMAND "lab run"
 
-#define MAP_PS (10 * PS_PER_S) /* for a mapper that is at work when traffic is to begin */
+#define MAP_PS (10 * PS_PER_S) /* for a mapper that is running when traffic is about to start */
 
 static void send_traffic(struct lab_run *run, weft_time duration)
 {

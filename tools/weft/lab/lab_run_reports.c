@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the lab: for what is under way when traffic ends, since the last arrival; for all of it, after
- * a signal. */
+/* In the lab's time: how long frames in flight at the end of traffic are waited for, since the last
+ * arrival; and in all, after a signal. */
 #define DRAIN_MS 4000
 #define HURRY_MS 600
 

@@ -12,7 +12,7 @@
 #include "run_result.h"
 
 #define LAB_RUN_STEP_MS       20
-#define LAB_RUN_DRAIN_MOST_MS 60000 /* of the lab: twice what a process waits for its messages */
+#define LAB_RUN_DRAIN_MOST_MS 60000 /* lab's time: twice what a process waits for messages */
 #define LAB_RUN_LOOK_MS       200   /* between two looks whether any process is left */
 
 struct lab_run_asked {
@@ -33,7 +33,7 @@ struct lab_run {
 	json_t *elsewhere; /* devices of other machines */
 };
 
-/* The time of the lab's clock, ms: it may be dilated. */
+/* The time on the lab's clock, which may be dilated, in ms. */
 uint64_t lab_run_now_ms(const struct lab_run *run);
 /* Some processes run on other machines: frames that leave this one may arrive there. */
 bool lab_run_is_partial(const struct lab_run *run);

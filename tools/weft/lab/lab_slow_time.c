@@ -21,7 +21,7 @@
 #define LIBRARY "/usr/lib/*/faketime/libfaketime.so.1"
 #define PRELOAD "weft-time.so"
 #define NS      INT64_C(1000000000)
-/* libfaketime takes one while it reads the start: a program that is killed then holds it. */
+/* libfaketime takes one while it reads the start; a program that is killed then keeps it. */
 #define TOKENS 1000000
 
 /* struct ft_shared_s of libfaketime. */
@@ -56,8 +56,8 @@ static void name_of(int64_t origin_ns, char name[64])
 	snprintf(name, 64, "/weft-time-%" PRId64, origin_ns);
 }
 
-/* The reading of a clock when the time of day was 'origin_ns'. By system calls, because this
- * process may run under libfaketime itself. */
+/* The clock's value when the time of day was 'origin_ns'. Uses system calls, because this process
+ * may run under libfaketime itself. */
 static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 {
 	struct timespec day, now;
@@ -98,7 +98,7 @@ static int share_start(const char *name, int64_t origin_ns, struct fault *fault)
 
 /* --- the libraries --- */
 
-/* Beside this program in a build, else where it is installed. */
+/* Next to this program in a build, otherwise where it is installed. */
 static int find_preload(char path[PATH_MAX], struct fault *fault)
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);

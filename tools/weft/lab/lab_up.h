@@ -38,8 +38,8 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault);
 /* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */
 int lab_up_start(struct lab_up *up, struct fault *fault);
 
-/* Replaces 'dilation: auto' by what the lab's program measures, which takes seconds and prints its
- * trials. Before the lab is started. */
+/* Replaces 'dilation: auto' with the factor that the lab's program measures, which takes seconds
+ * and prints the trials. Before the lab is started. */
 int lab_up_choose_dilation(struct lab_up *up, struct fault *fault);
 
 /* lab_up_wait.c, for --wait at most: until all links are up; until there are routes, too. */

@@ -131,7 +131,7 @@ static void become(char **argv, const char *program, int out)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* The exit code. A signal that only this program has got reaches the child, too. */
+/* The exit code. Forwards to the child a signal that only this program got. */
 static int wait_for(pid_t pid)
 {
 	int status = 0;
@@ -142,7 +142,7 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_ABLE;
 }
 
-/* The number that the program prints; 0: it has said why there is none. */
+/* The number that the program prints; 0: it has printed why there is none. */
 static uint32_t measure_dilation(const struct lab_up *up, int *code)
 {
 	char **argv = make_arguments(up, 0), program[600], text[16] = "";

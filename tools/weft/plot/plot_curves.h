@@ -15,7 +15,7 @@
 
 struct plot_point {
 	struct confidence x, y, y2;
-	bool hollow;  /* some run is doubtful; of reproductions: it accepts less than offered */
+	bool hollow;  /* some run is doubtful; for reproductions: it accepts less than offered */
 	double along; /* number of the key along which the curve goes; 0: it has none */
 };
 
@@ -44,7 +44,7 @@ struct plot_curves {
 	double bits_per_us;
 	struct plot_curve *curve;
 	unsigned curves;
-	const char *hollow; /* what the legend calls such points; NULL: not known to be steady */
+	const char *hollow; /* the legend's name for such points; NULL: not known to be steady */
 	bool intervals;     /* some point is a mean over seeds */
 	bool real_clock;
 	/* Bars: where the curves' x is 0, 1 and so on, and what is their y; the owner's. Maps have

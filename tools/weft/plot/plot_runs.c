@@ -46,7 +46,7 @@ static double number_at(const json_t *object, const char *key)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Runs with a schedule or with traffic that ends have no answer, however long they are. */
+/* Runs with a schedule or with traffic that ends never have an answer, however long they are. */
 static bool is_doubtful(const json_t *result)
 {
 	const json_t *steady = json_object_get(result, "steady_needs");

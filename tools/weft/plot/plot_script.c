@@ -20,7 +20,7 @@ static void write_range(const struct plot_writer *writer, const char *axis, doub
 	fprintf(writer->out, "set %srange [0:%.9g]\n", axis, fmax(greatest * ROOM, 1e-3));
 }
 
-/* "accepted traffic [UNIT]", or what was released in order. */
+/* "accepted traffic [UNIT]", or traffic that was released in order. */
 static void write_traffic_name(
 	const struct plot_writer *writer, const char *axis, const char *unit, const char *narrow)
 {

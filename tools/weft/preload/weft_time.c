@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /*
- * Preloaded before libfaketime into programs of a dilated lab: the calls that wait, and that
- * libfaketime 0.9.10 leaves in real time or never ends. Deadlines are times of the slow clock, and
- * the kernel measures real time. Its time stamps of packets would be real as well, so they are
- * refused. Not part of any program of Weft.
+ * Preloaded before libfaketime into programs of a dilated lab. Wraps waiting calls that libfaketime
+ * 0.9.10 leaves in real time, or that never end with it: deadlines use the slow clock, but the
+ * kernel measures real time. The kernel's time stamps of packets would be real as well, so requests
+ * for them fail. Not part of any program of Weft.
  */
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@
 #define US_PER_S INT64_C(1000000)
 #define LONGEST  (INT64_MAX / 4)
 
-/* The function of this name behind this library. */
+/* The next function of this name after this library. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 static int64_t dilation(void)
@@ -115,7 +115,7 @@ static void scale_timeval(struct timeval *time, bool longer)
 {
 	int64_t us = (int64_t)time->tv_sec * US_PER_S + time->tv_usec;
 
-	/* The shortest is not 'off'. */
+	/* The shortest interval must not become 0, which means 'off'. */
 	*time = timeval_of(longer ? stretch(us) : (us + dilation() - 1) / dilation());
 }
 

@@ -27,7 +27,7 @@ const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, cons
 /* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
 void lab_hosts_print(const struct lab_hosts *hosts, FILE *out);
 
-/* Turns this process into 'argv' in the host, in the time of the lab (lab_slow_time.h). Returns
- * only with an error, which it has printed. */
+/* Executes 'argv' in the host, in the lab's time (lab_slow_time.h). Returns only after an error,
+ * which it has printed. */
 enum weft_exit lab_hosts_exec(
 	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv);

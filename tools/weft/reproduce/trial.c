@@ -360,7 +360,7 @@ static double figure_of(enum experiment_measure measure, const json_t *result)
 	}
 }
 
-/* Frames count when they are released in order: so the published tables were made. */
+/* Frames count when they are released in order, as in the published tables. */
 static int read_point(struct trial_point *point, const json_t *result)
 {
 	const json_t *counters = json_object_get(result, "counters");
@@ -377,7 +377,7 @@ static int read_point(struct trial_point *point, const json_t *result)
 		    &dropped, "counters", "itb_discarded", &discarded, "host_messages_waiting_most",
 		    &waiting, "checks", "deadlock", &deadlock, "incomplete", &incomplete) != 0)
 		return -EINVAL;
-	/* null, where nothing was measured, counts as 0. */
+	/* null (not measured) counts as 0. */
 	point->accepted = json_number_value(accepted);
 	point->network_ns = json_number_value(network);
 	point->total_ns = json_number_value(total);

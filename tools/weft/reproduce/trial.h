@@ -69,8 +69,8 @@ int trial_sets_init(struct run_sets *sets, const struct trial *trial);
 uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint64_t program,
 	struct fault *fault);
 
-/* Whether a point accepts less than offered (accepts_less.h), or its mean latency is above the
- * limit of the experiment. */
+/* Whether a point accepts less than offered (accepts_less.h), or its mean latency exceeds the
+ * experiment's limit. */
 bool trial_point_accepts_less(const struct trial *trial, const struct trial_point *point);
 /* Whether a link of a result is between switches; papers show only those. */
 bool trial_link_counts(const json_t *link);

@@ -296,8 +296,8 @@ static json_t *cut_off_json(const struct topology *topology, const struct route_
 	return list;
 }
 
-/* The promise of one algorithm needs no proof; sets that keep their promises alone may wait for
- * each other in a circle together. */
+/* A single algorithm's promise needs no check. Sets that are each free from deadlock may form a
+ * cycle together. */
 static bool is_promised(const struct request *request)
 {
 	return request->count == 1 && request->algorithms[0]->deadlock_free;
@@ -353,7 +353,7 @@ static uint64_t peak_memory(void)
 	return kib * 1024;
 }
 
-/* Finds the cycle, if there is one, and its text. -ENOMEM. */
+/* Finds the cycle, if any, and its text. -ENOMEM. */
 static int find_cycle(
 	const struct topology *topology, const struct route_file *file, char *text, size_t size)
 {

@@ -71,7 +71,7 @@ int sweep_folder_compare(
 		sweep->folder, why.text);
 }
 
-/* The run file and what it names stay as they are. */
+/* The run file and the files that it names are not overwritten. */
 static int check_outputs(const struct sweep *sweep, const json_t *asked, struct fault *fault)
 {
 	static const char *const names[] = {

@@ -11,7 +11,7 @@
 struct sweep_outcome {
 	json_t **row;     /* of each point; NULL: not there */
 	unsigned had;     /* points that were there before */
-	unsigned changed; /* results that are not as the sweep wrote them (result_file.h) */
+	unsigned changed; /* results changed after the sweep wrote them (result_file.h) */
 	unsigned strange; /* results that were there under a point's name and are not its own */
 	unsigned done;    /* points that are there now */
 	unsigned failed;

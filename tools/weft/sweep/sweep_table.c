@@ -11,7 +11,7 @@
 enum column_kind {
 	MEASURE, /* has a mean and an interval */
 	COUNT,   /* is added up */
-	ANSWER,  /* yes, no or null; of several runs what all say, else null */
+	ANSWER,  /* yes, no or null; for several runs the answer of all, else null */
 	TEXT,    /* is neither */
 };
 

@@ -25,7 +25,7 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
 /* The document of 'show --json'. NULL without memory. */
 json_t *cmd_topo_json(const struct topology *topology);
 
-/* Writes a topology file; 'path' NULL or "-": standard output. 'input' (or NULL) is what it was
- * made from, and not written over. */
+/* Writes a topology file; 'path' NULL or "-": standard output. It must not overwrite 'input' (or
+ * NULL), its source. */
 int cmd_topo_write(
 	const char *command, const struct topology *topology, const char *input, const char *path);

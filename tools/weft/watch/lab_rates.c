@@ -146,7 +146,7 @@ static json_t *vc_fill(const struct way *way)
 	return json_real(room > 0 ? most / room : 0);
 }
 
-/* The mean of the frames that arrived by it, by the counters of its far end. */
+/* The mean lateness of the frames that arrived over it, from the counters of its far end. */
 static json_t *late_ns(const struct way *way)
 {
 	bool host = way->receiver[0] != '\0';
