@@ -71,7 +71,7 @@ static int check_alternatives(bool has_them, const struct run_config *run, struc
 		run_routing_origin(&run->routing, origin));
 }
 
-/* As far as the algorithm's name tells. */
+/* As far as the algorithm's name shows. */
 static int check_tables(const struct run_config *run, struct fault *fault)
 {
 	return check_alternatives(

@@ -72,7 +72,7 @@ struct measure_window {
 	struct measure_entry *entry; /* as run->traffic */
 	unsigned entries;
 	unsigned batches;
-	weft_time length_ps; /* of the measuring, the engine's; 0: not known */
+	weft_time length_ps; /* of the measured time, the engine's; 0: unknown */
 	weft_time batch_ps;  /* of a batch */
 };
 

@@ -54,7 +54,7 @@ struct real_fabric_options {
 	unsigned lcores;           /* poll loops; 0: 1. EAL was started with as many */
 	bool divides;              /* if they are more than switches, these are divided */
 	uint32_t snap_bytes;       /* kept of each captured frame; 0: whole frames */
-	bool calibrates;           /* a run ends with its traffic, whatever is under way */
+	bool calibrates;           /* a run ends with its traffic; frames in flight do not count */
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
 	const struct clock *clock;

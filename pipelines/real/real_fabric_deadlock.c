@@ -17,7 +17,7 @@ int real_deadlock_open(struct real_fabric *fabric, struct fault *fault)
 	fabric->sw = calloc(fabric->options.topology->switches + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
-	/* The parts of a divided one have queues of their own, which nothing looks at. */
+	/* The parts of a divided switch have their own queues, which are not searched. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)
 			fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;

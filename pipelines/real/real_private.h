@@ -73,7 +73,7 @@ struct real_host {
 	int tap;                  /* -1: none */
 	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
-	struct starvation_transit middle; /* of the measuring */
+	struct starvation_transit middle; /* of the measured time */
 	bool made_netns;                  /* of its edge: to be removed again */
 	const struct run_config_edge *edge;
 };

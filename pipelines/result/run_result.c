@@ -237,7 +237,7 @@ json_t *run_text_json(const char *text)
 	return text[0] != '\0' ? json_string(text) : json_null();
 }
 
-/* Nothing of it was measured. */
+/* None of it was measured. */
 static json_t *unknown_latency_json(void)
 {
 	return json_pack(

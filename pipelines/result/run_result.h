@@ -204,7 +204,7 @@ struct run_result {
 	uint32_t vcs,
 		vc_frames; /* of an input port; the frames of nic.mtu that a VC's buffer holds */
 	struct run_traffic packets, messages;
-	uint64_t from_ns, to_ns; /* of the measuring, since the traffic began */
+	uint64_t from_ns, to_ns; /* of the measured time, since the start of traffic */
 	unsigned parts;          /* that were added (run_result_add_part()) */
 	/* Fractions of the hosts' link rate: what was generated, arrived, was released in order. */
 	double offered, accepted, released;

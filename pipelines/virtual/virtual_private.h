@@ -123,7 +123,7 @@ struct virtual_host {
 	struct traffic **source;
 	uint32_t sources;
 	uint16_t next_destination;        /* likely, of the next message */
-	struct starvation_transit middle; /* of the measuring */
+	struct starvation_transit middle; /* of the measured time */
 	struct datagram nic;
 	/* With fabric->answers. */
 	struct answers answers;

@@ -18,7 +18,7 @@ struct wormhole_source {
 	uint32_t sources;
 	uint32_t taken;       /* messages: numbers them */
 	uint64_t unreachable; /* without a route */
-	/* Until the middle of the measuring. */
+	/* Until the middle of the measured time. */
 	uint64_t stopped; /* cycles of its channel */
 	struct starvation_transit middle;
 	struct route_choice choice;

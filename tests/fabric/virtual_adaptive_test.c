@@ -99,7 +99,7 @@ static void no_mode_of_the_list_loses_or_reorders_frames(void **state)
 	}
 }
 
-/* When each frame arrived, by (destination, source) and number, as a trace tells it. */
+/* Arrival of each frame in the trace, by (destination, source) and number. */
 #define PAIR_FRAMES 16384u
 #define PAIRS       256u
 
@@ -159,7 +159,7 @@ static void expect_about(uint64_t ns, uint64_t expected_ps, uint64_t values)
 	assert_in_range(ns, expected_ps / PS_PER_NS - values, expected_ps / PS_PER_NS + values);
 }
 
-/* Against the trace, which knows nothing of the order at hosts. */
+/* Compared with the trace, which does not depend on the order at hosts. */
 static void frames_count_when_they_arrive_and_again_when_they_are_released(void **state)
 {
 	struct host_arrivals arrivals = {.at = calloc(PAIRS * PAIR_FRAMES, sizeof(weft_time)),

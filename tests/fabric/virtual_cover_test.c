@@ -25,17 +25,17 @@ static uint64_t draw(struct rng *rng, uint64_t least, uint64_t most)
 	return least + rng_next(rng) % (most - least + 1);
 }
 
-/* Settings of a case, from a number. */
+/* The settings of a case, derived from a number. */
 static void draw_case(struct rng *rng, char set[10][64])
 {
 	static const char *const words[][2] = {{"switch.credits=each", "switch.credits=coalesced"},
 		{"switch.switching=cut-through", "switch.switching=store-and-forward"}};
-	/* Rates whose bytes take whole picoseconds. */
+	/* Rates at which a byte takes whole picoseconds. */
 	static const unsigned rates[] = {1, 2, 5, 10, 25, 40, 50, 80, 100, 200, 400};
 	uint64_t mtu = 64 * draw(rng, 4, 64), vcs = draw(rng, 1, 4), frames = draw(rng, 1, 60);
 	uint64_t gbps = rates[draw(rng, 0, sizeof(rates) / sizeof(rates[0]) - 1)];
 	uint64_t frame_ns = (mtu + 64) * 8 / gbps + 1;
-	/* From far too short to bind to ten times what the buffer covers. */
+	/* From far below the limit to ten times what the buffer covers. */
 	uint64_t delay_ns = 10 + frames * frame_ns * draw(rng, 0, 50) / 10;
 
 	snprintf(set[0], 64, "link.rate=%uGbps", (unsigned)gbps);
@@ -51,7 +51,7 @@ static void draw_case(struct rng *rng, char set[10][64])
 	snprintf(set[9], 64, "switch.routing-delay=%uns", (unsigned)draw(rng, 0, 300));
 }
 
-/* Of all links of the flow's path the worst: all are in this network, which is even. */
+/* The worst of all links of the flow's path; in this uniform network all links are. */
 static uint32_t bound_of(const struct virtual_lab *lab)
 {
 	uint32_t least = UINT32_MAX;

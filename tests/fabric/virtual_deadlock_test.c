@@ -169,7 +169,7 @@ static void an_open_chain_is_none(void **state)
 	assert_int_equal(found(bed, cycle), 0);
 }
 
-/* Room that the head of another queue leaves, which goes to the host, is enough. */
+/* The room that the head of another queue leaves on its way to the host is enough. */
 static void a_buffer_that_will_have_room_ends_the_circle(void **state)
 {
 	struct bed *bed = *state;
@@ -185,7 +185,7 @@ static void a_buffer_that_will_have_room_ends_the_circle(void **state)
 	assert_int_equal(count_dead(bed, false), 0);
 }
 
-/* One queue of it runs on, and never leaves enough for the head that waits. */
+/* One of its queues continues, but never leaves enough room for the waiting head. */
 static void a_buffer_whose_room_does_not_suffice_is_part_of_a_circle(void **state)
 {
 	struct bed *bed = *state;
@@ -201,7 +201,7 @@ static void a_buffer_whose_room_does_not_suffice_is_part_of_a_circle(void **stat
 	assert_int_equal(count_dead(bed, false), RING);
 }
 
-/* Where nothing leaves, nothing is granted. */
+/* If nothing leaves, nothing is granted. */
 static void room_that_will_not_be_granted_is_no_help(void **state)
 {
 	struct bed *bed = *state;

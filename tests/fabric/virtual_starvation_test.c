@@ -94,7 +94,7 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
 	pick(rng, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* Frames that are still somewhere long after the last message was generated will never arrive. */
+/* Frames still in the network long after the last message was generated will never arrive. */
 static bool is_deadlocked(unsigned seed, bool *says)
 {
 	struct virtual_lab lab;
@@ -187,7 +187,7 @@ static void a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts(void **s
 	}
 }
 
-/* A watchdog that frees the circle does not make it unseen. */
+/* A deadlock is reported even if a watchdog breaks the cycle. */
 static void a_circle_that_was_freed_again_is_named(void **state)
 {
 	struct run_result result =

@@ -56,7 +56,7 @@ static void draw(struct drawn *drawn, struct rng *rng)
 	drawn->unit_ns = (uint64_t)bytes * 8 * 100 / rate_of[rate] / load + 1;
 }
 
-/* A run in which each host sends about so many messages. */
+/* A run in which each host sends about this many messages. */
 static struct run_result run(const struct drawn *drawn, uint64_t sent)
 {
 	char duration[64], sample[64];
@@ -175,7 +175,7 @@ static void a_run_until_its_mean_is_known_ends_early_with_the_mean(void **state)
 	assert_true(result.to_ns < 1000000 && result.from_ns > 0);
 	assert_int_equal(run_result_is_steady(&result).verdict, VERDICT_YES);
 	assert_true(fabs(histogram_mean(&result.total_ns) / mean - 1) < 0.06);
-	/* All that was measured came after the warm-up. */
+	/* Only values after the warm-up were measured. */
 	assert_true(result.total_ns.count < result.messages.delivered);
 	run_result_free(&result);
 	run_result_free(&whole);

@@ -83,7 +83,7 @@ static void draw_way(unsigned seed, unsigned workers)
 	way.out_us = 1 + (unsigned)rng_below(&rng, 200);
 }
 
-/* How many rounds ran on other threads than their own. */
+/* The number of rounds that ran on other threads than their own. */
 static unsigned run_case(unsigned seed)
 {
 	struct fault fault = {""}, other = {""};

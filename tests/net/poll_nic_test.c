@@ -90,11 +90,12 @@ static void arrivals_are_late_by_as_long_as_their_loop_is_held_back(void **state
 	assert_true(free.late_ns.max <= 2 * STEP_PS / PS_PER_NS);
 	assert_in_range(held.late_ns.max, (HOLD_PS - 50 * PS_PER_US) / PS_PER_NS,
 		(HOLD_PS + 2 * STEP_PS) / PS_PER_NS);
-	/* Half of the frames come while it is held back, late by half of that in the mean. */
+	/* Half of the frames come while it is held back, and are late by half of that time on
+	 * average. */
 	assert_in_range(
 		lateness_within_ppm(&held.late_ns, 2 * STEP_PS / PS_PER_NS), 400000, 600000);
 	assert_in_range(histogram_mean(&held.late_ns), HOLD_PS / 5000, HOLD_PS / 3000);
-	/* Control frames of another time may be in the way of a frame. */
+	/* Control frames from another time may delay a frame. */
 	assert_int_equal(held.due_ns.count, free.due_ns.count);
 	assert_in_range(
 		held.due_ns.sum, free.due_ns.sum * 999 / 1000, free.due_ns.sum * 1001 / 1000);

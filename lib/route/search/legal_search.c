@@ -24,7 +24,7 @@ struct legal_search {
 	uint32_t *queue;      /* of states */
 	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
 				 1] */
-	uint32_t *step;       /* arcs that begin a shortest rest; NULL in a copy */
+	uint32_t *step;       /* arcs that start a shortest remaining path; NULL in a copy */
 	struct arrays arrays;
 };
 
@@ -138,7 +138,7 @@ static uint32_t state_after(const struct legal_search *search, uint32_t arc)
 	return STATE(search->graph->arc[arc].to, search->up[arc] ? 0u : 1u);
 }
 
-/* The arc, which leaves the switch of the state, begins a shortest rest. */
+/* The arc, which leaves the switch of the state, starts a shortest remaining path. */
 static bool is_step(const struct legal_search *search, uint32_t state, uint32_t arc)
 {
 	return (state % 2 == 0 || may_follow_down(search, state / 2, search->up[arc])) &&

@@ -143,7 +143,7 @@ static void the_loops_own_frame_takes_its_time_from_what_was_ready_before(void *
 	pacer_init(&pacer, 10 * GBPS, PS_PER_MS);
 	own = pacer_send_own(&pacer, PS_PER_S, PS_PER_S, 100);
 	assert_int_equal(own, PS_PER_S);
-	/* It meets the own frame, and the next one pays. */
+	/* It meets the loop's own frame, and the next one is delayed instead. */
 	assert_int_equal(pacer_begin(&pacer, PS_PER_S - 1000, PS_PER_S), PS_PER_S - 1000);
 	assert_int_equal(pacer_send(&pacer, PS_PER_S - 1000, 100), PS_PER_S - 1000 + 100 * 800);
 	assert_int_equal(pacer_begin(&pacer, 0, PS_PER_S), PS_PER_S - 1000 + 2 * 100 * 800);
@@ -160,7 +160,7 @@ static void the_loops_own_frame_waits_for_a_busy_wire(void **state)
 	assert_int_equal(pacer_begin(&pacer, 0, PS_PER_S), PS_PER_S + 1100 * 800);
 }
 
-/* An idle wire owes nothing for what the loop has sent long ago. */
+/* Frames that the loop sent long ago do not delay others on an idle wire. */
 static void the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it(void **state)
 {
 	struct pacer pacer;

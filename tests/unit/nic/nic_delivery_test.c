@@ -31,7 +31,7 @@ static void expect_ready(struct end *end, weft_time ready)
 	assert_int_equal(box.packet.arrived_ps, ready);
 }
 
-/* A driver that takes the present for "has waited" sends a packet before it was there. */
+/* A driver that confuses 'now' with "has waited" sends a packet before it was there. */
 static void data_is_ready_when_it_was_generated_and_what_has_waited_is_marked(void **state)
 {
 	struct nic_message message = {.destination = 1, .bytes = 2 * PAIR_MTU};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The leader of a run on the real clock heeds the stop flag in each phase. */
+/* The leader of a run on the real clock obeys the stop flag in each phase. */
 
 #include "real_fabric_run.h"
 #include "traffic.h"
@@ -104,7 +104,7 @@ static void a_process_of_a_lab_ends_where_it_is_idle(void **state)
 	assert_false(bed->fabric.incomplete);
 }
 
-/* Frames under way have half a second then. */
+/* Frames in flight then have half a second. */
 static void traffic_stops_and_drains_for_a_while(void **state)
 {
 	static const enum real_phase phases[] = {REAL_WARMING, REAL_MEASURING};
@@ -135,7 +135,7 @@ static void traffic_stops_and_drains_for_a_while(void **state)
 	}
 }
 
-/* Frames still arrive now and then: without a signal it goes on for half a minute. */
+/* Frames still arrive from time to time: without a signal the run continues for half a minute. */
 static void a_run_that_drains_ends_soon_after_a_signal(void **state)
 {
 	struct bed *bed = *state;
@@ -153,7 +153,7 @@ static void a_run_that_drains_ends_soon_after_a_signal(void **state)
 	bed->fabric.look_due = 0;
 	bed->sink.messages = 2;
 	assert_true(real_lead(&bed->fabric));
-	assert_true(bed->fabric.incomplete); /* something was still under way */
+	assert_true(bed->fabric.incomplete); /* frames were still in flight */
 }
 
 static void a_run_that_has_drained_by_then_is_complete(void **state)

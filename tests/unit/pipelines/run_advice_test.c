@@ -117,7 +117,7 @@ static void advice_is_given_where_no_other_limit_is_nearer(void **state)
 		bool real = rng_below(&rng, 2) == 0;
 		bool good = load->good && (!real || in_time >= 95);
 
-		if (i % 4 == 0) { /* seldom drawn */
+		if (i % 4 == 0) { /* rarely drawn */
 			load = &loads[i / 4 % 2];
 			good = true;
 			in_time = 97;

@@ -97,7 +97,7 @@ static void throughput_that_falls_is_not_steady(void **state)
 	free_run(result);
 }
 
-/* Each with the reason, and the time that would do. */
+/* Each with the reason, and the time that would be enough. */
 static void too_little_gives_no_answer(void **state)
 {
 	struct run_result *result = make_run(0, 0);
@@ -129,7 +129,7 @@ static void too_little_gives_no_answer(void **state)
 	free_run(result);
 }
 
-/* All stays behind in the first 10 batches, and then nothing. */
+/* In the first 10 batches nothing is delivered, and then everything. */
 static void a_fabric_that_fills_is_not_called_saturated(void **state)
 {
 	struct run_result *result = make_run(0, 0);

@@ -56,7 +56,7 @@ static void histograms_of_parts_add_up_to_that_of_the_whole(void **state)
 	free_result(all);
 }
 
-/* The whole can tell who starves if each part can. */
+/* The whole run has an answer about starvation if each part has. */
 static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();

@@ -68,7 +68,7 @@ static void counter_behind_the_origin_reads_as_the_start(void **state)
 	assert_true(clock_time_at(&clock, 1000) == 0);
 }
 
-/* The longest, too. */
+/* Also for the longest. */
 static void text_makes_the_same_clock(void **state)
 {
 	static const char *const texts[] = {"2894561337:5:1", "2894561337:5:10000",

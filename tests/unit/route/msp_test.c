@@ -428,7 +428,7 @@ static void the_seed_decides_among_equals_and_threads_decide_nothing(void **stat
 	topology_destroy(topology);
 }
 
-/* In odd rings nothing else tells switches apart. */
+/* In odd rings nothing else distinguishes switches. */
 static void by_the_ports_detours_are_the_same_everywhere(void **state)
 {
 	struct topology *topology = bench_generate("torus:dims=5x5,hosts=1");

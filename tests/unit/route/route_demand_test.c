@@ -274,7 +274,7 @@ static void many_threads_read_the_same_routes(void **state)
 		}
 		for (unsigned i = 0; i < READERS; i++)
 			assert_int_equal(pthread_join(reader[i].thread, NULL), 0);
-		/* No pair was made twice. */
+		/* No pair was computed twice. */
 		for (unsigned i = 1; i < READERS; i++)
 			assert_memory_equal(
 				reader[0].first, reader[i].first, pairs * sizeof(*reader[i].first));

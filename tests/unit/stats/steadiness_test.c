@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Tests for a trend and for a growing backlog, on series whose nature is known. */
+/* Tests for a trend and for a growing backlog, on series with known properties. */
 
 #include "unit.h"
 

@@ -221,7 +221,7 @@ static void a_run_that_delivered_nothing_has_no_latency(void **state)
 	assert_field(text, 2, 9, "");
 }
 
-/* Line 'line', from 0, ends like this. */
+/* Line 'line' (from 0) ends with this text. */
 static void assert_last_fields(const char *text, unsigned line, const char *expected)
 {
 	const char *end;

@@ -52,7 +52,7 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 	argv[count] = NULL;
 }
 
-/* Room for one more. */
+/* Space for another one. */
 static char **make_arguments(const struct lab_up *up, unsigned process)
 {
 	size_t devices = up->lab.plan->process[process].devices;

@@ -376,7 +376,7 @@ static int find_cycle(
 	return 0;
 }
 
-/* Writes the routes, and prints what was computed and what is wrong with it. */
+/* Writes the routes, and prints a summary and any problems. */
 static int finish(const struct request *request, const struct topology *topology,
 	const struct route_file *file, double seconds)
 {
