@@ -353,15 +353,14 @@ static uint64_t peak_memory(void)
 	return kib * 1024;
 }
 
-/* Finds the cycle, if any, and its text. -ENOMEM. */
-static int find_cycle(
-	const struct topology *topology, const struct route_file *file, char *text, size_t size)
+/* Finds the cycle, if any, and its text. The errors of route_verify(). */
+static int find_cycle(const struct topology *topology, const struct route_file *file, char *text,
+	size_t size, struct fault *fault)
 {
 	const struct route_subject subject = {file->set, file->table};
 	struct route_report report;
-	struct fault fault;
 	size_t length = 0;
-	int result = route_verify(topology, &subject, 1, &report, &fault);
+	int result = route_verify(topology, &subject, 1, &report, fault);
 
 	text[0] = '\0';
 	if (result < 0)
@@ -383,14 +382,16 @@ static int finish(const struct request *request, const struct topology *topology
 	struct route_gaps gaps;
 	uint64_t peak_bytes = peak_memory();
 	char text[1024], cycle[512] = "";
-	int result;
+	struct fault fault;
+	int result, found = 0;
 
 	if (route_gaps_find(topology, file, &gaps) < 0)
 		return command_fail("route compute", EXIT_NOT_ABLE, "no memory");
 	result = write_routes(request, topology, file);
-	if (result == EXIT_DONE && !is_promised(request) &&
-		find_cycle(topology, file, cycle, sizeof(cycle)) < 0)
-		result = command_fail("route compute", EXIT_NOT_ABLE, "no memory");
+	if (result == EXIT_DONE && !is_promised(request))
+		found = find_cycle(topology, file, cycle, sizeof(cycle), &fault);
+	if (found < 0)
+		result = command_fail("route compute", fault_exit_code(found), "%s", fault.text);
 	if (result == EXIT_DONE && request->json)
 		print_json(request, topology, file, &gaps, seconds, peak_bytes, cycle[0] == '\0');
 	else if (result == EXIT_DONE)
