@@ -398,7 +398,7 @@ int run_result_add_links(struct run_result *result, const struct topology *topol
 int run_result_add_cycle(struct run_result *result, const struct topology *topology,
 	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
-struct run_starved *run_result_add_starved(struct run_result *result); /* hosts first */
+struct run_starved *run_result_add_starved(struct run_result *result);
 struct run_pool *run_result_add_pool(struct run_result *result);
 struct run_entry *run_result_add_entry(struct run_result *result);
 struct run_flow *run_entry_add_flow(struct run_entry *entry);

@@ -116,12 +116,16 @@ json_t *run_result_pools_json(const struct run_result *result)
 	return list;
 }
 
+/* In the result of a lab, hosts and queues of its parts alternate. */
 static void print_names(const struct run_result *result, unsigned hosts, FILE *out)
 {
-	for (unsigned i = 0; i < hosts && i < SHOWN; i++)
-		fprintf(out, "%s%s", i == 0 ? " (" : " ", result->starved[i].host);
+	unsigned shown = 0;
+
+	for (unsigned i = 0; i < result->starved_count && shown < SHOWN; i++)
+		if (result->starved[i].host[0] != '\0')
+			fprintf(out, "%s%s", shown++ == 0 ? " (" : " ", result->starved[i].host);
 	if (hosts > 0)
-		fputs(hosts > SHOWN ? " ...)" : ")", out);
+		fputs(hosts > shown ? " ...)" : ")", out);
 }
 
 void run_result_print_starved(const struct run_result *result, FILE *out)

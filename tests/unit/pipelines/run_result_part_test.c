@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "rng.h"
-#include "run_result.h"
+#include "run_result_private.h"
 
 /* Too great for the stack with its histograms. */
 static struct run_result *new_result(void)
@@ -85,6 +85,30 @@ static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
 	assert_string_equal(all->starved[0].output, "s0:1");
 	assert_true(all->starved[0].stuck);
 	assert_int_equal(all->starved[0].waited_ns, 7);
+	free_result(a);
+	free_result(b);
+	free_result(all);
+}
+
+static void the_table_names_the_hosts_that_starve_in_any_part(void **state)
+{
+	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	strcpy(run_result_add_starved(a)->input, "s0:0");
+	strcpy(run_result_add_starved(a)->input, "s0:1");
+	strcpy(run_result_add_starved(b)->host, "h7");
+	add(all, a);
+	add(all, b);
+	add(all, a);
+	assert_non_null(out);
+	run_result_print_starved(all, out);
+	fclose(out);
+	assert_non_null(
+		strstr(text, "  starved                1 host (h7), 4 queues of switches\n"));
+	free(text);
 	free_result(a);
 	free_result(b);
 	free_result(all);
@@ -527,6 +551,7 @@ static void a_bucket_out_of_range_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(histograms_of_parts_add_up_to_that_of_the_whole),
 	cmocka_unit_test(a_circle_and_what_starves_are_those_of_the_parts),
+	cmocka_unit_test(the_table_names_the_hosts_that_starve_in_any_part),
 	cmocka_unit_test(releases_and_edges_add_up),
 	cmocka_unit_test(counts_add_up),
 	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
