@@ -18,6 +18,7 @@
 #define NO_END     "traffic starts or stops within the measured time, or is a schedule"
 #define TOO_FEW    "fewer than 100 messages were measured"
 #define TOO_SHORT  "the measured time is a few network latencies only"
+#define ELSEWHERE  "hosts of other machines are not in this result"
 #define TOO_VARIED "the values vary too much for this measured time"
 
 static struct run_verdict unknown(const char *why, double needed_ns)
@@ -66,6 +67,8 @@ struct run_verdict run_entry_is_saturated(
 	struct run_verdict verdict;
 	struct steadiness growth;
 
+	if (result->partial)
+		return unknown(ELSEWHERE, 0);
 	if (!entry->continuous)
 		return unknown(NO_END, 0);
 	for (unsigned i = 0; i < result->batches; i++) {
@@ -112,6 +115,8 @@ struct run_verdict run_result_is_steady(const struct run_result *result)
 	struct run_verdict all, accepted;
 	uint64_t messages = 0;
 
+	if (result->partial)
+		return unknown(ELSEWHERE, 0);
 	for (unsigned k = 0; k < result->entries; k++) {
 		if (!result->entry[k].continuous)
 			return unknown(NO_END, 0);

@@ -218,6 +218,8 @@ struct run_result {
 	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
 	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;
+	/* Parts of other machines are missing: where hosts here send to, or receive from. */
+	bool partial;
 	struct run_clocks clocks;
 	struct run_fidelity fidelity;
 	struct run_sample *sample;
@@ -341,7 +343,8 @@ void run_result_add_warning(void *result, const char *text);
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
 /* Adds a reason if more than 'most' messages have left their hosts and not arrived. */
 void run_result_judge_under_way(struct run_result *result, uint64_t most);
-/* Fills 'nothing' of the result and of its entries, from the run's configuration. */
+/* Fills 'nothing' of the result and of its entries, from the run's configuration; not if the result
+ * is partial. */
 void run_result_judge_nothing(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* It is not a schedule, and fewer than RUN_MESSAGES_LEAST of its messages were measured. */

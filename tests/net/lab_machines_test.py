@@ -201,6 +201,8 @@ class Both(unittest.TestCase):
             self.assertGreater(clocks["frames_timed"], clocks["frames_untimed"])
             self.assertGreaterEqual(clocks["bound_ns"], clocks["mean_bound_ns"])
             self.assertGreater(clocks["mean_bound_ns"], 0)
+            self.assertEqual([result[key] for key in ("nothing_measured", "saturated", "steady")], [None] * 3)
+            self.assertEqual(result["saturated_needs"]["reason"], "hosts of other machines are not in this result")
         self.assertEqual(results["left"]["elsewhere"], ["right", "h2", "h3"])
         # All that arrives at the left has come from h3.
         for kind in ("network", "total"):

@@ -155,6 +155,30 @@ static void one_saturated_entry_makes_a_saturated_result(void **state)
 	free_run(other);
 }
 
+static void a_part_of_a_lab_is_not_judged(void **state)
+{
+	struct run_result *result = make_run(60, 0);
+	struct run_config_traffic traffic = {0};
+	const struct run_config run = {.traffic = {.at = &traffic, .count = 1}};
+	const struct topology topology = {0};
+
+	assert_int_equal(saturated(result), VERDICT_YES);
+	result->entry[0].generated = result->entry[0].delivered = 1;
+	result->network_ns.count = result->entry[0].network_ns.count = 0;
+	run_result_judge_nothing(result, &run, &topology);
+	assert_string_not_equal(result->nothing, "");
+	result->nothing[0] = result->entry[0].nothing[0] = '\0';
+	result->partial = true;
+	assert_int_equal(saturated(result), VERDICT_UNKNOWN);
+	assert_int_equal(steady(result), VERDICT_UNKNOWN);
+	assert_string_equal(
+		run_result_is_steady(result).why, "hosts of other machines are not in this result");
+	run_result_judge_nothing(result, &run, &topology);
+	assert_string_equal(result->nothing, "");
+	assert_string_equal(result->entry[0].nothing, "");
+	free_run(result);
+}
+
 static struct run_flow *add_flow(
 	struct run_entry *entry, uint64_t generated, uint64_t delivered, uint64_t last_ns)
 {
@@ -214,6 +238,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(too_little_gives_no_answer),
 	cmocka_unit_test(a_fabric_that_fills_is_not_called_saturated),
 	cmocka_unit_test(one_saturated_entry_makes_a_saturated_result),
+	cmocka_unit_test(a_part_of_a_lab_is_not_judged),
 	cmocka_unit_test(an_entry_is_complete_with_its_last_flow),
 	cmocka_unit_test(an_entry_that_could_still_send_is_not_complete),
 	cmocka_unit_test(a_flow_that_sent_nothing_has_no_completion),

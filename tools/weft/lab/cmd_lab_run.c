@@ -245,10 +245,10 @@ static enum weft_exit write_result(struct lab_run *run)
 }
 
 /* Unsent messages are not lost: a link may have been down. If nothing at all was sent, the run
- * has no result. */
+ * has no result. What was sent to other machines has arrived there. */
 static bool nothing_was_sent(const struct run_result *result)
 {
-	return result->messages.dropped > 0 && result->messages.delivered == 0;
+	return !result->partial && result->messages.dropped > 0 && result->messages.delivered == 0;
 }
 
 static bool good(const struct lab_run *run)
@@ -274,6 +274,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
 	}
 	run->result->clocks_differ = hosts_elsewhere(run) || run->state.remotes > 1;
+	run->result->partial = lab_run_is_partial(run);
 	run_result_heed(run->result, lab_stop_flag());
 	run_result_judge_nothing(run->result, &run->lab.config->run, run->lab.topology);
 	run_result_print_reasons(run->result, "weft lab run: incomplete: ", stderr);
