@@ -37,12 +37,13 @@ static json_t *entry_json(
 	const struct run_latencies latencies = {
 		.network_ns = &entry->network_ns, .total_ns = &entry->total_ns};
 	struct run_verdict saturated = run_entry_is_saturated(result, entry);
+	bool nothing = entry->generated == 0 || entry->nothing[0] != '\0';
 	json_t *json = json_pack("{s:s,s:I,s:{s:I,s:I},s:{s:f,s:o,s:o},s:o,s:I,s:o,s:o,s:o}",
 		"pattern", entry->pattern, "senders", (json_int_t)entry->senders, "messages",
 		"generated", (json_int_t)entry->generated, "delivered",
 		(json_int_t)entry->delivered, "throughput", "offered", entry->offered, "accepted",
-		entry->generated == 0 ? json_null() : json_real(entry->accepted), "released",
-		entry->generated == 0 ? json_null() : json_real(entry->released), "latency_ns",
+		nothing ? json_null() : json_real(entry->accepted), "released",
+		nothing ? json_null() : json_real(entry->released), "latency_ns",
 		run_result_latencies_json(&latencies, histograms), "measured_messages",
 		(json_int_t)entry->total_ns.count, "nothing_measured",
 		run_text_json(entry->nothing), "saturated", run_verdict_json(saturated),

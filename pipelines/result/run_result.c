@@ -326,10 +326,10 @@ static json_t *throughput_json(const struct run_result *result)
 {
 	const struct run_edges *edges = &result->edges;
 	bool nothing = result->nothing[0] != '\0';
-	json_t *json = json_pack("{s:f,s:o,s:o,s:f}", "offered", result->offered, "accepted",
+	json_t *json = json_pack("{s:f,s:o,s:o,s:o}", "offered", result->offered, "accepted",
 		nothing ? json_null() : json_real(result->accepted), "released",
 		nothing ? json_null() : json_real(result->released), "flits_per_ns_per_switch",
-		result->flits_per_ns_per_switch);
+		nothing ? json_null() : json_real(result->flits_per_ns_per_switch));
 
 	if (edges->count > 0)
 		json_object_set_new(json, "edges",

@@ -121,8 +121,11 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	char text[32];
 
 	snprintf(name, sizeof(name), "traffic[%u] %.12s", which, entry->pattern);
-	fprintf(out, "  %-22s accepted %.1f %% of %.1f %% offered by %u hosts", name,
-		100 * entry->accepted, 100 * entry->offered, entry->senders);
+	if (entry->nothing[0] != '\0')
+		fprintf(out, "  %-22s accepted -", name);
+	else
+		fprintf(out, "  %-22s accepted %.1f %%", name, 100 * entry->accepted);
+	fprintf(out, " of %.1f %% offered by %u hosts", 100 * entry->offered, entry->senders);
 	if (entry->total_ns.count > 0)
 		fprintf(out, ", total latency p50 %.1f us, p99 %.1f us, p99.9 %.1f us",
 			(double)histogram_quantile(&entry->total_ns, 0.5) / 1e3,

@@ -421,6 +421,17 @@ class Reproduce(unittest.TestCase):
         document = json.loads(self.run_it("--json", code=1).stdout)
         self.assertEqual([row["ours"]["instances"] for row in document["rows"]], [0, 0])
 
+    def test_a_run_that_measured_nothing_is_no_fault(self):
+        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
+        fabric = self.dir / "programs" / "weft-fabric"
+        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "None").replace(
+            '"released": accepted, "flits_per_ns_per_switch": accepted',
+            '"released": None, "flits_per_ns_per_switch": None'))
+        document = json.loads(self.run_it("--json", code=1).stdout)
+        self.assertEqual({trial["fault"] for trial in document["trials"]}, {""})
+        self.assertEqual({point["flits_per_ns_per_switch"] for trial in document["trials"]
+                          for point in trial["points"]}, {0})
+
     def test_a_latency_up_to_a_deadlock_is_none(self):
         self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
         self.write("stick", "0.1")

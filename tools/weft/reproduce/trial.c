@@ -366,19 +366,20 @@ static int read_point(struct trial_point *point, const json_t *result)
 	const json_t *counters = json_object_get(result, "counters");
 	json_int_t dropped = 0, discarded = 0, waiting = 0;
 	int deadlock = 0, incomplete = 0;
-	json_t *accepted, *network, *total;
+	json_t *accepted, *traffic, *network, *total;
 
 	/* jansson reads it without changing it and has no const for that. */
 	if (json_unpack((json_t *)result,
-		    "{s:{s:F,s:o,s:F},s:{s:{s:o},s:{s:o}},s:{s:I},s?{s?I,s?I},s:{s:b},s:b}",
+		    "{s:{s:F,s:o,s:o},s:{s:{s:o},s:{s:o}},s:{s:I},s?{s?I,s?I},s:{s:b},s:b}",
 		    "throughput", "offered", &point->offered, "released", &accepted,
-		    "flits_per_ns_per_switch", &point->traffic, "latency_ns", "network_released",
-		    "mean", &network, "total_released", "mean", &total, "messages", "dropped",
-		    &dropped, "counters", "itb_discarded", &discarded, "host_messages_waiting_most",
-		    &waiting, "checks", "deadlock", &deadlock, "incomplete", &incomplete) != 0)
+		    "flits_per_ns_per_switch", &traffic, "latency_ns", "network_released", "mean",
+		    &network, "total_released", "mean", &total, "messages", "dropped", &dropped,
+		    "counters", "itb_discarded", &discarded, "host_messages_waiting_most", &waiting,
+		    "checks", "deadlock", &deadlock, "incomplete", &incomplete) != 0)
 		return -EINVAL;
 	/* null (not measured) counts as 0. */
 	point->accepted = json_number_value(accepted);
+	point->traffic = json_number_value(traffic);
 	point->network_ns = json_number_value(network);
 	point->total_ns = json_number_value(total);
 	point->completion_ms = completion_ms(counters);
