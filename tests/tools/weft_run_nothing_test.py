@@ -68,12 +68,13 @@ class Nothing(unittest.TestCase):
         self.assertRegex(result["nothing_measured"], cause)
         self.assertIn(f"nothing was measured: {result['nothing_measured']}\n", done.stderr)
         self.assertRegex(done.stdout, r"accepted - of")
-        self.assertIsNone(result["throughput"]["accepted"])
         self.assertEqual(result["measured_messages"], 0)
         for name, latency in result["latency_ns"].items():
             latency.pop("frames", None)  # that waited: 0
             self.assertEqual(set(latency.values()), {None}, name)
-        self.assertIsNone(result["throughput"]["released"])
+        for throughput in [result["throughput"], *(entry["throughput"] for entry in result["traffic"])]:
+            self.assertEqual({throughput[key] for key in throughput if key not in ("offered", "edges")}, {None})
+        self.assertNotRegex(done.stdout, r"(?m)^  traffic\[.*accepted [\d.]")
         for key in ("latency_ns", "released_latency_ns"):
             self.assertEqual({sample[key] for sample in result["series"]} - {None}, set(), key)
         rows = table(self.dir / "r.csv")
@@ -126,9 +127,11 @@ class Nothing(unittest.TestCase):
     def test_a_point_of_a_sweep_is_empty_and_bad(self):
         done = self.weft("sweep", str(self.file), "--vary", "traffic.0.start=0s,9ms", "-o", str(self.dir / "out"), code=1)
         self.assertIn("nothing was measured: traffic[0] starts at 9 ms", done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^2 of 2 points, 1 with nothing measured$")
         good, bad = table(self.dir / "out/sweep.csv")
         self.assertNotEqual((good["accepted"], good["total_ns_mean"]), ("", ""))
-        self.assertEqual((bad["accepted"], bad["total_ns_mean"], bad["network_ns_p99"], bad["steady"]), ("",) * 4)
+        self.assertEqual((bad["accepted"], bad["total_ns_mean"], bad["network_ns_p99"], bad["steady"],
+                          bad["flits_per_ns_per_switch"]), ("",) * 5)
         means = table(self.dir / "out/sweep-mean.csv")
         self.assertEqual(means[1]["accepted"], "")
 

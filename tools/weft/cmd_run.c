@@ -37,8 +37,9 @@ static const char usage[] =
 	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"
 	"  --web             serve a page of the run while it goes on, and of its result until Ctrl-C\n"
 	"  --explain         print the whole configuration, every default included, and do not run\n"
-	"Exit: 0 done, 1 frames were lost, duplicated, out of order or too late (key fidelity),\n"
-	"      2 bad request, 3 not able.\n"
+	"Exit: 0 done, 1 frames were lost, duplicated, out of order or too late (key fidelity), the\n"
+	"      fabric deadlocked, nothing was measured, or the run is incomplete, for example because\n"
+	"      a loop was away; 2 bad request, 3 not able.\n"
 	"\n"
 	"Words of run files:\n";
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sweep_progress.h"
@@ -42,10 +43,38 @@ static void it_ends_full(void **state)
 		"[###############] 4/4 points, 0 running, 1 failed");
 }
 
+static void assert_done(const char *text, const char *expected)
+{
+	struct sweep_progress progress = {.points = 1};
+	json_t *result = json_loads(text, 0, NULL);
+	char *line = NULL;
+	size_t size = 0;
+
+	progress.out = open_memstream(&line, &size);
+	assert_non_null(progress.out);
+	assert_non_null(result);
+	sweep_progress_done(&progress, "load=1%", result, 2, 3);
+	fclose(progress.out);
+	assert_string_equal(line, expected);
+	free(line);
+	json_decref(result);
+}
+
+static void a_latency_that_was_not_measured_is_no_number(void **state)
+{
+	assert_done("{\"throughput\":{\"offered\":0.5,\"accepted\":0.25},"
+		    "\"latency_ns\":{\"total\":{\"mean\":1500}}}",
+		"[1/1] load=1%: offered 50.0 %, accepted 25.0 %, total latency 1.5 us (2.0 s)\n");
+	assert_done("{\"throughput\":{\"offered\":0.5,\"accepted\":0.25},"
+		    "\"latency_ns\":{\"total\":{\"mean\":null}}}",
+		"[1/1] load=1%: offered 50.0 %, accepted 25.0 %, total latency - (2.0 s)\n");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_bar_says_how_far_it_is),
 	cmocka_unit_test(the_time_left_is_that_of_the_points_so_far),
 	cmocka_unit_test(it_ends_full),
+	cmocka_unit_test(a_latency_that_was_not_measured_is_no_number),
 };
 
 UNIT_MAIN(tests)

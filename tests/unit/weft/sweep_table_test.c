@@ -247,13 +247,17 @@ static void a_result_with_a_loss_is_bad(void **state)
 	}
 }
 
-static void a_result_in_which_nothing_was_measured_is_bad(void **state)
+static void a_result_in_which_nothing_was_measured_is_empty_unless_it_is_bad(void **state)
 {
 	json_t *result = make_result(0.5, 1);
 
 	json_object_set_new(result, "nothing_measured", json_null());
-	assert_false(sweep_result_is_bad(result));
+	assert_false(sweep_result_is_empty(result));
 	json_object_set_new(result, "nothing_measured", json_string("there is no traffic"));
+	assert_true(sweep_result_is_empty(result));
+	assert_false(sweep_result_is_bad(result));
+	json_object_set_new(json_object_get(result, "checks"), "deadlock", json_true());
+	assert_false(sweep_result_is_empty(result));
 	assert_true(sweep_result_is_bad(result));
 	json_decref(result);
 }
@@ -372,7 +376,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),
 	cmocka_unit_test_setup_teardown(a_run_that_delivered_nothing_has_no_latency, make, drop),
 	cmocka_unit_test(a_result_with_a_loss_is_bad),
-	cmocka_unit_test(a_result_in_which_nothing_was_measured_is_bad),
+	cmocka_unit_test(a_result_in_which_nothing_was_measured_is_empty_unless_it_is_bad),
 	cmocka_unit_test_setup_teardown(an_answer_of_several_seeds_is_that_of_all, make, drop),
 	cmocka_unit_test(quantities_are_also_numbers_at_the_end_of_a_row),
 	cmocka_unit_test(words_among_quantities_make_no_numbers),

@@ -44,8 +44,8 @@ static const char usage[] =
 	"  --dry-run              only say how many points there are and about how long they take\n"
 	"  --restart              delete the results of another sweep in DIR\n"
 	"  --json                 print sweep.json\n"
-	"Exit: 0 done, 1 a point failed or packets were lost, duplicated or out of order, 2 bad\n"
-	"request, 3 not able, 130 ended by Ctrl-C.\n";
+	"Exit: 0 done, 1 a point failed or deadlocked, packets were lost, duplicated or out of order,\n"
+	"or nothing was measured, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
 
 #define SKIPPED_SHOWN 5u
 static int fail(int result, const struct fault *fault)

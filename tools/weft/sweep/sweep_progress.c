@@ -105,13 +105,15 @@ static void begin_line(const struct sweep_progress *progress)
 void sweep_progress_done(struct sweep_progress *progress, const char *label, const json_t *result,
 	double seconds, double now)
 {
-	const json_t *latency = json_object_get(result, "latency_ns");
+	const json_t *mean = json_object_get(
+		json_object_get(json_object_get(result, "latency_ns"), "total"), "mean");
 	const char *nothing = json_string_value(json_object_get(result, "nothing_measured"));
+	char latency[32] = "-";
 	bool bad = sweep_result_is_bad(result);
 
 	progress->done++;
 	progress->last_ended = now;
-	if (progress->terminal && !bad)
+	if (progress->terminal && !bad && nothing == NULL)
 		return;
 	begin_line(progress);
 	if (nothing != NULL) {
@@ -120,11 +122,12 @@ void sweep_progress_done(struct sweep_progress *progress, const char *label, con
 		fflush(progress->out);
 		return;
 	}
+	if (json_is_number(mean))
+		snprintf(latency, sizeof(latency), "%.1f us", json_number_value(mean) / 1e3);
 	fprintf(progress->out,
-		"%s: offered %.1f %%, accepted %.1f %%, total latency %.1f us%s (%.1f s)\n", label,
+		"%s: offered %.1f %%, accepted %.1f %%, total latency %s%s (%.1f s)\n", label,
 		100 * number_at(result, "throughput", "offered"),
-		100 * number_at(result, "throughput", "accepted"),
-		number_at(latency, "total", "mean") / 1e3,
+		100 * number_at(result, "throughput", "accepted"), latency,
 		bad ? "; packets lost, doubled, out of order or in deadlock" : "", seconds);
 	fflush(progress->out);
 }

@@ -93,6 +93,8 @@ enum weft_exit sweep_report_print(const struct sweep *sweep, const struct sweep_
 	if (outcome->bad > 0)
 		fprintf(out, ", %u with packets lost, duplicated, out of order or in deadlock",
 			outcome->bad);
+	if (outcome->empty > 0)
+		fprintf(out, ", %u with nothing measured", outcome->empty);
 	fprintf(out, "\n%s/sweep.csv, sweep-mean.csv, sweep.json\n", sweep->folder);
 	if (outcome->interrupted)
 		fprintf(stderr,
@@ -104,5 +106,5 @@ enum weft_exit sweep_report_print(const struct sweep *sweep, const struct sweep_
 	if (sweep_count_invalid(sweep) == sweep->plan.points)
 		return command_fail("sweep", EXIT_BAD_REQUEST,
 			"--skip-invalid: none of %u points is valid", sweep->plan.points);
-	return outcome->failed + outcome->bad > 0 ? EXIT_BAD_ANSWER : EXIT_DONE;
+	return outcome->failed + outcome->bad + outcome->empty > 0 ? EXIT_BAD_ANSWER : EXIT_DONE;
 }

@@ -61,6 +61,7 @@ bool sweep_outcome_find(const struct sweep *sweep, struct sweep_outcome *outcome
 	}
 	outcome->row[point] = sweep_row(&sweep->plan, point, result);
 	outcome->bad += sweep_result_is_bad(result);
+	outcome->empty += sweep_result_is_empty(result);
 	outcome->done++;
 	json_decref(result);
 	return true;
@@ -179,6 +180,7 @@ static void end_child(struct runner *runner, struct sweep_child *child, int stat
 		outcome->row[child->point] = sweep_row(&sweep->plan, child->point, result);
 		outcome->done++;
 		outcome->bad += sweep_result_is_bad(result);
+		outcome->empty += sweep_result_is_empty(result);
 		sweep_progress_done(&runner->progress, label, result, now - child->started, now);
 	} else if (outcome->interrupted) {
 		remove_log(sweep, child->point);

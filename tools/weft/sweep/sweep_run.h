@@ -15,7 +15,8 @@ struct sweep_outcome {
 	unsigned strange; /* results that were there under a point's name and are not its own */
 	unsigned done;    /* points that are there now */
 	unsigned failed;
-	unsigned bad; /* done, and something was lost, doubled, out of order or in deadlock */
+	unsigned bad;   /* done, and something was lost, doubled, out of order or in deadlock */
+	unsigned empty; /* done, and nothing was measured; not bad */
 	bool interrupted;
 };
 

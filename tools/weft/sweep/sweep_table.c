@@ -132,7 +132,12 @@ bool sweep_result_is_bad(const json_t *result)
 	return json_integer_value(json_object_get(checks, "lost")) != 0 ||
 	       json_integer_value(json_object_get(checks, "duplicated")) != 0 ||
 	       json_integer_value(json_object_get(checks, "out_of_order")) != 0 ||
-	       json_is_true(json_object_get(checks, "deadlock")) ||
+	       json_is_true(json_object_get(checks, "deadlock"));
+}
+
+bool sweep_result_is_empty(const json_t *result)
+{
+	return !sweep_result_is_bad(result) &&
 	       json_is_string(json_object_get(result, "nothing_measured"));
 }
 

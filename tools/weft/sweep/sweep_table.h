@@ -19,6 +19,8 @@
 json_t *sweep_result_load(const char *path, bool cut_short);
 /* Something lost, duplicated, out of order, or a deadlock. */
 bool sweep_result_is_bad(const json_t *result);
+/* Nothing was measured, and it is not bad. */
+bool sweep_result_is_empty(const json_t *result);
 
 /* The row of a point; a new reference, NULL without memory. */
 json_t *sweep_row(const struct sweep_plan *plan, unsigned point, const json_t *result);
