@@ -144,11 +144,9 @@ static bool says(
  * of by time. */
 static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
-	/* 0: no duration is given. */
-	if (says(root, "measure", "until", NULL))
+	/* 0: no duration is given; run_config_complete() chooses one. */
+	if (says(root, "measure", "until", NULL) || says(root, "measure", "messages", NULL))
 		config->measure.duration_ps = 0;
-	else if (says(root, "measure", "messages", NULL))
-		config->measure.duration_ps = 1000 * PS_PER_S;
 	if (!says(root, "switch", "switching", run_switching_name(RUN_SWITCHING_WORMHOLE)))
 		return;
 	config->link = (struct topology_defaults){1280 * UINT64_C(1000000), 49200};
@@ -342,10 +340,12 @@ void run_config_complete(struct run_config *config)
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
+	if (measure->duration_ps == 0 && measure->until.interval_ppm > 0)
+		measure->duration_ps = measure->at_most_ps;
+	else if (measure->duration_ps == 0 && measure->messages > 0)
+		measure->duration_ps = 1000 * PS_PER_S;
 	if (measure->duration_ps == 0)
-		measure->duration_ps = measure->until.interval_ppm > 0 && measure->at_most_ps > 0
-					       ? measure->at_most_ps
-					       : config_default.measure.duration_ps;
+		measure->duration_ps = config_default.measure.duration_ps;
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
 	if (config->routing.mode == RUN_ROUTING_UNSET)
@@ -437,6 +437,19 @@ static int check_fidelity(const struct yaml_tree_node *root, struct fault *fault
 		"fidelity.share: expected fidelity.late, of which this is the share");
 }
 
+/* A share of 0, as in a written configuration, is no interval. */
+static int check_until(const struct yaml_tree_node *root, struct fault *fault)
+{
+	const struct yaml_tree_node *until = says(root, "measure", "until", NULL)
+						     ? run_config_nearest(root, "measure", "until")
+						     : NULL;
+
+	return until == NULL || yaml_tree_get(until, "interval") != NULL
+		       ? 0
+		       : yaml_tree_refuse(until, fault,
+				 "measure.until.interval is missing: expected a share such as 2%%");
+}
+
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
@@ -457,6 +470,8 @@ int run_config_check(
 			"queuing: %s spreads over the VCs, of which there is one: expected "
 			"switch.vcs of 2 or more",
 			config->queuing->name);
+	if (result == 0)
+		result = check_until(root, fault);
 	if (result == 0)
 		result = check_samples(config, root, fault);
 	if (result == 0)

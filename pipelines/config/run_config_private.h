@@ -71,7 +71,7 @@ int run_resolve_path(
 #define RUN_SHARED_FIELDS(type, in)                                                                \
 	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation, \
 		.write = run_write_dilation},                                                      \
-		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed)},                           \
+		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed), .max = INT64_MAX},         \
 		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                           \
 			.fields = run_link_fields},                                                \
 		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                           \

@@ -370,7 +370,9 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		{HEAD "queuing: dbbm\n",
 			"r.yaml:4:10: queuing: dbbm spreads over the VCs, of which there is one: expected switch.vcs of 2 or more"},
 		{HEAD "seed: -1\n",
-			"r.yaml:4:7: 'seed: -1': expected a whole number from 0 to 18446744073709551615"},
+			"r.yaml:4:7: 'seed: -1': expected a whole number from 0 to 9223372036854775807"},
+		{HEAD "seed: 9223372036854775808\n",
+			"r.yaml:4:7: 'seed: 9223372036854775808': expected a whole number from 0 to 9223372036854775807"},
 		{HEAD "seed:\n", "r.yaml:4:6: 'seed' has no value"},
 		{HEAD "faults: {corrupt: 101%}\n",
 			"r.yaml:4:19: 'corrupt: 101%': expected from 0% to 100%"},
@@ -758,6 +760,8 @@ static void a_run_until_a_value_is_known_has_a_longest_duration(void **state)
 		const char *text, *message;
 	} bad[] = {
 		{UNTIL "{until: {interval: 2%}}\n", "measure.until: needs measure.at-most"},
+		{UNTIL "{until: {interval: 0%}, at-most: 5ms}\n",
+			"measure.at-most: requires measure.until"},
 		{UNTIL "{at-most: 5ms}\n", "measure.at-most: requires measure.until"},
 		{UNTIL "{until: {interval: 2%}, at-most: 50ms, duration: 40ms}\n",
 			"measure.until: cannot be combined with measure.duration"},
@@ -782,9 +786,14 @@ static void a_run_until_a_value_is_known_has_a_longest_duration(void **state)
 		assert_non_null(strstr(fault.text, bad[i].message));
 		run_config_destroy(config);
 	}
-	/* Without one a file with the section has the default. */
-	config = parse(UNTIL "{until: {of: accepted}}\n");
+	assert_refused(UNTIL "{until: {of: accepted}, at-most: 5ms}\n", NULL,
+		"r.yaml:4:18: measure.until.interval is missing: expected a share such as 2%");
+	/* A written configuration has the section of a run without it. */
+	config = parse(UNTIL "{until: {interval: 0%, of: accepted}}\n");
 	assert_true(config->measure.duration_ps == PS_PER_S);
+	run_config_destroy(config);
+	config = parse(UNTIL "{until: {interval: 0%, of: accepted}, messages: 5}\n");
+	assert_true(config->measure.duration_ps == 1000 * PS_PER_S);
 	run_config_destroy(config);
 }
 
