@@ -322,7 +322,11 @@ bool deadlock_is_host(const struct deadlock_head *head)
 int deadlock_result(const struct deadlock_circle *circle, const struct topology *topology,
 	struct run_result *result)
 {
-	result->deadlock = result->deadlock || circle->channels > 0;
-	return run_result_add_cycle(result, topology, circle->port,
+	int code = run_result_add_cycle(result, topology, circle->port,
 		circle->channels < DEADLOCK_CIRCLE_MAX ? circle->channels : DEADLOCK_CIRCLE_MAX);
+
+	result->deadlock = result->deadlock || circle->channels > 0;
+	if (circle->channels > 0)
+		result->channels = circle->channels;
+	return code;
 }

@@ -88,8 +88,8 @@ static void merge(struct deadlock_heads *kept)
 	kept->count = count;
 }
 
-int starvation_keep(
-	struct deadlock_heads *kept, const struct deadlock_heads *seen, weft_time patience_ps)
+int starvation_keep(struct deadlock_heads *kept, const struct deadlock_heads *seen,
+	weft_time measured_ps, weft_time patience_ps)
 {
 	for (size_t i = 0, next; i < seen->count; i = next) {
 		struct deadlock_head head = seen->head[i];
@@ -99,6 +99,8 @@ int starvation_keep(
 				   seen->head[next].buffer == head.buffer;
 			next++)
 			head.dead = head.dead && seen->head[next].dead;
+		if (!head.dead && head.waited_ps > measured_ps)
+			head.waited_ps = measured_ps;
 		if (!head.dead && head.waited_ps < patience_ps)
 			continue;
 		if (deadlock_heads_reserve(kept, kept->count + 1) < 0)
@@ -107,6 +109,16 @@ int starvation_keep(
 	}
 	merge(kept);
 	return 0;
+}
+
+void starvation_begin(struct deadlock_heads *kept)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kept->count; i++)
+		if (kept->head[i].dead)
+			kept->head[count++] = kept->head[i];
+	kept->count = count;
 }
 
 static int add(const struct deadlock_head *head, const struct topology *topology,
@@ -150,7 +162,7 @@ int starvation_judge_transit(const char *host, const struct starvation_transit *
 	uint64_t left = run_result_minus(end->left, middle->left);
 	struct run_pool *pool;
 
-	if (came < left + TRANSIT_FEW || came - left <= left / 10)
+	if (!middle->taken || came < left + TRANSIT_FEW || came - left <= left / 10)
 		return 0;
 	pool = run_result_add_pool(result);
 	if (pool == NULL)

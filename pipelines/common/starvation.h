@@ -16,6 +16,7 @@
  * buffer, and those that it sent on. */
 struct starvation_transit {
 	uint64_t came, left;
+	bool taken; /* false in a middle: the measuring ended before it */
 };
 
 /* The minimum wait of a starved head, in a run with this measured time. */
@@ -23,9 +24,12 @@ weft_time starvation_patience(
 	const struct topology *topology, const struct run_config *run, weft_time measured_ps);
 
 /* Keeps the starved and dead heads of a search (deadlock_search()), each host and queue once, hosts
- * first. 0 or -ENOMEM. */
-int starvation_keep(
-	struct deadlock_heads *kept, const struct deadlock_heads *seen, weft_time patience_ps);
+ * first. Waits count from the start of measuring, 'measured_ps' ago; 0 in a warm-up. 0 or -ENOMEM.
+ */
+int starvation_keep(struct deadlock_heads *kept, const struct deadlock_heads *seen,
+	weft_time measured_ps, weft_time patience_ps);
+/* Measuring starts: drops the kept heads that are not dead. */
+void starvation_begin(struct deadlock_heads *kept);
 
 /* Puts the kept heads into a result of a run with this measured time. If half of that is less than
  * the patience, only the dead ones. 0 or -ENOMEM. */
@@ -33,6 +37,6 @@ int starvation_result(const struct deadlock_heads *kept, const struct topology *
 	weft_time patience_ps, weft_time measured_ps, struct run_result *result);
 
 /* Names the host in the result if, since the 'middle' of the measured time, more came than left: by
- * over a tenth, and by at least 16. 0 or -ENOMEM. */
+ * over a tenth, and by at least 16. Does nothing without a middle. 0 or -ENOMEM. */
 int starvation_judge_transit(const char *host, const struct starvation_transit *middle,
 	const struct starvation_transit *end, struct run_result *result);

@@ -34,6 +34,8 @@ void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps)
 {
 	fabric->starved.count = 0;
 	fabric->circle.channels = 0;
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		fabric->hosts[i].middle.taken = false;
 	fabric->starved_after =
 		starvation_patience(fabric->options.topology, fabric->options.run, measured_ps);
 }
@@ -68,7 +70,8 @@ void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age
 		collect_hosts(fabric, &view, age_ps, &heads) == 0)
 		channels = deadlock_search(&heads, view.topology, circle.port, DEADLOCK_CIRCLE_MAX);
 	if (channels >= 0)
-		starvation_keep(&fabric->starved, &heads, fabric->starved_after);
+		starvation_keep(&fabric->starved, &heads,
+			run_result_minus(now, fabric->measure_from), fabric->starved_after);
 	circle.channels = channels > 0 ? (unsigned)channels : 0;
 	if (fabric->circle.channels == 0)
 		fabric->circle = circle;
@@ -89,8 +92,8 @@ static struct starvation_transit transit_of(const struct real_host *host)
 {
 	const uint64_t *count = nic_counters(host->poll->nic);
 
-	return (struct starvation_transit){
-		count[NIC_ITB_ABSORBED] + count[NIC_ITB_DISCARDED], count[NIC_ITB_REINJECTED]};
+	return (struct starvation_transit){count[NIC_ITB_ABSORBED] + count[NIC_ITB_DISCARDED],
+		count[NIC_ITB_REINJECTED], true};
 }
 
 void real_deadlock_middle(struct real_fabric *fabric)

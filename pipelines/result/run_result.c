@@ -66,6 +66,7 @@ int run_result_add_cycle(struct run_result *result, const struct topology *topol
 			return -ENOMEM;
 		topology_port_name(topology, port[i], channel->from, sizeof(channel->from));
 	}
+	result->channels = result->cycles;
 	return 0;
 }
 
@@ -439,8 +440,10 @@ static json_t *checks_json(const struct run_result *result)
 
 	for (unsigned i = 0; i < result->cycles; i++)
 		json_array_append_new(cycle, json_string(result->cycle[i].from));
-	if (result->cycles > 0)
+	if (result->cycles > 0) {
 		json_object_set(checks, "cycle", cycle);
+		json_object_set_new(checks, "cycle_channels", json_integer(result->channels));
+	}
 	json_decref(cycle);
 	return checks;
 }

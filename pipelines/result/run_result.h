@@ -242,6 +242,7 @@ struct run_result {
 	bool deadlock;
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
+	unsigned channels;     /* of the cycle; the list may have only the first ones */
 	bool starvation_known; /* the run was long enough; else the list has only stuck ones */
 	struct run_starved *starved;
 	unsigned starved_count;

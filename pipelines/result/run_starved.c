@@ -55,8 +55,8 @@ json_t *run_result_starved_part(const struct run_result *result)
 
 	for (unsigned i = 0; i < result->cycles; i++)
 		json_array_append_new(cycle, json_string(result->cycle[i].from));
-	return json_pack("{s:b,s:o,s:o}", "known", result->starvation_known, "cycle", cycle, "list",
-		starved_json(result));
+	return json_pack("{s:b,s:o,s:I,s:o}", "known", result->starvation_known, "cycle", cycle,
+		"channels", (json_int_t)result->channels, "list", starved_json(result));
 }
 
 static int add_starved(struct run_result *into, json_t *entry)
@@ -100,6 +100,8 @@ int run_result_add_starved_part(struct run_result *into, const json_t *part)
 	into->starvation_known = known && (into->parts <= 1 || into->starvation_known);
 	for (size_t i = 0; first && i < json_array_size(cycle) && result == 0; i++)
 		result = add_channel(into, json_string_value(json_array_get(cycle, i)));
+	if (first)
+		into->channels = (unsigned)json_integer_value(json_object_get(part, "channels"));
 	for (size_t i = 0; i < json_array_size(list) && result == 0; i++)
 		result = add_starved(into, json_array_get(list, i));
 	return result;
@@ -162,8 +164,8 @@ void run_result_print_deadlock(const struct run_result *result, const char *pref
 		fprintf(out, "%spackets wait for each other\n", prefix);
 		return;
 	}
-	fprintf(out, "%s%u channels wait for each other:", prefix, result->cycles);
+	fprintf(out, "%s%u channels wait for each other:", prefix, result->channels);
 	for (unsigned i = 0; i < result->cycles && i < CYCLE_SHOWN; i++)
 		fprintf(out, " %s", result->cycle[i].from);
-	fprintf(out, "%s\n", result->cycles > CYCLE_SHOWN ? " ..." : "");
+	fprintf(out, "%s\n", result->channels > CYCLE_SHOWN ? " ..." : "");
 }

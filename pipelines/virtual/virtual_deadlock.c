@@ -65,6 +65,7 @@ void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft
 	/* A rank that saw no cycle here would diverge from the others. */
 	if (channels < 0 ||
 		starvation_keep(&fabric->starved, &heads,
+			run_result_minus(fabric->now, fabric->window.from.at_ps),
 			starvation_patience(fabric->topology, fabric->run, measured_ps)) < 0)
 		fabric->failed = true;
 	if (fabric->circle.channels == 0)

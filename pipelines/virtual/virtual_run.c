@@ -310,6 +310,7 @@ static void begin_measuring(struct virtual_fabric *fabric)
 	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);
 	measure_window_begin(&fabric->window, &totals);
+	starvation_begin(&fabric->starved);
 }
 
 /* Without it what is generated at time 0 counts. */

@@ -68,7 +68,7 @@ const char *virtual_transit_check(const struct virtual_fabric *fabric)
 
 static struct starvation_transit transit_of(const struct itb *itb)
 {
-	return (struct starvation_transit){itb->absorbed + itb->discarded, itb->reinjected};
+	return (struct starvation_transit){itb->absorbed + itb->discarded, itb->reinjected, true};
 }
 
 void virtual_transit_middle(struct virtual_fabric *fabric)

@@ -69,7 +69,7 @@ static struct starvation_transit transit_of(const struct wormhole_fabric *fabric
 	struct wormhole_host_counters count = wormhole_net_host(fabric->net, host);
 
 	return (struct starvation_transit){
-		count.absorbed + count.discarded, count.absorbed - count.in_transit};
+		count.absorbed + count.discarded, count.absorbed - count.in_transit, true};
 }
 
 static uint64_t stopped_of(const struct wormhole_fabric *fabric, uint32_t host)

@@ -272,6 +272,55 @@ static void hosts_whose_in_transit_buffers_fill_are_named(void **state)
 	unlink(path);
 }
 
+/* --- what counts --- */
+
+static void waits_of_the_warm_up_do_not_count(void **state)
+{
+	struct deadlock_head head[] = {
+		{.buffer = 1, .waited_ps = 900}, {.buffer = 2, .waited_ps = 900, .dead = true}};
+	const struct deadlock_heads seen = {.head = head, .count = 2};
+	struct deadlock_heads kept = {0};
+
+	assert_int_equal(starvation_keep(&kept, &seen, 100, 500), 0);
+	assert_int_equal(kept.count, 1);
+	assert_int_equal(starvation_keep(&kept, &seen, 600, 500), 0);
+	assert_int_equal(kept.count, 2);
+	assert_int_equal(kept.head[0].waited_ps, 600);
+	assert_int_equal(kept.head[1].waited_ps, 900);
+	starvation_begin(&kept);
+	assert_int_equal(kept.count, 1);
+	assert_true(kept.head[0].dead);
+	deadlock_heads_free(&kept);
+}
+
+static void a_long_circle_has_its_number_of_channels(void **state)
+{
+	struct topology *topology = topology_generate("ring:switches=100", NULL);
+	struct deadlock_circle circle = {.channels = 100};
+	struct run_result result = {0};
+
+	for (uint32_t i = 0; i < DEADLOCK_CIRCLE_MAX; i++)
+		circle.port[i] = (struct topology_port){DEVICE_SWITCH, i, 0};
+	assert_int_equal(deadlock_result(&circle, topology, &result), 0);
+	assert_int_equal(result.cycles, DEADLOCK_CIRCLE_MAX);
+	assert_int_equal(result.channels, 100);
+	run_result_free(&result);
+	topology_destroy(topology);
+}
+
+static void without_a_middle_nothing_fills(void **state)
+{
+	struct starvation_transit middle = {0}, end = {1000, 100, true};
+	struct run_result result = {0};
+
+	assert_int_equal(starvation_judge_transit("h1", &middle, &end, &result), 0);
+	assert_int_equal(result.pools, 0);
+	middle.taken = true;
+	assert_int_equal(starvation_judge_transit("h1", &middle, &end, &result), 0);
+	assert_int_equal(result.pools, 1);
+	run_result_free(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +331,9 @@ int main(void)
 		cmocka_unit_test(the_far_end_of_a_parking_lot_starves),
 		cmocka_unit_test(a_run_that_is_too_short_cannot_tell),
 		cmocka_unit_test(hosts_whose_in_transit_buffers_fill_are_named),
+		cmocka_unit_test(waits_of_the_warm_up_do_not_count),
+		cmocka_unit_test(a_long_circle_has_its_number_of_channels),
+		cmocka_unit_test(without_a_middle_nothing_fills),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,7 @@ static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
 	a->starvation_known = true;
 	b->deadlock = true;
 	assert_int_equal(run_result_add_cycle(b, &topology, &port, 1), 0);
+	b->channels = 100;
 	starved = run_result_add_starved(b);
 	strcpy(starved->input, "s0:0");
 	strcpy(starved->output, "s0:1");
@@ -79,6 +80,7 @@ static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
 	assert_false(all->starvation_known);
 	assert_true(all->deadlock);
 	assert_int_equal(all->cycles, 1);
+	assert_int_equal(all->channels, 100);
 	assert_string_equal(all->cycle[0].from, "s0:1");
 	assert_int_equal(all->starved_count, 1);
 	assert_string_equal(all->starved[0].host, "");
