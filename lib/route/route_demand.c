@@ -40,6 +40,7 @@ struct route_demand {
 	unsigned bytes;             /* of 'entry' */
 	uint32_t source;            /* of the pair that is being made */
 	uint8_t entry[ENTRY_BYTES]; /* its destination, then as route_demand_entry() */
+	struct fault fault;         /* the first one */
 };
 
 static uint16_t destination_of(const uint8_t *entry)
@@ -136,6 +137,7 @@ static uint32_t store(struct route_demand *demand)
 
 static const uint8_t *make(struct route_demand *demand, uint32_t source, uint32_t destination)
 {
+	struct fault fault = {""};
 	const uint16_t key = (uint16_t)destination;
 	struct slots *slots = with_room(demand, demand->row_of[source]);
 	uint32_t unit;
@@ -147,8 +149,11 @@ static const uint8_t *make(struct route_demand *demand, uint32_t source, uint32_
 	demand->bytes = sizeof(key) + 1;
 	demand->source = source;
 	if (demand->maker->add(
-		    demand->maker, demand->scratch, demand->set, source, destination, NULL) < 0)
+		    demand->maker, demand->scratch, demand->set, source, destination, &fault) < 0) {
+		if (!atomic_load(&demand->failed))
+			demand->fault = fault;
 		return NULL;
+	}
 	unit = store(demand);
 	if (unit == 0)
 		return NULL;
@@ -189,6 +194,11 @@ const uint8_t *route_demand_entry(
 bool route_demand_failed(const struct route_demand *demand)
 {
 	return atomic_load(&demand->failed);
+}
+
+const char *route_demand_fault(const struct route_demand *demand)
+{
+	return demand->fault.text;
 }
 
 int route_demand_add(struct route_demand *demand, uint32_t source, uint32_t destination,

@@ -24,10 +24,12 @@ struct route_demand *route_demand_create(struct route_set *set, struct route_mak
 void route_demand_destroy(struct route_demand *demand);
 
 /* The entry of two different hosts: a count byte, and for each route a length byte and its
- * elements. NULL: no memory; route_demand_failed() is true from then on. */
+ * elements. NULL: it could not be made; route_demand_failed() is true from then on. */
 const uint8_t *route_demand_entry(
 	struct route_demand *demand, uint32_t source, uint32_t destination);
 bool route_demand_failed(const struct route_demand *demand);
+/* The first fault, to be read while no thread asks; "": no memory, or nothing. */
+const char *route_demand_fault(const struct route_demand *demand);
 
 /* Appends a route to the entry under construction; for route_set_add(). -EINVAL if it belongs to
  * another pair; -ENOSPC. */

@@ -89,6 +89,11 @@ bool route_set_failed(const struct route_set *set)
 	return set->demand != NULL && route_demand_failed(set->demand);
 }
 
+const char *route_set_fault(const struct route_set *set)
+{
+	return set->demand != NULL ? route_demand_fault(set->demand) : "";
+}
+
 static int column_reserve(struct column *column, uint32_t hosts, uint32_t more)
 {
 	uint32_t room = column->room;

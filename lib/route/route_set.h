@@ -57,8 +57,10 @@ const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 struct route_demand;
 void route_set_use_demand(struct route_set *set, struct route_demand *demand);
 bool route_set_is_on_demand(const struct route_set *set);
-/* True if memory ran out for the routes of a pair, which therefore seemed to have none. */
+/* True if the routes of a pair could not be made, which therefore seemed to have none. */
 bool route_set_failed(const struct route_set *set);
+/* The first fault, to be read while no thread asks for routes; "": no memory, or nothing. */
+const char *route_set_fault(const struct route_set *set);
 
 /* Adds a copy of a route to those of the pair. -EINVAL: hosts out of range or equal, length 0 or
  * above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */

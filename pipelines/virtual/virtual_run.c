@@ -398,6 +398,8 @@ static int failure(struct virtual_fabric *fabric, struct fault *fault)
 	if (fabric->refused != NULL)
 		return fault_set(fault, EINVAL, "%s: %s: only one worker can run this",
 			virtual_parts_text(fabric, text), fabric->refused);
+	if (fabric->routes.set != NULL && route_set_fault(fabric->routes.set)[0] != '\0')
+		return fault_set(fault, EINVAL, "%s", route_set_fault(fabric->routes.set));
 	return fault_set(fault, ENOMEM, "no memory for more packets or events");
 }
 

@@ -287,6 +287,35 @@ static void many_threads_read_the_same_routes(void **state)
 	}
 }
 
+/* --- faults --- */
+
+static int add_none(const struct route_maker *maker, void *scratch, struct route_set *set,
+	uint32_t source, uint32_t destination, struct fault *fault)
+{
+	return fault_set(fault, EINVAL, "h%u to h%u: too long", source, destination);
+}
+
+static void destroy_none(struct route_maker *maker)
+{
+}
+
+static void the_first_fault_is_kept(void **state)
+{
+	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	struct route_maker maker = {.add = add_none, .destroy = destroy_none};
+	struct route_demand *demand =
+		route_demand_create(NULL, &maker, route_graph_create(topology), NULL);
+
+	assert_non_null(demand);
+	assert_string_equal(route_demand_fault(demand), "");
+	assert_null(route_demand_entry(demand, 1, 2));
+	assert_null(route_demand_entry(demand, 2, 0));
+	assert_true(route_demand_failed(demand));
+	assert_string_equal(route_demand_fault(demand), "h1 to h2: too long");
+	route_demand_destroy(demand);
+	topology_destroy(topology);
+}
+
 /* --- memory --- */
 
 static void without_memory_a_pair_has_no_route_and_the_set_says_so(void **state)
@@ -302,6 +331,7 @@ static void without_memory_a_pair_has_no_route_and_the_set_says_so(void **state)
 	assert_int_equal(route_set_count(set, 0, 7), 0);
 	calls_left = UINT32_MAX;
 	assert_true(route_set_failed(set));
+	assert_string_equal(route_set_fault(set), "");
 	assert_int_equal(route_set_count(set, 0, 7), 1);
 	assert_true(route_set_failed(set));
 	route_set_destroy(set);
@@ -366,6 +396,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(routes_on_demand_are_the_routes_of_all_pairs),
 	cmocka_unit_test(routes_that_need_more_vc_classes_than_there_are_are_not_computed),
 	cmocka_unit_test(many_threads_read_the_same_routes),
+	cmocka_unit_test(the_first_fault_is_kept),
 	cmocka_unit_test(without_memory_a_pair_has_no_route_and_the_set_says_so),
 	cmocka_unit_test(hosts_without_a_pair_have_no_route),
 	cmocka_unit_test(memory_follows_the_pairs_that_talk),
