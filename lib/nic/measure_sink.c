@@ -243,6 +243,8 @@ void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *del
 	const struct measure_source *source = &sink->source[delivery->source];
 	uint64_t now_ns = delivery->now / PS_PER_NS;
 
+	sink->edge_frames++;
+	sink->edge_bytes += delivery->bytes;
 	if (delivery->now < sink->measure_from ||
 		(source->clock != NULL && !convert_time(sink, source, &now_ns)))
 		return;

@@ -67,6 +67,7 @@ struct measure_sink {
 	struct histogram network_ns, total_ns, network_due_ns, total_due_ns, edges_ns;
 	struct order_wait waited;
 	uint64_t frames, messages, bytes;
+	uint64_t edge_frames, edge_bytes;           /* of programs */
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
 	/* Frames in network_ns that were late by at most a tenth of their network_due_ns. */
 	uint64_t within_tenth;

@@ -87,12 +87,14 @@ int measure_window_sample(struct measure_window *window, const struct measure_to
 		measure_links_sample(&window->links, now->at_ps - since->at_ps, &values) < 0)
 		return -ENOMEM;
 	sample->t_ns = ps_to_ns(now->at_ps);
-	sample->accepted =
-		share(window, now->wire_bytes - since->wire_bytes, now->at_ps - since->at_ps);
-	sample->released = share(window, now->released_wire_bytes - since->released_wire_bytes,
+	sample->accepted = share(window, run_result_minus(now->wire_bytes, since->wire_bytes),
 		now->at_ps - since->at_ps);
-	sample->edges = share(
-		window, now->edge_wire_bytes - since->edge_wire_bytes, now->at_ps - since->at_ps);
+	sample->released = share(window,
+		run_result_minus(now->released_wire_bytes, since->released_wire_bytes),
+		now->at_ps - since->at_ps);
+	sample->edges =
+		share(window, run_result_minus(now->edge_wire_bytes, since->edge_wire_bytes),
+			now->at_ps - since->at_ps);
 	sample->latency_ns = latency_ns(now->latency_sum_ps - since->latency_sum_ps, timed);
 	sample->released_latency_ns =
 		latency_ns(now->released_latency_sum_ps - since->released_latency_sum_ps,
@@ -183,15 +185,17 @@ int measure_window_counts(
 		result->until = window->run->measure.until;
 	result->from_ns = ps_to_ns(from->at_ps);
 	result->to_ns = ps_to_ns(to->at_ps);
-	result->offered =
-		share(window, to->generated_wire_bytes - from->generated_wire_bytes, time_ps);
-	result->accepted = share(window, to->wire_bytes - from->wire_bytes, time_ps);
-	result->released =
-		share(window, to->released_wire_bytes - from->released_wire_bytes, time_ps);
-	result->edges.offered = share(
-		window, to->edge_generated_wire_bytes - from->edge_generated_wire_bytes, time_ps);
-	result->edges.accepted =
-		share(window, to->edge_wire_bytes - from->edge_wire_bytes, time_ps);
+	result->offered = share(window,
+		run_result_minus(to->generated_wire_bytes, from->generated_wire_bytes), time_ps);
+	result->accepted =
+		share(window, run_result_minus(to->wire_bytes, from->wire_bytes), time_ps);
+	result->released = share(window,
+		run_result_minus(to->released_wire_bytes, from->released_wire_bytes), time_ps);
+	result->edges.offered = share(window,
+		run_result_minus(to->edge_generated_wire_bytes, from->edge_generated_wire_bytes),
+		time_ps);
+	result->edges.accepted = share(
+		window, run_result_minus(to->edge_wire_bytes, from->edge_wire_bytes), time_ps);
 	if (time_ps > 0 && switches > 0)
 		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
 						  ((double)time_ps / (double)PS_PER_NS) /

@@ -58,9 +58,7 @@ void real_totals_read(
 		totals->released_wire_bytes +=
 			count[NIC_BYTES_DELIVERED] + count[NIC_FRAMES_DELIVERED] * overhead;
 		totals->wire_bytes += nic_held_wire_bytes(poll->nic);
-		totals->edge_wire_bytes +=
-			run_result_minus(count[NIC_BYTES_DELIVERED], sink->bytes) +
-			run_result_minus(count[NIC_FRAMES_DELIVERED], sink->frames) * overhead;
+		totals->edge_wire_bytes += sink->edge_bytes + sink->edge_frames * overhead;
 		read_edge(poll, overhead, totals);
 		/* Generated messages, in frames of the interface's MTU. */
 		totals->generated_wire_bytes += poll_nic_traffic(poll).generated_bytes +

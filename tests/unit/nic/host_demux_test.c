@@ -93,6 +93,8 @@ static void packets_go_to_the_edge_and_synthetic_messages_to_the_sink(void **sta
 	assert_int_equal(bench.sink->altered, 0);
 	assert_int_equal(bench.sink->network_ns.count, 3);
 	assert_int_equal(bench.sink->edges_ns.count, 6);
+	assert_int_equal(bench.sink->edge_frames, 6);
+	assert_true(bench.sink->edge_bytes > 0);
 	assert_int_equal(edge_counters(bench.edge)[EDGE_BYTES_TO_TAP], 3 * 40);
 	stop(&bench);
 }

@@ -41,6 +41,29 @@ static void a_share_is_of_what_the_links_of_all_hosts_carry(void **state)
 	}
 }
 
+/* Counters of several loops are not read at one moment. */
+static void totals_that_fall_give_nothing(void **state)
+{
+	const struct measure_totals from = {
+		.at_ps = PS_PER_US, .wire_bytes = 100, .edge_wire_bytes = 50};
+	const struct measure_totals to = {
+		.at_ps = 2 * PS_PER_US, .wire_bytes = 99, .edge_wire_bytes = 49};
+	struct run_result result = {0};
+	struct measure_window window;
+
+	open_window(&window, 0);
+	measure_window_begin(&window, &from);
+	assert_int_equal(measure_window_sample(&window, &to), 0);
+	assert_true(window.samples.sample[0].accepted == 0);
+	assert_true(window.samples.sample[0].edges == 0);
+	measure_window_end(&window, &to);
+	assert_int_equal(measure_window_counts(&window, 0, &result), 0);
+	assert_true(result.accepted == 0);
+	assert_true(result.edges.accepted == 0);
+	measure_window_close(&window);
+	run_result_free(&result);
+}
+
 static void the_latency_of_a_sample_is_that_of_what_was_timed(void **state)
 {
 	const struct measure_totals from = {.timed = 5, .latency_sum_ps = 5 * PS_PER_US};
@@ -290,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_share_is_of_what_the_links_of_all_hosts_carry),
+		cmocka_unit_test(totals_that_fall_give_nothing),
 		cmocka_unit_test(the_latency_of_a_sample_is_that_of_what_was_timed),
 		cmocka_unit_test(each_sample_counts_from_the_one_before),
 		cmocka_unit_test(a_sample_of_links_is_what_they_have_counted_since_the_one_before),
