@@ -19,22 +19,25 @@
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 
-/* An entry sends more to some hosts than their links carry, whatever the routes. */
-static bool is_incast(const struct run_config_traffic *traffic, const struct topology *topology)
+/* Entry i sends more to some hosts than their links carry, whatever the routes. */
+static bool is_incast(const struct run_result *result, const struct run_config *run, uint32_t i)
 {
+	const struct run_config_traffic *traffic = &run->traffic.at[i];
+	uint64_t senders = i < result->entries ? result->entry[i].senders : 0;
+
 	return traffic->share_ppm != 0 || strcmp(traffic->pattern->name, "hotspot") == 0 ||
 	       (traffic->to.kind == RUN_HOSTS_LIST &&
 		       (uint64_t)traffic->to.count * QUANTITY_WHOLE_PPM <
-			       (uint64_t)topology->hosts * traffic->load_ppm);
+			       senders * traffic->load_ppm);
 }
 
 /* The links of the hosts can carry all that the hosts send and receive. */
-static bool hosts_suffice(const struct run_config *run, const struct topology *topology)
+static bool hosts_suffice(const struct run_result *result, const struct run_config *run)
 {
 	uint64_t load_ppm = 0;
 
 	for (uint32_t i = 0; i < run->traffic.count; i++) {
-		if (is_incast(&run->traffic.at[i], topology))
+		if (is_incast(result, run, i))
 			return false;
 		load_ppm += run->traffic.at[i].load_ppm;
 	}
@@ -94,8 +97,8 @@ static const char *better_algorithm(const struct run_config *run, const struct t
 
 /* Adaptive switches spread the packets of an incast over all paths, where other packets wait behind
  * them. */
-static bool advise_isolation(const struct run_result *result, const struct run_config *run,
-	const struct topology *topology, char out[RUN_ADVICE_MAX])
+static bool advise_isolation(
+	const struct run_result *result, const struct run_config *run, char out[RUN_ADVICE_MAX])
 {
 	const struct run_config_routing *routing = &run->routing;
 
@@ -103,7 +106,7 @@ static bool advise_isolation(const struct run_result *result, const struct run_c
 		strcmp(routing->adaptive->name, "arn") == 0)
 		return false;
 	for (uint32_t i = 0; i < run->traffic.count && i < result->entries; i++)
-		if (is_incast(&run->traffic.at[i], topology) &&
+		if (is_incast(result, run, i) &&
 			result->entry[i].accepted < ENOUGH * result->entry[i].offered) {
 			snprintf(out, RUN_ADVICE_MAX,
 				"routing.adaptive %s spreads the incast of traffic[%u] over all "
@@ -120,11 +123,11 @@ bool run_result_advise(const struct run_result *result, const struct run_config 
 	const struct run_config_routing *routing = &run->routing;
 	const char *better = better_algorithm(run, topology);
 
-	if (advise_isolation(result, run, topology, out))
+	if (advise_isolation(result, run, out))
 		return true;
 	if (routing->file != NULL || routing->others > 0 ||
 		strcmp(routing->algorithm->name, "ud") != 0 || better == NULL ||
-		!hosts_suffice(run, topology) || !in_time(result, run) || !has_paths(topology) ||
+		!hosts_suffice(result, run) || !in_time(result, run) || !has_paths(topology) ||
 		has_stages(topology) || run_result_is_saturated(result).verdict != VERDICT_YES ||
 		result->accepted > ENOUGH * result->offered)
 		return false;
