@@ -53,6 +53,7 @@ static bool is_doubtful(const json_t *result)
 	const json_t *saturated = json_object_get(result, "saturated_needs");
 
 	return json_is_true(json_object_get(result, "saturated")) ||
+	       json_is_false(json_object_get(json_object_get(result, "until"), "reached")) ||
 	       json_is_false(json_object_get(result, "steady")) ||
 	       json_is_number(json_object_get(steady, "measured_ns")) ||
 	       json_is_number(json_object_get(saturated, "measured_ns"));
