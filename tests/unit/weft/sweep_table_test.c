@@ -97,16 +97,16 @@ static void a_row_for_each_point_in_their_order(void **state)
 		"total_released_ns_mean,resequencer_frames,resequencer_ns_mean,resequencer_ns_p99,"
 		"resequencer_ns_max,packets_injected,packets_delivered,packets_dropped,"
 		"packets_retransmitted,packets_pending,messages_generated,messages_delivered,"
-		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint,saturated,steady,"
-		"goal_completion_ns\n"
+		"messages_pending,lost,duplicated,out_of_order,deadlock,fingerprint,until_reached,"
+		"until_interval,saturated,steady,goal_completion_ns\n"
 		"\"\"\"a,b\"\"\",8,0.1,0.1,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,,,0,,\n"
 		"\"\"\"a,b\"\"\",9,0.3,0.3,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,,,0,,\n"
 		"[h1],8,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n"
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,,,0,,\n"
 		"[h1],9,0.5,0.5,,100,1.5,10,20,30,40,200,1.5,10,20,30,40,"
-		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,0,,\n");
+		"0.125,90,180,3,50,60,70,7,6,5,4,1,3,2,1,0,0,0,0,,,,0,,\n");
 }
 
 /* Field 'index' of line 'line', both from 0; fields with commas are not looked for. */
@@ -120,6 +120,22 @@ static void assert_field(const char *text, unsigned line, unsigned index, const 
 		text = strchr(text, ',') + 1;
 	snprintf(field, sizeof(field), "%.*s", (int)strcspn(text, ",\n"), text);
 	assert_string_equal(field, expected);
+}
+
+static void a_row_tells_if_a_value_was_not_known_well_enough(void **state)
+{
+	const struct bench *bench = *state;
+	json_t *result = make_result(0.1, 8), *row;
+
+	json_object_set_new(
+		result, "until", json_pack("{s:b,s:f}", "reached", 0, "interval", 0.25));
+	row = sweep_row(&bench->plan, 0, result);
+	assert_int_equal(json_integer_value(json_object_get(row, "until_reached")), 0);
+	assert_true(json_is_integer(json_object_get(row, "until_reached")));
+	assert_true(json_real_value(json_object_get(row, "until_interval")) == 0.25);
+	assert_true(json_is_null(json_object_get(bench->rows[0], "until_reached")));
+	json_decref(row);
+	json_decref(result);
 }
 
 static void means_have_their_interval_and_counts_their_sum(void **state)
@@ -371,6 +387,8 @@ static void a_schedule_that_did_not_end_has_no_time(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_row_for_each_point_in_their_order, make, drop),
+	cmocka_unit_test_setup_teardown(
+		a_row_tells_if_a_value_was_not_known_well_enough, make, drop),
 	cmocka_unit_test_setup_teardown(means_have_their_interval_and_counts_their_sum, make, drop),
 	cmocka_unit_test_setup_teardown(one_seed_has_no_interval, make, drop),
 	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),

@@ -59,6 +59,8 @@ static const struct column columns[] = {
 	{"out_of_order", {"checks", "out_of_order"}, COUNT},
 	{"deadlock", {"checks", "deadlock"}, COUNT},
 	{"fingerprint", {"fingerprint"}, TEXT},
+	{"until_reached", {"until", "reached"}, ANSWER},
+	{"until_interval", {"until", "interval"}, TEXT},
 	{"saturated", {"saturated"}, ANSWER},
 	{"steady", {"steady"}, ANSWER},
 	{COMPLETION, {"counters", COMPLETION}, MEASURE},
