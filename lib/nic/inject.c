@@ -284,9 +284,8 @@ static void describe_data(
 		.sequence = tx->send,
 	};
 	describe(nic, packet, FRAME_DATA, payload_bytes(nic, message, offset), now);
-	packet->arrived_ps = message->queued_ps == now && tx->send == tx->high
-				     ? message->generated_ps
-				     : NIC_HAS_WAITED;
+	packet->arrived_ps = message->generated_ps;
+	packet->stalled = message->queued_ps != now || tx->send != tx->high;
 	nic->plan.message = tx->cursor;
 	nic->plan.offset = offset;
 }

@@ -172,10 +172,8 @@ bool nic_poll(struct nic *nic, weft_time now);
  * the described mutable bytes (frame_update_mutable()). Send in this order.
  *
  * packet->arrived_ps is when an ideal interface could have sent the frame. For a packet in transit:
- * when it was ready to continue. For the first frames of a message that was queued at 'now': its
- * generation. For data that has waited longer: NIC_HAS_WAITED, and the driver knows the reason.
- * Otherwise 'now', and the driver may know better. */
-#define NIC_HAS_WAITED 0
+ * when it was ready to continue. For data: the generation of its message. Otherwise 'now'.
+ * packet->stalled: the data has waited since an earlier turn, and the driver knows the reason. */
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a

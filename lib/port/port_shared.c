@@ -38,12 +38,15 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A broken neighbour may write any time: one that is further ahead than loops differ is ignored. */
-#define AHEAD_MAX_PS PS_PER_S
+/* A broken neighbour may write any time: one that is further from now than loops differ is ignored.
+ */
+#define AHEAD_MAX_PS  PS_PER_S
+#define BEHIND_MAX_PS (10 * PS_PER_S)
 
 static bool has_due(const struct shared_ring_record *record, weft_time now)
 {
-	return record->due != 0 && record->due <= now + AHEAD_MAX_PS;
+	return record->due != 0 && record->due <= now + AHEAD_MAX_PS &&
+	       record->due + BEHIND_MAX_PS >= now;
 }
 
 /* The leading records that are due by 'now'. */

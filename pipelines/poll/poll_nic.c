@@ -333,8 +333,8 @@ static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet,
 	if (packet->control)
 		return is_answer(packet->kind) && ready == now && pn->heard_ps != 0 ? pn->heard_ps
 										    : ready;
-	if (ready == NIC_HAS_WAITED)
-		ready = !pn->idle ? 0 : pn->told_ps != 0 ? pn->told_ps : now;
+	if (packet->stalled && pn->idle)
+		ready = RTE_MAX(ready, pn->told_ps != 0 ? pn->told_ps : now);
 	return RTE_MAX(ready, credit_times_of(&pn->credits, packet->vc, tx->sent));
 }
 

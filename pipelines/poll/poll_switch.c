@@ -413,6 +413,7 @@ static void note_leaving(struct poll_switch *ps, unsigned at, const struct weft_
 	ps->port[at].leaving = (struct poll_switch_leaving){
 		.end = end, .blocks = packet->blocks, .input = packet->in_port, .vc = packet->vc};
 	from->left_at = RTE_MAX(from->left_at, end);
+	from->leaving_by |= BIT64(at);
 }
 
 /* Stamps a packet that leaves by a port with a wire time. */
@@ -453,8 +454,11 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 
 	if (!tx_queue_flush(&ps->port[at].tx, now))
 		return 0;
-	if (!ps->port[at].tx.timed)
+	if (!ps->port[at].tx.timed) {
 		ps->direct |= BIT64(at);
+		if (ps->sw->contention != NULL)
+			ps->sw->contention->driven &= ~BIT64(at);
+	}
 	count = ps->port[at].tx.timed ? collect_timed(ps, at, mbufs, now)
 				      : collect(ps, at, mbufs, now);
 	if (__builtin_expect(ps->port[at].guard.seal.key != NULL, 0))

@@ -53,6 +53,7 @@ struct poll_switch_port {
 	struct tx_queue tx;
 	struct credit_times credits;
 	struct poll_switch_leaving leaving;
+	uint64_t leaving_by;  /* set: outputs that may still be sending a packet of this input */
 	weft_time left_at;    /* when the last packet of this input has left by a timed output */
 	weft_time granted_at; /* time of the last credit frame */
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */

@@ -161,11 +161,14 @@ static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, 
 {
 	struct credit_rx *rx = ps->sw->port[input].link.rx;
 
-	for (unsigned at = 0; at < ps->ports; at++) {
+	for (uint64_t set = ps->port[input].leaving_by; set != 0; set &= set - 1) {
+		unsigned at = (unsigned)__builtin_ctzll(set);
 		const struct poll_switch_leaving *leaving = &ps->port[at].leaving;
 
-		if (leaving->input != input || leaving->end <= now)
+		if (leaving->input != input || leaving->end <= now) {
+			ps->port[input].leaving_by &= ~BIT64(at);
 			continue;
+		}
 		if (held)
 			rx[leaving->vc].released -= leaving->blocks;
 		else

@@ -42,9 +42,6 @@ static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps
 	weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
 {
 	if (end->timed) {
-		/* The rate differs from the plan: wait for whole frames, to prevent underruns. */
-		if (rate_bps != end->timing.rate_bps)
-			STORE(tx->cut_through, false);
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
 		STORE(tx->delay_ps, delay_ps);
 	} else {
@@ -60,11 +57,48 @@ static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps
 		STORE(tx->impairment, &end->impairment);
 }
 
+/* The rate of an end as planned, as it is kept. */
+static uint64_t planned(const struct real_end *end)
+{
+	return ps_per_byte(end->timing.rate_bps);
+}
+
+/* No output of the switch is faster than 'input' sends into it. */
+static bool may_cut_through(
+	const struct real_fabric *fabric, uint32_t device, const struct real_end *input)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		const struct real_end *end = &fabric->end[i];
+
+		if (end->open && end->timed && end->at.kind == DEVICE_SWITCH &&
+			end->at.device == device &&
+			LOAD(tx_of(fabric, end)->pacer.ps_per_byte) < planned(input))
+			return false;
+	}
+	return true;
+}
+
+/* A frame that cuts through must not run dry: with another rate than planned, or into a switch with
+ * an output that is faster now, whole frames are awaited. */
+static void set_cut_through(struct real_fabric *fabric)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		struct real_end *end = &fabric->end[i];
+		struct tx_queue *tx = end->open && end->timed ? tx_of(fabric, end) : NULL;
+
+		if (tx != NULL && end->timing.cut_through)
+			STORE(tx->cut_through,
+				LOAD(tx->pacer.ps_per_byte) == planned(end) &&
+					may_cut_through(fabric, fabric->end[i ^ 1].at.device, end));
+	}
+}
+
 void real_links_set(struct real_fabric *fabric, const char *text)
 {
 	uint32_t corrupt_ppm, credit_loss_ppm;
 	uint64_t rate_bps, delay_ps;
 	char port[80], name[80];
+	bool rates = false;
 
 	if (sscanf(text, "%79s %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu32, port, &rate_bps,
 		    &delay_ps, &corrupt_ppm, &credit_loss_ppm) != 5)
@@ -74,7 +108,11 @@ void real_links_set(struct real_fabric *fabric, const char *text)
 		struct tx_queue *tx = tx_of(fabric, end);
 
 		topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
-		if (end->open && tx != NULL && strcmp(name, port) == 0)
+		if (end->open && tx != NULL && strcmp(name, port) == 0) {
+			rates = rates || LOAD(tx->pacer.ps_per_byte) != ps_per_byte(rate_bps);
 			set_end(tx, end, rate_bps, delay_ps, corrupt_ppm, credit_loss_ppm);
+		}
 	}
+	if (rates)
+		set_cut_through(fabric);
 }

@@ -192,6 +192,17 @@ static int open_external(struct real_fabric *fabric, struct real_end *end, struc
 	return open_ethdev(fabric, end, fault);
 }
 
+/* A link to another process is as fast as the machine: a frame that cut through to it would leave
+ * before its tail has come. */
+static bool has_untimed_output(const struct real_fabric *fabric, const struct topology_port *at)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		if (fabric->end[i].at.kind == at->kind && fabric->end[i].at.device == at->device &&
+			is_external(fabric, &fabric->end[i]))
+			return true;
+	return false;
+}
+
 /* The wire from this end. */
 static void set_timing(const struct real_fabric *fabric, struct real_end *end)
 {
@@ -202,8 +213,9 @@ static void set_timing(const struct real_fabric *fabric, struct real_end *end)
 	end->timing = (struct tx_timing){.rate_bps = link->rate_bps,
 		.delay_ps = link->delay_ps,
 		.catch_up_ps = REAL_CATCH_UP_PS,
-		.cut_through = link_cuts_through(fabric->options.topology,
-			fabric->options.run->sw.switching, link->rate_bps, far->at)};
+		.cut_through = !has_untimed_output(fabric, &far->at) &&
+			       link_cuts_through(fabric->options.topology,
+				       fabric->options.run->sw.switching, link->rate_bps, far->at)};
 }
 
 static int open_memory(

@@ -29,9 +29,11 @@
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
 #define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* since the last message has arrived */
 #define DRAIN_MOST_PS  (30 * PS_PER_S)
-#define HURRY_WAIT_PS  (500 * PS_PER_MS) /* the same after a signal */
-#define DRAIN_LOOK_PS  (1 * PS_PER_MS)
-#define WATCH_EACH     16 /* iterations of the leader between two readings of the clock */
+#define HURRY_WAIT_PS \
+	(500 * PS_PER_MS)             /* the same after a signal, in real time: who sent it waits */
+#define HURRY_MIN_PS  (5 * PS_PER_MS) /* but so much of the fabric's */
+#define DRAIN_LOOK_PS (1 * PS_PER_MS)
+#define WATCH_EACH    16 /* iterations of the leader between two readings of the clock */
 
 /* Without memory for its sources a host sends less: reported here and counted; the run continues.
  */
@@ -259,12 +261,19 @@ static bool goal_is_over(const struct real_fabric *fabric)
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);
 }
 
+/* In real time; a slow clock leaves enough of its own for the hellos. */
+static weft_time links_wait(const struct real_fabric *fabric)
+{
+	return RTE_MAX(
+		clock_share(&fabric->clock, LINKS_WAIT_PS), 20 * fabric->options.run->hello_ps);
+}
+
 /* Links are up and routes are there, or it has waited for long enough. */
 static bool may_begin(struct real_fabric *fabric, weft_time now)
 {
 	weft_time waited = now - fabric->waited_from;
 
-	if (!real_links_are_up(fabric) && waited < LINKS_WAIT_PS)
+	if (!real_links_are_up(fabric) && waited < links_wait(fabric))
 		return false;
 	if (!real_is_routed(fabric) && real_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
 		return false;
@@ -286,6 +295,7 @@ static uint64_t count_arrived(const struct real_fabric *fabric)
 static bool is_drained(struct real_fabric *fabric, weft_time now)
 {
 	uint64_t arrived = count_arrived(fabric);
+	weft_time hurry = RTE_MAX(clock_share(&fabric->clock, HURRY_WAIT_PS), HURRY_MIN_PS);
 
 	if (fabric->options.calibrates)
 		return true;
@@ -297,8 +307,8 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 	if (all_delivered(fabric, now))
 		return true;
 	if (fabric->incomplete)
-		return now - fabric->ended_at >= HURRY_WAIT_PS;
-	if (fabric->hurried_at != 0 && now - fabric->hurried_at >= HURRY_WAIT_PS) {
+		return now - fabric->ended_at >= hurry;
+	if (fabric->hurried_at != 0 && now - fabric->hurried_at >= hurry) {
 		fabric->incomplete = true;
 		return true;
 	}
@@ -418,10 +428,15 @@ bool real_lead(struct real_fabric *fabric)
 	if (!loop_orders_done(&fabric->orders))
 		return false;
 	over = watch(fabric, now);
+	/* It has given an order: the next one has to wait. */
+	if (!loop_orders_done(&fabric->orders))
+		return false;
 	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
 	real_deadlock_check(fabric, now);
 	serve_command(fabric, now);
 	real_shortage_check(fabric, now);
+	if (!loop_orders_done(&fabric->orders))
+		return false;
 	return (over && !fabric->serving) || watch_stop(fabric, now);
 }
 

@@ -45,7 +45,7 @@ traffic: [{{pattern: uniform, from: all, load: 0.05%, message: 100B}}]
 measure: {{sample: 1s}}
 {security}"""
 # The same with notifications to sources: data has the extension, and each frame is answered by cn.
-MEASURED = LAB.replace(", adaptive: arn, afi: true", "").replace("mtu: 1KiB}}", "mtu: 1KiB, control: pr-drb}}") \
+MEASURED = LAB.replace(", adaptive: arn, afi: true", ", alternatives: 2").replace("mtu: 1KiB}}", "mtu: 1KiB, control: pr-drb}}") \
     .replace("seed: 1\n", "seed: 1\nswitch: {{contention: 1us}}\n")
 KEYS = dict(mapper=", key: fabric.key", security="security: {link-key: fabric.key, data: true}\n")
 LINK_KEY = dict(mapper=", key: fabric.key", security="security: {link-key: fabric.key}\n")

@@ -53,7 +53,7 @@ class Machines(lab_machines_test.Machines):
         """The first process would make it, when it has started DPDK: it keeps one that is there."""
         own = os.path.join(self.folder, f"clock-{side}")
         with open(own, "w") as file:
-            file.write(self.clocks[side] + "\n")
+            file.write(self.clocks[side] + ":1\n")
         deadline = time.monotonic() + 30
         while not os.path.isdir(self.directory(side)):
             assert time.monotonic() < deadline, f"{side} does not begin"
@@ -63,7 +63,7 @@ class Machines(lab_machines_test.Machines):
 
     def scale(self, side):
         with open(f"{self.directory(side)}/clock") as file:
-            hz, origin = file.read().split(":")
+            hz, origin, _ = file.read().split(":")
         return int(hz), int(origin)
 
     def bring_up(self):

@@ -20,19 +20,23 @@ import labs
 WEFT = None
 
 DEVICE = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+SPARE = DEVICE.replace("packet0,iface=cable", "packet1,iface=spare")  # pr-drb needs a choice of routes
 
 TOPOLOGY = f"""weft: topology/1
 name: two-machines
 link: {{rate: 10Gbps, delay: 30ns}}
-switches: [{{name: left, ports: 2, stage: 1}}, {{name: right, ports: 2, stage: 1}}]
+switches: [{{name: left, ports: 3, stage: 1}}, {{name: right, ports: 3, stage: 1}}]
 hosts: [{{name: h0}}, {{name: h1}}]
 links:
   - {{a: h0:0, b: left:0}}
   - {{a: h1:0, b: right:0}}
   - {{a: left:1, b: right:1}}
+  - {{a: left:2, b: right:2}}
 ports:
   - {{port: left:1, dpdk: "{DEVICE}"}}
   - {{port: right:1, dpdk: "{DEVICE}"}}
+  - {{port: left:2, dpdk: "{SPARE}"}}
+  - {{port: right:2, dpdk: "{SPARE}"}}
 """
 
 LAB = """topology: topology.yaml
@@ -100,11 +104,12 @@ class Machines(labs.Lab):
             with open(self.files[side], "w") as file:
                 file.write(f"weft: lab/1\nname: {self.name}{name}\n{LAB}{security}")
             subprocess.run(["ip", "netns", "add", self.netns(side)], check=True)
-        subprocess.run(["ip", "link", "add", "cable", "mtu", "5000", "netns", self.netns("left"), "type",
-                        "veth", "peer", "name", "cable", "mtu", "5000", "netns", self.netns("right")],
-                       check=True)
-        for side in HERE:
-            subprocess.run(["ip", "-n", self.netns(side), "link", "set", "cable", "up"], check=True)
+        for name in "cable", "spare":
+            subprocess.run(["ip", "link", "add", name, "mtu", "5000", "netns", self.netns("left"), "type",
+                            "veth", "peer", "name", name, "mtu", "5000", "netns", self.netns("right")],
+                           check=True)
+            for side in HERE:
+                subprocess.run(["ip", "-n", self.netns(side), "link", "set", name, "up"], check=True)
 
     def netns(self, side):
         return f"{self.name}-{side}"

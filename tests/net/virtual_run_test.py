@@ -107,7 +107,7 @@ class VirtualRun(unittest.TestCase):
         done = self.run_file("--explain", "--clock", "real", "--set=seed=7", "--json", "-", "--csv", "x",
                              "--pcap", "s0:0=x", "--quiet", "--lcores", "2")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("clock: real\nseed: 7\n", done.stdout)
+        self.assertIn("clock: real\ndilation: 1\nseed: 7\n", done.stdout)
         for args, words in ((("--clock", "x"), "expected virtual or real"), (("--jsn",), "--jsn")):
             done = self.run_file("--explain", *args)
             self.assertEqual((done.returncode, done.stdout), (2, ""))

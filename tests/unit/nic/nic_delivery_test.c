@@ -22,16 +22,17 @@ static void a_message_is_cut_at_the_mtu_and_its_last_frame_marked(void **state)
 	end_stop(&a);
 }
 
-static void expect_ready(struct end *end, weft_time ready)
+static void expect_ready(struct end *end, weft_time ready, bool waited)
 {
 	struct box box;
 
 	assert_true(end_take(end, &box));
 	assert_int_equal(box.packet.kind, FRAME_DATA);
 	assert_int_equal(box.packet.arrived_ps, ready);
+	assert_int_equal(box.packet.stalled, waited);
 }
 
-/* A driver that confuses 'now' with "has waited" sends a packet before it was there. */
+/* The driver knows for what it has waited. */
 static void data_is_ready_when_it_was_generated_and_what_has_waited_is_marked(void **state)
 {
 	struct nic_message message = {.destination = 1, .bytes = 2 * PAIR_MTU};
@@ -40,13 +41,13 @@ static void data_is_ready_when_it_was_generated_and_what_has_waited_is_marked(vo
 	end_start(&a, 0, 1);
 	message.generated_ps = a.now;
 	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
-	expect_ready(&a, a.now);
-	expect_ready(&a, a.now);
+	expect_ready(&a, a.now, false);
+	expect_ready(&a, a.now, false);
 	message.generated_ps = a.now - PS_PER_US;
 	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
-	expect_ready(&a, a.now - PS_PER_US);
+	expect_ready(&a, message.generated_ps, false);
 	end_wait(&a, PS_PER_US);
-	expect_ready(&a, NIC_HAS_WAITED);
+	expect_ready(&a, message.generated_ps, true);
 	end_stop(&a);
 }
 

@@ -86,6 +86,12 @@ static void a_run_that_is_about_to_begin_ends(void **state)
 	bed->fabric.duration = PS_PER_S;
 	bed->stop = true;
 	assert_false(real_lead(&bed->fabric));
+	assert_int_not_equal(bed->fabric.phase, REAL_DRAINING);
+	/* One order at a time: the loops obey the first. */
+	assert_false(real_lead(&bed->fabric));
+	assert_int_not_equal(bed->fabric.phase, REAL_DRAINING);
+	loop_orders_obeyed(&bed->fabric.orders);
+	assert_false(real_lead(&bed->fabric));
 	assert_int_equal(bed->fabric.phase, REAL_DRAINING);
 	assert_true(bed->fabric.incomplete);
 	loop_orders_obeyed(&bed->fabric.orders);
