@@ -130,6 +130,14 @@ class Plot(unittest.TestCase):
         self.assertEqual((mean, mean), (low, high))
         self.assertEqual(len(lines), 3)
 
+    def test_an_interval_that_was_not_reached_makes_its_point_hollow(self):
+        for reached in (True, False):
+            document = result(0.5)
+            document["until"] = {"of": "accepted", "asked": 0.01, "interval": 0.02, "reached": reached}
+            path = self.dir / "until.json"
+            path.write_text(json.dumps(document))
+            self.assertEqual("hollow" in self.script("--kind", "latency-throughput", str(path)), not reached)
+
     def test_the_size_is_900_by_600(self):
         output = self.dir / "a.png"
         self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(output))
