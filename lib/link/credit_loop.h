@@ -18,13 +18,13 @@
 #define CREDIT_LOOP_WHOLE_PPM 1000000u
 
 struct credit_loop {
-	uint32_t vc_blocks;    /* of the receiver's buffer */
-	uint32_t frame_blocks; /* of a frame, not 0 */
+	uint32_t vc_blocks;    /* size of the receiver's buffer */
+	uint32_t frame_blocks; /* size of a frame, not 0 */
 	weft_time frame_ps;    /* that it takes on the wire, not 0 */
 	/* From the start of its transmission until it counts as received, and until its blocks are
 	 * free (not earlier). */
 	weft_time arrive_ps, free_ps;
-	weft_time return_ps;  /* of a credit frame: transmission and delay */
+	weft_time return_ps;  /* transmission and delay of a credit frame */
 	weft_time refresh_ps; /* one is sent at least that often; WEFT_TIME_NEVER: only when due */
 	bool each;            /* one is sent for each frame */
 };

@@ -27,7 +27,7 @@
 #define EDGE_COUNTERS(X)                                                                       \
 	X(FROM_TAP, "tap_frames_in")                                                           \
 	X(MESSAGES_OUT, "tap_messages_out")                                                    \
-	X(BYTES_OUT, "tap_bytes_sent") /* of these messages */                                 \
+	X(BYTES_OUT, "tap_bytes_sent") /* in these messages */                                 \
 	X(ARP_ANSWERED, "tap_arp_answered")                                                    \
 	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
 	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \

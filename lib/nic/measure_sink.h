@@ -30,7 +30,7 @@ struct measure_source {
 	uint32_t message;
 	uint32_t message_bytes;
 	uint64_t generated_ns;
-	weft_time arrived, arrived_due; /* of 'message' up to now, the latest */
+	weft_time arrived, arrived_due; /* latest arrival of 'message' so far */
 	uint16_t flow;
 	uint8_t entry;                    /* of 'message' */
 	bool known, open;                 /* 'open': the prefix of 'message' was valid */

@@ -13,6 +13,26 @@
 #include "port_ethdev.h"
 #include "unit.h"
 
+/* Runs the cases with EAL under a name of this process's own, for fabrics that make their own
+ * pools; the number of those that failed, 1 if EAL does not start. */
+static inline int run_fabrics_with_eal(
+	char *name, unsigned memory_mib, const struct CMUnitTest *tests, size_t count)
+{
+	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
+	const struct eal_options options = {.prefix = prefix, .memory_mib = memory_mib};
+	struct fault fault = {""};
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-%s-%d", name, (int)getpid());
+	if (eal_start(1, argv, &options, &fault) < 0) {
+		fprintf(stderr, "%s\n", fault.text);
+		return 1;
+	}
+	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	eal_stop();
+	return failed;
+}
+
 /* Runs the cases with EAL under a name of this process's own and '*pool' filled; the number of
  * those that failed, 1 if EAL does not start. */
 static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **pool,

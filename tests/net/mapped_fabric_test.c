@@ -210,18 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cut_cable_loses_repeats_and_reorders_nothing),
 	};
-	char name[] = "mapped", *argv[] = {name, NULL};
-	char prefix[EAL_PREFIX_MAX];
-	const struct eal_options options = {.prefix = prefix, .memory_mib = 512};
-	struct fault fault = {""};
-	int failed;
+	char name[] = "mapped";
 
-	snprintf(prefix, sizeof(prefix), "weft-mapped-%d", (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
-		return 1;
-	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	eal_stop();
-	return failed;
+	return run_fabrics_with_eal(name, 512, tests, 1);
 }

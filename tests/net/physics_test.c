@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eal.h"
+#include "eal_tests.h"
 #include "frame_check.h"
 #include "real_fabric_hosts.h"
 #include "real_fabric_links.h"
@@ -540,18 +540,7 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	char name[] = "physics", *argv[] = {name, NULL};
-	char prefix[EAL_PREFIX_MAX];
-	const struct eal_options options = {.prefix = prefix, .memory_mib = 1024};
-	struct fault fault = {""};
-	int failed;
+	char name[] = "physics";
 
-	snprintf(prefix, sizeof(prefix), "weft-physics-%d", (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
-		return 1;
-	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	eal_stop();
-	return failed;
+	return run_fabrics_with_eal(name, 1024, tests, sizeof(tests) / sizeof(tests[0]));
 }
