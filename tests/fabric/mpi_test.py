@@ -48,21 +48,28 @@ def call(*words):
 
 
 def ranks_of(process):
-    """Processes of weft-fabric below a process, by rank."""
-    found, parents = {}, {process.pid}
-    for path in sorted(pathlib.Path("/proc").glob("[0-9]*"), key=lambda path: int(path.name)):
+    """Processes of weft-fabric below a process, by rank. Process ids wrap around: a child's may be the smaller one."""
+    parents, ranks = {}, {}
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if parent not in parents:
-                continue
-            parents.add(int(path.name))
+            parents[int(path.name)] = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    for pid in parents:
+        above = pid
+        while above in parents and above != process.pid:
+            above = parents[above]
+        if above != process.pid:
+            continue
+        try:
+            path = pathlib.Path(f"/proc/{pid}")
             environment = dict(entry.split("=", 1) for entry in
                                (path / "environ").read_text().split("\0") if "=" in entry)
             if (path / "comm").read_text() == "weft-fabric-mpi\n" and "OMPI_COMM_WORLD_RANK" in environment:
-                found[int(environment["OMPI_COMM_WORLD_RANK"])] = int(path.name)
+                ranks[int(environment["OMPI_COMM_WORLD_RANK"])] = pid
         except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+    return ranks
 
 
 def is_alive(pid):
@@ -281,7 +288,7 @@ class Mpi(unittest.TestCase):
             if len(ranks) == 2 and all(has_handler(pid, signal.SIGUSR1) for pid in ranks.values()):
                 return process, ranks
             time.sleep(0.05)
-        self.fail(f"no two processes: {ranks}")
+        self.fail(f"no two processes: {ranks}; weft run: {process.poll()}")
 
     def test_a_process_that_dies_ends_the_others(self):
         for which in (0, 1):
