@@ -10,16 +10,8 @@
 #include "capture_reason.h"
 #include "frame_room.h"
 #include "random_bytes.h"
-#include "real_fabric_control.h"
-#include "real_fabric_entries.h"
-#include "real_fabric_hosts.h"
-#include "real_fabric_links.h"
-#include "real_fabric_show.h"
-#include "real_fabric_switches.h"
 #include "real_pools.h"
 #include "real_private.h"
-#include "real_report.h"
-#include "real_work.h"
 #include "run_source.h"
 
 #define TRANSIT_MBUFS_MAX 65536u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_control.h"
+#include "real_private.h"
 
 #include <errno.h>
 #include <inttypes.h>

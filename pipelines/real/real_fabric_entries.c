@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "real_fabric_entries.h"
+#include "real_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "real_fabric_result.h"
 
 /* Flows of whole cache lines: two loops never write to the same one. */
 #define LINE_FLOWS (64 / sizeof(struct measure_sink_flow))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_hosts.h"
+#include "real_private.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,8 +9,6 @@
 
 #include "congestion_control.h"
 #include "netns.h"
-#include "real_fabric_control.h"
-#include "real_fabric_links.h"
 #include "run_source.h"
 #include "tap.h"
 

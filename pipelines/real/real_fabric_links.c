@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_links.h"
+#include "real_private.h"
 
 #include <errno.h>
 #include <rte_common.h>

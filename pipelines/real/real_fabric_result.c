@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_result.h"
+#include "real_private.h"
 
-#include "real_fabric_control.h"
-#include "real_fabric_deadlock.h"
-#include "real_fabric_entries.h"
 #include "real_fabric_rest.h"
-#include "real_lateness.h"
 #include "run_fidelity.h"
 
 uint64_t real_frame_overhead(const struct real_fabric *fabric)

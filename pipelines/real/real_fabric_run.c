@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_run.h"
+#include "real_private.h"
 
 #include <inttypes.h>
 #include <rte_launch.h>
@@ -10,20 +10,7 @@
 #include <time.h>
 
 #include "poll_yield.h"
-#include "real_fabric_control.h"
-#include "real_fabric_deadlock.h"
-#include "real_fabric_entries.h"
-#include "real_fabric_hosts.h"
-#include "real_fabric_knobs.h"
-#include "real_fabric_links.h"
 #include "real_fabric_rest.h"
-#include "real_fabric_result.h"
-#include "real_fabric_shortage.h"
-#include "real_fabric_show.h"
-#include "real_fabric_switches.h"
-#include "real_lateness.h"
-#include "real_report.h"
-#include "real_work.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */

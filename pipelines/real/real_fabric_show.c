@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_show.h"
+#include "real_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "port_ethdev.h"
-#include "real_fabric_knobs.h"
 
 /* An interface: what its state machine counts, what the driver refused, how it stands. */
 #define HOST_METRICS_MORE(X)                                                                  \

@@ -4,7 +4,7 @@
 /* The poll loops of a process on telemetry: for how long they were away. */
 
 #include "real_fabric_rest.h"
-#include "real_fabric_show.h"
+#include "real_private.h"
 
 #define LOOP_METRICS(X)                                                                     \
 	X(AWAY, "loop_away_ns", away_ns(shown)) /* gauge */                                 \

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_switches.h"
+#include "real_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "congestion_setup.h"
-#include "real_fabric_control.h"
-#include "real_fabric_deadlock.h"
-#include "real_fabric_links.h"
 
 static void count_switches(struct real_fabric *fabric)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_lateness.h"
-
-#include "real_fabric_links.h"
+#include "real_private.h"
 
 static void measure(const struct real_worker *worker, struct histogram *total)
 {

@@ -2,10 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The structs of a real-clock fabric, for its files (real_fabric_*.c) alone. The functions of a
- * file are in the header beside it.
- */
+/* The structs and functions of a real-clock fabric, for its files (real_*.c) alone. */
 
 #include <stdatomic.h>
 
@@ -129,13 +126,13 @@ struct real_shortage {
 	uint64_t control, device;
 };
 
-/* The traffic of the hosts, and how it is measured (real_work.h). */
+/* The traffic of the hosts, and how it is measured. */
 struct real_work {
 	const struct run_config *run; /* traffic, measure, seed */
 	struct run_config *own;       /* 'run', if it was loaded for this */
 	struct run_hosts *hosts;      /* its traffic section, resolved */
 	struct measure_window window;
-	struct measure_sink_flow *flows; /* of the entries that end (real_fabric_entries.h) */
+	struct measure_sink_flow *flows; /* of the entries that end */
 };
 
 struct real_fabric {
@@ -145,7 +142,7 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
-	struct real_report *report;   /* that is being written (real_report.h) */
+	struct real_report *report;   /* that is being written */
 	struct real_work given;       /* of its own configuration */
 	struct real_work *work;       /* now: &given, or what was loaded for a run */
 	struct real_work *next, *former;
@@ -187,7 +184,7 @@ struct real_fabric {
 	bool stop_seen;                /* the signal has been acted on */
 	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
 	bool unrouted;                 /* traffic began without mapped routes to all hosts */
-	weft_time deadlock_period;     /* between looks (real_fabric_deadlock.h) */
+	weft_time deadlock_period;     /* between looks */
 	weft_time deadlock_due;        /* the next look */
 	weft_time starved_after;       /* minimum wait of starved hosts and queues */
 	struct deadlock_heads starved; /* that were seen */
@@ -226,3 +223,194 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.secret = fabric->secret,
 	};
 }
+
+/* Mapped routes of a real-clock fabric: its control plane and the thread that runs it. */
+
+/* Nothing if routes are static; before there are devices. */
+int real_control_create(struct real_fabric *fabric, struct fault *fault);
+void real_control_destroy(struct real_fabric *fabric);
+/* The control thread. */
+void real_control_start(struct real_fabric *fabric);
+void real_control_stop(struct real_fabric *fabric);
+/* Of a device that lives here; NULL if routes are static. */
+struct device_control *real_control_of(
+	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
+/* Static routes, or mapped ones from each host here to all others. */
+bool real_is_routed(const struct real_fabric *fabric);
+/* Routes may come: there is a control thread, and a host here that may be the mapper. */
+bool real_may_be_routed(const struct real_fabric *fabric);
+/* Why there are none, when the control thread is stopped. */
+void real_control_why(const struct real_fabric *fabric, struct fault *fault);
+/* control_plane_ask(); false if routes are static, too. */
+bool real_control_ask(struct real_fabric *fabric, const char *request);
+
+/* Deadlocks and starvation in a real-clock fabric (deadlock.h, starvation.h). */
+
+/* When the switches are there. 0, or -ENOMEM and fault. */
+int real_deadlock_open(struct real_fabric *fabric, struct fault *fault);
+void real_deadlock_close(struct real_fabric *fabric);
+/* Before traffic with this measured time. */
+void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps);
+
+/* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
+ * all). While other loops run it sees only the hosts. Without memory it keeps less. */
+void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age_ps);
+/* In the middle of the measured time; after it: puts the findings into a result. 0 or -ENOMEM. */
+void real_deadlock_middle(struct real_fabric *fabric);
+int real_deadlock_result(const struct real_fabric *fabric, struct run_result *result);
+/* A search during traffic, if one is due. */
+void real_deadlock_check(struct real_fabric *fabric, weft_time now);
+
+/* Counters of the entries of the traffic of a real-clock fabric: hosts count what they generate by
+ * source, and what arrives in their sinks. Of an entry that ends, arrivals are counted by sender,
+ * too: in a row [hosts] for each loop, which the hosts of the loop share. */
+
+/* The hosts' sinks tell the entries apart; when the hosts and the number of loops are there.
+ * -ENOMEM. */
+int real_entries_create(struct real_fabric *fabric);
+/* The rows of this work, in work->flows. -ENOMEM. */
+int real_flows_create(const struct real_fabric *fabric, struct real_work *work);
+/* Clears the loop's rows by sender and has its hosts count there; in that loop. */
+void real_flows_begin(struct real_fabric *fabric, unsigned loop);
+/* Writes the totals of the window's entries. 'fresh': they are about to begin anew. */
+void real_entries_read(struct real_fabric *fabric, bool fresh);
+/* Writes the flows of the window's entries, all anew: for a result, since it takes loops x entries
+ * x hosts steps. */
+void real_flows_read(struct real_fabric *fabric);
+/* Of each entry, which the result has. */
+void real_entries_add_latencies(const struct real_fabric *fabric, struct run_result *result);
+
+/* The hosts of a real-clock fabric: interfaces, their routes, traffic and TAP edges. */
+
+int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
+void real_hosts_destroy(struct real_fabric *fabric);
+/* In the host's own loop. */
+int real_host_start_traffic(
+	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
+/* Of the sources. A TAP is read on until the fabric ends. */
+void real_host_stop_traffic(
+	const struct real_fabric *fabric, struct real_host *host, weft_time now);
+
+/* Rate, delay and faults of links, changed while the fabric runs. */
+
+/* "s0:2 RATE DELAY CORRUPT CREDIT-LOSS" in bps, ps and ppm: for frames that leave at this port, if
+ * it is here. A link with its far end in another process keeps rate and delay of its device. Only
+ * the leader. */
+void real_links_set(struct real_fabric *fabric, const char *text);
+
+/* Rate and delay of what leaves here now; 0: those of the device. */
+uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_end *end);
+weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_end *end);
+
+/* The links of a real-clock fabric: in-memory ones between devices of this process, ethdevs where
+ * the other end is elsewhere. */
+
+/* Finds the devices of external links, which the pools depend on. */
+int real_links_attach(struct real_fabric *fabric, struct fault *fault);
+void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
+/* Opens all links, when there are pools. */
+int real_links_open(struct real_fabric *fabric, struct fault *fault);
+void real_links_close(struct real_fabric *fabric);
+/* The open end at a port of a device that lives here; NULL if there is no cable. */
+struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
+/* Whether the other end of its cable lives here, too. */
+bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end);
+/* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
+void real_links_cut(struct real_fabric *fabric, const char *text);
+/* Of its control frames; NULL: a link inside this process, or no key. */
+const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end);
+/* NULL if none is wanted. */
+struct impairment *real_end_impairment(struct real_end *end);
+
+/* Counters of a real-clock fabric. */
+
+/* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
+uint64_t real_frame_overhead(const struct real_fabric *fabric);
+/* Reads the counters of a link (measure_links.h), in a process that has the whole fabric. */
+void real_link_read(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use);
+/* At 'now', in time since the traffic began. */
+void real_totals_read(
+	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
+/* real_fabric_result(); without 'whole', without the samples. */
+int real_fabric_count(
+	struct real_fabric *fabric, bool whole, struct run_result *result, struct fault *fault);
+
+/* The loops of a real-clock fabric: polling every device, shared out among the lcores. The first
+ * loop, the leader, also watches the clock, takes samples and gives the orders. real_fabric.h has
+ * the functions that start them. */
+
+/* The leader, between two rounds of polling, advances the phases and obeys commands. It does
+ * nothing while a loop has not obeyed the last order. True when the run is over. */
+bool real_lead(struct real_fabric *fabric);
+
+/*
+ * Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
+ * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
+ * and again each time the count has doubled. The counters are in telemetry (no_mbuf,
+ * device_rx_no_buffer).
+ */
+
+/* Warns on standard error of pools that ran dry. */
+void real_shortage_check(struct real_fabric *fabric, weft_time now);
+
+/* A real-clock fabric on DPDK's telemetry. */
+
+/* Switches, interfaces, links, loops. */
+int real_show(struct real_fabric *fabric, struct fault *fault);
+void real_show_end(struct real_fabric *fabric);
+
+/* The loops alone. 0, or -errno and fault. */
+int real_show_loops(struct real_fabric *fabric, struct fault *fault);
+
+/* All links of devices that live here are up. */
+bool real_links_are_up(const struct real_fabric *fabric);
+
+/* The switches of a real-clock fabric. */
+
+int real_switches_create(struct real_fabric *fabric, struct fault *fault);
+void real_switches_destroy(struct real_fabric *fabric);
+
+/* Lateness of the arrivals at links that Weft times, from warm-up to the end of traffic: per end of
+ * a link, and for all ends that a loop polls. */
+
+/* Call in the loop, for the ends that it polls. Starting clears earlier measurements. */
+void real_lateness_start(struct real_worker *worker);
+void real_lateness_stop(struct real_worker *worker);
+/* For frames that arrive at this port; all 0 if nothing was measured. */
+struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topology_port at);
+
+/* The counts of a process of a lab, in a file for the command that asks. Only the leader calls
+ * these. */
+
+/* Writes the counts of now to 'path', which appears whole or not at all; PATH.part exists from the
+ * first moment on. 'whole': with the samples, of which a long run has a million. A thread writes
+ * them, because the loop's neighbours would take it for dead meanwhile. It waits for the thread of
+ * the call before. */
+void real_report_write(struct real_fabric *fabric, const char *path, bool whole);
+/* Waits for the thread, if there is one. */
+void real_report_end(struct real_fabric *fabric);
+
+/*
+ * The traffic of a real-clock fabric, and how it is measured: those of its own
+ * configuration, or, for one run of a lab, those of a file which 'weft lab run --set' has written.
+ * Only the leader changes it, while no loop has an order to obey; the loops read it when they
+ * obey the order to begin.
+ */
+
+/* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and fault; the
+ * caller closes it in any case. */
+int real_work_open(struct real_fabric *fabric, struct real_work *work, const struct run_config *run,
+	struct fault *fault);
+/* Also one that is zeroed. */
+void real_work_close(struct real_work *work);
+
+/* Loads the file LAB_RUN_FILE in the folder of 'path', where {} or {"error": text} is written, for
+ * a start that asks for it. The file has as many entries of traffic as the fabric's own
+ * configuration. */
+void real_work_load(struct real_fabric *fabric, const char *path);
+/* Traffic begins: that which was loaded since the last time, or the fabric's own; forgets what was
+ * loaded and is not asked for. False: nothing was loaded, and nothing changes. */
+bool real_work_begin(struct real_fabric *fabric, bool loaded);
+/* Of everything that was loaded. */
+void real_work_drop(struct real_fabric *fabric);

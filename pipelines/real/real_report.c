@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_report.h"
+#include "real_private.h"
 
 #include <rte_lcore.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "real_fabric_result.h"
 
 struct real_report {
 	struct run_result result;

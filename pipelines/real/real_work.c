@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_work.h"
+#include "real_private.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "lab_config.h"
-#include "real_fabric_entries.h"
-#include "real_fabric_result.h"
 #include "run_source.h"
 
 int real_work_open(struct real_fabric *fabric, struct real_work *work, const struct run_config *run,

@@ -16,8 +16,6 @@
 
 #include "eal_tests.h"
 #include "frame_check.h"
-#include "real_fabric_hosts.h"
-#include "real_fabric_links.h"
 #include "real_private.h"
 #include "synthetic.h"
 #include "virtual_lab.h"

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "loop_orders.h"
 
-#include "real_fabric_run.h"
+#include "real_private.h"
 #include "unit.h"
 
 static void a_loop_takes_an_order_once(void **state)

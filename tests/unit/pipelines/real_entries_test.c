@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_fabric_entries.h"
+#include "real_private.h"
 
 #include <string.h>
 

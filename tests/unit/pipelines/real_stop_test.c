@@ -3,7 +3,7 @@
 
 /* The leader of a run on the real clock obeys the stop flag in each phase. */
 
-#include "real_fabric_run.h"
+#include "real_private.h"
 #include "traffic.h"
 #include "traffic_pattern.h"
 #include "unit.h"
