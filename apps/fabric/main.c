@@ -19,8 +19,6 @@
 #include "rank.h"
 #include "real_calibrate.h"
 #include "real_fabric.h"
-#include "real_progress.h"
-#include "report.h"
 #include "simulated_run.h"
 #include "terminal_guard.h"
 

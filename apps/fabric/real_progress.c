@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_progress.h"
+#include "simulated_run.h"
 
 #include <rte_lcore.h>
 #include <time.h>

@@ -10,7 +10,6 @@
 #include "program.h"
 #include "progress_line.h"
 #include "rank.h"
-#include "report.h"
 #include "virtual_capture.h"
 #include "virtual_fabric.h"
 #include "wormhole_fabric.h"

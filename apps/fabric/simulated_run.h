@@ -4,11 +4,16 @@
 
 /* Runs on the virtual clock: of packets, and of flits with wormhole switches. */
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "options.h"
+#include "progress_line.h"
 #include "ranks.h"
+#include "real_fabric.h"
 #include "run_config.h"
+#include "run_result.h"
 #include "topology.h"
 
 /* As report_result(), of rank 0; 'ranks' NULL: one process. SIGINT and SIGTERM end the program
@@ -17,3 +22,35 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct fault *fault);
 int wormhole_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct fault *fault);
+
+/* Hands a result out, as the options want it. */
+
+/* Before a run that may be long: whether the files that are asked for can be written. 0 or -errno
+ * and fault. */
+int report_check(
+	const struct options *options, const struct run_config *config, struct fault *fault);
+
+/* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
+ * code. */
+int report_result(struct run_result *result, const struct options *options,
+	const struct run_config *config, const struct topology *topology, struct fault *fault);
+
+/* The other end of standard output, a pipe, was closed, or the terminal hung up. */
+bool report_reader_is_gone(void);
+
+/* Tells how far a run on the real clock is, in a thread of its own: no loop may wait for a
+ * terminal.
+ */
+
+struct real_progress {
+	const struct real_fabric *fabric;
+	weft_time duration;
+	struct progress_line line;
+	atomic_bool halt;
+	pthread_t thread;
+	bool running;
+};
+
+/* Around real_fabric_run(). Without a thread, or with line.silent, nothing is told. */
+void real_progress_start(struct real_progress *progress);
+void real_progress_stop(struct real_progress *progress);

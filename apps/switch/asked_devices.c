@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "asked_devices.h"
+#include "standalone.h"
 
 #include <stdbool.h>
 #include <stdio.h>

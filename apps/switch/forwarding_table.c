@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "forwarding_table.h"
+#include "standalone.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -21,7 +21,7 @@ struct switch_options {
 	bool voq;
 	const char *table;    /* a file, or "modulo:HOSTS"; NULL: source routes only */
 	const char *topology; /* generator text or file: 'table' is a route file; NULL: it is not */
-	const struct adaptive_mode *adaptive; /* standalone_config.h; NULL: not adaptive */
+	const struct adaptive_mode *adaptive; /* standalone.h; NULL: not adaptive */
 	uint64_t open_ports;                  /* set: peers that do not speak Weft's credits */
 	uint32_t mtu_bytes;                   /* payload of a frame */
 	uint16_t descriptors;

@@ -12,7 +12,6 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-#include "asked_devices.h"
 #include "capture_reason.h"
 #include "congestion_setup.h"
 #include "device_config.h"
@@ -21,9 +20,6 @@
 #include "poll_yield.h"
 #include "port_ethdev.h"
 #include "real_pools.h"
-#include "seed.h"
-#include "standalone_config.h"
-#include "standalone_lcores.h"
 
 #define MEMORY_MIB_ALL 1024 /* where the command line does not say which NICs are ports */
 

@@ -5,15 +5,16 @@
 /*
  * A stand-alone switch, without a lab: its port i is EAL's i-th ethdev. EAL is running; the main
  * thread (main lcore) calls all functions and runs the switch's loop, or that of its first part;
- * the other lcores run those of the others (standalone_lcores.h).
+ * the other lcores run those of the others.
  */
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "capture.h"
 #include "fault.h"
-#include "forwarding_table.h"
 #include "options.h"
 #include "poll_division.h"
 #include "poll_switch.h"
@@ -22,6 +23,32 @@
 #include "switch_metrics.h"
 #include "telemetry.h"
 #include "tsc_clock.h"
+#include "vc_rule.h"
+
+/*
+ * The destination table of a switch that stands alone: from a file of lines 'DESTINATION PORT'
+ * (decimal numbers; '#' starts a comment), "modulo:HOSTS", or, with a topology, a route file with
+ * tables (lib/route/formats), of which it is one switch's row.
+ */
+
+struct forwarding_table {
+	uint8_t *port; /* by destination; SWITCH_PORT_NONE: no route */
+	uint32_t hosts;
+	struct vc_rule *vc_rule; /* the route file's; NULL: none */
+	uint32_t vc_rule_at;     /* this switch in it */
+};
+
+struct forwarding_request {
+	const char *from;     /* NULL: an empty table */
+	const char *topology; /* NULL: 'from' is no route file */
+	const char *name;     /* the switch, in the topology */
+	unsigned ports, vcs;
+};
+
+/* 0, or -errno and fault ("FILE:LINE: …"). */
+int forwarding_table_load(struct forwarding_table *table, const struct forwarding_request *request,
+	struct fault *fault);
+void forwarding_table_free(struct forwarding_table *table);
 
 /* Measurements of a loop. */
 struct standalone_wall {
@@ -84,3 +111,47 @@ uint64_t standalone_stored(const struct standalone *standalone);
 /* 0, or -ENOMEM or -EIO. */
 int result_print_json(const struct standalone *standalone, FILE *out);
 void result_print(const struct standalone *standalone, FILE *out);
+
+/* The options of a switch without a lab in a run file's terms, so that it is configured by the same
+ * code (device_config.h, congestion_setup.h). */
+
+/* Keys without an option keep their defaults, the values of the papers. With --adaptive, except
+ * 'none', and more than one VC, the last VC is the adapted-flow channel. */
+struct run_config standalone_run_config(const struct switch_options *options);
+
+/* With --adaptive, except 'none', which is for measurements (what it costs a packet), each port
+ * leads to all destinations: their sets of ports, the caller's to free. NULL: no memory. */
+uint64_t *standalone_alternatives(uint32_t hosts, unsigned ports);
+
+/* A stand-alone switch of several cores: part 0 is the main lcore's, the others are those of EAL's
+ * further lcores, in order. */
+
+/* Divides the ports, and makes each part on its lcore. 0, or -errno and fault. */
+int standalone_divide(
+	struct standalone *standalone, const struct switch_config *config, struct fault *fault);
+
+/* Runs the loops until one of them has reached 'end' or all together --frames, or '*stop'. */
+void standalone_run_lcores(struct standalone *standalone, weft_time end, const atomic_bool *stop);
+
+/*
+ * The devices that the user named before '--' (--vdev, -a). EAL ignores those that it cannot open;
+ * a switch must not start without one of its ports.
+ */
+
+/* 0 if each has an ethdev, or -errno and a fault with the first missing one and the reason. */
+int asked_devices_check(int argc, char **argv, struct fault *fault);
+/* The user excluded devices (-b) and so asked for all others. */
+bool asked_devices_all(int argc, char **argv);
+/* Number of devices that the user named. */
+unsigned asked_devices_count(int argc, char **argv);
+
+/*
+ * Initial frames for a measurement with ports that lead back to themselves (net_ring), where they
+ * circulate forever. They take credits like any other frame and are received like external ones.
+ */
+
+/* Waits for the links, a second at most, then sends 'frames' frames of 'bytes' to each port, with
+ * destinations in the table's order. 0, or -errno and fault: too few credits, no mbufs, a link that
+ * does not come up. */
+int seed_ports(struct standalone *standalone, unsigned frames, unsigned bytes,
+	const atomic_bool *stop, struct fault *fault);

@@ -28,7 +28,7 @@ enum map_port_state {
 struct map_port {
 	uint8_t state; /* enum map_port_state */
 	uint8_t peer_port;
-	uint8_t downs; /* recent link losses (link_damping.h) */
+	uint8_t downs; /* recent link losses (discovery.h) */
 	uint32_t peer;
 	weft_time down_at;    /* time of the last loss */
 	weft_time held_until; /* do not use before; 0: not held */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "frame.h"
-#include "image_queuing.h"
 
 #define IMAGE_VERSION 2
 /* Version, kind, number (2), hosts (2), a switch's stage or whether a host's routes have their

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "network_use.h"
+#include "pci_device.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "network_use.h"
-
 #define DEVICES "/sys/bus/pci/devices"
 #define DRIVERS "/sys/bus/pci/drivers"
 #define GROUPS  "/sys/kernel/iommu_groups"

@@ -15,8 +15,8 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "ethdev_private.h"
 #include "hugepages.h"
-#include "log_capture.h"
 #include "pci_fault.h"
 #include "runtime_dir.h"
 

@@ -15,7 +15,6 @@
 #include <rte_alarm.h>
 
 #include "ethdev_private.h"
-#include "packet_socket.h"
 
 #define LOOK_US   10000
 #define LOSSES_US 1000000

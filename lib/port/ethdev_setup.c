@@ -9,7 +9,6 @@
 #include <rte_errno.h>
 
 #include "ethdev_private.h"
-#include "packet_socket.h"
 #include "pci_fault.h"
 
 /* An attempt and the step that failed, for the message. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "packet_socket.h"
+#include "ethdev_private.h"
 
 #include <dirent.h>
 #include <errno.h>

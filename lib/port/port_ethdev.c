@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ethdev_private.h"
-#include "packet_socket.h"
 
 /* Interval of reclaiming sent mbufs, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)

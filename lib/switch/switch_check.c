@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arbiter.h"
 #include "switch_congestion.h"
-#include "switch_part_private.h"
+#include "switch_part.h"
 
 static uint64_t sum_counters(const struct weft_switch *sw, unsigned first, unsigned last)
 {

@@ -217,3 +217,9 @@ static inline __attribute__((always_inline)) bool switch_part_pass(
 /* Queues a packet from part 'from', or discards it if its output has gone down meanwhile. */
 void switch_part_accept(
 	struct switch_part *part, unsigned from, const struct part_entry *entry, weft_time now);
+
+/* Between the checks of a switch and of its parts. */
+
+/* Blocks that an own input's account has and that its own queues have not: in other parts, on the
+ * way there, or gone without having been heard of. 0 for a foreign input. */
+uint32_t switch_part_elsewhere(const struct switch_part *part, unsigned input, unsigned vc);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "switch_part.h"
-#include "switch_part_private.h"
 
 /* Packets in the rings that lead to a part, data or control; published or not. */
 static uint64_t count_ring(const struct part_ring *ring, bool control)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "measure_until.h"
+#include "measure_window.h"
 
 /* Looks at half of the batches and more, in steps of an eighth. */
 #define LOOKS_FROM (STEADINESS_BATCHES / 2)

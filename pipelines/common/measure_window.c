@@ -10,7 +10,6 @@
 #include "congestion_control.h"
 #include "contention.h"
 #include "fecn.h"
-#include "measure_entries.h"
 
 #define BATCH_FIRST_PS PS_PER_US /* if the length of the measured time is not known */
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_identity.h"
+#include "lab_config_private.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_config_private.h"
 #include "run_config_private.h"
 
 static const char *const agreed[] = {"dilation", "switch", "queuing", "routing", "detector", "nic",

@@ -8,7 +8,6 @@
 
 #include "fabric_key.h"
 #include "lab_config_private.h"
-#include "lab_identity.h"
 #include "run_config_private.h"
 
 _Static_assert(LINK_KEY_BYTES == FABRIC_KEY_BYTES, "derived whole");

@@ -13,7 +13,6 @@
 
 #include "eal.h"
 #include "lab.h"
-#include "lab_rendezvous.h"
 #include "lab_security.h"
 #include "memory_dir.h"
 #include "private_dir.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_rendezvous.h"
+#include "lab_process.h"
 
 #include <inttypes.h>
 #include <stdio.h>

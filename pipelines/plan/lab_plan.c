@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_plan_private.h"
-
 #define NO_PROCESS UINT16_MAX
 
 const char *lab_link_kind_name(enum lab_link_kind kind)

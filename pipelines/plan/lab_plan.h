@@ -122,7 +122,7 @@ void lab_plan_write(const struct lab_plan *plan, FILE *out);
 
 /*
  * The file 'machine' in the run directory lists the processes of the lab that run on this machine,
- * a line each. They share a clock (lab_rendezvous.h); a process of another machine has its own.
+ * a line each. They share a clock (lab_process.h); a process of another machine has its own.
  * 'weft lab up' writes the file before it starts any; each process reads it once, when it starts.
  * Both return 0, or -errno and fault. 'here' has an entry for each process of the plan.
  */
@@ -130,3 +130,9 @@ void lab_plan_write(const struct lab_plan *plan, FILE *out);
 int lab_machine_write(const struct lab_plan *plan, const bool *here, struct fault *fault);
 /* All processes without the file, as when 'weft lab' did not start them. */
 int lab_machine_read(const struct lab_plan *plan, bool *here, struct fault *fault);
+
+/* Shared by the files of the lab's plan. */
+
+/* Fills the links and counts ports, after the processes. 0, or -EINVAL and fault. */
+int lab_plan_links(
+	struct lab_plan *plan, const struct lab_plan_request *request, struct fault *fault);

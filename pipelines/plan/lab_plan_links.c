@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "lab_plan_private.h"
+#include "lab_plan.h"
 #include "memory_dir.h"
 
 /* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */

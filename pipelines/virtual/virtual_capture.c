@@ -9,7 +9,6 @@
 
 #include "capture_reason.h"
 #include "pcapng.h"
-#include "virtual_capture_frame.h"
 #include "virtual_capture_log.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"

@@ -16,6 +16,7 @@
 
 #include "fault.h"
 #include "virtual_fabric.h"
+#include "virtual_trace.h"
 
 struct virtual_capture;
 
@@ -34,3 +35,16 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
  * could not be written; a reader that went away is no error. */
 int virtual_capture_end(struct virtual_capture *capture, struct fault *fault);
 void virtual_capture_destroy(struct virtual_capture *capture);
+
+/* The frames of packets and control frames of a virtual fabric (virtual_trace.h), as on the wire.
+ */
+
+/* Of a packet: all in front of the payload. */
+unsigned virtual_capture_header_bytes(const struct virtual_trace_record *record);
+
+/* Builds a packet's headers in 'frame', before a payload of zeros that is there already. Returns
+ * the frame's length in bytes, at most FRAME_BYTES_MAX. */
+unsigned virtual_capture_packet(uint8_t *frame, const struct virtual_trace_record *record);
+
+/* Builds a credit frame or a notification. Returns its length in bytes. */
+unsigned virtual_capture_control(uint8_t *frame, const struct virtual_trace_record *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_capture_frame.h"
+#include "virtual_capture.h"
 
 #include <string.h>
 

@@ -4,12 +4,11 @@
 /* Invariants of a virtual fabric between two events. */
 
 #include "virtual_cn.h"
+#include "virtual_dispatch.h"
 #include "virtual_links.h"
-#include "virtual_order.h"
+#include "virtual_measure.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
-#include "virtual_recovery.h"
-#include "virtual_transit.h"
 
 /* The receiver has no more than was sent, the sender no more credits than were granted (a credit
  * frame may be under way), and no more was granted than the buffer holds. */

@@ -7,10 +7,8 @@
 
 #include "virtual_cn.h"
 #include "virtual_control.h"
-#include "virtual_goal.h"
-#include "virtual_host.h"
+#include "virtual_dispatch.h"
 #include "virtual_parts.h"
-#include "virtual_recovery.h"
 #include "virtual_send.h"
 
 #define ROOM_FIRST 64u

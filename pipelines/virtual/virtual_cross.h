@@ -11,8 +11,8 @@
 
 #include "virtual_private.h"
 
-/* Kinds of crossing. A report is of a packet that goes back to its source (virtual_recovery.h),
- * a loss of one that its destination shall not wait for (virtual_host.h). */
+/* Kinds of crossing. A report is of a packet that goes back to its source (virtual_dispatch.h),
+ * a loss of one that its destination shall not wait for (virtual_dispatch.h). */
 enum virtual_crossing { VIRTUAL_CROSSING_DATA, VIRTUAL_CROSSING_REPORT, VIRTUAL_CROSSING_LOSS };
 
 struct virtual_crossing_packet {

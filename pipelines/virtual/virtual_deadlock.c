@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_deadlock.h"
+#include "virtual_measure.h"
 
 #include "frame.h"
 #include "starvation.h"

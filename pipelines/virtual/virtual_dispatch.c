@@ -4,9 +4,6 @@
 #include "virtual_dispatch.h"
 
 #include "event_prefetch.h"
-#include "virtual_host.h"
-#include "virtual_prefetch.h"
-#include "virtual_switch.h"
 #include "virtual_trace.h"
 
 /* Kinds of events at switches, and of those at hosts. */

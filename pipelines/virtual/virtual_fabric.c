@@ -12,14 +12,12 @@
 #include "traffic_pattern.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
-#include "virtual_goal.h"
+#include "virtual_dispatch.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
-#include "virtual_order.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
-#include "virtual_wire_cost.h"
 
 /* Address space of 6 GiB. */
 #define PACKETS_MAX ((uint64_t)1 << 26)

@@ -4,14 +4,13 @@
 /* Hosts of a virtual fabric that replay a schedule. The frames of a pair are delivered in order
  * (virtual_host.c), so a message has come with its tail. */
 
-#include "virtual_goal.h"
+#include "virtual_dispatch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "virtual_host.h"
+#include "virtual_links.h"
 #include "virtual_parts.h"
-#include "virtual_wire_cost.h"
 
 /* The rank may have done all that it has. */
 static void look_at(struct virtual_fabric *fabric, uint32_t rank, weft_time now)

@@ -3,7 +3,7 @@
 
 /* Hosts of a virtual fabric: what is due leaves, what arrives is counted and measured. */
 
-#include "virtual_host.h"
+#include "virtual_dispatch.h"
 
 #include "datagram_control.h"
 #include "datagram_stream.h"
@@ -11,13 +11,9 @@
 #include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_cross.h"
-#include "virtual_goal.h"
 #include "virtual_measure.h"
-#include "virtual_order.h"
 #include "virtual_parts.h"
-#include "virtual_recovery.h"
 #include "virtual_send.h"
-#include "virtual_transit.h"
 
 /* A host that must not send because too many frames wait for their order retries after this. */
 #define FULL_PS PS_PER_US

@@ -3,7 +3,7 @@
 #include "virtual_lookahead.h"
 
 #include "topology_cut.h"
-#include "virtual_order.h"
+#include "virtual_measure.h"
 
 static weft_time sooner(weft_time a, weft_time b)
 {
@@ -56,7 +56,7 @@ static weft_time least_arrival(const struct virtual_fabric *fabric, weft_time fr
  * switches have congestion control. Routes come from a file: a switch without a route for a packet
  * discards it when it comes, and its space is free at once; computed routes lead everywhere. There
  * is a schedule: parts know its end after a round, which may not exceed the longest delay of a link
- * (virtual_goal.h). */
+ * (virtual_dispatch.h). */
 static bool ends_tell(const struct virtual_fabric *fabric)
 {
 	return !hosts_hear(fabric) && fabric->run->routing.file == NULL && fabric->goal == NULL;

@@ -11,12 +11,10 @@
 #include "control_setup.h"
 #include "switch_counters.h"
 #include "virtual_cn.h"
+#include "virtual_dispatch.h"
 #include "virtual_links.h"
-#include "virtual_order.h"
 #include "virtual_parts.h"
 #include "virtual_ranks.h"
-#include "virtual_recovery.h"
-#include "virtual_transit.h"
 
 static void add_delivered(const struct virtual_fabric *part, struct measure_totals *totals)
 {

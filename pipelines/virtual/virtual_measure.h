@@ -4,6 +4,7 @@
 
 /* The counters of a virtual fabric (measure_window.h). */
 
+#include "virtual_fabric.h"
 #include "virtual_private.h"
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals);
@@ -26,3 +27,39 @@ void virtual_flow_deliver(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
 /* The use of links counts from now on. */
 void virtual_links_mark(struct virtual_fabric *fabric);
+
+/* Fabrics where frames can overtake each other (datagram_order.h). */
+
+/* Packets of which there is room beside those in the network and in pools: held at destinations, or
+ * about to be sent again. */
+uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
+/* There is no room left: no host of such a fabric may send anything new. */
+static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
+{
+	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
+}
+
+/* A frame that came too early starts to wait, or is released; 'complete_ps': when all frames of its
+ * message up to this one had arrived. */
+void virtual_order_hold(
+	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
+void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
+	weft_time complete_ps, weft_time now);
+/* Adds the counts of a part, and clears them there. */
+void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
+
+uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
+const char *virtual_order_check(const struct virtual_fabric *fabric);
+void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);
+
+/* The end of a run in several processes (virtual_ranks.h): what the result is made of comes to rank
+ * 0, where the devices of others have their counters and credits then, as if it had run them. */
+
+/* Once, by all ranks, when all threads have ended. 0, or -EIO and fault: other ranks are lost. */
+int virtual_mirror(struct virtual_fabric *fabric, struct fault *fault);
+
+/* Deadlocks and starvation in a virtual fabric (deadlock.h, starvation.h). */
+
+/* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
+ * all). Between rounds, in all ranks. Without memory the fabric fails. */
+void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft_time measured_ps);

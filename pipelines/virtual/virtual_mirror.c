@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_mirror.h"
+#include "virtual_measure.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "congestion_control.h"
 #include "datagram_control.h"
-#include "virtual_order.h"
 #include "virtual_parts.h"
 #include "virtual_ranks.h"
 

@@ -8,7 +8,7 @@
  * hosts send nothing new until some have gone.
  */
 
-#include "virtual_order.h"
+#include "virtual_measure.h"
 
 #include "congestion_setup.h"
 #include "control_setup.h"

@@ -9,11 +9,11 @@
  * which one thread at a time uses, and it only touches the devices of its part. The fabric itself
  * is part 0.
  *
- * Parts run in rounds (virtual_rounds.h), on threads (virtual_threads.h). A round is as long as the
- * lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another part before
- * its end, so packets between parts are exchanged between rounds (virtual_cross.h). All events at a
- * device depend only on what has reached it (docs/architecture.md), so the result has the same
- * bytes for every number of parts.
+ * Parts run in rounds (virtual_threads.h), on threads (virtual_threads.h). A round is as long as
+ * the lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another part
+ * before its end, so packets between parts are exchanged between rounds (virtual_cross.h). All
+ * events at a device depend only on what has reached it (docs/architecture.md), so the result has
+ * the same bytes for every number of parts.
  */
 
 #include <pthread.h>

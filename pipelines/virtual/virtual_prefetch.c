@@ -13,7 +13,7 @@
  * Hints only: a missed or useless prefetch changes no result.
  */
 
-#include "virtual_prefetch.h"
+#include "virtual_dispatch.h"
 
 #include <string.h>
 

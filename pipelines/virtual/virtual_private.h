@@ -193,7 +193,7 @@ struct virtual_entry {
 	struct measure_flow *flow; /* [hosts]; NULL: none (measure_window.h) */
 };
 
-/* Frames that wait, or waited, at their hosts for earlier ones (virtual_order.h). */
+/* Frames that wait, or waited, at their hosts for earlier ones (virtual_measure.h). */
 struct virtual_held {
 	struct order_wait wait; /* from warm-up on */
 	uint64_t frames, bytes; /* waiting now: number, payload, */
@@ -265,7 +265,7 @@ struct virtual_fabric {
 	/* All ranks have done all that they have, and all messages have arrived, at that time.
 	 * WEFT_TIME_NEVER: not so. */
 	weft_time goal_ended;
-	weft_time goal_rest_ps; /* for which the run goes on then (virtual_goal.h) */
+	weft_time goal_rest_ps; /* for which the run goes on then (virtual_dispatch.h) */
 	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit;             /* no event at that time or later happens for now */

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "byte_hash.h"
-#include "virtual_goal.h"
-#include "virtual_ranks_records.h"
-#include "virtual_rounds.h"
+#include "virtual_dispatch.h"
+#include "virtual_threads.h"
 
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
  * all parts of the sender have for it; and then, for rank 0, what has been appended. */

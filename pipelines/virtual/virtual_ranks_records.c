@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_ranks_records.h"
+#include "virtual_ranks.h"
 
 #include <string.h>
 

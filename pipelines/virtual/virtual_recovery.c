@@ -7,10 +7,9 @@
  * way back.
  */
 
-#include "virtual_recovery.h"
+#include "virtual_dispatch.h"
 
 #include "virtual_cross.h"
-#include "virtual_host.h"
 #include "virtual_parts.h"
 #include "virtual_send.h"
 

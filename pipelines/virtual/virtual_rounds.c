@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "virtual_rounds.h"
+#include "virtual_threads.h"
 
 #include "virtual_dispatch.h"
-#include "virtual_goal.h"
 #include "virtual_measure.h"
 #include "virtual_ranks.h"
 

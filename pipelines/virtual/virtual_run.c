@@ -3,21 +3,15 @@
 
 /* Phases of a virtual run: events up to the next moment at which something is measured. */
 
-#include "measure_until.h"
+#include "measure_window.h"
 #include "virtual_cn.h"
-#include "virtual_deadlock.h"
 #include "virtual_dispatch.h"
-#include "virtual_goal.h"
-#include "virtual_host.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
-#include "virtual_mirror.h"
 #include "virtual_parts.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
-#include "virtual_switch.h"
 #include "virtual_threads.h"
-#include "virtual_transit.h"
 
 /* Events between checks of the stop flag, which are few milliseconds even where each touches new
  * memory; and of such checks between two progress reports. */

@@ -10,12 +10,11 @@
  * needed where an end may make a credit frame due (grant_is_near()).
  */
 
-#include "virtual_switch.h"
+#include "virtual_dispatch.h"
 
 #include "forward.h"
 #include "switch_congestion.h"
 #include "virtual_control.h"
-#include "virtual_host.h"
 #include "virtual_lookahead.h"
 #include "virtual_send.h"
 

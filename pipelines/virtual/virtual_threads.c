@@ -14,7 +14,6 @@
 #include "spin_wait.h"
 #include "virtual_measure.h"
 #include "virtual_ranks.h"
-#include "virtual_rounds.h"
 
 /* States of a part, in the bits of virtual_worker.claim above the number of the thread that runs it
  * or ran it last. */

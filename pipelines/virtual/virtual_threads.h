@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The threads that run the rounds of a fabric in parts (virtual_rounds.h). A thread claims a part
+ * The threads that run the rounds of a fabric in parts. A thread claims a part
  * for a round. Each part has a thread that runs it by default; with fewer cores than parts, several
  * parts share one. If that thread does not come, because other programs have its core, an idle
  * thread runs the round instead, and keeps the part until its own thread is back. If threads lose
@@ -32,3 +32,26 @@ void virtual_threads_end(struct virtual_parts *parts);
  * used up '*steps' (a round also costs some), a part has failed, or more packets than 'out_max' are
  * out. The caller then sets '*steps' again. Among several ranks, rank 0 decides. */
 bool virtual_threads_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
+
+/*
+ * A round of a part (virtual_parts.h). At the end of a round a part writes a post (struct
+ * virtual_post) for each other part of the process: its figures for the round, and the contents of
+ * the box for that part. Once it has the posts of all others, its next round can run. All parts
+ * read the same figures, so all choose the same next round.
+ *
+ * One thread at a time calls these for a part: the one that has claimed it.
+ * Any thread may call virtual_round_is_ready().
+ */
+
+/* The first post after a pause. */
+void virtual_round_tell(struct virtual_worker *worker);
+
+/* True if all others have posted the part's last round, and other ranks' messages are there. */
+bool virtual_round_is_ready(const struct virtual_worker *worker);
+
+/* Runs and posts the next round of a part that is ready. False if there is none: all events before
+ * parts->limit have happened, or a part has asked for a pause. */
+bool virtual_round_run(struct virtual_worker *worker);
+
+/* Adds what others have told. */
+void virtual_told_add(struct virtual_told *all, const struct virtual_told *of);

@@ -3,9 +3,9 @@
 
 /* Hosts of a virtual fabric that re-inject what is in transit. */
 
-#include "virtual_transit.h"
+#include "virtual_dispatch.h"
 
-#include "virtual_order.h"
+#include "virtual_measure.h"
 #include "virtual_parts.h"
 #include "virtual_send.h"
 

@@ -3,7 +3,7 @@
 
 /* Bytes of traffic on the wire, with source routes of many lengths. */
 
-#include "virtual_wire_cost.h"
+#include "virtual_links.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pair_file.h"
 #include "rng.h"
 
 #define STREAM_PERMUTATION 0x7065726d

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * A permutation file: pairs of hosts, "SOURCE DESTINATION" (pair_file.h). Each host is a source at
+ * A permutation file: pairs of hosts, "SOURCE DESTINATION". Each host is a source at
  * most once and a destination at most once.
  */
 
@@ -22,3 +22,20 @@ int permutation_load(const char *path, const struct topology *topology, uint16_t
 int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
 	struct fault *fault);
+
+/* Reads a file of two words a line. '#' starts a comment; empty lines are skipped. */
+
+/* 0, or a negative code and fault. */
+typedef int (*pair_file_take_fn)(void *ctx, char *first, char *second);
+
+struct pair_file {
+	const char *path;
+	const char *words; /* names of the two, for messages: "RANK HOST" */
+	pair_file_take_fn take;
+	void *ctx;
+	struct fault *fault;
+	unsigned line; /* number of the present one */
+};
+
+/* 0, or a negative code and fault. */
+int pair_file_read(struct pair_file *file);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "pair_file.h"
+#include "permutation.h"
 #include "traffic_pattern.h"
 
 struct reader {

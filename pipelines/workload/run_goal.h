@@ -6,7 +6,7 @@
  * The GOAL schedule of a run (pattern goal) and its mapping of ranks to hosts, checked against the
  * topology, for either clock; goal_replay.h replays it. Constant once opened.
  *
- * A file of pairs "RANK HOST" gives the mapping (pair_file.h); without a file rank i is host i.
+ * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is host i.
  * Each rank has a host of its own.
  */
 

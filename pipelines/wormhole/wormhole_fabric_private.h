@@ -42,7 +42,7 @@ struct wormhole_fabric {
 	struct measure_totals now;
 	struct measure_window window;
 	bool measuring;
-	bool warming, known;                   /* with measure.until (measure_until.h) */
+	bool warming, known;                   /* with measure.until (measure_window.h) */
 	uint64_t middle_at;                    /* cycle; 0: not reached */
 	uint64_t last_at;                      /* cycle of the message that was measured last */
 	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */

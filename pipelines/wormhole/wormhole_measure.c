@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure_until.h"
+#include "measure_window.h"
 #include "wormhole_fabric_private.h"
 
 /* The deliveries of each; generated is added by source. */

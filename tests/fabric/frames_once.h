@@ -3,7 +3,7 @@
 #pragma once
 
 #include "unit.h"
-#include "virtual_order.h"
+#include "virtual_measure.h"
 #include "virtual_private.h"
 
 /* A frame's number is the expected one at each delivery, and goes up by one, and at nothing else:

@@ -9,7 +9,7 @@
 #include "frames_once.h"
 #include "switch_congestion.h"
 #include "virtual_lab.h"
-#include "virtual_order.h"
+#include "virtual_measure.h"
 
 /* Hot spots at h5 and h9, the others to everybody; thresholds and times short enough that roots
  * come and go within a millisecond. */

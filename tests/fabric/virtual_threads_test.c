@@ -18,7 +18,7 @@
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 #include "virtual_parts.h"
-#include "virtual_rounds.h"
+#include "virtual_threads.h"
 
 #define CASES 24
 

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd_lab.h"
 #include "commands.h"
 #include "config_keys.h"
 #include "generator.h"
 #include "lab_kept.h"
-#include "lab_list.h"
 #include "route_algorithm.h"
 #include "word_list.h"
 

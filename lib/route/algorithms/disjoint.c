@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "legal_detour.h"
 #include "legal_routes.h"
 #include "rng.h"
 #include "route_jobs.h"

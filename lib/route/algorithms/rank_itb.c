@@ -4,7 +4,7 @@
 
 #include "cycle_break.h"
 #include "itb_routes.h"
-#include "switch_rank.h"
+#include "route_root.h"
 
 /*
  * b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
@@ -22,7 +22,7 @@
  * b50 ranks fall at every dependency, which is impossible around a closed chain. (For the channels
  * of the hosts that absorb, see acyclic.h.)
  *
- * A switch without hosts cannot have an ITB. These switches rank below all others (switch_rank.h),
+ * A switch without hosts cannot have an ITB. These switches rank below all others (route_root.h),
  * and paths that pass one that outranks both neighbours are not used; elsewhere they need none. For
  * b33, b66 and bmax the proof holds. For b50, an ITB is added where B outranks both and A has no
  * hosts: then, if the highest switch of a closed chain has hosts, either the one before it has

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
+#include "itb_routes.h"
 #include "legal_search.h"
-#include "rank_draw.h"
 #include "rng.h"
 #include "route_jobs.h"
 #include "route_path.h"

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "fault.h"
+#include "route_file.h"
 #include "route_table.h"
 #include "topology.h"
 
@@ -30,3 +31,23 @@ int opensm_dump_subnet(const struct topology *topology, FILE *out, struct fault 
  * express, or LIDs run out. */
 int opensm_dump_tables(const struct topology *topology, const struct route_table *table, FILE *out,
 	struct fault *fault);
+
+/* The pairs that routes or tables leave unreachable, for reports: after failures they are a result,
+ * not an error. */
+
+struct route_gaps {
+	uint64_t pairs;               /* ordered pairs of hosts without a route */
+	uint64_t other;               /* of these, pairs of hosts that are not cut off */
+	uint32_t source, destination; /* the first of these */
+	uint32_t *cut_off;            /* hosts that no host reaches in either direction */
+	uint32_t cut_offs;
+};
+
+/* By the routes of the set, or the table of the source's switch. -ENOMEM. The caller frees. */
+int route_gaps_find(
+	const struct topology *topology, const struct route_file *file, struct route_gaps *gaps);
+void route_gaps_free(struct route_gaps *gaps);
+
+/* One line: the hosts that are cut off, and the number of other pairs without a route. */
+void route_gaps_text(
+	const struct topology *topology, const struct route_gaps *gaps, char *out, size_t size);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "acyclic.h"
-#include "switch_rank.h"
+#include "route_root.h"
 
 #define NO_WAY UINT8_MAX
 

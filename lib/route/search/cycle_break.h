@@ -12,7 +12,7 @@
  * no cycle (acyclic.h, also for the channels of the hosts that absorb).
  *
  * A switch without hosts cannot hold an ITB. There, all turns that do not outrank both neighbours
- * (switch_rank.h) are accepted in advance. They have no cycle: of the switches on a cycle, all
+ * (route_root.h) are accepted in advance. They have no cycle: of the switches on a cycle, all
  * without hosts, the highest would outrank its neighbours. Together with ITBs elsewhere they
  * connect every connected pair, so a path can always be found, however many were accepted before.
  */

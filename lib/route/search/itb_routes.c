@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance.h"
-#include "rank_draw.h"
 #include "rng.h"
 #include "route_jobs.h"
 

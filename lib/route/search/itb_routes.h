@@ -9,8 +9,11 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "fault.h"
 #include "minimal_paths.h"
+#include "rng.h"
 #include "route_algorithm.h"
 #include "route_path.h"
 
@@ -33,3 +36,36 @@ int itb_routes_fill(const struct route_graph *graph, const struct route_options 
 
 /* Path i of the pair, without ITBs. */
 struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair, unsigned i);
+
+/*
+ * Balancing (the thesis' section 3.2.3, figure 54). A map counts the routes over every channel
+ * between switches, at first those of all candidates of all pairs. Each step deletes the route
+ * whose deletion leaves the smallest standard deviation of the map, until every pair has one route
+ * left; of several such routes, the first one of a table in random order (balance_lane.h).
+ *
+ * Pairs of hosts on the same two switches have the same candidates and are indistinguishable. So a
+ * candidate has as many copies as there are such pairs, and as many copies as pairs remain; their
+ * assignment to pairs is drawn afterwards.
+ */
+
+struct balance {
+	uint32_t *copies; /* by path: remaining copies; for a pair of switches as many as it has
+			     pairs of hosts, or one (ROUTE_PER_SWITCH_PAIR); 0 within a switch */
+	uint8_t *order;   /* by path: order[first + i] is the i-th candidate in order of preference:
+			     remaining ones, then the others, the last deleted first */
+	struct arrays arrays;
+};
+
+/* -ENOMEM; -EINVAL for a network too large to count its routes. On success the caller frees. */
+int balance_make(const struct minimal_paths *paths, enum route_granularity granularity,
+	struct balance *balance, struct fault *fault);
+void balance_free(struct balance *balance);
+
+/*
+ * Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -
+ * 1 (legal_search.h), and all sets of ranks are equally likely.
+ */
+
+/* Draws 'wanted' <= ROUTE_ALTERNATIVES_MAX different ranks, or all 'count' if there are fewer;
+ * returns the number. More ranks from the same generator begin with the same ones. */
+unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks);

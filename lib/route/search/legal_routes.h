@@ -7,7 +7,11 @@
  * drawn from its shortest legal ones (legal_search.h).
  */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "route_algorithm.h"
+#include "route_path.h"
 
 /* Adds the routes of all pairs of hosts to 'set': options->alternatives different shortest legal
  * ones, drawn at random by options->seed (fewer or none if there are not as many). options->jobs
@@ -25,3 +29,27 @@ int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph
  * switches would need too much memory. */
 int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
 	const struct route_options *options, struct route_maker **maker, struct fault *fault);
+
+/*
+ * A shortest path between two switches that avoids some links and goes up after down only where a
+ * host can absorb the message (an in-transit buffer). Breadth-first search over the states (switch,
+ * may still go up or not), forward from the source. Among the shortest paths it takes one with the
+ * fewest ITBs; among equal ones the first from the arc at which the search starts at each switch.
+ *
+ * A search object belongs to one thread; graph and labels are only read.
+ */
+
+struct legal_detour;
+
+/* 'up' has a label for each arc. NULL with errno ENOMEM. */
+struct legal_detour *legal_detour_create(const struct route_graph *graph, const bool *up);
+void legal_detour_destroy(struct legal_detour *detour);
+
+/* Allows all links again. */
+void legal_detour_reset(struct legal_detour *detour);
+/* Forbids the link of this arc in both directions. */
+void legal_detour_avoid(struct legal_detour *detour, uint32_t arc);
+
+/* 'turn' selects the first arc at each switch. False: no path, or it does not fit into a frame. */
+bool legal_detour_find(struct legal_detour *detour, uint32_t source, uint32_t destination,
+	uint32_t turn, struct route_path *path);

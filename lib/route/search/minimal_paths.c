@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "itb_routes.h"
 #include "legal_search.h"
-#include "rank_draw.h"
 #include "rng.h"
 #include "route_jobs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "rank_draw.h"
+#include "itb_routes.h"
 
 #include "route_set.h"
 

@@ -8,7 +8,10 @@
  * first switch of the topology; these are the alternatives.
  */
 
+#include <stdint.h>
+
 #include "route_algorithm.h"
+#include "route_graph.h"
 
 enum route_root_choice {
 	/* The switch whose labels give the shortest legal paths, summed over all pairs of hosts;
@@ -24,3 +27,15 @@ enum route_root_choice {
  * RANDOM. -ENOMEM; -EINVAL if the topology has no switch. 'algorithm' has labels. */
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
 	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct fault *fault);
+
+/*
+ * Unique random ranks of the switches, by which the thesis' section 3.2.3 places ITBs.
+ *
+ * Switches without hosts, which the thesis does not consider, rank below all others: connected
+ * groups of them are ranked breadth first from one of their switches. So a route never needs to
+ * pass a switch without hosts that outranks the ones before and after it: it goes down into such a
+ * group, within the group down to the first switch and up again, and up when it leaves.
+ */
+
+/* The ranks 0 .. switches - 1 under 'seed'; the caller frees. NULL with errno ENOMEM. */
+uint32_t *switch_rank_make(const struct route_graph *graph, uint64_t seed);

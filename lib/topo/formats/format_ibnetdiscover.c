@@ -13,7 +13,6 @@
 #include <inttypes.h>
 
 #include "ib_listing.h"
-#include "ib_rate.h"
 #include "topology_format.h"
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)

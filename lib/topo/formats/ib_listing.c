@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "arrays.h"
-#include "ib_rate.h"
 
 #define PORTS_MAX 254 /* of a channel adapter; InfiniBand's limit */
 #define SHOWN     40  /* characters of the input in a message */

@@ -8,6 +8,10 @@
  * input, which must outlive the listing.
  */
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "topology.h"
 
 struct ib_text {
@@ -51,3 +55,37 @@ void ib_listing_free(struct ib_listing *listing);
  * connected port, "NAME" or, if there are several, "NAME-pN". NULL with errno as for
  * ib_listing_read(). */
 struct topology *ib_listing_topology(const struct ib_listing *listing, struct fault *fault);
+
+/*
+ * The rates of InfiniBand links as ibnetdiscover writes them: lanes and speed, such as 4xEDR. In
+ * bits per second they are the nominal rates: 10Gbps for 4xSDR, 20 DDR, 40 QDR and FDR10, 56 FDR,
+ * 100 EDR, 200 HDR, 400 NDR, 800 XDR. (The data rate is lower by the coding, 8b/10b up to QDR.)
+ */
+
+#define IB_RATE_TEXT 16
+
+/* Parses a text such as "4xEDR"; false if it is not a rate. */
+bool ib_rate_parse(const char *text, size_t length, uint64_t *rate_bps);
+/* The fastest link of at most 'rate_bps', SDR to NDR, four lanes if possible; 1xSDR if none. True
+ * if the rate is exact. */
+bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT]);
+
+/*
+ * Device names from foreign texts: an invalid character becomes '_', and a name already in use gets
+ * a number, "leaf", "leaf-2", "leaf-3".
+ */
+
+struct unique_names;
+
+/* NULL without memory. */
+struct unique_names *unique_names_create(void);
+void unique_names_destroy(struct unique_names *names);
+
+/* The name for 'text' followed by 'ending' (valid, short, may be ""), different from all names
+ * given so far. A valid text that is not in use is unchanged. 0 or -ENOMEM. */
+int unique_names_add(struct unique_names *names, const char *text, size_t length,
+	const char *ending, char out[TOPOLOGY_NAME_MAX]);
+
+/* Spells a text as a name; does not check for duplicates. */
+void unique_names_spell(
+	const char *text, size_t length, const char *ending, char out[TOPOLOGY_NAME_MAX]);

@@ -16,7 +16,6 @@
 
 #include "arrays.h"
 #include "ib_listing.h"
-#include "unique_names.h"
 
 #define NOBODY UINT32_MAX
 #define SHOWN  40 /* characters of the input in a message */

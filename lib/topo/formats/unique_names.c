@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "unique_names.h"
+#include "ib_listing.h"
 
 #include <ctype.h>
 #include <search.h>

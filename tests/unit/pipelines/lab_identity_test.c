@@ -4,7 +4,7 @@
 /* The identity of a lab: things that two lab files have to agree on, and those that each machine
  * may decide. */
 
-#include "lab_identity.h"
+#include "lab_config_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

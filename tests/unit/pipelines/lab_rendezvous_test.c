@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "lab_rendezvous.h"
+#include "lab_process.h"
 
 #include <signal.h>
 #include <stdio.h>

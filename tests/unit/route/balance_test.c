@@ -3,7 +3,7 @@
 
 /* Balancing, against the thesis' figure 54 carried out step by step. */
 
-#include "balance.h"
+#include "itb_routes.h"
 
 #include <stdlib.h>
 

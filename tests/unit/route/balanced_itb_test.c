@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "itb_networks.h"
-#include "switch_rank.h"
+#include "route_root.h"
 
 #define NETWORKS 30
 

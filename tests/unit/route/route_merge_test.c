@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "networks.h"
-#include "route_gaps.h"
+#include "opensm_dump.h"
 #include "route_root.h"
 #include "route_verify.h"
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ib_listing.h"
 #include "topology_format.h"
-#include "unique_names.h"
 
 static struct topology *parse(const char *text, struct fault *fault)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ib_rate.h"
+#include "ib_listing.h"
 #include "topology_format.h"
 
 /* A switch with a second host's port left free, and links of two delays. */

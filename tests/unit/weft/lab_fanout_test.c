@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "lab_fanout.h"
+#include "lab_spawn.h"
 
 #include "rng.h"
 #include "unit.h"

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "saturation.h"
 
-#include "accepts_less.h"
-
 #include <math.h>
 
 #include "unit.h"

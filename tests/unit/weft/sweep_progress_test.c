@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep_progress.h"
+#include "sweep_run.h"
 
 static void assert_line(const struct sweep_progress *progress, unsigned width, const char *expected)
 {

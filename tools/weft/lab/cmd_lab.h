@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "commands.h"
+#include "credit_cover.h"
 #include "fault.h"
 #include "lab.h"
 #include "lab_plan.h"
@@ -128,3 +129,30 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fault *fault);
 /* No error if it does not exist. */
 int lab_veth_remove(const char *netns, struct fault *fault);
+
+/* weft lab run --set: the traffic of one run, which differs from that of the lab's file. */
+
+/* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load
+ * ('traffic load'). 0, or -EINVAL and fault: a key of something that cannot change while the lab is
+ * up, or a value that the lab cannot have; else -errno. */
+int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct fault *fault);
+
+/* Credits and windows of a lab compared with round trips (credit_cover.h). */
+
+/* Only links that Weft times; others between processes are as fast as their device. */
+void lab_cover_tell(const struct lab *lab, credit_cover_fn *tell, void *ctx);
+
+/* The user's labs that are up, or of which something is left, in the folder of labs. Labs with
+ * --run-dir elsewhere are not found. */
+
+/* 0 continues; -errno and fault ends the walk. */
+typedef int (*lab_list_visit)(
+	void *context, const char *name, const struct lab_state *state, struct fault *fault);
+
+/* Names of labs on several machines that were brought up from here: the console's folder has been
+ * there. 0, or what 'visit' returned. */
+typedef int (*lab_list_console)(void *context, const char *name, const char *dir);
+int lab_list_consoles(lab_list_console visit, void *context);
+
+/* Visits the labs by name. 0, or what 'visit' returned. */
+int lab_list_each(lab_list_visit visit, void *context, struct fault *fault);

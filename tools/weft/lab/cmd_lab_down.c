@@ -11,7 +11,6 @@
 
 #include "lab_bundle.h"
 #include "lab_kept.h"
-#include "lab_list.h"
 #include "lab_lock.h"
 
 /* The run directory, not the lab file, knows the running processes: the file may have changed

@@ -3,7 +3,7 @@
 
 /* weft lab list */
 
-#include "lab_list.h"
+#include "cmd_lab.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_cover.h"
 #include "lab_lock.h"
 #include "lab_remotes.h"
 #include "lab_run_reports.h"
-#include "lab_run_set.h"
 #include "progress_line.h"
 #include "run_config_json.h"
 #include "run_fidelity.h"

@@ -15,7 +15,6 @@
 
 #include "atomic_file.h"
 #include "cmd_lab.h"
-#include "lab_cover.h"
 #include "lab_kept.h"
 #include "lab_lock.h"
 #include "lab_state.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_difference.h"
+#include "lab_kept.h"
 
 #include <stdbool.h>
 #include <stdio.h>

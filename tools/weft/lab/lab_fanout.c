@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_fanout.h"
+#include "lab_spawn.h"
 
 #define GROUPS 0x10000
 

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lab_difference.h"
 #include "lab_form.h"
 #include "lab_machines.h"
 #include "private_dir.h"

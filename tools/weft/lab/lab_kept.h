@@ -9,8 +9,10 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cmd_lab.h"
+#include "yaml_tree.h"
 
 /* Result of lab_kept_find(). */
 struct lab_target {
@@ -54,3 +56,9 @@ int lab_kept_check(const struct lab *lab, struct fault *fault);
 
 /* The file that the lab in 'dir' was started from; "" if that is not known. */
 void lab_kept_source(const char *dir, char *path, size_t size);
+
+/* The first difference of two lab files, both written by lab_config_explain(). */
+
+/* Writes "traffic.0.load: 6% in the file, 2% in the lab"; "" if there is none. */
+void lab_difference_find(const struct yaml_tree_node *file, const struct yaml_tree_node *lab,
+	char *text, size_t size);

@@ -4,6 +4,10 @@
 
 /* Starting and ending the processes of a lab. */
 
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lab_plan.h"
 #include "lab_state.h"
 
 /* Whether a process may have this id. */
@@ -19,3 +23,18 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 /* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes what
  * killed ones left. Returns how many had to be killed. */
 unsigned lab_end_processes(const struct lab_state *state, int patience_ms);
+
+/* For each interface that DPDK's af_packet driver opens, it joins the fan-out group (process id
+ * ^ interface index) & 0xffff. The kernel refuses a group that another interface of the network
+ * namespace is in. So the process id decides whether a process can open its interfaces beside
+ * the others. */
+
+/* The interface index for an end (0: a, 1: b) of a VETH link's pair. Process ids are
+ * consecutive, so indexes differ above the bits in which a few consecutive ids differ, and
+ * groups rarely collide. */
+unsigned lab_fanout_index(const struct lab_plan *plan, uint32_t link, unsigned side);
+
+/* Whether 'process' of the plan, with the id 'pid', would collide with a group of another one.
+ * running: [process of the plan] its id, or 0. */
+bool lab_fanout_meets(
+	const struct lab_plan *plan, const pid_t *running, unsigned process, pid_t pid);

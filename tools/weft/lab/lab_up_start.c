@@ -16,7 +16,6 @@
 
 #include "child_process.h"
 #include "lab_ending.h"
-#include "lab_fanout.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
 

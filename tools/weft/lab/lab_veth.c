@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lab_fanout.h"
+#include "lab_spawn.h"
 #include "netns.h"
 
 #define ETHERNET_HEADER_BYTES 14

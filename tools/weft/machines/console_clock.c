@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "console_clock.h"
+#include "console_orders.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "console_gone.h"
+#include "console_orders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
-#include "console_orders.h"
 #include "lab_kept.h"
 #include "lab_query.h"
 

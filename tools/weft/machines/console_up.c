@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
-#include "console_clock.h"
-#include "console_gone.h"
 #include "console_orders.h"
 #include "lab_bundle.h"
 #include "lab_collect.h"

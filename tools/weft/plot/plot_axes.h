@@ -31,3 +31,14 @@ void plot_write_frame(const struct plot_writer *writer, const char *title, unsig
 /* "set xlabel" and the like; 'narrow' on narrow pages, NULL: the same. */
 void plot_write_name(
 	const struct plot_writer *writer, const char *which, const char *text, const char *narrow);
+
+/* Figures of papers that only 'weft reproduce' draws, as gnuplot's commands. */
+
+/* A bar of each curve in every group, with its interval. */
+void plot_write_bars(struct plot_writer *writer);
+/* A map for each curve, side by side, all in the colours of one scale. */
+void plot_write_maps(struct plot_writer *writer);
+/* Total latency against the offered load; a logarithmic axis if values are far apart. */
+void plot_write_latency_load(struct plot_writer *writer);
+/* Latency of each sample over time. */
+void plot_write_latency_time(struct plot_writer *writer);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot_ticks.h"
 #include "sweep_number.h"
 
 /* A group of runs: a curve, or within it a point. */

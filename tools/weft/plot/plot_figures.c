@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "plot_figures.h"
+#include "plot_axes.h"
 
 #include <math.h>
 #include <stddef.h>
-
-#include "plot_axes.h"
 
 #define ROOM 1.06 /* of an axis above the greatest value */
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "plot_axes.h"
-#include "plot_figures.h"
 
 #define ROOM 1.06 /* of an axis above the greatest value */
 

@@ -5,6 +5,7 @@
 /* Shared by the subcommands of 'weft port'; used only by its files. */
 
 #include "commands.h"
+#include "fault.h"
 #include "pci_device.h"
 
 #define PORT_DEVICES_MAX 64
@@ -22,3 +23,46 @@ enum weft_exit cmd_port_list(const struct port_arguments *arguments);
 enum weft_exit cmd_port_bind(const struct port_arguments *arguments);
 enum weft_exit cmd_port_release(const struct port_arguments *arguments);
 enum weft_exit cmd_port_check(const struct port_arguments *arguments);
+
+/*
+ * Gives a device to another driver by sysfs: driver_override, unbind, drivers_probe, as
+ * dpdk-devbind.py does. 'driver' NULL: to the kernel's own choice. Waits until a driver has it, one
+ * second at most, because drivers may probe in the background. Afterwards 'device' says which. 0,
+ * or -errno and fault: EPERM, EIO (the kernel refused), ENODEV (no driver took it; the device has
+ * none then).
+ */
+int port_driver_set(struct pci_device *device, const char *driver, struct fault *fault);
+
+/* The prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT for tests, else "". */
+const char *port_root(void);
+
+/* "0000:3b:00.0" of "0000:3b:00.0" or "3b:00.0". Returns whether the text is a PCI address. */
+bool port_address(const char *text, char out[PCI_ADDRESS_MAX]);
+
+/* Reads the device with this address, or of this network interface. 0, or fault with -EINVAL: this
+ * machine has none, or it is no network interface. */
+int port_find(const char *text, struct pci_device *device, struct fault *fault);
+
+/* Visits the network interfaces on PCI in the order of their addresses, until one returns true. */
+bool port_each(bool (*visit)(void *context, const struct pci_device *device), void *context);
+
+/*
+ * The reasons for which a device cannot be bound, or a lab cannot use it. Each is one line that
+ * begins with the address and has the command that mends it. 0: no reason; else -errno and fault.
+ */
+
+/* EBUSY: the machine's own network uses it, or may use it out of sight. 'command' is the command
+ * line that does it all the same. */
+int port_refuse_own_network(
+	const struct pci_device *device, const char *command, struct fault *fault);
+
+/* EBUSY: a process has it open. */
+int port_refuse_open(const struct pci_device *device, struct fault *fault);
+
+/* ENODEV: the driver is not loaded, or wants an IOMMU that is off. */
+int port_refuse_driver(const struct pci_device *device, const char *driver, struct fault *fault);
+
+/* ENODEV: vfio does not take one device of an IOMMU group while the kernel drives another one.
+ * 'others' are the devices that are bound with it; their number may be 0. */
+int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_ADDRESS_MAX],
+	unsigned count, struct fault *fault);

@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "cmd_port.h"
-#include "port_driver.h"
-#include "port_find.h"
-#include "port_refusal.h"
 
 #define DRIVER "vfio-pci"
 

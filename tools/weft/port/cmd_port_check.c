@@ -14,8 +14,6 @@
 #include "cmd_port.h"
 #include "hugepages.h"
 #include "lab.h"
-#include "port_find.h"
-#include "port_refusal.h"
 
 #define NAME "port check"
 #define MIB  (UINT64_C(1) << 20)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cmd_port.h"
-#include "port_find.h"
 
 static const char *bound_to(const struct pci_device *device)
 {

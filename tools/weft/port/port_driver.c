@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "port_driver.h"
+#include "cmd_port.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "port_find.h"
 
 #define STEP_MS     10
 #define PATIENCE_MS 1000

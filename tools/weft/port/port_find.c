@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "port_find.h"
+#include "cmd_port.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "port_refusal.h"
+#include "cmd_port.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "port_find.h"
 
 int port_refuse_own_network(
 	const struct pci_device *device, const char *command, struct fault *fault)

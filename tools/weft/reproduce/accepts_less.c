@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "accepts_less.h"
+#include "saturation.h"
 
 #include <math.h>
 

@@ -15,7 +15,7 @@
 #include "option_key.h"
 #include "quantity.h"
 #include "reproduce_plot.h"
-#include "trial_run.h"
+#include "trial.h"
 
 #define JOBS_MAX 256u
 #define LIST_MAX 200u

@@ -15,7 +15,7 @@
  * over time (transient.h) 'before', 'minimum', 'at-N' (N ms after the hot spot began), 'end' and
  * 'back' (ms); with 'over', the algorithm's over the other's. 'slowdown': the algorithm's value
  * over that which it has in the case 'over'. 'after-N': of the mean latency so far, the greatest
- * deviation from that of the run after N thousandths of its messages, per cent (settling.h).
+ * deviation from that of the run after N thousandths of its messages, per cent (trial.h).
  * 'interval', 'traffic-interval': the 95 % interval of the mean over the instances, from end to
  * end, in per cent of the mean, of the value and of the accepted traffic. What is empty was not
  * printed; ours is shown all the same. Rows with a least or greatest value and no mean are bounds:

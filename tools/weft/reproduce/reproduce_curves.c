@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accepts_less.h"
+#include "saturation.h"
 
 /* A number of point 'at' of a trial; NAN: it has none. */
 typedef double point_value_fn(const struct trial *trial, unsigned at);

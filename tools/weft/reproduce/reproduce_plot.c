@@ -12,7 +12,6 @@
 
 #include "plot_script.h"
 #include "reproduce_curves.h"
-#include "reproduce_details.h"
 
 #define MAP_WIDTH  330.0 /* pixels of one map */
 #define MAP_HEIGHT 340.0

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "accepts_less.h"
-
 #define STRIDE 3 /* the first: 7.7 % */
 
 double saturation_load(int step)

@@ -5,7 +5,7 @@
 /* The saturation of a network (productivity in Flich's thesis). Section 4.2 calls it the greatest
  * traffic that the network accepts, and says that the accepted rate is the offered one unless the
  * network is saturated. Here it is the greatest traffic that a network accepts before it accepts
- * less than offered (accepts_less.h); an experiment may also limit the latency (trial.h). The
+ * less than offered; an experiment may also limit the latency (trial.h). The
  * search tries loads on a grid, each 2.5 % above the one before: away from the first guess in
  * growing strides until one load that is accepted and one that is not are known, then by
  * bisection. */
@@ -38,3 +38,16 @@ double saturation_load(int step);
 void saturation_take(struct saturation *search, double offered, double accepted, double traffic);
 /* The answer is step search->low and traffic search->traffic; low -1: not even the least load is
  * accepted. */
+
+/* Criteria of reproductions, which differ from the saturation of results (files.md, 'Steady and
+ * saturated'). */
+
+/* A network accepts less than offered if it accepts less than this share. The value is Weft's:
+ * sources with random intervals offer a few percent more or less than their load in a short run. */
+#define ACCEPTS_LESS 0.97
+
+/* The same for a search, which knows how many messages a run measured: the network accepts less
+ * than offered by more than 1 / sqrt(messages), or by more than ACCEPTS_LESS allows. The threshold
+ * is Weft's: short runs end with a larger part of their messages in flight. Accepting more than
+ * offered, while a backlog drains, shows nothing. */
+bool accepts_less(double offered, double accepted, uint64_t messages);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accepts_less.h"
+#include "saturation.h"
 #include "topology.h"
 
 /* A search with at least this many messages per run begins with runs of a tenth of them: most

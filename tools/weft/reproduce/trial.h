@@ -11,8 +11,29 @@
 #include "config_files.h"
 #include "experiment.h"
 #include "saturation.h"
-#include "settling.h"
 #include "transient.h"
+
+/* The mean latency of a run from its first message on, as a function of the messages that have
+ * arrived (figures 63 to 66 of Flich's thesis, section 4.6.1): how long it takes to settle. */
+
+struct settling_sample {
+	double share;   /* of all messages of the run that have arrived by its end */
+	double mean_ns; /* latency of all of them */
+};
+
+struct settling {
+	struct settling_sample *sample;
+	unsigned samples;
+};
+
+/* Takes the samples of a result; messages of one length. -EINVAL: it has none, or nothing has
+ * arrived; -ENOMEM. */
+int settling_take(struct settling *settling, const json_t *result);
+void settling_fini(struct settling *settling);
+
+/* The greatest difference between the mean after this share of the messages or more and the mean of
+ * all, in per cent of the latter. NAN: no samples. */
+double settling_deviation(const struct settling *settling, double share);
 
 #define TRIAL_ENTRIES_MAX 4u /* of traffic, of which each point sets the load */
 
@@ -69,7 +90,7 @@ int trial_sets_init(struct run_sets *sets, const struct trial *trial);
 uint64_t trial_key(const struct trial *trial, const struct run_sets *sets, uint64_t program,
 	struct fault *fault);
 
-/* Whether a point accepts less than offered (accepts_less.h), or its mean latency exceeds the
+/* Whether a point accepts less than offered (saturation.h), or its mean latency exceeds the
  * experiment's limit. */
 bool trial_point_accepts_less(const struct trial *trial, const struct trial_point *point);
 /* Whether a link of a result is between switches; papers show only those. */
@@ -79,3 +100,29 @@ double trial_link_value(const struct trial *trial, const json_t *link);
 
 /* Takes the result of the next point, a document of a run. -EINVAL: a needed value is missing. */
 int trial_take(struct trial *trial, const json_t *result);
+
+/* Runs trials, one point of each at a time as a process of weft-fabric, several trials in
+ * parallel. A result is stored in a folder under a hash of its whole configuration and of the
+ * program. Another experiment that needs the same point takes it from there; a new build runs it
+ * again. */
+
+struct trial_runner {
+	struct trial *trial;
+	unsigned trials;
+	const char *cache; /* folder; made if it is not there */
+	unsigned jobs;
+	const char *srun; /* as in child_run */
+	bool again;       /* results that are there do not count */
+	/* Filled: */
+	unsigned ran, had; /* points */
+	bool interrupted;
+};
+
+/* 0, or -errno and fault if no point can be started. */
+int trial_run(struct trial_runner *runner, struct fault *fault);
+
+/* The GOAL schedule of an experiment, generated into the folder of results. Its name has its
+ * parameters and a hash of its contents, so another generator's schedule is another file. */
+
+/* Generates it and fills schedule->path. Does nothing without ranks. 0, or -errno and fault. */
+int schedule_make(struct experiment_schedule *schedule, const char *folder, struct fault *fault);

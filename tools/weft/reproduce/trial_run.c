@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "trial_run.h"
+#include "trial.h"
 
 #include <errno.h>
 #include <inttypes.h>

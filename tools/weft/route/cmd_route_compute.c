@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "opensm_dump.h"
 #include "option_key.h"
 #include "output_file.h"
 #include "route_binary.h"
-#include "route_gaps.h"
 #include "route_merge.h"
 #include "route_root.h"
 #include "route_subject.h"

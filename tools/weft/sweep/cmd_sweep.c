@@ -8,13 +8,8 @@
 
 #include "child_process.h"
 #include "commands.h"
-#include "sweep_estimate.h"
-#include "sweep_folder.h"
 #include "sweep_manifest.h"
-#include "sweep_report.h"
 #include "sweep_run.h"
-#include "sweep_slurm.h"
-#include "sweep_words.h"
 
 static const char usage[] =
 	"usage: weft sweep RUN.yaml [--vary KEY=VALUES]... [--cases FILE] [--seeds LO:HI]\n"

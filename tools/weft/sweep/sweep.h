@@ -26,7 +26,7 @@ struct sweep {
 	unsigned jobs; /* 0: not said */
 	bool restart, skip_invalid, dry_run;
 	bool prepare;       /* only write the manifest */
-	bool on_slurm;      /* the points are tasks of a job array (sweep_slurm.h) */
+	bool on_slurm;      /* the points are tasks of a job array (sweep_run.h) */
 	const char *sbatch; /* further arguments of sbatch; NULL: none */
 	int grace_s;        /* how long results may come after the last task; -1: not said */
 	int point;          /* the only one to run, as such a task; -1: all */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sweep_estimate.h"
+#include "sweep_run.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sweep_folder.h"
+#include "sweep_manifest.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "same_file.h"
-#include "sweep_manifest.h"
 
 /* The folder and those above it, as far as they are not there. */
 static int make_folder(const char *path, struct fault *fault)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "fault.h"
 #include "sweep.h"
 
 #define SWEEP_MANIFEST_FORMAT "sweep/1"
@@ -34,3 +35,18 @@ void sweep_manifest_remove_points(const struct sweep *sweep, const json_t *manif
 /* The name of a result that the manifest names and that exists, valid as long as the manifest;
  * NULL: none. */
 const char *sweep_manifest_find_point(const struct sweep *sweep, const json_t *manifest);
+
+/* The folder of a sweep before the first run. */
+
+/* The folder, made if it is not there, and locked for this sweep alone; a descriptor to close, or
+ * -errno. */
+int sweep_folder_open(const struct sweep *sweep, struct fault *fault);
+
+/* Refuses a folder whose manifest 'there' is that of another sweep than 'asked'. 0 or -EINVAL. */
+int sweep_folder_compare(
+	const struct sweep *sweep, const json_t *there, const json_t *asked, struct fault *fault);
+
+/* Decides about the files that are there, and writes the manifest. --restart removes all results:
+ * those that the manifest names, and those with the names of our points even without a manifest. 0
+ * or -errno. */
+int sweep_folder_settle(const struct sweep *sweep, const json_t *asked, struct fault *fault);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sweep_progress.h"
+#include "sweep_run.h"
 
 #include <string.h>
 #include <sys/ioctl.h>

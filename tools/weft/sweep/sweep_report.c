@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sweep_report.h"
+#include "sweep_run.h"
 
 #include <limits.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "child_process.h"
 #include "result_file.h"
 #include "run_config_json.h"
-#include "sweep_progress.h"
 #include "sweep_table.h"
 
 struct sweep_child {

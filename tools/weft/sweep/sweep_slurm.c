@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sweep_slurm.h"
+#include "sweep_run.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "child_process.h"
-#include "sweep_progress.h"
 
 #define TASKS_MAX  1000u /* of an array: Slurm's MaxArraySize is 1001 if nobody has changed it */
 #define JOBS_MAX   (SWEEP_POINTS_MAX / TASKS_MAX)

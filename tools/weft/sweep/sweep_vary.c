@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sweep_vary.h"
+#include "sweep_plan.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

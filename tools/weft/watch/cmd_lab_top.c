@@ -14,7 +14,7 @@
 
 #include "lab_rates.h"
 #include "lab_watch.h"
-#include "top_print.h"
+#include "status_print.h"
 
 #define COMMAND "lab top"
 

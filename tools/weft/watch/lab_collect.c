@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_collect.h"
-#include "lab_starved.h"
 
 #include <errno.h>
 #include <signal.h>

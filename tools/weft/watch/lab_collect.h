@@ -9,9 +9,12 @@
  */
 
 #include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "lab.h"
 #include "lab_state.h"
+#include "weft_time.h"
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
  * "clocks_total", "elsewhere", "mapping", "starved" (lab_starved())}; the caller's reference.
@@ -20,3 +23,37 @@ json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool p
 
 /* Entries of the list whose "state" is another one. */
 unsigned lab_count_not(const json_t *list, const char *wanted);
+
+/* Whether the machine is the cause of what a lab counts. */
+
+/* "s3's loop was away 410 ms": a loop was away for more than three hellos, and links went down or
+ * messages were refused, other than by a cable that is or was cut by order. "" if not. Of a
+ * document of lab_collect(); the caller's reference. */
+json_t *lab_starved(const json_t *all, weft_time hello_ps);
+
+/* Counters of which good is 0 and that are not, of a document of lab_collect(). */
+
+/* [{"device", "counter", "unit", "meaning", "value", "grown"}, …], the caller's reference. Of a
+ * switch the ports are listed; of a link only counters that its port does not have. 'before' (NULL:
+ * none): an earlier document; "grown" is the difference, and entries that have grown come first. */
+json_t *lab_errors(const json_t *all, const json_t *before);
+
+/* Members of the documents of lab_collect() and lab_rates(); 0 if there is none of that name. */
+
+static inline uint64_t json_count_of(const json_t *object, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, name));
+}
+
+static inline double json_value_of(const json_t *object, const char *name)
+{
+	return json_number_value(json_object_get(object, name));
+}
+
+/* Text in lines of limited width. */
+
+#define FOLD_COLUMNS 80
+
+/* Prints the text; lines above 'columns' go on in the next line, at a space if there is one, four
+ * columns further in than they began. UTF-8 counts by characters. */
+void fold_print(const char *text, unsigned columns, FILE *out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_errors.h"
+#include "lab_collect.h"
 
 #include <string.h>
 
-#include "counter_info.h"
 #include "lab_query.h"
+#include "metrics_text.h"
 
 struct errors {
 	json_t *grown, *stood;

@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counter_info.h"
 #include "frame.h"
-#include "json_values.h"
-#include "lab_errors.h"
+#include "lab_collect.h"
 #include "lab_mapping.h"
 #include "lab_query.h"
+#include "metrics_text.h"
 
 struct rates {
 	const struct lab *lab;

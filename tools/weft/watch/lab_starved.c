@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_starved.h"
+#include "lab_collect.h"
 
 #include <string.h>
 
-#include "json_values.h"
 #include "lab_query.h"
 #include "link_end.h"
 

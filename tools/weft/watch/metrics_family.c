@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "metrics_family.h"
+#include "metrics_text.h"
 
 #include <math.h>
 

@@ -4,12 +4,9 @@
 
 #include <string.h>
 
-#include "counter_info.h"
 #include "frame.h"
 #include "lab_mapping.h"
 #include "lab_query.h"
-#include "metric_name.h"
-#include "metrics_family.h"
 
 struct metrics {
 	struct metrics_out to;

@@ -6,9 +6,32 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "lab.h"
+
+/* Unit and meaning of each counter, from weft-counters(7). The table is made of that page when Weft
+ * is built. */
+
+struct counter_info {
+	const char *name; /* "stored_blocks_vc" stands for those of all VCs */
+	const char *unit; /* "frames", "ns", "0 or 1", … */
+	const char *meaning;
+	bool gauge; /* shows the present state; else it only grows */
+	bool good_is_zero;
+};
+
+/* NULL: the page does not have it. */
+const struct counter_info *counter_info_find(const char *name);
+
+/* Entry i in the order of names; NULL after the last. */
+const struct counter_info *counter_info_at(size_t i);
+
+/* The entry stands for a counter of each VC. */
+bool counter_info_vc_prefix(const char *name);
+/* Number of the VC at the end of "stored_blocks_vc3"; -1: the counter is of no VC. */
+int counter_info_vc(const char *name);
 
 #define METRICS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define METRICS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
@@ -16,3 +39,46 @@
 /* In OpenMetrics 1.0, or in the older text format of Prometheus, which knows no units and calls a
  * family by the name of its samples. */
 void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FILE *out);
+
+/*
+ * Names of metrics for Prometheus, made of the counters of weft-counters(7): "weft_", the class,
+ * the counter with its unit at the end, in base units. "bytes_out" of a port is
+ * weft_port_out_bytes, "throttled_ns" of a host weft_host_throttled_seconds.
+ */
+
+#define METRIC_NAME_MAX 96
+
+struct metric_name {
+	char text[METRIC_NAME_MAX]; /* without "_total" */
+	const char *unit;           /* at the end of the name; "" without one */
+	double scale;               /* value = counter * scale */
+};
+
+/* 'class': "port", "host", "link", … */
+void metric_name_make(const char *class, const struct counter_info *info, struct metric_name *name);
+
+/* Families and samples of the text formats of Prometheus; used only by metrics_*.c. */
+
+struct metrics_out {
+	FILE *out;
+	bool openmetrics;
+	const char *lab; /* label of all samples */
+};
+
+struct metrics_family {
+	const char *name; /* without "_total" */
+	const char *unit; /* "": none */
+	bool gauge;
+	const char *help;
+};
+
+/* A label; a list of them ends with a NULL name. */
+struct metrics_label {
+	const char *name, *value;
+};
+
+/* HELP, TYPE and UNIT. All samples of the family follow. */
+void metrics_begin(const struct metrics_out *to, const struct metrics_family *family);
+/* With the label "lab" and these. */
+void metrics_sample(const struct metrics_out *to, const struct metrics_family *family,
+	const struct metrics_label *labels, double value);

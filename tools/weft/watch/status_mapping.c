@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "json_values.h"
+#include "lab_collect.h"
 #include "lab_mapping.h"
 #include "lab_ready.h"
 #include "lab_state.h"

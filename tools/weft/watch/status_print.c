@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
-#include "json_values.h"
 #include "lab_collect.h"
-#include "lab_errors.h"
 #include "lab_query.h"
 
 static void print_summary(json_t *all, FILE *out)

@@ -5,6 +5,7 @@
 /* The document of lab_collect() as text, for 'weft lab status'. */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* On standard output, in 80 columns, errors first. */
@@ -22,3 +23,18 @@ void status_print_strangers(json_t *links, FILE *out);
 void status_print_clocks(const json_t *total, FILE *out);
 /* Devices on other machines, if there are any. */
 void status_print_elsewhere(const json_t *elsewhere, FILE *out);
+
+/* A line of lab_rates() as text of 80 columns. */
+
+struct top_print {
+	FILE *out;
+	bool colour;
+	unsigned rows;           /* of the screen; 0: any number */
+	const char *end_of_line; /* "\n", or with a sequence that clears the rest of the line */
+};
+
+/* Errors first, then links, hosts and processes; the tables are cut to fit into the rows. */
+void top_print(const struct top_print *to, const json_t *line);
+
+/* "12.3 Mbps" in at most 9 characters. */
+void top_rate(double bps, char out[16]);

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#include "json_values.h"
 #include "lab_collect.h"
 #include "lab_query.h"
 

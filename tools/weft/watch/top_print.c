@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "top_print.h"
+#include "status_print.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "fold.h"
-#include "json_values.h"
+#include "lab_collect.h"
 #include "lab_query.h"
 #include "text_escape.h"
 

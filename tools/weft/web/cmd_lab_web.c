@@ -12,13 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd_web.h"
 #include "config_files.h"
 #include "lab_cable.h"
 #include "lab_watch.h"
-#include "web_listen.h"
-#include "web_sample.h"
 #include "web_server.h"
-#include "web_topology.h"
 
 #define COMMAND "lab web"
 

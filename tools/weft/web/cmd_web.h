@@ -4,10 +4,17 @@
 
 /* The page of a run, for the commands that show one. */
 
+#include <jansson.h>
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 
 #include "commands.h"
+#include "fault.h"
+#include "lab.h"
 #include "run_config.h"
+#include "run_stream.h"
 #include "topology.h"
 #include "web_run.h"
 #include "web_server.h"
@@ -44,3 +51,69 @@ void web_show_close(struct web_show *show);
  * words. */
 int web_show_run(int argc, char **argv, struct run_config *config, const char *file,
 	const char *json, const char *listen);
+
+/* The socket of the page's server. */
+
+/* Listens on "127.0.0.1:9465", "[::1]:9465" or "localhost:9465", which is the value of an option;
+ * port 0: any. 'port' is the one that was taken. A socket, or -errno and fault: -EINVAL if that is
+ * no loopback address with a port; else the system's reason. */
+int web_listen(const char *option, const char *address, uint16_t *port, struct fault *fault);
+
+/* A run for the page, for web_run*.c alone. */
+
+struct web_run {
+	pthread_mutex_t lock; /* of everything below */
+	struct topology *own; /* of a result; NULL: the caller's */
+	const struct topology *topology;
+	char name[NAME_MAX + 1];
+	char id[24]; /* differs from that of other programs that had this address */
+	unsigned vcs;
+	bool running;
+	uint64_t version;
+	json_t *about;  /* "run" of /topology, without what changes */
+	json_t *mean;   /* of the whole run */
+	json_t *series; /* of a result; NULL: those of 'live' */
+	struct run_stream stream;
+	int fd;
+	bool begun;              /* the stream has its head */
+	struct run_result *live; /* its samples; NULL: those of the result */
+	struct run_link_series links;
+	bool *known; /* [ways] */
+};
+
+/* NULL without memory. */
+struct web_run *web_run_make(void);
+/* Frees what a result replaces. */
+void web_run_forget(struct web_run *run);
+/* A sample of which nothing is known. */
+json_t *web_run_empty_sample(const struct web_run *run);
+
+/* A sample of a lab: an event of the page. */
+
+/*
+ * Of two documents of lab_collect(); the same one twice: without rates ("seconds" 0). The caller's
+ * reference. Each direction of a link is a way: 2 i of link i is from its port a to b, 2 i + 1 from
+ * b to a.
+ *
+ * {"seconds", "up", "utilisation": [a way each, null: unknown], "state", "blocked", "stalls",
+ * "drops", "retransmissions", "late" (ns, mean), "fill": [a VC each], "roots": [ports], "switches",
+ * "hosts", "mapper", "processes", "errors", "errors_count"}
+ *
+ * "state" to "fill" are objects by the number of the way, with only those that are not "up" or not
+ * 0. "fill" is of the buffers that the way fills. "switches" and "hosts" have, by name, what
+ * adaptive routing did there if it did anything.
+ */
+json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *now, double seconds);
+
+/* The fabric of a lab or a run, for the page that draws it. */
+
+/* 'lab': its name, or that of the result. {"lab", "name", "vcs", "switches", "hosts", "links"}; the
+ * caller's reference, NULL without memory. "name" is the topology's ("dragonfly-4-2-2", or that of
+ * a file). Switches are [name, stage] (0: none), hosts names, links [port a, port b, bit/s], all in
+ * the order of their numbers.
+ */
+json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs);
+
+/* The number of the way that begins at the port: 2i of link i from its end a, 2i + 1 from b; -1:
+ * none does. */
+int64_t web_way_at(const struct topology *topology, const char *port);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "web_events.h"
+#include "web_server.h"
 
 #include <inttypes.h>
 #include <pthread.h>

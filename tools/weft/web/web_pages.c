@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "web_pages.h"
+#include "web_server.h"
 
 #include <string.h>
 

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "web_run_private.h"
-#include "web_topology.h"
+#include "cmd_web.h"
 
 #define SERIES_MAX 4096 /* samples in an answer */
 #define FOLLOW_MAX 4096 /* samples at once, so that the server need not wait */

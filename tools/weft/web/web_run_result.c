@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd_web.h"
 #include "lab_query.h"
 #include "result_file.h"
-#include "web_run_private.h"
-#include "web_topology.h"
 
 static json_t *waiting_of(const json_t *document)
 {

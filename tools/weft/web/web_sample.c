@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "web_sample.h"
+#include "cmd_web.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "lab_query.h"
 #include "lab_rates.h"
 #include "run_config.h"
-#include "web_topology.h"
 
 #define ERRORS_MAX 40 /* the page says how many more there are */
 

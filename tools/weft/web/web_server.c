@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "web_pages.h"
 
 /* The kernel's share of a viewer that does not read. */
 #define SEND_BYTES 16384

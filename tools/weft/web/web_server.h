@@ -16,9 +16,12 @@
  * that neither sends nor reads for WEB_PATIENCE_S is closed.
  */
 
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "fault.h"
-#include "web_events.h"
-#include "web_guard.h"
 #include "web_orders.h"
 
 #define WEB_CLIENTS    32
@@ -44,3 +47,70 @@ struct web_setup {
 struct web_server *web_server_start(int fd, const struct web_setup *setup, struct fault *fault);
 /* After web_events_end() and web_orders_end(). */
 void web_server_stop(struct web_server *server);
+
+/*
+ * Server-sent events: every viewer gets the newest one. One that reads too slowly misses those in
+ * between; one that does not read at all is closed by the server's timeout. An event is kept once,
+ * for all viewers, so that slow ones cost no memory.
+ */
+
+struct web_events;
+
+/* NULL without memory. */
+struct web_events *web_events_create(void);
+/* After web_events_end(), when the server has stopped. */
+void web_events_destroy(struct web_events *events);
+
+/* The endless answer to a viewer, to be queued at once; NULL without memory. */
+struct MHD_Response *web_events_answer(
+	struct web_events *events, struct MHD_Connection *connection);
+
+/* Streams that are open. Any thread. */
+unsigned web_events_viewers(struct web_events *events);
+
+/* Sends a line of JSON to all viewers, with the next number. Takes ownership of 'line', from
+ * malloc(). Any thread. */
+void web_events_publish(struct web_events *events, char *line);
+
+/* Ends all streams, and later ones at once. */
+void web_events_end(struct web_events *events);
+
+/*
+ * Decides which requests the page's server obeys. Any page in a browser can send requests to this
+ * machine, so a request must name this server as its Host (a foreign name that leads here does not)
+ * and as its Origin, and one that changes the lab must have the token.
+ */
+
+#define WEB_TOKEN_DIGITS 32
+
+/* The names of the server, in 'host' of struct web_guard. */
+enum { WEB_HOST_V4, WEB_HOST_LOCAL, WEB_HOST_V6, WEB_HOSTS };
+
+struct web_guard {
+	char token[WEB_TOKEN_DIGITS + 1];
+	char host[WEB_HOSTS][32]; /* "127.0.0.1:9465", … */
+};
+
+/* Makes the token from the kernel's random numbers. 0, or -errno and fault. */
+int web_guard_make(struct web_guard *guard, uint16_t port, struct fault *fault);
+
+/* The values of the headers; NULL: the request has none. */
+bool web_guard_host_is_ours(const struct web_guard *guard, const char *host);
+/* A request of this page may have none; one that another page caused and that changes something
+ * has. */
+bool web_guard_origin_is_ours(const struct web_guard *guard, const char *origin);
+/* Takes the same time whichever digit is wrong. */
+bool web_guard_token_is_right(const struct web_guard *guard, const char *token);
+
+/* The files of the page, which tools/embed-files puts into the program. */
+
+struct web_page {
+	const char *name; /* "page.js" */
+	const unsigned char *text;
+	size_t bytes;
+};
+
+/* "/" is the page itself. NULL: no such file. */
+const struct web_page *web_page_find(const char *path);
+/* Its Content-Type. */
+const char *web_page_type(const struct web_page *page);

@@ -10,7 +10,6 @@
 
 #include "child_process.h"
 #include "cmd_web.h"
-#include "web_listen.h"
 
 #define STEP_NS 100000000 /* between two looks at the run */
 #define EACH_S  1         /* a viewer hears at least as often that the server is there */

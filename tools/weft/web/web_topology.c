@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "web_topology.h"
+#include "cmd_web.h"
 
 #include "lab_cable.h"
 
