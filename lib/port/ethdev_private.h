@@ -100,5 +100,7 @@ int packet_socket_ignore_outgoing(unsigned interface);
  * it is up and its cable in (1; 0 also if it is gone). -errno. */
 int packet_socket_mtu(unsigned interface);
 int packet_socket_carrier(unsigned interface);
+/* Its speed in Mbps; 0: unknown. */
+unsigned packet_socket_speed(unsigned interface);
 /* Its name; "" if there is none. */
 void packet_socket_name(unsigned interface, char name[IF_NAMESIZE]);

@@ -4,8 +4,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/ethtool.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
+#include <linux/sockios.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -81,6 +83,21 @@ int packet_socket_mtu(unsigned interface)
 	int result = ask_interface(interface, SIOCGIFMTU, &request);
 
 	return result < 0 ? result : request.ifr_mtu;
+}
+
+unsigned packet_socket_speed(unsigned interface)
+{
+	struct ethtool_cmd link = {.cmd = ETHTOOL_GSET};
+	struct ifreq request = {.ifr_data = (char *)&link};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint32_t speed = 0;
+
+	packet_socket_name(interface, request.ifr_name);
+	if (fd >= 0 && ioctl(fd, SIOCETHTOOL, &request) == 0)
+		speed = ethtool_cmd_speed(&link);
+	if (fd >= 0)
+		close(fd);
+	return speed == (uint32_t)SPEED_UNKNOWN ? 0 : speed;
 }
 
 int packet_socket_carrier(unsigned interface)

@@ -198,6 +198,16 @@ static bool is_started(const struct port *port)
 	return port->ethdev < RTE_MAX_ETHPORTS && ctx != NULL && ctx->running;
 }
 
+/* Most virtual devices report a constant. */
+static uint32_t speed_mbps(const struct ethdev_ctx *ctx, const struct rte_eth_link *link)
+{
+	if (ctx->driver->overhears)
+		return packet_socket_speed(ctx->info.if_index);
+	if (ctx->driver->is_virtual || link->link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return link->link_speed;
+}
+
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 {
 	struct ethdev_ctx *ctx = port->ctx;
@@ -217,7 +227,7 @@ bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 		.up = now.link_status == RTE_ETH_LINK_UP,
 		.is_dark = now.link_status != RTE_ETH_LINK_UP &&
 			   (!ctx->driver->is_virtual || ctx->driver->overhears),
-		.speed_mbps = now.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : now.link_speed,
+		.speed_mbps = speed_mbps(ctx, &now),
 		.driver = ctx->info.driver_name,
 		.rx_descriptors = ctx->rx_descriptors,
 		.tx_descriptors = ctx->tx_descriptors,

@@ -132,6 +132,7 @@ static int link_option_parse(struct generator_request *request, enum quantity_ki
 		request->links.rate_bps = value;
 	else
 		request->links.delay_ps = value;
+	request->links.unset = false;
 	return 0;
 }
 
@@ -233,7 +234,7 @@ int generator_run_kind(const struct generator *generator, const char *spec,
 	struct generator_request request = {
 		.spec = spec,
 		.name = name,
-		.links = {.delay_ps = WEFT_TIME_NEVER},
+		.links = {.delay_ps = WEFT_TIME_NEVER, .unset = true},
 		.fault = fault,
 	};
 	struct topology *made = NULL;
@@ -289,6 +290,7 @@ int generator_create(const struct generator_request *request, uint64_t switches,
 		(*topology)->default_rate_bps = request->links.rate_bps;
 	if (request->links.delay_ps != WEFT_TIME_NEVER)
 		(*topology)->default_delay_ps = request->links.delay_ps;
+	(*topology)->default_given = !request->links.unset;
 	return 0;
 }
 

@@ -123,6 +123,7 @@ int topology_add_link(struct topology *topology, struct topology_port a, struct 
 		.b = b,
 		.rate_bps = rate_bps != 0 ? rate_bps : topology->default_rate_bps,
 		.delay_ps = delay_ps != WEFT_TIME_NEVER ? delay_ps : topology->default_delay_ps,
+		.given = topology->default_given || rate_bps != 0 || delay_ps != WEFT_TIME_NEVER,
 		.line = line,
 	};
 	topology->links++;

@@ -46,6 +46,7 @@ struct topology_link {
 	struct topology_port a, b;
 	uint64_t rate_bps;
 	weft_time delay_ps;
+	bool given; /* rate or delay: not only the defaults of Weft */
 	uint32_t line;
 };
 
@@ -59,6 +60,7 @@ struct topology {
 	char name[TOPOLOGY_NAME_MAX];
 	uint64_t default_rate_bps;
 	weft_time default_delay_ps;
+	bool default_given; /* one of them is not a default of Weft */
 	uint32_t switches, hosts, links, bindings;
 	struct topology_device *switch_at, *host_at;
 	struct topology_link *link_at;
@@ -86,6 +88,7 @@ struct topology {
 struct topology_defaults {
 	uint64_t rate_bps;  /* 0: TOPOLOGY_RATE_BPS */
 	weft_time delay_ps; /* WEFT_TIME_NEVER: TOPOLOGY_DELAY_PS */
+	bool unset;         /* both are the defaults of Weft */
 };
 
 /* Opens 'KIND:key=value,…' (docs/files.md) or a file name. A known kind, alone or with a ':' after
@@ -132,8 +135,8 @@ int topology_index_names(struct topology *topology, const char *origin, struct f
 /* The switch's port to which a host is attached; false if it has no link to a switch. */
 bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at);
 
-/* Writes a topology file (docs/files.md). Loading it gives the same topology, but refuses a host
- * that is cut off. -EIO. */
+/* Writes a topology file (docs/files.md) with all rates and delays. Loading it gives the same
+ * topology, but refuses a host that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
 /* -1 if the name is unknown. */

@@ -47,6 +47,7 @@ static int fill(
 
 	copy->default_rate_bps = topology->default_rate_bps;
 	copy->default_delay_ps = topology->default_delay_ps;
+	copy->default_given = topology->default_given;
 	for (uint32_t s = 0; s < topology->switches; s++)
 		if (has_link(topology, s))
 			copy->switch_at[numbers->switch_at[s]] = topology->switch_at[s];

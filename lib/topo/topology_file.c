@@ -242,7 +242,9 @@ static int read_keys(const struct yaml_tree_node *node, struct file *file, struc
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
 	struct topology **topology, struct fault *fault)
 {
-	struct file file = {.name = "topology", .link.delay_ps = WEFT_TIME_NEVER};
+	struct file file = {
+		.name = "topology", .link = {.delay_ps = WEFT_TIME_NEVER, .unset = true}};
+	const struct yaml_tree_node *link;
 	struct topology *made;
 	int result;
 
@@ -258,6 +260,8 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 		made->default_rate_bps = file.link.rate_bps;
 	if (file.link.delay_ps != WEFT_TIME_NEVER)
 		made->default_delay_ps = file.link.delay_ps;
+	link = yaml_tree_get(node, "link");
+	made->default_given = !file.link.unset || (link != NULL && link->count > 0);
 	result = fill(made, &file, node, fault);
 	if (result < 0)
 		topology_destroy(made);

@@ -16,7 +16,9 @@ extern const struct yaml_field topology_file_fields[];
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
 	struct topology **topology, struct fault *fault);
 
-/* Writes the keys of a topology file except 'weft', each line indented by 'indent' blanks. */
+/* Writes the keys of a topology file except 'weft', each line indented by 'indent' blanks. Inside
+ * of another file (indent > 0) without 'link', if both values are defaults of Weft: a lab tells the
+ * difference (docs/files.md). */
 void topology_write_keys(const struct topology *topology, FILE *out, unsigned indent);
 
 /* Refuses a device or port text that is not in the topology: fills 'fault' with 'line:column' and

@@ -13,7 +13,8 @@ static void write_link(const struct topology *topology, const struct topology_li
 	topology_port_name(topology, link->a, a, sizeof(a));
 	topology_port_name(topology, link->b, b, sizeof(b));
 	fprintf(out, "{a: %s, b: %s", a, b);
-	if (link->rate_bps != topology->default_rate_bps) {
+	if (link->rate_bps != topology->default_rate_bps ||
+		(link->given && !topology->default_given)) {
 		quantity_format(QUANTITY_RATE, link->rate_bps, text);
 		fprintf(out, ", rate: %s", text);
 	}
@@ -60,7 +61,8 @@ void topology_write_keys(const struct topology *topology, FILE *out, unsigned in
 	quantity_format(QUANTITY_RATE, topology->default_rate_bps, rate);
 	quantity_format(QUANTITY_TIME, topology->default_delay_ps, delay);
 	fprintf(out, "%*sname: %s\n", indent, "", topology->name);
-	fprintf(out, "%*slink: {rate: %s, delay: %s}\n", indent, "", rate, delay);
+	if (topology->default_given || indent == 0)
+		fprintf(out, "%*slink: {rate: %s, delay: %s}\n", indent, "", rate, delay);
 	write_switches(topology, out, indent);
 	fprintf(out, "%*shosts:%s\n", indent, "", topology->hosts == 0 ? " []" : "");
 	for (uint32_t h = 0; h < topology->hosts; h++)

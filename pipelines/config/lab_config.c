@@ -84,10 +84,13 @@ static void default_name(struct lab_config *config)
 static int read_root(
 	struct lab_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
+	const struct yaml_tree_node *link;
 	int result = yaml_tree_expect_format(root, FORMAT, fault);
 
 	if (result == 0)
 		result = yaml_fields_read(lab_file_fields, root, config, fault);
+	link = result == 0 ? yaml_tree_get(root, "link") : NULL;
+	config->run.link.unset = link == NULL || link->count == 0;
 	if (result == 0)
 		result = run_config_read_topology(
 			&config->run, yaml_tree_get(root, "topology"), fault);
@@ -292,6 +295,12 @@ int lab_config_supported(const struct lab_config *config, struct fault *fault)
 int lab_config_explain(const struct lab_config *config, FILE *out)
 {
 	fputs("weft: " FORMAT "\n", out);
-	yaml_fields_write(lab_file_fields, config, out, 0);
+	for (const struct yaml_field *field = lab_file_fields; field->key != NULL; field++) {
+		const struct yaml_field one[] = {*field, {NULL}};
+
+		/* Written, it would slow links between processes down. */
+		if (!config->run.link.unset || strcmp(field->key, "link") != 0)
+			yaml_fields_write(one, config, out, 0);
+	}
 	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
 }

@@ -63,7 +63,7 @@ static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
 	.dilation = 1,
 	.seed = 1,
-	.link = {TOPOLOGY_RATE_BPS, TOPOLOGY_DELAY_PS},
+	.link = {TOPOLOGY_RATE_BPS, TOPOLOGY_DELAY_PS, .unset = true},
 	.sw = {.buffer_bytes = 128 << 10,
 		.mtu_bytes = 4096,
 		.vcs = 1,

@@ -110,6 +110,13 @@ void lab_plan_destroy(struct lab_plan *plan);
 /* The process that holds the device; -1: none. */
 int lab_plan_find(const struct lab_plan *plan, const char *device);
 
+/* Weft enforces the link's rate and delay: it is within a process, or the file gives one of them.
+ */
+static inline bool lab_plan_is_timed(const struct lab_plan *plan, uint32_t link)
+{
+	return plan->link[link].kind == LAB_LINK_MEMORY || plan->topology->link_at[link].given;
+}
+
 /* The network namespace of the lab's veth pairs: "weft-LAB". */
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
 /* "wl3a", "wl3b": the interfaces of link 3. */

@@ -8,14 +8,15 @@
 
 #include "tx_queue.h"
 
-int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps)
+int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, unsigned frames)
 {
 	struct delay_line *line = __atomic_load_n(&tx->line, __ATOMIC_ACQUIRE);
 
 	if (line == NULL && (rate_bps | delay_ps) != 0) {
-		line = calloc(1, sizeof(*line));
+		line = calloc(1, sizeof(*line) + frames * sizeof(line->frame[0]));
 		if (line == NULL)
 			return -ENOMEM;
+		line->frames = frames;
 		__atomic_store_n(&tx->line, line, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);

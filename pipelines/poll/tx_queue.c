@@ -28,7 +28,7 @@ static struct delay_line *line_of(const struct tx_queue *tx)
 
 static struct rte_mbuf **line_place(struct delay_line *line, unsigned at)
 {
-	return &line->frame[(line->first + at) % DELAY_LINE_FRAMES];
+	return &line->frame[(line->first + at) % line->frames];
 }
 
 /* Frames leave in order: one that is due waits for those before it. */
@@ -44,7 +44,7 @@ static void release_due(struct tx_queue *tx, struct delay_line *line, weft_time 
 				break;
 		}
 		sent = count > 0 ? port_tx(tx->port, due, count, now) : 0;
-		line->first = (line->first + sent) % DELAY_LINE_FRAMES;
+		line->first = (line->first + sent) % line->frames;
 		line->count -= sent;
 	} while (sent == PORT_BURST);
 }
@@ -54,7 +54,7 @@ static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint
 {
 	uint16_t taken = 0;
 
-	for (; taken < count && line->count < DELAY_LINE_FRAMES; taken++)
+	for (; taken < count && line->count < line->frames; taken++)
 		*line_place(line, line->count++) = mbufs[taken];
 	return taken;
 }

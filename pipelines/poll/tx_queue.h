@@ -20,13 +20,23 @@
 #include "pacer.h"
 #include "port.h"
 
-#define DELAY_LINE_FRAMES 256u
+#define DELAY_LINE_FRAMES     256u
+#define DELAY_LINE_FRAMES_MAX 2048u /* PORT_SHARED_SLOTS: no other end grants more */
 
 /* Frames on the way: a ring. The loop's. */
 struct delay_line {
-	unsigned first, count;
-	struct rte_mbuf *frame[DELAY_LINE_FRAMES];
+	unsigned first, count, frames;
+	struct rte_mbuf *frame[];
 };
+
+/* Frames that the line of such a link needs for the shortest ones to fill it. */
+static inline unsigned delay_line_frames(uint64_t rate_bps, weft_time delay_ps)
+{
+	uint64_t frame_ps = (FRAME_BLOCK_BYTES + FRAME_WIRE_OVERHEAD) * ps_per_byte(rate_bps);
+	uint64_t held = DELAY_LINE_FRAMES + (frame_ps > 0 ? delay_ps / frame_ps : 0);
+
+	return held < DELAY_LINE_FRAMES_MAX ? (unsigned)held : DELAY_LINE_FRAMES_MAX;
+}
 
 /* The wire of a timed port. */
 struct tx_timing {
@@ -59,9 +69,10 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timin
 	struct impairment *impairment);
 
 /* Paces a port that is not in-memory: from now on each frame is handed to the port when its
- * transmission at this rate and the delay are over, at most DELAY_LINE_FRAMES of them on the way;
- * rate 0: takes no time. Rate and delay 0: no longer. Any thread. 0 or -ENOMEM. */
-int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps);
+ * transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
+ * longer. 'frames': how many may be on the way, from the first call on. Any thread. 0 or -ENOMEM.
+ */
+int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, unsigned frames);
 
 /* Sends waiting frames; true if none is left but those that are on the way. */
 bool tx_queue_flush(struct tx_queue *tx, weft_time now);

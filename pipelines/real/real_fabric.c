@@ -59,6 +59,18 @@ static unsigned count_external(const struct real_fabric_options *options)
 	return count;
 }
 
+/* Frames that their transmitters hold back. */
+static unsigned count_held(const struct real_fabric_options *options)
+{
+	const struct topology *topology = options->topology;
+	unsigned held = 0;
+
+	for (uint32_t i = 0; options->external != NULL && i < topology->links; i++)
+		if (options->external[i] != NULL)
+			held += real_held_frames(&topology->link_at[i]);
+	return held;
+}
+
 /* All but what the drivers of external ports add to it. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
@@ -66,7 +78,7 @@ static void request_pools(
 	*request = (struct real_pool_request){
 		.ends = count_ends(options),
 		.transit = itbs ? count_transit(options) : 0,
-		.delayed = count_external(options),
+		.held = count_held(options),
 		.mtu_bytes = run_config_frame_payload(options->run),
 		.lcores = options->lcores,
 	};
@@ -191,6 +203,7 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = real_control_create(fabric, fault)) < 0 ||
 		(result = real_switches_create(fabric, fault)) < 0 ||
 		(result = real_hosts_create(fabric, fault)) < 0 ||
+		(result = real_links_pace(fabric, fault)) < 0 ||
 		(result = count_arrivals(fabric, fault)) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_private.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,16 +39,35 @@ weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_
 	return tx != NULL && LOAD(tx->timed) ? LOAD(tx->delay_ps) : 0;
 }
 
-static void set_end(struct tx_queue *tx, struct real_end *end, uint64_t rate_bps,
-	weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
+/* 0 or -ENOMEM. */
+static int pace(struct tx_queue *tx, const struct topology_link *link, uint64_t rate_bps,
+	weft_time delay_ps)
+{
+	STORE(tx->pacer.catch_up_ps, REAL_CATCH_UP_PS);
+	return tx_queue_pace(tx, rate_bps, delay_ps, real_held_frames(link));
+}
+
+int real_links_pace(struct real_fabric *fabric, struct fault *fault)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		const struct topology_link *link = &fabric->options.topology->link_at[i / 2];
+		const struct real_end *end = &fabric->end[i];
+
+		if (end->open && !end->timed && link->given &&
+			pace(tx_of(fabric, end), link, link->rate_bps, link->delay_ps) < 0)
+			return fault_set(fault, ENOMEM, "%s: no memory", end->port.name);
+	}
+	return 0;
+}
+
+static void set_end(struct tx_queue *tx, struct real_end *end, const struct topology_link *link,
+	uint64_t rate_bps, weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
 {
 	if (end->timed) {
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
 		STORE(tx->delay_ps, delay_ps);
-	} else {
-		STORE(tx->pacer.catch_up_ps, REAL_CATCH_UP_PS);
-		if (tx_queue_pace(tx, rate_bps, delay_ps) < 0)
-			return;
+	} else if (pace(tx, link, rate_bps, delay_ps) < 0) {
+		return;
 	}
 	STORE(end->impairment.corrupt_ppm, corrupt_ppm);
 	STORE(end->impairment.credit_loss_ppm, credit_loss_ppm);
@@ -63,15 +83,14 @@ static uint64_t planned(const struct real_end *end)
 	return ps_per_byte(end->timing.rate_bps);
 }
 
-/* No output of the switch is faster than 'input' sends into it. */
+/* No output of the switch is faster than 'input' sends into it; one without a rate is. */
 static bool may_cut_through(
 	const struct real_fabric *fabric, uint32_t device, const struct real_end *input)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
 		const struct real_end *end = &fabric->end[i];
 
-		if (end->open && end->timed && end->at.kind == DEVICE_SWITCH &&
-			end->at.device == device &&
+		if (end->open && end->at.kind == DEVICE_SWITCH && end->at.device == device &&
 			LOAD(tx_of(fabric, end)->pacer.ps_per_byte) < planned(input))
 			return false;
 	}
@@ -110,7 +129,8 @@ void real_links_set(struct real_fabric *fabric, const char *text)
 		topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
 		if (end->open && tx != NULL && strcmp(name, port) == 0) {
 			rates = rates || LOAD(tx->pacer.ps_per_byte) != ps_per_byte(rate_bps);
-			set_end(tx, end, rate_bps, delay_ps, corrupt_ppm, credit_loss_ppm);
+			set_end(tx, end, &fabric->options.topology->link_at[i / 2], rate_bps,
+				delay_ps, corrupt_ppm, credit_loss_ppm);
 		}
 	}
 	if (rates)

@@ -192,13 +192,19 @@ static int open_external(struct real_fabric *fabric, struct real_end *end, struc
 	return open_ethdev(fabric, end, fault);
 }
 
-/* A link to another process is as fast as the machine: a frame that cut through to it would leave
- * before its tail has come. */
+unsigned real_held_frames(const struct topology_link *link)
+{
+	return delay_line_frames(link->given ? link->rate_bps : 0, link->delay_ps);
+}
+
+/* Such a link to another process is as fast as the machine: a frame that cut through to it would
+ * leave before its tail has come. */
 static bool has_untimed_output(const struct real_fabric *fabric, const struct topology_port *at)
 {
 	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
 		if (fabric->end[i].at.kind == at->kind && fabric->end[i].at.device == at->device &&
-			is_external(fabric, &fabric->end[i]))
+			is_external(fabric, &fabric->end[i]) &&
+			!fabric->options.topology->link_at[i / 2].given)
 			return true;
 	return false;
 }

@@ -40,7 +40,7 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
 {
 	/* A link that is slow enough holds nothing but data, or nothing but control frames. */
-	unsigned held = request->delayed * DELAY_LINE_FRAMES;
+	unsigned held = request->held;
 	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit + held;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;

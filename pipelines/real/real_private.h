@@ -291,11 +291,14 @@ int real_host_start_traffic(
 void real_host_stop_traffic(
 	const struct real_fabric *fabric, struct real_host *host, weft_time now);
 
-/* Rate, delay and faults of links, changed while the fabric runs. */
+/* Rate, delay and faults of links, at the start and while the fabric runs. */
+
+/* Gives links to other processes the rate and the delay of the file, if it has any. 0, or -ENOMEM
+ * and fault. */
+int real_links_pace(struct real_fabric *fabric, struct fault *fault);
 
 /* "s0:2 RATE DELAY CORRUPT CREDIT-LOSS" in bps, ps and ppm: for frames that leave at this port, if
- * it is here. A link with its far end in another process keeps rate and delay of its device. Only
- * the leader. */
+ * it is here. Rate and delay 0: as fast as the device. Only the leader. */
 void real_links_set(struct real_fabric *fabric, const char *text);
 
 /* Rate and delay of what leaves here now; 0: those of the device. */
@@ -319,6 +322,8 @@ bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end 
 void real_links_cut(struct real_fabric *fabric, const char *text);
 /* Of its control frames; NULL: a link inside this process, or no key. */
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end);
+/* How many frames its ends may hold back, if it leads to another process. */
+unsigned real_held_frames(const struct topology_link *link);
 /* NULL if none is wanted. */
 struct impairment *real_end_impairment(struct real_end *end);
 

@@ -182,6 +182,59 @@ static void an_explanation_is_a_lab_file_that_says_the_same(void **state)
 	}
 }
 
+/* "gd": rate or delay of the first link is given, of the second one not ('d', a default). */
+static void given_of(const struct lab_config *config, char text[3])
+{
+	struct fault fault;
+	struct topology *topology = run_config_open_topology(&config->run, &fault);
+
+	for (unsigned i = 0; i < 2; i++)
+		text[i] = topology->link_at[i].given ? 'g' : 'd';
+	text[2] = '\0';
+	topology_destroy(topology);
+}
+
+#define IN_PLACE                               \
+	"weft: lab/1\ntopology:\n"             \
+	"  switches: [{name: s0, ports: 4}]\n" \
+	"  hosts: [{name: h0}, {name: h1}]\n"  \
+	"  links: [{a: h0, b: s0:0, rate: 10Gbps}, {a: h1, b: s0:1}]\n"
+
+static void a_rate_of_the_file_is_told_from_a_default_by_an_explanation_too(void **state)
+{
+	static const struct {
+		const char *text, *given;
+	} cases[] = {
+		{"weft: lab/1\ntopology: ring:switches=3\n", "dd"},
+		{"weft: lab/1\ntopology: ring:switches=3\nlink: {}\n", "dd"},
+		{"weft: lab/1\ntopology: \"ring:switches=3,rate=10Gbps\"\n", "gg"},
+		{"weft: lab/1\ntopology: \"ring:switches=3,delay=30ns\"\n", "gg"},
+		{"weft: lab/1\ntopology: ring:switches=3\nlink: {rate: 10Gbps}\n", "gg"},
+		{"weft: lab/1\ntopology: ring:switches=3\nlink: {delay: 5us}\n", "gg"},
+		{IN_PLACE, "gd"},
+		{IN_PLACE "  link: {rate: 10Gbps}\n", "gg"},
+		{IN_PLACE "link: {delay: 1us}\n", "gg"},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lab_config *config = parse(cases[i].text), *again;
+		char *text = NULL, given[3];
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		given_of(config, given);
+		assert_string_equal(given, cases[i].given);
+		assert_int_equal(lab_config_explain(config, out), 0);
+		fclose(out);
+		again = parse(text);
+		given_of(again, given);
+		assert_string_equal(given, cases[i].given);
+		free(text);
+		lab_config_destroy(config);
+		lab_config_destroy(again);
+	}
+}
+
 static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 {
 	static const struct {
@@ -310,6 +363,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(groups_may_be_a_list_of_lists),
 	cmocka_unit_test(a_group_of_unknown_devices_is_refused_with_its_place),
 	cmocka_unit_test(an_explanation_is_a_lab_file_that_says_the_same),
+	cmocka_unit_test(a_rate_of_the_file_is_told_from_a_default_by_an_explanation_too),
 	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
 	cmocka_unit_test(routes_that_may_deadlock_are_refused),
 	cmocka_unit_test(a_route_file_is_verified_in_any_case),

@@ -108,7 +108,7 @@ static void frames_that_are_held_back_take_none_of_the_others_away(void **state)
 		struct real_pool_request quick = {.ends = ends, .mtu_bytes = 4096}, slow = quick;
 		struct real_pool_sizes least, sizes;
 
-		slow.delayed = ends;
+		slow.held = ends * DELAY_LINE_FRAMES;
 		real_pool_sizes(&quick, &least);
 		real_pool_sizes(&slow, &sizes);
 		/* The least of either pool is more than so few ports use. */

@@ -24,7 +24,7 @@ enum knob { KNOB_RATE, KNOB_DELAY, KNOB_CORRUPT, KNOB_CREDIT_LOSS, KNOBS };
 static const struct knob_info {
 	const char *name, *counter;
 	enum quantity_kind kind;
-	bool of_device; /* on links between processes, unless it is set */
+	bool of_device; /* on links without a rate and a delay */
 } knobs[KNOBS] = {
 	[KNOB_RATE] = {"rate", "paced_bps", QUANTITY_RATE, true},
 	[KNOB_DELAY] = {"delay", "delay_ps", QUANTITY_TIME, true},
@@ -36,7 +36,7 @@ struct setting {
 	const struct lab *lab;
 	const struct lab_state *state;
 	const struct topology_link *link;
-	bool in_memory; /* both ends are in one process */
+	bool timed; /* the file has its rate and delay */
 	bool given[KNOBS], reset;
 	uint64_t value[KNOBS];
 	uint64_t now[KNOBS]; /* of the end that was set last */
@@ -52,13 +52,13 @@ static const struct knob_info *find_knob(const char *text, size_t length)
 	return NULL;
 }
 
-/* As the file has them. A link between processes is as fast as its device. */
+/* As the file has them. */
 static void take_file(struct setting *setting)
 {
 	const struct run_config *run = &setting->lab->config->run;
 
-	setting->value[KNOB_RATE] = setting->in_memory ? setting->link->rate_bps : 0;
-	setting->value[KNOB_DELAY] = setting->in_memory ? setting->link->delay_ps : 0;
+	setting->value[KNOB_RATE] = setting->timed ? setting->link->rate_bps : 0;
+	setting->value[KNOB_DELAY] = setting->timed ? setting->link->delay_ps : 0;
 	setting->value[KNOB_CORRUPT] = run->faults.corrupt_ppm;
 	setting->value[KNOB_CREDIT_LOSS] = run->faults.credit_loss_ppm;
 	setting->reset = true;
@@ -111,8 +111,8 @@ static int find_link(struct setting *setting, const char *name, struct fault *fa
 		return fault_set(fault, EINVAL,
 			"%s: no cable is there in %s, expected a port such as s0:1", name,
 			setting->lab->path);
-	setting->in_memory =
-		setting->lab->plan->link[setting->link - topology->link_at].kind == LAB_LINK_MEMORY;
+	setting->timed = lab_plan_is_timed(
+		setting->lab->plan, (uint32_t)(setting->link - topology->link_at));
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static void print_values(
 	printf("%s:", port);
 	for (unsigned i = 0; i < KNOBS; i++) {
 		quantity_format(knobs[i].kind, value[i], text);
-		if (!knobs[i].of_device || setting->in_memory || value[i] != 0)
+		if (!knobs[i].of_device || setting->timed || value[i] != 0)
 			printf(" %s=%s", knobs[i].name, text);
 	}
 	putchar('\n');

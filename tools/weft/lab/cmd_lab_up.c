@@ -16,7 +16,9 @@
 #include "atomic_file.h"
 #include "cmd_lab.h"
 #include "lab_kept.h"
+#include "lab_links.h"
 #include "lab_lock.h"
+#include "lab_query.h"
 #include "lab_state.h"
 
 /* --- what processes need --- */
@@ -97,6 +99,36 @@ static void print_links(const struct lab_up *up)
 			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
 }
 
+/* How fast they are. */
+static void print_rates(const struct lab_up *up)
+{
+	bool *here = calloc(up->lab.topology->links + 1u, sizeof(*here));
+
+	for (uint32_t i = 0; here != NULL && i < up->lab.topology->links; i++) {
+		const struct lab_plan_link *link = &up->lab.plan->link[i];
+
+		here[i] = is_here(up, link->process[0]) || is_here(up, link->process[1]);
+	}
+	lab_links_print(&up->lab, here, stdout);
+	free(here);
+}
+
+static void warn_of_devices(const struct lab_up *up)
+{
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		struct lab_connection connection;
+		struct fault fault;
+		json_t *links;
+
+		if (lab_connect(&connection, &up->state.process[i], &fault) < 0)
+			continue;
+		links = lab_ask_links(&connection, &fault);
+		lab_links_warn(&up->lab, links);
+		json_decref(links);
+		lab_disconnect(&connection);
+	}
+}
+
 static void print_devices(const struct lab_up *up)
 {
 	const struct topology *topology = up->lab.topology;
@@ -133,7 +165,9 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 		       " ms after the links were up",
 			up->mapper.host, up->mapper.elsewhere ? " on another machine" : "",
 			up->mapped_ms);
-	printf("\nlogs and plan: %s\n", plan->run_dir);
+	putchar('\n');
+	print_rates(up);
+	printf("logs and plan: %s\n", plan->run_dir);
 	if (geteuid() != 0)
 		puts("without root: no TAPs of programs, no veth pairs, no NICs");
 	if (plan->veth)
@@ -263,13 +297,14 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 		return;
 	lab_warn_without_key(&up->lab, "weft lab up");
 	lab_cover_tell(&up->lab, credit_cover_warn, (void *)(uintptr_t) "weft lab up");
+	warn_of_devices(up);
 	warn_of_memif(up);
 	warn_of_routes(up);
 	warn_of_miscabling(up);
 }
 
 /* The plan as comments, so that the whole reads back as a lab file. */
-static int print_plan(const struct lab_plan *plan)
+static int print_plan(const struct lab *lab)
 {
 	char *text = NULL, *rest, *line;
 	size_t length;
@@ -277,7 +312,8 @@ static int print_plan(const struct lab_plan *plan)
 
 	if (memory == NULL)
 		return -ENOMEM;
-	lab_plan_write(plan, memory);
+	lab_plan_write(lab->plan, memory);
+	lab_links_print(lab, NULL, memory);
 	if (fclose(memory) != 0) {
 		free(text);
 		return -ENOMEM;
@@ -312,7 +348,7 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	result = lab_config_explain(lab.config, stdout);
 	if (result == 0)
-		result = print_plan(lab.plan);
+		result = print_plan(&lab);
 	lab_close(&lab);
 	if (result == 0)
 		return EXIT_DONE;

@@ -13,7 +13,7 @@ void lab_cover_tell(const struct lab *lab, credit_cover_fn *tell, void *ctx)
 		return;
 	for (uint32_t i = 0; i < timed.links; i++) {
 		timed.link_at[i] = lab->topology->link_at[i];
-		if (lab->plan->link[i].kind != LAB_LINK_MEMORY)
+		if (!lab_plan_is_timed(lab->plan, i))
 			timed.link_at[i].rate_bps = 0;
 	}
 	credit_cover_tell(&lab->config->run, &timed, tell, ctx);

@@ -15,6 +15,7 @@
 #include "lab_bundle.h"
 #include "lab_collect.h"
 #include "lab_kept.h"
+#include "lab_links.h"
 #include "lab_lock.h"
 #include "lab_machines.h"
 #include "lab_mapping.h"
@@ -213,6 +214,8 @@ static void print_summary(const struct console *console)
 			console->lab->config->machines
 				.at[lab_machine_of(console->lab->config, mapper)]
 				.name);
+	lab_links_print(console->lab, NULL, stdout);
+	lab_links_warn(console->lab, json_object_get(console->all, "links"));
 	lab_warn_without_key(console->lab, "weft lab up");
 }
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Links of every kind with a rate and a delay, on an invented clock: memory, shared memory, an
+ * ethdev (net_ring, as for a NIC) and net_af_packet on a veth pair. Rates, delays, frames and the
+ * times at which the loop looks are drawn. A transmitter always has a frame.
+ */
+
+#include "needs.h"
+#include "open_port.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "eal.h"
+#include "frame.h"
+#include "port_shared.h"
+#include "real_private.h"
+#include "rng.h"
+#include "tsc_clock.h"
+#include "tx_queue.h"
+
+#define POOL_MBUFS 16383u
+#define CASES      25u
+#define LONGEST    1500u
+#define IN_FLIGHT  1500u /* frames of the shortest kind that a drawn delay holds */
+
+static struct rte_mempool *pool;
+static struct clock real; /* bounds waits for the kernel; nothing depends on how long they take */
+static char dir[] = "/tmp/weft-rate-XXXXXX";
+
+struct way {
+	struct port *out, *in;
+	bool timed; /* the port itself holds frames until they are due */
+};
+
+struct drawn {
+	uint64_t rate_bps;
+	weft_time delay_ps, step_ps, stall_ps;
+	uint32_t bytes; /* of frames, at most */
+};
+
+static struct drawn draw(struct rng *rng)
+{
+	struct drawn drawn = {.rate_bps = UINT64_C(100000) << rng_below(rng, 14),
+		.bytes = 64 + (uint32_t)rng_below(rng, LONGEST - 64),
+		.step_ps = 4 * PS_PER_US << rng_below(rng, 8),
+		.stall_ps = rng_below(rng, 19 * PS_PER_MS)};
+	weft_time most = IN_FLIGHT * 64 * ps_per_byte(drawn.rate_bps);
+
+	drawn.delay_ps = rng_below(rng, RTE_MIN(most, 100 * PS_PER_MS));
+	return drawn;
+}
+
+struct flow {
+	struct way way;
+	struct tx_queue tx;
+	struct drawn drawn;
+	struct rng *rng;
+	weft_time now;
+	weft_time *end; /* of the transmission of each frame, if the wire had never been idle */
+	uint64_t sent, received, wire_bytes;
+};
+
+#define FRAMES_MOST 3000000u
+
+static struct rte_mbuf *make_frame(struct flow *flow)
+{
+	uint32_t bytes = 64 + (uint32_t)rng_below(flow->rng, flow->drawn.bytes - 63);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	const struct frame_fields fields = {.kind = FRAME_DATA,
+		.source = 1,
+		.destination = 2,
+		.sequence = (uint32_t)flow->sent,
+		.payload_bytes = (uint16_t)(bytes - FRAME_HEADER_BYTES)};
+	weft_time takes = (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(flow->drawn.rate_bps);
+
+	assert_non_null(mbuf);
+	frame_build((uint8_t *)rte_pktmbuf_append(mbuf, (uint16_t)bytes), &fields);
+	assert_true(flow->sent < FRAMES_MOST);
+	flow->end[flow->sent] = (flow->sent > 0 ? flow->end[flow->sent - 1] : 0) + takes;
+	flow->sent++;
+	return mbuf;
+}
+
+static bool send_one(struct flow *flow)
+{
+	struct rte_mbuf *mbuf;
+
+	tx_queue_flush(&flow->tx, flow->now);
+	if (!tx_queue_ready(&flow->tx, flow->now))
+		return false;
+	mbuf = make_frame(flow);
+	tx_queue_stamp(&flow->tx, mbuf, tx_queue_begin(&flow->tx, 0, flow->now));
+	tx_queue_send(&flow->tx, &mbuf, 1, flow->now);
+	tx_queue_flush(&flow->tx, flow->now);
+	return true;
+}
+
+static uint64_t handed_over(const struct flow *flow)
+{
+	return flow->sent - flow->tx.waiting - (flow->tx.line != NULL ? flow->tx.line->count : 0);
+}
+
+static void receive(struct flow *flow)
+{
+	struct rte_mbuf *mbufs[PORT_BURST];
+	uint16_t count = port_rx(flow->way.in, mbufs, PORT_BURST, flow->now);
+
+	for (unsigned i = 0; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+		uint32_t number = ntohl(frame_header_const(frame)->sequence_be);
+
+		assert_int_equal(number, flow->received);
+		/* Never early. */
+		assert_true(flow->now >= flow->end[number] + flow->drawn.delay_ps);
+		flow->wire_bytes += rte_pktmbuf_data_len(mbufs[i]) + FRAME_WIRE_OVERHEAD;
+		flow->received++;
+		rte_pktmbuf_free(mbufs[i]);
+	}
+}
+
+/* Devices deliver all that they took. The kernel may take its time, which the clock does not count.
+ */
+static void receive_all(struct flow *flow)
+{
+	weft_time until;
+
+	receive(flow);
+	if (flow->way.timed)
+		return;
+	until = clock_now(&real) + 60 * PS_PER_S;
+	while (flow->received < handed_over(flow)) {
+		receive(flow);
+		assert_true(clock_now(&real) < until);
+	}
+}
+
+static void turn(struct flow *flow)
+{
+	do
+		receive_all(flow);
+	while (send_one(flow));
+	receive_all(flow);
+	flow->now += 1 + rng_below(flow->rng, 2 * flow->drawn.step_ps);
+	if (rng_below(flow->rng, 1000) == 0)
+		flow->now += rng_below(flow->rng, flow->drawn.stall_ps + 1);
+}
+
+static void start_pacing(struct flow *flow)
+{
+	const struct drawn *drawn = &flow->drawn;
+	const struct tx_timing timing = {.rate_bps = drawn->rate_bps,
+		.delay_ps = drawn->delay_ps,
+		.catch_up_ps = REAL_CATCH_UP_PS};
+
+	tx_queue_init(&flow->tx, flow->way.out, flow->way.timed ? &timing : NULL, NULL);
+	if (flow->way.timed)
+		return;
+	flow->tx.pacer.catch_up_ps = timing.catch_up_ps;
+	assert_int_equal(tx_queue_pace(&flow->tx, drawn->rate_bps, drawn->delay_ps,
+				 delay_line_frames(drawn->rate_bps, drawn->delay_ps)),
+		0);
+}
+
+/* A second of the link's time. */
+static void send_for_a_second(struct way way, struct rng *rng)
+{
+	struct flow flow = {.way = way, .drawn = draw(rng), .rng = rng};
+	const weft_time from = 0, until = flow.drawn.delay_ps + PS_PER_S;
+	double share;
+
+	flow.end = malloc(FRAMES_MOST * sizeof(*flow.end));
+	assert_non_null(flow.end);
+	start_pacing(&flow);
+	flow.now = from;
+	while (flow.now < until)
+		turn(&flow);
+	share = (double)flow.wire_bytes * 8 * 1e12 /
+		((double)flow.drawn.rate_bps * (double)(flow.now - flow.drawn.delay_ps));
+	/* A frame of the slowest link is more than two hundredths of a second. */
+	share += (double)(LONGEST + FRAME_WIRE_OVERHEAD) * 8 / (double)flow.drawn.rate_bps;
+	if (share < 0.98)
+		fail_msg("%" PRIu64 " bps, delay %" PRIu64 " ps, step %" PRIu64 " ps: %.3f",
+			flow.drawn.rate_bps, flow.drawn.delay_ps, flow.drawn.step_ps, share);
+	tx_queue_fini(&flow.tx);
+	for (flow.now += PS_PER_S; flow.received < flow.sent;) {
+		struct rte_mbuf *mbuf;
+
+		if (port_rx(way.in, &mbuf, 1, flow.now) == 0)
+			break;
+		rte_pktmbuf_free(mbuf);
+	}
+	free(flow.end);
+}
+
+static void every_drawn_link_keeps_its_rate(struct way way, uint64_t seed)
+{
+	struct rng rng;
+
+	for (unsigned i = 0; i < CASES; i++) {
+		rng_init(&rng, seed, i, 0);
+		send_for_a_second(way, &rng);
+		assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS);
+	}
+}
+
+/* --- claims --- */
+
+static void memory_is_as_fast_as_the_file_says_and_never_early(void **state)
+{
+	struct port a, b;
+
+	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 4096, NULL), 0);
+	every_drawn_link_keeps_its_rate((struct way){&a, &b, true}, 1);
+	port_close(&a);
+	port_close(&b);
+}
+
+static void shared_memory_is_as_fast_as_the_file_says_and_never_early(void **state)
+{
+	struct port port[2];
+	char device[64];
+	struct fault fault;
+
+	for (unsigned end = 0; end < 2; end++) {
+		snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, end);
+		assert_int_equal(port_open_shared(&port[end], end == 0 ? "s0:0" : "s1:0", device,
+					 2048, pool, &fault),
+			0);
+	}
+	every_drawn_link_keeps_its_rate((struct way){&port[0], &port[1], false}, 2);
+	port_close(&port[0]);
+	port_close(&port[1]);
+	snprintf(device, sizeof(device), "%s/l0.ring", dir);
+	assert_int_equal(unlink(device), 0);
+}
+
+static void open_device(struct port *port, const char *name, const char *dpdk)
+{
+	struct fault fault;
+
+	if (open_port_ethdev(port, name, dpdk, 512, pool, &fault) < 0)
+		fail_msg("%s", fault.text);
+}
+
+static void device_is_as_fast_as_the_file_says_and_never_early(void **state)
+{
+	struct port port;
+
+	open_device(&port, "s0:0", "net_ring0");
+	every_drawn_link_keeps_its_rate((struct way){&port, &port, false}, 3);
+	port_close(&port);
+}
+
+static void veth_is_as_fast_as_the_file_says_and_never_early(void **state)
+{
+	struct port a, b;
+
+	need_root();
+	/* One that was killed has left its pair behind. */
+	if (system("ip link del weftra 2>/dev/null; "
+		   "ip link add weftra mtu 2048 type veth peer name weftrb mtu 2048 2>/dev/null && "
+		   "sysctl -qw net.ipv6.conf.weftra.disable_ipv6=1 "
+		   "net.ipv6.conf.weftrb.disable_ipv6=1 && "
+		   "ip link set weftra up && ip link set weftrb up") != 0)
+		skip_because("no veth pair can be made here");
+	open_device(
+		&a, "s0:0", "net_af_packet0,iface=weftra,blocksz=4096,framesz=2048,framecnt=512");
+	open_device(
+		&b, "s1:0", "net_af_packet1,iface=weftrb,blocksz=4096,framesz=2048,framecnt=512");
+	every_drawn_link_keeps_its_rate((struct way){&a, &b, false}, 4);
+	port_close(&a);
+	port_close(&b);
+	assert_int_equal(system("ip link del weftra"), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(memory_is_as_fast_as_the_file_says_and_never_early),
+	cmocka_unit_test(shared_memory_is_as_fast_as_the_file_says_and_never_early),
+	cmocka_unit_test(device_is_as_fast_as_the_file_says_and_never_early),
+	cmocka_unit_test(veth_is_as_fast_as_the_file_says_and_never_early),
+};
+
+int main(void)
+{
+	char *argv[] = {(char *)"link_rate_test", NULL};
+	char prefix[64];
+	const struct eal_options options = {.prefix = prefix, .memory_mib = 96};
+	struct fault fault;
+	int failed;
+
+	snprintf(prefix, sizeof(prefix), "weft-rate-test-%d", (int)getpid());
+	if (mkdtemp(dir) == NULL || eal_start(1, argv, &options, &fault) < 0)
+		return 1;
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &fault);
+	if (pool == NULL)
+		return 1;
+	clock_start(&real, 1);
+	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	rte_mempool_free(pool);
+	eal_stop();
+	rmdir(dir);
+	return failed;
+}
