@@ -52,9 +52,10 @@ struct poll_nic_config {
 struct poll_nic_tap {
 	int fd; /* -1: none */
 	struct edge *edge;
-	weft_time due;  /* next read; an empty one costs as much as some frames */
-	uint32_t held;  /* bytes in 'frame' that the interface has not taken yet */
-	uint8_t *frame; /* POLL_NIC_TAP_BYTES */
+	weft_time due;   /* next read; an empty one costs as much as some frames */
+	weft_time pause; /* after an empty one */
+	uint32_t held;   /* bytes in 'frame' that the interface has not taken yet */
+	uint8_t *frame;  /* POLL_NIC_TAP_BYTES */
 	uint64_t read_errors;
 	uint64_t frames; /* fabric frames for messages from the TAP */
 };

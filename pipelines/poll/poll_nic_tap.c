@@ -11,8 +11,8 @@
 #include "poll_nic_private.h"
 
 #define FRAMES_A_TURN 32
-/* Pause after an empty read: a system call takes some hundred nanoseconds, more than an iteration
- * of the loop. */
+/* Pause after an empty read, in real time: a system call takes some hundred nanoseconds, more than
+ * an iteration of the loop. */
 #define PAUSE_PS (20 * PS_PER_US)
 /* IP packets in reassembly at a time. */
 #define REASSEMBLIES 32
@@ -88,7 +88,7 @@ static bool read_frame(struct poll_nic_tap *tap, weft_time now)
 	got = read(tap->fd, tap->frame, POLL_NIC_TAP_BYTES);
 	if (got <= 0) {
 		tap->read_errors += got < 0 && errno != EAGAIN && errno != EINTR;
-		tap->due = now + PAUSE_PS;
+		tap->due = now + tap->pause;
 		return false;
 	}
 	tap->held = (uint32_t)got;
@@ -142,6 +142,7 @@ int poll_nic_attach_tap(
 		poll_nic_tap_fini(&pn->tap);
 		return fault_set(fault, ENOMEM, "%s: no memory for a TAP", pn->port->name);
 	}
+	pn->tap.pause = pn->clock != NULL ? clock_share(pn->clock, PAUSE_PS) : PAUSE_PS;
 	pn->tap.fd = fd;
 	pn->demux.edge = pn->tap.edge;
 	pn->demux.ctx = &pn->tap;

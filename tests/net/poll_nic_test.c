@@ -273,6 +273,34 @@ static void arp_is_answered_without_crossing_the_fabric(void **state)
 	stop(&bench);
 }
 
+/* An empty read costs real time, so the pause after it is real: else programs on a slow clock would
+ * find long round trips. */
+static void the_pause_after_an_empty_read_of_a_tap_is_real_time(void **state)
+{
+	static const uint32_t dilations[] = {1, 10, 1000, 100000};
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct clock clock = {.dilation = dilations[i]};
+		const weft_time pause = 20 * PS_PER_US / dilations[i];
+		uint8_t frame[200];
+		size_t bytes = make_packet(frame, 1, 100, 1);
+		struct bench bench;
+
+		start(&bench);
+		run_for(&bench, 10 * PS_PER_MS);
+		bench.side[0].pn->clock = &clock;
+		open_tap(&bench.side[0]);
+		poll_nic_run(bench.side[0].pn, bench.now);
+		assert_int_equal(write(bench.side[0].tap[0], frame, bytes), bytes);
+		poll_nic_run(bench.side[0].pn, bench.now + pause - 1);
+		assert_int_equal(edge_counters(bench.side[0].pn->tap.edge)[EDGE_FROM_TAP], 0);
+		poll_nic_run(bench.side[0].pn, bench.now + pause);
+		assert_int_equal(edge_counters(bench.side[0].pn->tap.edge)[EDGE_FROM_TAP], 1);
+		close_tap(&bench.side[0]);
+		stop(&bench);
+	}
+}
+
 static void a_tap_waits_while_the_interface_is_full(void **state)
 {
 	uint8_t frame[2000];
@@ -466,6 +494,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_are_carried_by_their_sender_and_their_receiver),
 	cmocka_unit_test(packets_cross_from_tap_to_tap),
 	cmocka_unit_test(arp_is_answered_without_crossing_the_fabric),
+	cmocka_unit_test(the_pause_after_an_empty_read_of_a_tap_is_real_time),
 	cmocka_unit_test(a_tap_waits_while_the_interface_is_full),
 	cmocka_unit_test(a_source_passes_over_a_host_that_is_silent),
 	cmocka_unit_test(a_tap_drops_what_is_for_a_host_that_is_silent),
