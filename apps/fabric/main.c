@@ -15,6 +15,7 @@
 #include "fabric_routes.h"
 #include "lab_process.h"
 #include "options.h"
+#include "poll_yield.h"
 #include "program.h"
 #include "rank.h"
 #include "real_calibrate.h"
@@ -200,6 +201,8 @@ static int run_real(const struct options *options, struct run_config *config,
 	if (config->mapper.routes != RUN_ROUTES_MAPPER)
 		result = fabric_routes_compute(&routes, topology, config, fault);
 	stop = program_catch_signals();
+	if (config->dilation != 1)
+		poll_yield_precede(options->lcores);
 	if (result == 0)
 		result = eal_start(argc, argv, &eal, fault);
 	if (result >= 0) {

@@ -27,7 +27,7 @@
 #define CLOCK_SHIFT     32
 #define CLOCK_TEXT_SIZE 56
 
-#define CLOCK_DILATION_MAX 10000u
+#define CLOCK_DILATION_MAX 100000u
 
 struct clock {
 	uint64_t hz;

@@ -20,7 +20,7 @@
 #include "topology_file.h"
 
 #define FORMAT            "run/1"
-#define DILATION_EXPECTED "expected auto, or a whole number from 1 to 10000"
+#define DILATION_EXPECTED "expected auto, or a whole number from 1 to 100000"
 
 int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {

@@ -31,7 +31,7 @@ struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
 struct word_list;        /* lib/base/word_list.h */
 
 #define RUN_DILATION_AUTO   0 /* the calibration chooses (real_calibrate.h) */
-#define RUN_DILATION_MAX    10000
+#define RUN_DILATION_MAX    100000
 #define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
 #define RUN_NETNS_MAX       64
 #define RUN_ADDRESS_MAX     20 /* 255.255.255.255/32 */

@@ -15,6 +15,7 @@
 #include "lab.h"
 #include "lab_security.h"
 #include "memory_dir.h"
+#include "poll_yield.h"
 #include "private_dir.h"
 #include "privileges.h"
 #include "program.h"
@@ -230,6 +231,13 @@ static unsigned count_lcores(const struct lab_process *process)
 	return process->options->role == LAB_ROLE_HOSTS && lcores > hosts ? hosts : lcores;
 }
 
+/* The machine is slow: programs in the hosts need less CPU than the loops, and wait for these. */
+static bool precedes(const struct lab_process *process)
+{
+	return process->options->role == LAB_ROLE_WHOLE &&
+	       (process->lab.dilated || process->lab.config->run.dilation != 1);
+}
+
 static unsigned count_loops(const struct lab_process *process)
 {
 	unsigned loops = process->options->lcores;
@@ -239,6 +247,9 @@ static unsigned count_loops(const struct lab_process *process)
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);
+	/* Loops that precede programs leave them a CPU. */
+	if (precedes(process) && loops > 1)
+		loops--;
 	return loops < LOOPS_MAX ? loops : LOOPS_MAX;
 }
 
@@ -471,6 +482,8 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 
 	lab_warn_without_key(&process->lab, process->options->program);
 	limit_cores(process->lab.config->cores);
+	if (precedes(process))
+		poll_yield_precede(loops);
 	result = start_eal(process, &eal, fault);
 	if (result < 0)
 		return result;

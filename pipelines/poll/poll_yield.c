@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us: longer
@@ -21,6 +22,7 @@
 #define SLEEP_LONG_NS    50000
 #define SLEEP_LONGEST_NS 200000
 #define TIMER_SLACK_NS   1000
+#define PRECEDING        (-10) /* ten times the weight of other programs */
 
 bool poll_yield_parse(const char *text, enum poll_yield_mode *mode)
 {
@@ -46,6 +48,12 @@ unsigned poll_yield_cpus(void)
 	if (sched_getaffinity(0, sizeof(set), &set) != 0)
 		return 1;
 	return (unsigned)CPU_COUNT(&set);
+}
+
+void poll_yield_precede(unsigned loops)
+{
+	if (loops < poll_yield_cpus() && getpriority(PRIO_PROCESS, 0) > PRECEDING)
+		setpriority(PRIO_PROCESS, 0, PRECEDING);
 }
 
 void poll_yield_init(

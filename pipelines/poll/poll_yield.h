@@ -29,6 +29,10 @@ bool poll_yield_parse(const char *text, enum poll_yield_mode *mode);
 /* Number of CPUs that the calling thread may run on. */
 unsigned poll_yield_cpus(void);
 
+/* For loops on a dilated clock, before their threads start: they precede other programs (nice -10),
+ * if these keep a CPU. Without root, nothing changes. */
+void poll_yield_precede(unsigned loops);
+
 /* In the loop's own thread, before its first iteration. AUTO: the core is shared if there are more
  * poll loops than CPUs. Reduces the thread's timer slack, so that short sleeps stay short. */
 void poll_yield_init(

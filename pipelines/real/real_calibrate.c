@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
-#include "lateness.h"
 #include "quantity.h"
 #include "run_fidelity.h"
 
@@ -35,8 +35,6 @@ static void prepare(struct calibration *calibration, const struct real_fabric_op
 	run->edges = (struct run_config_edge_list){.count = 0};
 	run->mapper.routes = RUN_ROUTES_STATIC;
 	run->measure = (struct run_config_measure){.duration_ps = 0};
-	if (run->fidelity.late_ps == WEFT_TIME_NEVER)
-		run->fidelity.late_ps = REAL_CALIBRATE_LATE_PS;
 }
 
 /* Runs the fabric with this dilation for 'real' time. */
@@ -61,20 +59,27 @@ static int try_once(struct calibration *calibration, uint32_t dilation, weft_tim
 	return code;
 }
 
-static void tell(const struct calibration *calibration, uint32_t dilation,
-	const struct histogram *late_ns, FILE *out)
+static void tell(const struct run_config_fidelity *demand, uint32_t dilation,
+	const struct run_result *result, FILE *out)
 {
-	const struct run_config_fidelity *demand = &calibration->run.fidelity;
+	const struct histogram *late_ns = &result->fidelity.late_ns;
+	uint64_t late_ppm = run_fidelity_late_ppm(result);
 	char late[QUANTITY_TEXT];
 
+	fprintf(out, "dilation %" PRIu32 ": ", dilation);
 	quantity_format(QUANTITY_TIME, demand->late_ps, late);
-	fprintf(out,
-		"dilation %" PRIu32 ": %.2f %% of %" PRIu64
-		" arrivals late by at most %s, p99 %.1f us, "
-		"max %.1f us\n",
-		dilation, lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e4,
-		late_ns->count, late, (double)histogram_quantile(late_ns, 0.99) / 1e3,
-		(double)late_ns->max / 1e3);
+	if (demand->late_ps != WEFT_TIME_NEVER)
+		fprintf(out, "%.2f %% of %" PRIu64 " arrivals late by at most %s",
+			lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e4,
+			late_ns->count, late);
+	else if (late_ppm == UINT64_MAX)
+		fprintf(out, "%" PRIu64 " arrivals, too late or too few to compare",
+			late_ns->count);
+	else
+		fprintf(out, "%" PRIu64 " arrivals, late by %.1f %% of the latency in all",
+			late_ns->count, ceil((double)late_ppm / 1e3) / 10);
+	fprintf(out, ", p99 %.2f us, max %.1f us\n",
+		(double)histogram_quantile(late_ns, 0.99) / 1e3, (double)late_ns->max / 1e3);
 	fflush(out);
 }
 
@@ -95,12 +100,8 @@ static int does_meet(
 			break;
 	}
 	if (code == 0) {
-		const struct histogram *late_ns = &result.fidelity.late_ns;
-
-		tell(calibration, dilation, late_ns, out);
-		code = late_ns->count > 0 &&
-		       lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) >=
-			       demand->share_ppm;
+		tell(demand, dilation, &result, out);
+		code = run_fidelity_meets(&result, demand);
 	}
 	run_result_free(&result);
 	return code;
@@ -129,8 +130,9 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 	if (met < 0)
 		return met;
 	if (met == 0)
-		return fault_set(fault, EINVAL,
-			"%s: dilation: auto: no dilation up to %u meets 'fidelity'",
+		return fault_set(fault, EBUSY,
+			"%s: dilation: auto: this machine is too busy for each dilation up to %u; "
+			"expected a number, or 'fidelity' with a demand that it can meet",
 			options->run->origin, RUN_DILATION_MAX);
 	*dilation = (uint32_t)factor;
 	return 0;

@@ -6,19 +6,15 @@
  * 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine meets the file's demand
  * for the traffic of a fabric. Each factor is tried with a short run of the fabric itself, without
  * programs and mapper. A factor that meets the demand is tried twice, because a busy machine may be
- * idle for a moment.
- *
- * Weft's default: without a demand in the file, 99 % of arrivals are late by at most 100 us.
+ * idle for a moment. Without a demand in the file, run_fidelity_meets() has Weft's.
  */
 
 #include <stdio.h>
 
 #include "real_fabric.h"
 
-#define REAL_CALIBRATE_LATE_PS (100 * PS_PER_US)
-
 /* EAL is running. 'options' belong to the fabric that will be started; 'run' has RUN_DILATION_AUTO.
- * Fills 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic, or no factor
- * is enough; -EINTR: '*stop'; or another -errno. All with fault. */
+ * Fills 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic; -EBUSY: no
+ * factor is enough; -EINTR: '*stop'; or another -errno. All with fault. */
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
 	uint32_t *dilation, struct fault *fault);

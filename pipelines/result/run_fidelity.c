@@ -42,7 +42,8 @@ static const char *time_text(uint64_t ns, char text[32])
 
 /* --- lateness --- */
 
-#define DILATION_MAX 10000
+/* Of the latency, without a demand. */
+#define LATE_PPM 200000
 
 static bool is_met(
 	const struct histogram *late_ns, const struct run_config_fidelity *demand, uint64_t times)
@@ -58,21 +59,39 @@ uint64_t run_fidelity_dilation(const struct histogram *late_ns,
 
 	if (late_ns->count == 0)
 		return 0;
-	while (factor <= DILATION_MAX && !is_met(late_ns, demand, factor))
+	while (factor <= RUN_DILATION_MAX && !is_met(late_ns, demand, factor))
 		factor = run_fidelity_step(factor + 1);
 	factor = run_fidelity_step(factor * dilation);
-	return factor <= DILATION_MAX ? factor : 0;
+	return factor <= RUN_DILATION_MAX ? factor : 0;
+}
+
+uint64_t run_fidelity_late_ppm(const struct run_result *result)
+{
+	uint64_t late_ns = result->fidelity.late_ns.sum, due_ns = result->network_due_ns.sum;
+
+	return late_ns < due_ns * 1000
+		       ? (uint64_t)((unsigned __int128)late_ns * QUANTITY_WHOLE_PPM / due_ns)
+		       : UINT64_MAX;
+}
+
+bool run_fidelity_meets(const struct run_result *result, const struct run_config_fidelity *demand)
+{
+	if (demand->late_ps == WEFT_TIME_NEVER)
+		return run_fidelity_late_ppm(result) <= LATE_PPM;
+	return result->fidelity.late_ns.count > 0 && is_met(&result->fidelity.late_ns, demand, 1);
 }
 
 static void add_reason(struct run_result *result, uint64_t dilation)
 {
 	const struct run_config_fidelity *demand = &result->fidelity.demand;
 	const struct histogram *late_ns = &result->fidelity.late_ns;
-	char late[QUANTITY_TEXT], most[32], cure[64] = "no dilation would do";
+	char late[QUANTITY_TEXT], most[32],
+		cure[64] = "'dilation: auto' measures which dilation would do";
 
 	quantity_format(QUANTITY_TIME, demand->late_ps, late);
 	if (dilation > 0)
-		snprintf(cure, sizeof(cure), "a dilation of %" PRIu64 " would do", dilation);
+		snprintf(
+			cure, sizeof(cure), "a dilation of at most %" PRIu64 " would do", dilation);
 	run_result_add_reason(result, false,
 		"fidelity: %.2f %% of arrivals were late by at most %s, expected %.4g %%; at %.4g "
 		"%% they were late by %s: %s",
@@ -115,17 +134,23 @@ json_t *run_fidelity_late_json(const struct lateness_summary *late)
 				  : json_null();
 }
 
-/* null: no demand. */
-static json_t *demand_json(const struct run_fidelity *fidelity)
+static bool has_demand(const struct run_fidelity *fidelity)
 {
+	return fidelity->demand.late_ps != 0 && fidelity->demand.late_ps != WEFT_TIME_NEVER;
+}
+
+/* null: no demand. */
+static json_t *demand_json(const struct run_result *result)
+{
+	const struct run_fidelity *fidelity = &result->fidelity;
 	const struct run_config_fidelity *demand = &fidelity->demand;
 	json_t *json;
 
-	if (demand->late_ps == 0 || demand->late_ps == WEFT_TIME_NEVER)
+	if (!has_demand(fidelity))
 		return json_null();
 	json = json_pack("{s:I,s:f,s:n,s:b}", "late_ns", (json_int_t)(demand->late_ps / PS_PER_NS),
 		"share", demand->share_ppm / 1e6, "reached", "met",
-		fidelity->late_ns.count > 0 && is_met(&fidelity->late_ns, demand, 1));
+		run_fidelity_meets(result, demand));
 	if (json != NULL && fidelity->late_ns.count > 0)
 		json_object_set_new(json, "reached",
 			json_real(lateness_within_ppm(
@@ -152,7 +177,7 @@ json_t *run_fidelity_json(const struct run_result *result)
 		json_pack("{s:I,s:I}", "transmissions",
 			(json_int_t)count_both(result, "host_transmissions_moved"), "ns",
 			(json_int_t)count_both(result, "host_transmissions_moved_ns")),
-		"demand", demand_json(fidelity));
+		"demand", demand_json(result));
 }
 
 static void print_moved(const struct run_result *result, FILE *out)
@@ -168,8 +193,9 @@ static void print_moved(const struct run_result *result, FILE *out)
 		"transmissions moved", moved, mean);
 }
 
-static void print_late(const struct run_fidelity *fidelity, FILE *out)
+static void print_late(const struct run_result *result, FILE *out)
 {
+	const struct run_fidelity *fidelity = &result->fidelity;
 	const struct histogram *late_ns = &fidelity->late_ns;
 	char p50[32], p99[32], max[32];
 
@@ -183,6 +209,12 @@ static void print_late(const struct run_fidelity *fidelity, FILE *out)
 			floor(1000.0 * (double)fidelity->within_tenth / (double)fidelity->frames) /
 				10);
 	putc('\n', out);
+	if (fidelity->frames > 0 && !has_demand(fidelity) &&
+		run_fidelity_late_ppm(result) > LATE_PPM)
+		fprintf(out,
+			"  %-22s above %u %% of the latency in all: 'dilation: auto' measures how slow "
+			"the clock has to be\n",
+			"", LATE_PPM / 10000);
 }
 
 /* --- loops --- */
@@ -237,7 +269,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 {
 	char usual[32], longest[32], above[32], why[160];
 
-	print_late(&result->fidelity, out);
+	print_late(result, out);
 	print_moved(result, out);
 	if (result->wall.spent_ns.count == 0)
 		return;

@@ -24,9 +24,21 @@ uint64_t run_fidelity_step(uint64_t ns);
 void run_fidelity_judge(
 	struct run_result *result, const struct run_config_fidelity *demand, uint32_t dilation);
 /* The smallest of 1, 2, 5, 10, … times the present dilation with which the same lateness, in the
- * machine's time, would meet the demand; 0: none up to 10,000, or nothing was measured. */
+ * machine's time, would meet the demand; 0: none up to RUN_DILATION_MAX, or nothing was measured.
+ */
 uint64_t run_fidelity_dilation(const struct histogram *late_ns,
 	const struct run_config_fidelity *demand, uint32_t dilation);
+
+/* The lateness of all arrivals together, as a share of the network latencies of all data frames in
+ * the fabric alone: how much later than there frames and their acknowledgements come, if no device
+ * makes up for it. UINT64_MAX: above 1000, or no frame arrived. */
+uint64_t run_fidelity_late_ppm(const struct run_result *result);
+
+/* Whether the lateness meets the demand. Weft's default, if 'demand' has none: the lateness is at
+ * most 20 % of the latency, 10 % for frames and 10 % for their acknowledgements. A share of
+ * arrivals that are in time would be no measure: a busy machine takes loops their CPU for the same
+ * share of the time at each dilation, and the dilation changes by how much frames are then late. */
+bool run_fidelity_meets(const struct run_result *result, const struct run_config_fidelity *demand);
 
 /* The object "fidelity" of a result. */
 json_t *run_fidelity_json(const struct run_result *result);

@@ -1008,9 +1008,9 @@ static void a_credit_frame_for_each_packet_is_supported_on_both_clocks(void **st
 static void a_dilation_is_auto_or_a_number_of_the_real_clock(void **state)
 {
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
-	static const char *const wrong[] = {"dilation=0", "dilation=10001", "dilation=1.5",
+	static const char *const wrong[] = {"dilation=0", "dilation=100001", "dilation=1.5",
 		"dilation=-1", "dilation=10x", "dilation=fast"};
-	struct run_config *config = parse_set(text, "dilation=10000", NULL);
+	struct run_config *config = parse_set(text, "dilation=100000", NULL);
 	struct fault fault = {""};
 
 	assert_non_null(config);
@@ -1021,7 +1021,7 @@ static void a_dilation_is_auto_or_a_number_of_the_real_clock(void **state)
 	assert_int_equal(config->dilation, RUN_DILATION_AUTO);
 	assert_int_equal(run_config_set_dilation(config, "0", &fault), -EINVAL);
 	assert_string_equal(
-		fault.text, "--dilation 0: expected auto, or a whole number from 1 to 10000");
+		fault.text, "--dilation 0: expected auto, or a whole number from 1 to 100000");
 	assert_int_equal(run_config_set_dilation(config, "2", &fault), 0);
 	assert_int_equal(run_config_set_clock(config, "virtual", &fault), 0);
 	assert_int_equal(run_config_supported(config, &fault), -EINVAL);

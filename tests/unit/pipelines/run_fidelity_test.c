@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rng.h"
 #include "run_fidelity.h"
 
 #define US       1000u
@@ -218,6 +219,7 @@ static void lateness_is_one_line(void **state)
 	assert_table(result, "  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms\n");
 	result->fidelity.frames = 3000;
 	result->fidelity.within_tenth = 2999;
+	histogram_record_times(&result->network_due_ns, 40 * US, 3000);
 	assert_table(result,
 		"  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms; 99.9 % "
 		"within 10 % of the path's latency\n");
@@ -261,7 +263,7 @@ static void a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation(void 
 	assert_true(run_result_is_broken(result));
 	assert_string_equal(result->reason[0].text,
 		"fidelity: 98.03 % of arrivals were late by at most 100us, expected 99 %; at 99 % "
-		"they were late by 0.41 ms: a dilation of 5 would do");
+		"they were late by 0.41 ms: a dilation of at most 5 would do");
 }
 
 static void where_nothing_arrived_a_demand_is_not_met(void **state)
@@ -284,8 +286,89 @@ static void the_dilation_is_the_lowest_that_meets_the_demand(void **state)
 	make_late(result, 100);
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 5);
 	assert_int_equal(run_fidelity_dilation(late, &demand, 10), 50);
-	histogram_record_times(&result->fidelity.late_ns, 2000 * MS, 1000);
+	histogram_record_times(&result->fidelity.late_ns, 20000 * (uint64_t)MS, 1000);
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
+	run_fidelity_judge(result, &demand, 1);
+	assert_non_null(strstr(
+		result->reason[0].text, "they were late by 20.0 s: 'dilation: auto' measures"));
+}
+
+/* Arrivals on a machine that stalls, with a clock dilated by 'dilation'. The same for the same
+ * seed. Their lateness. */
+static uint64_t stall(struct run_result *result, uint64_t seed, uint64_t dilation)
+{
+	uint64_t stall_ns, late_ns = 0;
+	uint32_t stalled_ppm;
+	struct rng rng;
+
+	rng_init(&rng, seed, 0, 0);
+	stall_ns = 1000 + rng_below(&rng, 20 * MS);
+	stalled_ppm = (uint32_t)(10000 + rng_below(&rng, 700000));
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t left_ns =
+			rng_chance_ppm(&rng, stalled_ppm) ? rng_below(&rng, stall_ns) : 0;
+
+		late_ns += left_ns / dilation;
+		histogram_record(&result->fidelity.late_ns, left_ns / dilation);
+	}
+	histogram_record_times(&result->network_due_ns, 200 + rng_below(&rng, 100 * US), 100);
+	return late_ns;
+}
+
+static void without_a_demand_lateness_is_compared_with_the_latency(void **state)
+{
+	const struct run_config_fidelity none = {WEFT_TIME_NEVER, 990000};
+	unsigned times[2] = {0};
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		bool met = false, before;
+
+		for (uint64_t dilation = 1; dilation <= RUN_DILATION_MAX;
+			dilation = run_fidelity_step(dilation + 1)) {
+			struct run_result *result = calloc(1, sizeof(*result));
+			uint64_t late_ns = stall(result, seed, dilation);
+
+			before = met;
+			met = run_fidelity_meets(result, &none);
+			assert_int_equal(met, late_ns * 5 <= result->network_due_ns.sum);
+			assert_true(met || !before);
+			times[met]++;
+			run_result_free(result);
+			free(result);
+		}
+	}
+	assert_true(times[0] > 100 && times[1] > 100);
+}
+
+static void a_run_without_frames_is_not_in_time(void **state)
+{
+	struct run_result *result = *state;
+	const struct run_config_fidelity none = {WEFT_TIME_NEVER, 990000};
+
+	assert_false(run_fidelity_meets(result, &none));
+	assert_false(run_fidelity_meets(result, &demand));
+	make_late(result, 0);
+	assert_false(run_fidelity_meets(result, &none));
+	assert_true(run_fidelity_meets(result, &demand));
+}
+
+static void a_late_run_without_a_demand_names_the_cure(void **state)
+{
+	struct run_result *result = *state;
+
+	histogram_record_times(&result->fidelity.late_ns, 3 * US, 1000);
+	result->fidelity.frames = result->fidelity.within_tenth = 1000;
+	histogram_record_times(&result->network_due_ns, 14900, 1000);
+	assert_table(result,
+		"  arrivals late          by p50 3 us, p99 3 us, max 3 us; 100.0 % within 10 % of the path's "
+		"latency\n"
+		"                         above 20 % of the latency in all: 'dilation: auto' measures how "
+		"slow the clock has to be\n");
+	run_fidelity_judge(result, &demand, 1);
+	assert_table(result,
+		"  arrivals late          by p50 3 us, p99 3 us, max 3 us; 100.0 % within 10 % of the path's "
+		"latency\n");
 }
 
 static void what_was_not_measured_is_null(void **state)
@@ -343,6 +426,9 @@ static const struct CMUnitTest tests[] = {
 	CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation),
 	CLAIM(where_nothing_arrived_a_demand_is_not_met),
 	CLAIM(the_dilation_is_the_lowest_that_meets_the_demand),
+	CLAIM(without_a_demand_lateness_is_compared_with_the_latency),
+	CLAIM(a_run_without_frames_is_not_in_time),
+	CLAIM(a_late_run_without_a_demand_names_the_cure),
 	CLAIM(what_was_not_measured_is_null),
 	CLAIM(lateness_of_parts_comes_together),
 };

@@ -133,7 +133,7 @@ static void wrong_texts_are_refused(void **state)
 {
 	static const char *const wrong[] = {"", "x", "2500000000", "2500000000:", "2500000000:1x:1",
 		"0:5:1", "12:5:1", ":5:1", "2500000000:1", "2500000000:1:", "2500000000:1:0",
-		"2500000000:1:10001", "2500000000:1:1x"};
+		"2500000000:1:100001", "2500000000:1:1x"};
 	struct clock clock;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
