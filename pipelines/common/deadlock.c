@@ -9,10 +9,6 @@
  * Frames in flight, and credits that are not granted yet, only make room in buffers that are not
  * full of dead queues. The search therefore does not depend on time: a cycle found while everything
  * else continues stays for ever. Following dead heads leads around a cycle.
- *
- * If credits are granted only when something leaves a buffer (deadlock_view.leaves), a buffer of
- * only dead queues grants no more, even if it has room. This is known once nothing is in flight
- * between it and its sender.
  */
 
 #include "deadlock.h"
@@ -32,7 +28,7 @@ static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
 
 /* Adds a head that waits for a switch behind 'from'; hosts take every frame. */
 static int add_head(const struct deadlock_view *view, struct topology_port from, unsigned vc,
-	const struct credit_tx *tx, struct deadlock_head head, struct deadlock_heads *heads)
+	struct deadlock_head head, struct deadlock_heads *heads)
 {
 	struct topology_port to;
 
@@ -41,8 +37,6 @@ static int add_head(const struct deadlock_view *view, struct topology_port from,
 	if (deadlock_heads_reserve(heads, heads->count + 1) < 0)
 		return -ENOMEM;
 	head.awaits = buffer_of(to.device, to.port, vc);
-	head.sent = tx->sent;
-	head.limit = tx->limit;
 	heads->head[heads->count++] = head;
 	return 0;
 }
@@ -53,26 +47,18 @@ static int add_queue(const struct deadlock_view *view, weft_time age_ps, struct 
 	const struct weft_switch *sw = view->sw[from.device];
 	const struct voq *queue = &switch_queues(sw, from.port, input)[vc];
 	const struct weft_packet *packet = queue->head;
-	const struct credit_rx *rx = &sw->port[input].link.rx[vc];
-	const struct credit_tx *tx;
 	struct deadlock_head head = {.buffer = buffer_of(from.device, input, vc),
 		.output = from.port,
-		.room = rx->capacity,
-		.stored = credit_stored(rx),
-		.received = rx->received,
-		.granted = rx->granted,
-		.leaves = view->leaves == NULL || view->leaves(view->ctx, from.device, input),
+		.room = sw->port[input].link.rx[vc].capacity,
 		.queued = queue->blocks};
 
-	if (packet == NULL || packet->out_port != from.port)
-		return 0;
-	tx = &sw->port[from.port].link.tx[packet->vc_next];
-	if (credit_suffices(tx, packet->blocks))
+	if (packet == NULL || packet->out_port != from.port ||
+		credit_suffices(&sw->port[from.port].link.tx[packet->vc_next], packet->blocks))
 		return 0;
 	if (queue->stalled_at != 0 && queue->stalled_at < view->now)
 		head.waited_ps = view->now - queue->stalled_at;
 	head.needs = packet->blocks;
-	return head.waited_ps < age_ps ? 0 : add_head(view, from, packet->vc_next, tx, head, heads);
+	return head.waited_ps < age_ps ? 0 : add_head(view, from, packet->vc_next, head, heads);
 }
 
 static int add_output(const struct deadlock_view *view, weft_time age_ps, struct topology_port from,
@@ -126,9 +112,8 @@ int deadlock_collect(
 	return result;
 }
 
-int deadlock_collect_host(const struct deadlock_view *view, uint32_t host,
-	const struct link_end *link, uint32_t vcs, uint32_t needs, weft_time since,
-	struct deadlock_heads *heads)
+int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
+	uint32_t needs, weft_time since, struct deadlock_heads *heads)
 {
 	const struct deadlock_head head = {
 		.buffer = HOST_BIT | host, .needs = needs, .waited_ps = view->now - since};
@@ -136,7 +121,7 @@ int deadlock_collect_host(const struct deadlock_view *view, uint32_t host,
 
 	for (; vcs != 0 && result == 0; vcs &= vcs - 1)
 		result = add_head(view, (struct topology_port){DEVICE_HOST, host, 0},
-			(unsigned)__builtin_ctz(vcs), &link->tx[__builtin_ctz(vcs)], head, heads);
+			(unsigned)__builtin_ctz(vcs), head, heads);
 	return result;
 }
 
@@ -197,24 +182,12 @@ static void begin_search(struct search *search)
 	}
 }
 
-/* Nothing leaves the buffer that the head waits for, and nothing is in flight to it or back. */
-static bool is_quiet(const struct search *search, size_t at)
-{
-	size_t to = search->to[at];
-	const struct deadlock_head *head = &search->head[at], *buffer = &search->head[to];
-
-	return !buffer->leaves && buffer->stored == search->held[to] &&
-	       buffer->received == head->sent && buffer->granted == head->limit;
-}
-
 static bool can_move(const struct search *search, size_t at)
 {
 	size_t to = search->to[at];
 
-	if (to == search->count || search->held[to] == 0)
-		return true;
-	return search->held[to] + search->head[at].needs <= search->head[to].room &&
-	       !is_quiet(search, at);
+	return to == search->count ||
+	       search->held[to] + search->head[at].needs <= search->head[to].room;
 }
 
 /* Removes heads that can move, until nothing changes. Returns a dead head of a switch; 'count':

@@ -21,10 +21,6 @@ struct deadlock_view {
 	const struct topology *topology;
 	struct weft_switch *const *sw; /* by number; NULL: not here, counts as one that can send */
 	weft_time now;
-	/* Whether a packet is just leaving that input buffer of a switch, if credits are granted
-	 * only when it has left; NULL: they are granted at any time. */
-	bool (*leaves)(const void *ctx, uint32_t at, unsigned input);
-	const void *ctx;
 };
 
 struct deadlock_circle {
@@ -35,17 +31,13 @@ struct deadlock_circle {
 /* The head of a queue that lacks credits. A buffer belongs to an input and a VC of a switch, or
  * stands for a host. */
 struct deadlock_head {
-	uint32_t buffer;            /* the buffer that it is in */
-	uint32_t awaits;            /* the buffer that it waits for */
-	uint32_t room;              /* blocks that its own buffer can hold; 0: a host */
-	uint32_t stored;            /* blocks that its own buffer holds */
-	uint32_t queued;            /* of these, blocks in its queue */
-	uint32_t needs;             /* blocks of the head */
-	uint32_t received, granted; /* credit totals of its own buffer, */
-	uint32_t sent, limit;       /* and of the sender of the other one */
-	uint8_t output;             /* its own */
-	bool leaves;                /* deadlock_view.leaves, of its own buffer */
-	bool dead;                  /* set by deadlock_search(): it will never move */
+	uint32_t buffer; /* the buffer that it is in */
+	uint32_t awaits; /* the buffer that it waits for */
+	uint32_t room;   /* blocks that its own buffer can hold; 0: a host */
+	uint32_t queued; /* blocks in its queue */
+	uint32_t needs;  /* blocks of the head */
+	uint8_t output;  /* its own */
+	bool dead;       /* set by deadlock_search(): it will never move */
 	weft_time waited_ps;
 };
 
@@ -69,9 +61,8 @@ int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
 /* Adds a host that since 'since' has had frames of 'needs' blocks or more in the VCs of the set
  * 'vcs', and no credits for any of them. 0 or -ENOMEM. */
-int deadlock_collect_host(const struct deadlock_view *view, uint32_t host,
-	const struct link_end *link, uint32_t vcs, uint32_t needs, weft_time since,
-	struct deadlock_heads *heads);
+int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
+	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
 /* Sorts the heads, marks the dead ones, and finds a cycle: channels that wait for each other and
  * will never carry anything again, unless a watchdog discards. Returns their number (0: no cycle)

@@ -34,11 +34,6 @@ static weft_time hello_of(const struct device_config *from)
 	return from->links_are_up ? WEFT_TIME_NEVER : from->run->hello_ps;
 }
 
-static weft_time refresh_of(const struct device_config *from)
-{
-	return from->links_are_up ? WEFT_TIME_NEVER : device_credit_refresh(from->run->hello_ps);
-}
-
 static uint32_t buffer_blocks(const struct run_config *run)
 {
 	return (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES);
@@ -87,7 +82,7 @@ void device_config_switch(
 		.voq = run->sw.voq,
 		.buffer_blocks = buffer_blocks(run),
 		.hello_ps = hello_of(from),
-		.credit_refresh_ps = refresh_of(from),
+		.credit_refresh_ps = device_credit_refresh(from->run->hello_ps),
 		.credits_each = run->sw.credits == RUN_CREDITS_EACH,
 		.watchdog_ps = run->watchdog_ps,
 		.control_reserve = from->links_are_up ? 1 : CONTROL_RESERVE,
@@ -124,7 +119,7 @@ static struct link_end_config host_link(
 		.vc_blocks = blocks / vcs,
 		.session = from->session,
 		.hello_ps = hello_of(from),
-		.refresh_ps = refresh_of(from),
+		.refresh_ps = device_credit_refresh(from->run->hello_ps),
 	};
 }
 

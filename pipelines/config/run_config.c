@@ -259,14 +259,11 @@ const struct yaml_tree_node *run_config_nearest(
 static int check_buffer(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
-	uint32_t frame = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes +
-			 run_config_extra_bytes(config);
-	uint32_t vcs = run_config_vcs(config);
-	uint64_t share = config->sw.buffer_bytes / vcs / FRAME_BLOCK_BYTES;
-	uint64_t least = (uint64_t)frame_blocks(frame) * FRAME_BLOCK_BYTES * vcs;
+	uint32_t frame = run_config_frame_blocks(config), vcs = run_config_vcs(config);
+	uint64_t least = (uint64_t)frame * FRAME_BLOCK_BYTES * vcs;
 	char size[QUANTITY_TEXT];
 
-	if (frame_blocks(frame) <= share || config->sw.switching == RUN_SWITCHING_WORMHOLE)
+	if (frame <= run_config_vc_blocks(config) || config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return 0;
 	quantity_format(QUANTITY_SIZE, least, size);
 	return yaml_tree_refuse(run_config_nearest(root, "switch", "buffer"), fault,
@@ -336,6 +333,7 @@ bool run_routing_has_ties(const struct run_config_routing *routing)
 void run_config_complete(struct run_config *config)
 {
 	struct run_config_measure *measure = &config->measure;
+	uint32_t vc_blocks = run_config_vc_blocks(config);
 	bool computed = config->routing.file == NULL;
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
@@ -348,6 +346,9 @@ void run_config_complete(struct run_config *config)
 		measure->duration_ps = config_default.measure.duration_ps;
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
+	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. */
+	if (vc_blocks - vc_blocks / 4 < run_config_frame_blocks(config))
+		config->sw.credits = RUN_CREDITS_EACH;
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =
 			run_config_is_adaptive(config) ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;

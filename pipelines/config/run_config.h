@@ -365,6 +365,13 @@ static inline uint32_t run_config_vc_blocks(const struct run_config *config)
 	return (uint32_t)(config->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(config));
 }
 
+/* Blocks of the longest frame that a switch takes. */
+static inline uint32_t run_config_frame_blocks(const struct run_config *config)
+{
+	return frame_blocks(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes +
+			    run_config_extra_bytes(config));
+}
+
 /* The keys whose words are a list of lib: every entry of it can be asked for. A NULL key ends the
  * array. */
 struct run_words {

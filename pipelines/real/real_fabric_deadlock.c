@@ -52,15 +52,14 @@ static int collect_hosts(const struct real_fabric *fabric, const struct deadlock
 		uint32_t vcs = nic_stalled(host->poll->nic, &since);
 
 		if (vcs != 0 && since < view->now && view->now - since >= age_ps)
-			result = deadlock_collect_host(view, host->number,
-				nic_link(host->poll->nic), vcs, 1, since, heads);
+			result = deadlock_collect_host(view, host->number, vcs, 1, since, heads);
 	}
 	return result;
 }
 
 void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age_ps)
 {
-	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now, NULL, NULL};
+	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now};
 	const bool alone = fabric->loops == 1 || atomic_load(&fabric->halt);
 	struct deadlock_heads heads = {0};
 	struct deadlock_circle circle;

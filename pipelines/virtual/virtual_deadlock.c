@@ -8,18 +8,6 @@
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 
-/* A deadlock_view.leaves. */
-static bool leaves(const void *ctx, uint32_t at, unsigned input)
-{
-	const struct virtual_fabric *fabric = ctx;
-
-	for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
-		if (fabric->crossbar[at].input[port] == input &&
-			virtual_switch_channel(fabric, at, port)->free_at >= fabric->now)
-			return true;
-	return false;
-}
-
 /* VCs in which a host has something to send. */
 static uint32_t waiting_vcs(const struct datagram *nic)
 {
@@ -42,16 +30,15 @@ static int collect_hosts(const struct virtual_fabric *fabric, const struct deadl
 
 		if (virtual_is_ours(fabric, fabric->switches + i) && since != WEFT_TIME_NEVER &&
 			view->now - since >= age_ps)
-			result = deadlock_collect_host(view, i, &fabric->host[i].nic.link,
-				waiting_vcs(&fabric->host[i].nic), needs, since, heads);
+			result = deadlock_collect_host(
+				view, i, waiting_vcs(&fabric->host[i].nic), needs, since, heads);
 	}
 	return result;
 }
 
 void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft_time measured_ps)
 {
-	const struct deadlock_view view = {
-		fabric->topology, fabric->sw, fabric->now, leaves, fabric};
+	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
 	struct deadlock_heads heads = {0};
 	struct deadlock_circle circle;
 	int channels;

@@ -19,6 +19,9 @@ void virtual_switch_credit(
 	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now);
 /* Sends by this output if it can. */
 void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
+/* True if the switch withholds credits that a sender may lack for its next frame. Sends them to
+ * those that got none for device_credit_refresh(). */
+bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_time now, bool send);
 /* Gives back what a switch has discarded. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
 

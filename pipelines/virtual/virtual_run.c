@@ -3,6 +3,7 @@
 
 /* Phases of a virtual run: events up to the next moment at which something is measured. */
 
+#include "device_config.h"
 #include "measure_window.h"
 #include "virtual_cn.h"
 #include "virtual_dispatch.h"
@@ -30,7 +31,7 @@ struct run_loop {
 	const atomic_bool *stop;
 	virtual_progress_fn progress;
 	void *ctx;
-	weft_time end;
+	weft_time end, refresh_at;
 	bool warming, enough; /* with measure.until: looking for the end of the warm-up; found */
 	bool stopped, failed; /* somewhere */
 	uint32_t steps_left;  /* until the next check */
@@ -115,14 +116,26 @@ static bool has_events(struct virtual_fabric *fabric)
 	return false;
 }
 
+/* True if switches withhold credits at 'now' that senders may lack. Sends them. */
+static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool send)
+{
+	bool some = false;
+
+	for (uint32_t at = 0; at < fabric->switches && !fabric->credit_each; at++)
+		if (virtual_is_ours(fabric, at))
+			some |= virtual_switch_refresh(virtual_part_of(fabric, at), at, now, send);
+	return some;
+}
+
 /* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
  * them moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
-	uint64_t some[] = {has_events(fabric), virtual_packets_out(fabric)}, last[2];
+	uint64_t some[] = {0, virtual_packets_out(fabric)}, last[2];
 
 	if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
 		return false;
+	some[0] = has_events(fabric) || refresh_credits(fabric, limit, false);
 	virtual_ranks_max(fabric, some, 2);
 	if (some[0] != 0 || some[1] == 0)
 		return false;
@@ -276,7 +289,13 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 	weft_time watch_at = period > 0 ? fabric->now + period : WEFT_TIME_NEVER;
 
 	while (fabric->now < until && !is_over(loop)) {
-		run_until(loop, earlier(next_measured(loop, until, sampling), watch_at));
+		weft_time next = earlier(watch_at, loop->refresh_at);
+
+		run_until(loop, earlier(next_measured(loop, until, sampling), next));
+		if (fabric->now >= loop->refresh_at) {
+			refresh_credits(fabric, fabric->now, true);
+			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
+		}
 		if (fabric->now >= watch_at) {
 			watch(fabric, period);
 			watch_at = fabric->now + period;
@@ -425,6 +444,7 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.progress = progress,
 		.ctx = ctx,
 		.end = measure->duration_ps,
+		.refresh_at = device_credit_refresh(fabric->run->hello_ps),
 		.steps_left = CHECK_EACH};
 	struct ranks *ranks = fabric->parts != NULL ? fabric->parts->ranks : NULL;
 	double start;

@@ -61,21 +61,14 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 	}
 }
 
-/* Sends a credit frame if one is due for the blocks that have left the buffer of (input, vc). */
-static void grant(
-	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
+/* Sends a credit frame for what has left the buffers of 'input'. */
+static void send_credit(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now,
+	const uint32_t leaving[FRAME_VCS_MAX])
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	struct link_end *end = &fabric->sw[at]->port[input].link;
 	uint64_t *watched = fabric->crossbar[at].watched;
-	struct credit_rx left;
-	uint32_t leaving[FRAME_VCS_MAX];
 
-	count_leaving(fabric, at, input, now, leaving);
-	left = end->rx[vc];
-	left.released -= leaving[vc];
-	if (!virtual_credit_due(fabric, &left))
-		return;
 	for (unsigned i = 0; i < fabric->vcs; i++)
 		end->rx[i].released -= leaving[i];
 	virtual_send_credit(fabric, end, back, now);
@@ -83,6 +76,50 @@ static void grant(
 		end->rx[i].released += leaving[i];
 		watched[i] &= ~BIT64(input);
 	}
+}
+
+/* Sends a credit frame if one is due for the blocks that have left the buffer of (input, vc). */
+static void grant(
+	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
+{
+	struct credit_rx left = fabric->sw[at]->port[input].link.rx[vc];
+	uint32_t leaving[FRAME_VCS_MAX];
+
+	count_leaving(fabric, at, input, now, leaving);
+	left.released -= leaving[vc];
+	if (virtual_credit_due(fabric, &left))
+		send_credit(fabric, at, input, now, leaving);
+}
+
+/* The sender may lack what the input withholds. */
+static bool starves_sender(const struct virtual_fabric *fabric, const struct link_end *end,
+	const uint32_t leaving[FRAME_VCS_MAX])
+{
+	for (unsigned vc = 0; vc < fabric->vcs; vc++)
+		if (credit_ungranted(&end->rx[vc]) > leaving[vc] &&
+			credit_expected(&end->rx[vc], 0) < run_config_frame_blocks(fabric->run))
+			return true;
+	return false;
+}
+
+bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_time now, bool send)
+{
+	uint32_t leaving[FRAME_VCS_MAX];
+	bool some = false;
+
+	for (unsigned input = 0; input < fabric->sw[at]->ports; input++) {
+		const struct link_end *end = &fabric->sw[at]->port[input].link;
+
+		if (!end->known || (send && now < end->credit_due))
+			continue;
+		count_leaving(fabric, at, input, now, leaving);
+		if (!starves_sender(fabric, end, leaving))
+			continue;
+		some = true;
+		if (send)
+			send_credit(fabric, at, input, now, leaving);
+	}
+	return some;
 }
 
 /* True if 'channel' sends to another part. */

@@ -168,6 +168,7 @@ void drawn_draw(unsigned seed, struct drawn *drawn)
 		draw_direct(rng, drawn);
 	draw_traffic(rng, drawn);
 	drawn->host_delay_ps = draw_host_delay(rng);
+	drawn->hello_ps = (rng_below(rng, 2) == 0 ? 5 : 1000) * PS_PER_US;
 }
 
 static void set_host_delay(struct topology *topology, weft_time delay_ps)
@@ -215,6 +216,7 @@ char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ra
 
 	if (config != NULL && run_config_supported(config, fault) == 0 &&
 		(topology = run_config_open_topology(config, fault)) != NULL) {
+		config->hello_ps = drawn->hello_ps;
 		set_host_delay(topology, drawn->host_delay_ps);
 		fabric = virtual_fabric_create(topology, config, fault);
 	}
