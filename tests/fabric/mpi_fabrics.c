@@ -4,8 +4,7 @@
 /*
  * Random fabrics on the ranks of mpirun, compared with as many threads of rank 0:
  *
- *     mpirun -n 2 mpi_fabrics CASES
- *     mpirun -n 2 mpi_fabrics seed SEED
+ *     mpirun -n 2 mpi_fabrics CASES [FIRST-SEED]
  *
  * Prints the number of cases that gave the same bytes.
  */
@@ -40,8 +39,8 @@ static bool is_same(struct ranks *ranks, unsigned seed)
 
 int main(int argc, char **argv)
 {
-	unsigned cases = argc == 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
-	unsigned first = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 1, good = 0;
+	unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+	unsigned first = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1, good = 0;
 	struct fault fault = {""};
 	struct ranks *ranks;
 
