@@ -13,7 +13,6 @@ import signal
 import statistics
 import subprocess
 import tempfile
-import time
 import unittest
 import urllib.request
 
@@ -51,15 +50,13 @@ class ResultPage(unittest.TestCase):
         cls.addClassCleanup(cls.end)
         cls.url = cls.process.stdout.readline().strip()
         cls.address = cls.url.removeprefix("http://").rstrip("/")
-        # The address is printed when the run begins, the result is there when it has ended.
-        deadline = time.monotonic() + 60
-        while not os.path.exists(cls.file):
-            assert cls.process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.01)
-        with open(cls.file) as file:
-            cls.result = json.load(file)
         cls.browser = browser.Browser()
         cls.addClassCleanup(cls.browser.close)
+        # The address is printed when the run begins, and the page says when it has ended.
+        cls.browser.open(cls.url)
+        cls.browser.wait("return document.getElementById('state')?.textContent === 'result'", seconds=240)
+        with open(cls.file) as file:
+            cls.result = json.load(file)
 
     @classmethod
     def end(cls):
