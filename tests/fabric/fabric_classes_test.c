@@ -41,7 +41,7 @@ static const char *const specs[] = {
 #define SPECS (sizeof(specs) / sizeof(specs[0]))
 
 /* Every stretch of the run delivers, and at the end everything arrives. */
-static void with_the_classes_an_overloaded_torus_moves_and_drains(void **state)
+UNIT_TEST(with_the_classes_an_overloaded_torus_moves_and_drains)
 {
 	for (uint64_t seed = 0; seed < 6; seed++) {
 		struct topology *topology = generate(specs[seed % SPECS]);
@@ -64,7 +64,7 @@ static void with_the_classes_an_overloaded_torus_moves_and_drains(void **state)
 }
 
 /* The same networks, routes, buffers and load; the VC is what the SL says. */
-static void without_the_classes_it_stands_still(void **state)
+UNIT_TEST(without_the_classes_it_stands_still)
 {
 	for (uint64_t seed = 0; seed < SPECS; seed++) {
 		struct topology *topology = generate(specs[seed % SPECS]);
@@ -84,9 +84,4 @@ static void without_the_classes_it_stands_still(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(with_the_classes_an_overloaded_torus_moves_and_drains),
-	cmocka_unit_test(without_the_classes_it_stands_still),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

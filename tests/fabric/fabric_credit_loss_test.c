@@ -89,12 +89,12 @@ static void lose_credits(uint32_t ppm)
 	topology_destroy(topology);
 }
 
-static void one_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else(void **state)
+UNIT_TEST(one_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else)
 {
 	lose_credits(1 * PERCENT);
 }
 
-static void ten_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else(void **state)
+UNIT_TEST(ten_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else)
 {
 	lose_credits(10 * PERCENT);
 }
@@ -115,22 +115,22 @@ static void lose_data(uint32_t credit_ppm, uint32_t data_ppm)
 	topology_destroy(topology);
 }
 
-static void one_percent_of_the_data_lost_takes_no_credits_with_it(void **state)
+UNIT_TEST(one_percent_of_the_data_lost_takes_no_credits_with_it)
 {
 	lose_data(0, 1 * PERCENT);
 }
 
-static void ten_percent_of_the_data_lost_takes_no_credits_with_it(void **state)
+UNIT_TEST(ten_percent_of_the_data_lost_takes_no_credits_with_it)
 {
 	lose_data(0, 10 * PERCENT);
 }
 
-static void losses_of_both_kinds_heal_together(void **state)
+UNIT_TEST(losses_of_both_kinds_heal_together)
 {
 	lose_data(10 * PERCENT, 10 * PERCENT);
 }
 
-static void without_any_credit_frame_the_network_stands_and_then_goes_on(void **state)
+UNIT_TEST(without_any_credit_frame_the_network_stands_and_then_goes_on)
 {
 	const struct fabric_config config = tight_config(3);
 	struct topology *topology = network_fat_tree(2, 3);
@@ -148,7 +148,7 @@ static void without_any_credit_frame_the_network_stands_and_then_goes_on(void **
 	topology_destroy(topology);
 }
 
-static void random_networks_survive_random_losses(void **state)
+UNIT_TEST(random_networks_survive_random_losses)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct topology *topology;
@@ -169,14 +169,4 @@ static void random_networks_survive_random_losses(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else),
-	cmocka_unit_test(ten_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else),
-	cmocka_unit_test(one_percent_of_the_data_lost_takes_no_credits_with_it),
-	cmocka_unit_test(ten_percent_of_the_data_lost_takes_no_credits_with_it),
-	cmocka_unit_test(losses_of_both_kinds_heal_together),
-	cmocka_unit_test(without_any_credit_frame_the_network_stands_and_then_goes_on),
-	cmocka_unit_test(random_networks_survive_random_losses),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

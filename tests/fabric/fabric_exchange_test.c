@@ -154,7 +154,7 @@ static void finish(struct fabric *fabric)
 	fabric_destroy(fabric);
 }
 
-static void what_the_live_check_allows_goes_on_and_loses_nothing(void **state)
+UNIT_TEST(what_the_live_check_allows_goes_on_and_loses_nothing)
 {
 	uint64_t delivered = 0, overtaken = 0;
 	unsigned live = 0;
@@ -194,7 +194,7 @@ static void purge_all(struct fabric *fabric)
 	}
 }
 
-static void what_it_forbids_can_stand_still_and_a_purge_ends_that(void **state)
+UNIT_TEST(what_it_forbids_can_stand_still_and_a_purge_ends_that)
 {
 	unsigned stood = 0;
 	struct rng rng;
@@ -225,7 +225,7 @@ static void what_it_forbids_can_stand_still_and_a_purge_ends_that(void **state)
 	assert_true(stood > 0);
 }
 
-static void with_a_pause_nothing_is_lost_or_overtaken_whatever_changes(void **state)
+UNIT_TEST(with_a_pause_nothing_is_lost_or_overtaken_whatever_changes)
 {
 	struct rng rng;
 
@@ -288,7 +288,7 @@ static void adaptive_routing_goes_on_through_exchanges(const char *mode)
 	change_free(&change);
 }
 
-static void adaptive_routing_and_exchanges_go_together(void **state)
+UNIT_TEST(adaptive_routing_and_exchanges_go_together)
 {
 	(void)state;
 	adaptive_routing_goes_on_through_exchanges("oblivious");
@@ -296,11 +296,4 @@ static void adaptive_routing_and_exchanges_go_together(void **state)
 	adaptive_routing_goes_on_through_exchanges("adaptive-th");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_the_live_check_allows_goes_on_and_loses_nothing),
-	cmocka_unit_test(what_it_forbids_can_stand_still_and_a_purge_ends_that),
-	cmocka_unit_test(with_a_pause_nothing_is_lost_or_overtaken_whatever_changes),
-	cmocka_unit_test(adaptive_routing_and_exchanges_go_together),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

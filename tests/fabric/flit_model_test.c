@@ -14,7 +14,7 @@ static uint64_t latency(const struct flit_fate *fate)
 	return fate->tail + 1 - fate->left;
 }
 
-static void an_empty_network_takes_8_and_32_a_switch_and_the_payload(void **state)
+UNIT_TEST(an_empty_network_takes_8_and_32_a_switch_and_the_payload)
 {
 	static const uint32_t bytes[] = {1, 2, 23, 24, 25, 56, 57, 79, 80, 81, 512};
 
@@ -44,7 +44,7 @@ static void an_empty_network_takes_8_and_32_a_switch_and_the_payload(void **stat
 		}
 }
 
-static void an_in_transit_buffer_takes_84_and_its_switch_a_second_time(void **state)
+UNIT_TEST(an_in_transit_buffer_takes_84_and_its_switch_a_second_time)
 {
 	static const uint32_t bytes[] = {1, 75, 76, 77, 512};
 
@@ -62,7 +62,7 @@ static void an_in_transit_buffer_takes_84_and_its_switch_a_second_time(void **st
 	}
 }
 
-static void a_saturated_channel_carries_a_message_of_512_in_536_cycles(void **state)
+UNIT_TEST(a_saturated_channel_carries_a_message_of_512_in_536_cycles)
 {
 	(void)state;
 	/* From one host, and from two that take turns. */
@@ -82,7 +82,7 @@ static void a_saturated_channel_carries_a_message_of_512_in_536_cycles(void **st
 
 /* Two hosts take turns: the header that waits has been routed when the tail leaves. Behind a tail
  * of its own host it has not. */
-static void a_header_routed_before_its_grant_leaves_a_cycle_between_messages(void **state)
+UNIT_TEST(a_header_routed_before_its_grant_leaves_a_cycle_between_messages)
 {
 	(void)state;
 	for (unsigned sources = 1; sources <= 2; sources++) {
@@ -101,7 +101,7 @@ static void a_header_routed_before_its_grant_leaves_a_cycle_between_messages(voi
 }
 
 /* h1's message holds the output until its tail leaves; h0's header has come meanwhile. */
-static void stop_and_go_are_sent_at_their_marks(void **state)
+UNIT_TEST(stop_and_go_are_sent_at_their_marks)
 {
 	const struct flit_mark *mark;
 	struct flit_bed bed;
@@ -135,7 +135,7 @@ static void stop_and_go_are_sent_at_their_marks(void **state)
 }
 
 /* 57 flits are one above the mark, 56 are not; and of 40 the one that brings the level to 39. */
-static void a_message_of_56_flits_stops_nobody(void **state)
+UNIT_TEST(a_message_of_56_flits_stops_nobody)
 {
 	const struct flit_mark *mark;
 
@@ -155,7 +155,7 @@ static void a_message_of_56_flits_stops_nobody(void **state)
 	}
 }
 
-static void a_stopped_switch_stops_the_one_before_it(void **state)
+UNIT_TEST(a_stopped_switch_stops_the_one_before_it)
 {
 	const struct flit_mark *mark;
 	struct flit_bed bed;
@@ -178,7 +178,7 @@ static void a_stopped_switch_stops_the_one_before_it(void **state)
 	flit_bed_end(&bed);
 }
 
-static void inputs_take_turns(void **state)
+UNIT_TEST(inputs_take_turns)
 {
 	struct flit_bed bed;
 	uint64_t last = 0;
@@ -197,7 +197,7 @@ static void inputs_take_turns(void **state)
 	flit_bed_end(&bed);
 }
 
-static void the_input_behind_the_last_one_comes_first(void **state)
+UNIT_TEST(the_input_behind_the_last_one_comes_first)
 {
 	struct flit_bed bed;
 
@@ -216,7 +216,7 @@ static void the_input_behind_the_last_one_comes_first(void **state)
 	flit_bed_end(&bed);
 }
 
-static void a_header_behind_a_tail_is_routed_when_the_tail_has_left(void **state)
+UNIT_TEST(a_header_behind_a_tail_is_routed_when_the_tail_has_left)
 {
 	struct flit_bed bed;
 
@@ -232,7 +232,7 @@ static void a_header_behind_a_tail_is_routed_when_the_tail_has_left(void **state
 	flit_bed_end(&bed);
 }
 
-static void a_blocked_header_blocks_what_is_behind_it(void **state)
+UNIT_TEST(a_blocked_header_blocks_what_is_behind_it)
 {
 	struct flit_bed bed;
 
@@ -247,7 +247,7 @@ static void a_blocked_header_blocks_what_is_behind_it(void **state)
 	flit_bed_end(&bed);
 }
 
-static void a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked(void **state)
+UNIT_TEST(a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked)
 {
 	struct flit_bed bed;
 
@@ -272,7 +272,7 @@ static void a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked(
 
 /* The pool is asked for the whole message when its header comes, and has it back when the tail
  * has left. */
-static void a_message_for_which_the_pool_has_no_room_is_discarded(void **state)
+UNIT_TEST(a_message_for_which_the_pool_has_no_room_is_discarded)
 {
 	(void)state;
 	for (uint32_t bytes = 88; bytes <= 89; bytes++) {
@@ -302,7 +302,7 @@ static void a_message_for_which_the_pool_has_no_room_is_discarded(void **state)
 }
 
 /* The first one comes to h1 in 40, is chosen in 84, and leaves in 116 to 135. */
-static void the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail(void **state)
+UNIT_TEST(the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail)
 {
 	(void)state;
 	for (uint64_t arrival = 134; arrival <= 137; arrival++) {
@@ -323,7 +323,7 @@ static void the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail(void **stat
 	}
 }
 
-static void programming_holds_the_link(void **state)
+UNIT_TEST(programming_holds_the_link)
 {
 	struct flit_bed bed;
 
@@ -377,7 +377,7 @@ static void expect_share(uint32_t own, uint32_t share)
 	flit_bed_end(&bed);
 }
 
-static void own_messages_have_a_share_that_grows_with_their_number(void **state)
+UNIT_TEST(own_messages_have_a_share_that_grows_with_their_number)
 {
 	(void)state;
 	expect_share(10, 4);
@@ -388,7 +388,7 @@ static void own_messages_have_a_share_that_grows_with_their_number(void **state)
 }
 
 /* Four messages round a ring, each three links long: all wait for each other. */
-static void a_cycle_of_channels_stands_still(void **state)
+UNIT_TEST(a_cycle_of_channels_stands_still)
 {
 	struct topology *ring = network_ring(4);
 	uint8_t route[] = {ROUTE_PORT_BIT | 0, ROUTE_PORT_BIT | 0, ROUTE_PORT_BIT | 0,
@@ -420,7 +420,7 @@ static void a_cycle_of_channels_stands_still(void **state)
 }
 
 /* A buffer that is too small for what is on its way when STOP is sent is found out. */
-static void the_model_notices_a_buffer_that_is_over(void **state)
+UNIT_TEST(the_model_notices_a_buffer_that_is_over)
 {
 	struct flit_bed bed;
 
@@ -437,29 +437,4 @@ static void the_model_notices_a_buffer_that_is_over(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_network_takes_8_and_32_a_switch_and_the_payload),
-		cmocka_unit_test(an_in_transit_buffer_takes_84_and_its_switch_a_second_time),
-		cmocka_unit_test(a_saturated_channel_carries_a_message_of_512_in_536_cycles),
-		cmocka_unit_test(a_header_routed_before_its_grant_leaves_a_cycle_between_messages),
-		cmocka_unit_test(stop_and_go_are_sent_at_their_marks),
-		cmocka_unit_test(a_message_of_56_flits_stops_nobody),
-		cmocka_unit_test(a_stopped_switch_stops_the_one_before_it),
-		cmocka_unit_test(inputs_take_turns),
-		cmocka_unit_test(the_input_behind_the_last_one_comes_first),
-		cmocka_unit_test(a_header_behind_a_tail_is_routed_when_the_tail_has_left),
-		cmocka_unit_test(a_blocked_header_blocks_what_is_behind_it),
-		cmocka_unit_test(
-			a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked),
-		cmocka_unit_test(a_message_for_which_the_pool_has_no_room_is_discarded),
-		cmocka_unit_test(the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail),
-		cmocka_unit_test(programming_holds_the_link),
-		cmocka_unit_test(own_messages_have_a_share_that_grows_with_their_number),
-		cmocka_unit_test(a_cycle_of_channels_stands_still),
-		cmocka_unit_test(the_model_notices_a_buffer_that_is_over),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -54,7 +54,7 @@ static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-static void nothing_is_lost_or_stuck_in_any_mode(void **state)
+UNIT_TEST(nothing_is_lost_or_stuck_in_any_mode)
 {
 	static const char *const queuing[] = {"1q", "dbbm", "vftree", "flow2sl"};
 	uint64_t adapted = 0, notified = 0, diverted = 0;
@@ -83,7 +83,7 @@ static void nothing_is_lost_or_stuck_in_any_mode(void **state)
 	assert_true(diverted > 100);
 }
 
-static void no_mode_of_the_list_loses_or_reorders_frames(void **state)
+UNIT_TEST(no_mode_of_the_list_loses_or_reorders_frames)
 {
 	for (unsigned i = 0; i < 2 * adaptive_modes.count; i++) {
 		struct virtual_lab lab;
@@ -160,7 +160,7 @@ static void expect_about(uint64_t ns, uint64_t expected_ps, uint64_t values)
 }
 
 /* Compared with the trace, which does not depend on the order at hosts. */
-static void frames_count_when_they_arrive_and_again_when_they_are_released(void **state)
+UNIT_TEST(frames_count_when_they_arrive_and_again_when_they_are_released)
 {
 	struct host_arrivals arrivals = {.at = calloc(PAIRS * PAIR_FRAMES, sizeof(weft_time)),
 		.tail = calloc(PAIRS * PAIR_FRAMES, sizeof(bool))};
@@ -204,7 +204,7 @@ static void frames_count_when_they_arrive_and_again_when_they_are_released(void 
 	free(arrivals.tail);
 }
 
-static void modes_without_a_detector_do_without_voqs(void **state)
+UNIT_TEST(modes_without_a_detector_do_without_voqs)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct virtual_lab lab;
@@ -218,7 +218,7 @@ static void modes_without_a_detector_do_without_voqs(void **state)
 }
 
 /* Deterministic routing keeps the order; whoever leaves it may overtake. */
-static void frames_overtake_only_where_something_is_adapted(void **state)
+UNIT_TEST(frames_overtake_only_where_something_is_adapted)
 {
 	struct virtual_lab lab;
 
@@ -237,7 +237,7 @@ static void frames_overtake_only_where_something_is_adapted(void **state)
 	}
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_run)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		struct virtual_lab one, two, other;
@@ -258,7 +258,7 @@ static void the_same_seed_gives_the_same_run(void **state)
 }
 
 /* The samples and the counters tell of the same things. */
-static void samples_add_up_to_the_counters(void **state)
+UNIT_TEST(samples_add_up_to_the_counters)
 {
 	struct virtual_lab lab;
 	uint64_t adapted = 0, notes = 0;
@@ -277,7 +277,7 @@ static void samples_add_up_to_the_counters(void **state)
 }
 
 /* The adapted-flow channel is one more VC, and only what is adapted is in it. */
-static void only_adapted_packets_use_the_adapted_flow_channel(void **state)
+UNIT_TEST(only_adapted_packets_use_the_adapted_flow_channel)
 {
 	struct virtual_lab lab;
 	uint64_t in_channel = 0;
@@ -309,7 +309,7 @@ static void expect_all_arrived(const struct virtual_lab *lab)
 
 /* Each mode with each scheme, with AFI and without, random arrivals, messages of one frame to
  * several. */
-static void all_that_was_sent_arrives_once_and_in_order(void **state)
+UNIT_TEST(all_that_was_sent_arrives_once_and_in_order)
 {
 	static const char *const queuing[] = {
 		"queuing=1q", "queuing=dbbm", "queuing=vftree", "queuing=flow2sl"};
@@ -342,7 +342,7 @@ static void all_that_was_sent_arrives_once_and_in_order(void **state)
 }
 
 /* There is room for a few frames only: hosts wait until some have gone, and nothing is lost. */
-static void who_has_no_room_for_frames_that_wait_sends_later(void **state)
+UNIT_TEST(who_has_no_room_for_frames_that_wait_sends_later)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		struct virtual_lab lab;
@@ -363,7 +363,7 @@ static void who_has_no_room_for_frames_that_wait_sends_later(void **state)
 }
 
 /* Packets that a watchdog discards are given up: the packets after them are delivered. */
-static void nobody_waits_for_what_the_watchdog_has_discarded(void **state)
+UNIT_TEST(nobody_waits_for_what_the_watchdog_has_discarded)
 {
 	uint64_t dropped = 0;
 
@@ -388,7 +388,7 @@ static void nobody_waits_for_what_the_watchdog_has_discarded(void **state)
 }
 
 /* The stricter the threshold, the more is marked; and marks change nothing else. */
-static void packets_are_marked_above_the_threshold(void **state)
+UNIT_TEST(packets_are_marked_above_the_threshold)
 {
 	static const char *const threshold[] = {
 		"switch.fecn=0", "switch.fecn=1", "switch.fecn=8", "switch.fecn=15"};
@@ -407,7 +407,7 @@ static void packets_are_marked_above_the_threshold(void **state)
 	assert_true(marked[2] < marked[3]);
 }
 
-static void tables_without_alternatives_are_refused(void **state)
+UNIT_TEST(tables_without_alternatives_are_refused)
 {
 	virtual_lab_assert_refused(tree,
 		VIRTUAL_LAB_SET("routing.algorithm=ud", "routing.adaptive=arn"),
@@ -415,20 +415,4 @@ static void tables_without_alternatives_are_refused(void **state)
 		"routing.algorithm ud have no alternative ports; expected dmodk");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nothing_is_lost_or_stuck_in_any_mode),
-	cmocka_unit_test(no_mode_of_the_list_loses_or_reorders_frames),
-	cmocka_unit_test(frames_count_when_they_arrive_and_again_when_they_are_released),
-	cmocka_unit_test(modes_without_a_detector_do_without_voqs),
-	cmocka_unit_test(frames_overtake_only_where_something_is_adapted),
-	cmocka_unit_test(the_same_seed_gives_the_same_run),
-	cmocka_unit_test(samples_add_up_to_the_counters),
-	cmocka_unit_test(only_adapted_packets_use_the_adapted_flow_channel),
-	cmocka_unit_test(packets_are_marked_above_the_threshold),
-	cmocka_unit_test(all_that_was_sent_arrives_once_and_in_order),
-	cmocka_unit_test(who_has_no_room_for_frames_that_wait_sends_later),
-	cmocka_unit_test(nobody_waits_for_what_the_watchdog_has_discarded),
-	cmocka_unit_test(tables_without_alternatives_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -78,7 +78,7 @@ static void expect_all(struct capture_log *log)
 		assert_int_equal(taken[i], ENTRIES);
 }
 
-static void entries_are_taken_in_the_order_of_events(void **state)
+UNIT_TEST(entries_are_taken_in_the_order_of_events)
 {
 	struct capture_log log[LOGS] = {0};
 
@@ -89,7 +89,7 @@ static void entries_are_taken_in_the_order_of_events(void **state)
 	free_all(log);
 }
 
-static void a_copy_has_all_entries(void **state)
+UNIT_TEST(a_copy_has_all_entries)
 {
 	struct capture_log log[LOGS] = {0}, copy[LOGS] = {0};
 
@@ -101,7 +101,7 @@ static void a_copy_has_all_entries(void **state)
 	free_all(copy);
 }
 
-static void entries_of_one_time_come_by_pause_and_device(void **state)
+UNIT_TEST(entries_of_one_time_come_by_pause_and_device)
 {
 	static const uint32_t pause[] = {2, 2, 4}, device[] = {1, 0, 0};
 	static const unsigned expected[] = {1, 0, 2};
@@ -128,7 +128,7 @@ static void entries_of_one_time_come_by_pause_and_device(void **state)
 	free_all(log);
 }
 
-static void bytes_that_are_no_log_are_refused(void **state)
+UNIT_TEST(bytes_that_are_no_log_are_refused)
 {
 	struct capture_log log[LOGS] = {0}, copy = {0};
 	struct capture_entry first;
@@ -152,11 +152,4 @@ static void bytes_that_are_no_log_are_refused(void **state)
 	free_all(log);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(entries_are_taken_in_the_order_of_events),
-	cmocka_unit_test(a_copy_has_all_entries),
-	cmocka_unit_test(entries_of_one_time_come_by_pause_and_device),
-	cmocka_unit_test(bytes_that_are_no_log_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -42,7 +42,7 @@ static uint64_t counter(const struct virtual_lab *lab, const char *name)
 static const char *const kinds[] = {"nic.control=iba-cc", "nic.control=drb-cn", "nic.control=drb",
 	"nic.control=pr-drb", "nic.control=drb-cc"};
 
-static void every_kind_keeps_frames_and_their_order(void **state)
+UNIT_TEST(every_kind_keeps_frames_and_their_order)
 {
 	static const char *const messages[] = {"traffic.0.message=1KiB", "traffic.0.message=5000B"};
 
@@ -56,7 +56,7 @@ static void every_kind_keeps_frames_and_their_order(void **state)
 		}
 }
 
-static void the_fast_path_of_a_host_changes_nothing(void **state)
+UNIT_TEST(the_fast_path_of_a_host_changes_nothing)
 {
 	struct virtual_lab fast, slow;
 
@@ -72,7 +72,7 @@ static void the_fast_path_of_a_host_changes_nothing(void **state)
 }
 
 /* Nothing arrives that would wake a host by chance when all its messages pause. */
-static void messages_that_pause_leave_when_no_others_come(void **state)
+UNIT_TEST(messages_that_pause_leave_when_no_others_come)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct virtual_lab lab;
@@ -89,7 +89,7 @@ static void messages_that_pause_leave_when_no_others_come(void **state)
 	}
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_run)
 {
 	struct virtual_lab once, again;
 
@@ -100,7 +100,7 @@ static void the_same_seed_gives_the_same_run(void **state)
 	virtual_lab_close(&again);
 }
 
-static void paths_open_and_carry_more_than_one(void **state)
+UNIT_TEST(paths_open_and_carry_more_than_one)
 {
 	struct virtual_lab none, drb;
 
@@ -113,7 +113,7 @@ static void paths_open_and_carry_more_than_one(void **state)
 	virtual_lab_close(&drb);
 }
 
-static void throttling_holds_frames_back(void **state)
+UNIT_TEST(throttling_holds_frames_back)
 {
 	struct virtual_lab none, iba;
 
@@ -127,7 +127,7 @@ static void throttling_holds_frames_back(void **state)
 	virtual_lab_close(&iba);
 }
 
-static void throttling_the_host_holds_back_more_than_the_destination(void **state)
+UNIT_TEST(throttling_the_host_holds_back_more_than_the_destination)
 {
 	struct virtual_lab destination, host;
 
@@ -141,7 +141,7 @@ static void throttling_the_host_holds_back_more_than_the_destination(void **stat
 	virtual_lab_close(&host);
 }
 
-static void a_notification_takes_the_delays_of_the_way_back(void **state)
+UNIT_TEST(a_notification_takes_the_delays_of_the_way_back)
 {
 	/* Longer than the run: nothing is ever heard. */
 	struct virtual_lab lab;
@@ -152,7 +152,7 @@ static void a_notification_takes_the_delays_of_the_way_back(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void only_marked_frames_are_answered_where_marks_count(void **state)
+UNIT_TEST(only_marked_frames_are_answered_where_marks_count)
 {
 	struct virtual_lab lab;
 
@@ -161,7 +161,7 @@ static void only_marked_frames_are_answered_where_marks_count(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void contending_flows_fill_the_database(void **state)
+UNIT_TEST(contending_flows_fill_the_database)
 {
 	struct virtual_lab lab;
 
@@ -174,7 +174,7 @@ static void contending_flows_fill_the_database(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void an_incast_is_throttled_and_not_spread(void **state)
+UNIT_TEST(an_incast_is_throttled_and_not_spread)
 {
 	struct virtual_lab drb, cc;
 
@@ -186,7 +186,7 @@ static void an_incast_is_throttled_and_not_spread(void **state)
 	virtual_lab_close(&cc);
 }
 
-static void switches_tell_their_mean_waiting_time(void **state)
+UNIT_TEST(switches_tell_their_mean_waiting_time)
 {
 	struct virtual_lab lab;
 	double most = 0;
@@ -199,7 +199,7 @@ static void switches_tell_their_mean_waiting_time(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void acknowledging_messages_sends_one_each(void **state)
+UNIT_TEST(acknowledging_messages_sends_one_each)
 {
 	struct virtual_lab frames, messages;
 
@@ -210,23 +210,4 @@ static void acknowledging_messages_sends_one_each(void **state)
 	virtual_lab_close(&messages);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_keeps_frames_and_their_order),
-		cmocka_unit_test(the_fast_path_of_a_host_changes_nothing),
-		cmocka_unit_test(messages_that_pause_leave_when_no_others_come),
-		cmocka_unit_test(the_same_seed_gives_the_same_run),
-		cmocka_unit_test(paths_open_and_carry_more_than_one),
-		cmocka_unit_test(throttling_holds_frames_back),
-		cmocka_unit_test(throttling_the_host_holds_back_more_than_the_destination),
-		cmocka_unit_test(a_notification_takes_the_delays_of_the_way_back),
-		cmocka_unit_test(only_marked_frames_are_answered_where_marks_count),
-		cmocka_unit_test(contending_flows_fill_the_database),
-		cmocka_unit_test(an_incast_is_throttled_and_not_spread),
-		cmocka_unit_test(switches_tell_their_mean_waiting_time),
-		cmocka_unit_test(acknowledging_messages_sends_one_each),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

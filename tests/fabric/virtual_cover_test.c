@@ -99,7 +99,7 @@ static void check_case(char text[10][64], bool *bound)
 	virtual_lab_close(&lab);
 }
 
-static void one_flow_gets_what_credits_let_through_and_no_more(void **state)
+UNIT_TEST(one_flow_gets_what_credits_let_through_and_no_more)
 {
 	unsigned bound = 0;
 	struct rng rng;
@@ -136,7 +136,7 @@ static void assert_lines(const char *expected, const char *const *set, unsigned 
 
 /* 128 KiB are 62 frames of 2 KiB, 10.51 us of 100 Gbps. Their credits are away for two delays and a
  * transmission, and longer if 16 frames share a credit frame. */
-static void links_that_are_alike_are_one_line(void **state)
+UNIT_TEST(links_that_are_alike_are_one_line)
 {
 #define LONG                                                                               \
 	"link.rate=100Gbps", "link.delay=10us", "switch.buffer=128KiB", "switch.mtu=2KiB", \
@@ -156,9 +156,4 @@ static void links_that_are_alike_are_one_line(void **state)
 		VIRTUAL_LAB_SET(LONG, "switch.vcs=2", "switch.credits=each"));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_flow_gets_what_credits_let_through_and_no_more),
-	cmocka_unit_test(links_that_are_alike_are_one_line),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

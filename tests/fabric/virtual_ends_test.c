@@ -69,7 +69,7 @@ static void expect_same_links(const struct run_result *a, const struct run_resul
 	}
 }
 
-static void ends_without_an_event_change_no_delivery_and_no_link(void **state)
+UNIT_TEST(ends_without_an_event_change_no_delivery_and_no_link)
 {
 	struct rng rng;
 
@@ -97,7 +97,7 @@ static void ends_without_an_event_change_no_delivery_and_no_link(void **state)
 }
 
 /* Hosts that leave their streams when the first notification comes, in the middle of anything. */
-static void leaving_the_stream_changes_no_delivery(void **state)
+UNIT_TEST(leaving_the_stream_changes_no_delivery)
 {
 	static const char *const message[] = {
 		"traffic[0].message=700B", "traffic[0].message=4KiB", "traffic[0].message=9000B"};
@@ -266,7 +266,7 @@ static void see_host(void *ctx, const struct virtual_trace_record *record)
 	(*seen)++;
 }
 
-static void a_packet_at_a_host_is_shown_by_the_hosts_own_port_and_vc(void **state)
+UNIT_TEST(a_packet_at_a_host_is_shown_by_the_hosts_own_port_and_vc)
 {
 	const char *set[] = {"traffic[0].load=50%", "measure.duration=100us"};
 	struct virtual_lab lab;
@@ -279,7 +279,7 @@ static void a_packet_at_a_host_is_shown_by_the_hosts_own_port_and_vc(void **stat
 	assert_true(seen > 0);
 }
 
-static void a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due(void **state)
+UNIT_TEST(a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due)
 {
 	static const char *const buffer[] = {
 		"switch.buffer=18KiB", "switch.buffer=40KiB", "switch.buffer=100KiB"};
@@ -289,11 +289,4 @@ static void a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due(void **s
 			assert_true(keep_account(buffer[i], seed) > 50);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_packet_at_a_host_is_shown_by_the_hosts_own_port_and_vc),
-	cmocka_unit_test(a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due),
-	cmocka_unit_test(ends_without_an_event_change_no_delivery_and_no_link),
-	cmocka_unit_test(leaving_the_stream_changes_no_delivery),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

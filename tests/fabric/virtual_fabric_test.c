@@ -44,14 +44,14 @@ static void assert_latency(struct run_result *result, weft_time wanted_ps)
 	run_result_free(result);
 }
 
-static void cut_through_takes_the_delays_and_one_transmission(void **state)
+UNIT_TEST(cut_through_takes_the_delays_and_one_transmission)
 {
 	struct run_result result = RUN(tree, "switch.routing-delay=100ns");
 
 	assert_latency(&result, 4 * LINK_PS + 3 * ROUTING_PS + FRAME_PS);
 }
 
-static void store_and_forward_takes_a_transmission_a_link(void **state)
+UNIT_TEST(store_and_forward_takes_a_transmission_a_link)
 {
 	struct run_result result =
 		RUN(tree, "switch.switching=store-and-forward", "switch.routing-delay=100ns");
@@ -59,14 +59,14 @@ static void store_and_forward_takes_a_transmission_a_link(void **state)
 	assert_latency(&result, 4 * LINK_PS + 3 * ROUTING_PS + 4 * FRAME_PS);
 }
 
-static void a_source_route_costs_its_bytes(void **state)
+UNIT_TEST(a_source_route_costs_its_bytes)
 {
 	struct run_result result = RUN(tree, "routing.mode=source");
 
 	assert_latency(&result, 4 * LINK_PS + FRAME_PS + 4 * 80);
 }
 
-static void a_message_of_several_frames_follows_itself_closely(void **state)
+UNIT_TEST(a_message_of_several_frames_follows_itself_closely)
 {
 	struct run_result result = RUN(
 		tree, "traffic[0].message=3000B", "nic.mtu=1000B", "switch.routing-delay=100ns");
@@ -77,7 +77,7 @@ static void a_message_of_several_frames_follows_itself_closely(void **state)
 }
 
 /* 80 ps per byte: every fraction of a nanosecond comes once. */
-static void latencies_are_to_the_nearest_nanosecond(void **state)
+UNIT_TEST(latencies_are_to_the_nearest_nanosecond)
 {
 	for (unsigned more = 0; more < 25; more++) {
 		char message[64];
@@ -102,7 +102,7 @@ static const char star[] = "weft: run/1\n"
 			   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
 
 /* Karol, Hluchyj, Morgan 1987: 2 - sqrt(2) = 0.586 for many ports; 32 have a little more. */
-static void heads_of_line_block_without_voqs(void **state)
+UNIT_TEST(heads_of_line_block_without_voqs)
 {
 	struct run_result result = RUN(star, "switch.voq=false");
 
@@ -110,7 +110,7 @@ static void heads_of_line_block_without_voqs(void **state)
 	run_result_free(&result);
 }
 
-static void voqs_carry_nearly_everything(void **state)
+UNIT_TEST(voqs_carry_nearly_everything)
 {
 	struct run_result result = RUN(star, "switch.voq=true");
 
@@ -118,7 +118,7 @@ static void voqs_carry_nearly_everything(void **state)
 	run_result_free(&result);
 }
 
-static void what_is_offered_is_accepted_at_low_load(void **state)
+UNIT_TEST(what_is_offered_is_accepted_at_low_load)
 {
 	struct run_result result = RUN(star, "traffic[0].load=30%");
 
@@ -128,7 +128,7 @@ static void what_is_offered_is_accepted_at_low_load(void **state)
 }
 
 /* More than a million looks of the watchdog. */
-static void a_run_in_which_nothing_happens_can_be_stopped(void **state)
+UNIT_TEST(a_run_in_which_nothing_happens_can_be_stopped)
 {
 	atomic_bool stop = true;
 	struct fault fault = {""};
@@ -154,7 +154,7 @@ static void assert_offered_and_accepted(struct run_result result, double load)
 
 /* In a torus the next host is 3 bytes of route away, the farthest 18: of 64-byte messages that is
  * much. */
-static void source_routes_of_all_lengths_are_in_the_load(void **state)
+UNIT_TEST(source_routes_of_all_lengths_are_in_the_load)
 {
 	static const char *const patterns[] = {"{pattern: uniform", "{pattern: permutation",
 		"{pattern: local, switches: 2", "{pattern: hotspot, to: [h9, h54], share: 30%"};
@@ -173,7 +173,7 @@ static void source_routes_of_all_lengths_are_in_the_load(void **state)
 }
 
 /* Nine in ten messages of one short frame, the others of eight full ones. */
-static void frames_of_two_lengths_are_in_the_offered_load(void **state)
+UNIT_TEST(frames_of_two_lengths_are_in_the_offered_load)
 {
 	assert_offered_and_accepted(RUN(star, "traffic[0].load=20%", "traffic[0].message=64B",
 					    "traffic[0].other-message=8KiB",
@@ -181,7 +181,7 @@ static void frames_of_two_lengths_are_in_the_offered_load(void **state)
 		0.2);
 }
 
-static void frames_of_drawn_lengths_are_in_the_offered_load(void **state)
+UNIT_TEST(frames_of_drawn_lengths_are_in_the_offered_load)
 {
 	assert_offered_and_accepted(
 		RUN(star, "traffic[0].load=20%", "traffic[0].message=16B",
@@ -189,7 +189,7 @@ static void frames_of_drawn_lengths_are_in_the_offered_load(void **state)
 		0.2);
 }
 
-static void the_same_seed_gives_the_same_deliveries_to_the_last_bit(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_deliveries_to_the_last_bit)
 {
 	uint64_t print[3];
 
@@ -205,7 +205,7 @@ static void the_same_seed_gives_the_same_deliveries_to_the_last_bit(void **state
 }
 
 /* Tight buffers, several VCs, both kinds of queues, random networks. */
-static void nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load(void **state)
+UNIT_TEST(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load)
 {
 	static const char text[] = "weft: run/1\n"
 				   "topology: \"irregular:switches=12,degree=4,hosts=3\"\n"
@@ -241,7 +241,7 @@ static void nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_loa
 	}
 }
 
-static void a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still(void **state)
+UNIT_TEST(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still)
 {
 	static const char text[] = "weft: run/1\n"
 				   "topology: \"torus:dims=5x5,hosts=2\"\n"
@@ -260,7 +260,7 @@ static void a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still
 	run_result_free(&result);
 }
 
-static void links_say_how_busy_they_were(void **state)
+UNIT_TEST(links_say_how_busy_they_were)
 {
 	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%");
 	unsigned busy = 0;
@@ -277,7 +277,7 @@ static void links_say_how_busy_they_were(void **state)
 }
 
 /* A run without warm-up that is all of samples. */
-static void samples_of_links_add_up_to_the_links_of_the_run(void **state)
+UNIT_TEST(samples_of_links_add_up_to_the_links_of_the_run)
 {
 	struct run_result result = RUN(tree, "measure.link-series=true", "measure.sample=100us",
 		"traffic=[{pattern: uniform, from: all, load: 80%, message: 1KiB}]");
@@ -307,7 +307,7 @@ static void samples_of_links_add_up_to_the_links_of_the_run(void **state)
 }
 
 /* 50 % of each sample up to 500 us, and nothing after it. */
-static void a_sample_of_links_is_of_its_own_time(void **state)
+UNIT_TEST(a_sample_of_links_is_of_its_own_time)
 {
 	struct run_result result = RUN(tree, "measure.link-series=true", "traffic[0].load=50%",
 		"traffic[0].stop=500us", "measure.sample=100us");
@@ -330,7 +330,7 @@ static void a_sample_of_links_is_of_its_own_time(void **state)
 	run_result_free(&result);
 }
 
-static void links_are_measured_from_the_warm_up_on(void **state)
+UNIT_TEST(links_are_measured_from_the_warm_up_on)
 {
 	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%",
 		"traffic[0].stop=500us", "measure.warmup=600us");
@@ -342,7 +342,7 @@ static void links_are_measured_from_the_warm_up_on(void **state)
 }
 
 /* Of 333.6 ns each, three have begun within a microsecond. */
-static void no_link_is_busy_for_longer_than_there_was_time(void **state)
+UNIT_TEST(no_link_is_busy_for_longer_than_there_was_time)
 {
 	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=100%",
 		"traffic[0].message=4KiB", "measure.duration=1us", "measure.sample=1us");
@@ -377,7 +377,7 @@ static uint64_t packets_through(const char *buffer, const char *credits)
 }
 
 /* A packet takes 20 blocks. If credits come in twos, a buffer of five packets is worth four. */
-static void a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet(void **state)
+UNIT_TEST(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet)
 {
 	assert_in_range(packets_through("switch.buffer=6400B", "switch.credits=each"), 9970, 10000);
 	assert_in_range(
@@ -411,7 +411,7 @@ static void see_limits(void *ctx, const struct virtual_trace_record *record)
 }
 
 /* Outputs that fall free at the same time make several frames of one input due. */
-static void credits_are_never_taken_back(void **state)
+UNIT_TEST(credits_are_never_taken_back)
 {
 	struct limits limits = {.frames = 0};
 	struct virtual_lab lab;
@@ -427,7 +427,7 @@ static void credits_are_never_taken_back(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void frames_of_several_routes_may_overtake(void **state)
+UNIT_TEST(frames_of_several_routes_may_overtake)
 {
 	struct run_result result = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
 		"traffic[0].pattern=uniform", "traffic[0].from=all", "traffic[0].to=all",
@@ -440,7 +440,7 @@ static void frames_of_several_routes_may_overtake(void **state)
 
 /* 1,152 hosts: a byte for each number (virtual_fabric.c). Each host sends more than 254 short
  * frames to one other host. */
-static void numbers_of_a_byte_count_on_when_frames_are_many(void **state)
+UNIT_TEST(numbers_of_a_byte_count_on_when_frames_are_many)
 {
 	struct virtual_lab lab;
 
@@ -467,7 +467,7 @@ static const char large[] = "weft: run/1\n"
 			    "traffic:\n"
 			    "  - {pattern: uniform, from: all, load: 60%, message: 1000B}\n";
 
-static void a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one(void **state)
+UNIT_TEST(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one)
 {
 	struct virtual_lab shared, whole;
 	const struct route_table *table;
@@ -505,7 +505,7 @@ static uint64_t large_by(unsigned workers, const char *queuing)
 	return fingerprint;
 }
 
-static void several_workers_deliver_in_a_large_fabric_what_one_does(void **state)
+UNIT_TEST(several_workers_deliver_in_a_large_fabric_what_one_does)
 {
 	static const char *const queuing[] = {"queuing=1q", "queuing=dbbm"};
 
@@ -514,7 +514,7 @@ static void several_workers_deliver_in_a_large_fabric_what_one_does(void **state
 }
 
 /* 1,025 rows of 64 blocks that all differ. */
-static void a_table_of_too_many_blocks_is_read_as_it_is(void **state)
+UNIT_TEST(a_table_of_too_many_blocks_is_read_as_it_is)
 {
 	struct fabric_routes routes = {.table = route_table_create(1025, 4096)};
 	struct rng rng;
@@ -528,7 +528,7 @@ static void a_table_of_too_many_blocks_is_read_as_it_is(void **state)
 	fabric_routes_free(&routes);
 }
 
-static void a_table_that_the_cache_holds_is_read_as_it_is(void **state)
+UNIT_TEST(a_table_that_the_cache_holds_is_read_as_it_is)
 {
 	struct virtual_lab lab;
 
@@ -537,35 +537,4 @@ static void a_table_that_the_cache_holds_is_read_as_it_is(void **state)
 	virtual_lab_close(&lab);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(cut_through_takes_the_delays_and_one_transmission),
-	cmocka_unit_test(numbers_of_a_byte_count_on_when_frames_are_many),
-	cmocka_unit_test(store_and_forward_takes_a_transmission_a_link),
-	cmocka_unit_test(a_source_route_costs_its_bytes),
-	cmocka_unit_test(latencies_are_to_the_nearest_nanosecond),
-	cmocka_unit_test(a_message_of_several_frames_follows_itself_closely),
-	cmocka_unit_test(heads_of_line_block_without_voqs),
-	cmocka_unit_test(voqs_carry_nearly_everything),
-	cmocka_unit_test(what_is_offered_is_accepted_at_low_load),
-	cmocka_unit_test(a_run_in_which_nothing_happens_can_be_stopped),
-	cmocka_unit_test(source_routes_of_all_lengths_are_in_the_load),
-	cmocka_unit_test(frames_of_two_lengths_are_in_the_offered_load),
-	cmocka_unit_test(frames_of_drawn_lengths_are_in_the_offered_load),
-	cmocka_unit_test(the_same_seed_gives_the_same_deliveries_to_the_last_bit),
-	cmocka_unit_test(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load),
-	cmocka_unit_test(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still),
-	cmocka_unit_test(links_say_how_busy_they_were),
-	cmocka_unit_test(samples_of_links_add_up_to_the_links_of_the_run),
-	cmocka_unit_test(a_sample_of_links_is_of_its_own_time),
-	cmocka_unit_test(links_are_measured_from_the_warm_up_on),
-	cmocka_unit_test(no_link_is_busy_for_longer_than_there_was_time),
-	cmocka_unit_test(a_buffer_of_the_round_trip_suffices_with_credits_for_each_packet),
-	cmocka_unit_test(credits_are_never_taken_back),
-	cmocka_unit_test(frames_of_several_routes_may_overtake),
-	cmocka_unit_test(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one),
-	cmocka_unit_test(several_workers_deliver_in_a_large_fabric_what_one_does),
-	cmocka_unit_test(a_table_of_too_many_blocks_is_read_as_it_is),
-	cmocka_unit_test(a_table_that_the_cache_holds_is_read_as_it_is),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

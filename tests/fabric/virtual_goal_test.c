@@ -76,7 +76,7 @@ static struct outcome run(const char *schedule, const char *start)
 #define FRAME_PS(n)  ((FRAME_HEADER_BYTES + (n) + FRAME_WIRE_OVERHEAD) * (weft_time)80)
 #define SAME_LEAF(n) (2 * LINK_PS + FRAME_PS(n)) /* cut-through: host, switch, host */
 
-static void there_and_back_takes_what_the_formula_says(void **state)
+UNIT_TEST(there_and_back_takes_what_the_formula_says)
 {
 	static const char schedule[] =
 		"num_ranks 2\n"
@@ -100,7 +100,7 @@ static void there_and_back_takes_what_the_formula_says(void **state)
 }
 
 /* A message of several frames has arrived when its last one has; the next leaves behind it. */
-static void messages_of_several_frames_arrive_with_their_last_one(void **state)
+UNIT_TEST(messages_of_several_frames_arrive_with_their_last_one)
 {
 	static const char schedule[] =
 		"num_ranks 2\nrank 0 {\nsend 10000b to 1\nsend 100b to 1 tag 1\n}\n"
@@ -114,7 +114,7 @@ static void messages_of_several_frames_arrive_with_their_last_one(void **state)
 	run_result_free(&outcome.result);
 }
 
-static void the_generated_exchanges_end_the_same_way_each_time(void **state)
+UNIT_TEST(the_generated_exchanges_end_the_same_way_each_time)
 {
 	static const struct {
 		const char *kind;
@@ -146,7 +146,7 @@ static void the_generated_exchanges_end_the_same_way_each_time(void **state)
 	}
 }
 
-static void a_schedule_that_does_not_end_is_judged(void **state)
+UNIT_TEST(a_schedule_that_does_not_end_is_judged)
 {
 	struct outcome outcome = run(
 		"num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nx: recv 1b from 0 tag 9\n}\n",
@@ -174,7 +174,7 @@ static uint64_t completion_beside(const char *beside)
 	return time_ns;
 }
 
-static void traffic_beside_a_schedule_only_takes_its_share_of_the_links(void **state)
+UNIT_TEST(traffic_beside_a_schedule_only_takes_its_share_of_the_links)
 {
 	uint64_t alone = completion_beside("");
 
@@ -188,7 +188,7 @@ static void traffic_beside_a_schedule_only_takes_its_share_of_the_links(void **s
 }
 
 /* Measuring lasts from the first send, at 0, to the last delivery, and as long as a link is. */
-static void throughput_is_that_of_the_time_that_the_schedule_took(void **state)
+UNIT_TEST(throughput_is_that_of_the_time_that_the_schedule_took)
 {
 	static const char *const looks[][2] = {{"measure.sample=1us", "watchdog=50ms"},
 		{"measure.sample=10ms", "watchdog=1ms"}, {"measure.sample=10ms", "watchdog=off"}};
@@ -204,7 +204,7 @@ static void throughput_is_that_of_the_time_that_the_schedule_took(void **state)
 	}
 }
 
-static void a_run_ends_with_its_schedule_and_not_with_a_sample(void **state)
+UNIT_TEST(a_run_ends_with_its_schedule_and_not_with_a_sample)
 {
 	static const char beside[] =
 		", {pattern: hotspot, from: [h2], to: [h3], load: 100%, message: 4KiB}";
@@ -221,7 +221,7 @@ static void a_run_ends_with_its_schedule_and_not_with_a_sample(void **state)
 	run_result_free(&many.result);
 }
 
-static void a_message_that_nobody_receives_arrives_before_the_end(void **state)
+UNIT_TEST(a_message_that_nobody_receives_arrives_before_the_end)
 {
 	struct outcome outcome =
 		run("num_ranks 2\nrank 0 {\nx: send 100000b to 1\n}\nrank 1 {\ncalc 1\n}\n", "0ns");
@@ -234,7 +234,7 @@ static void a_message_that_nobody_receives_arrives_before_the_end(void **state)
 
 /* Oblivious routing draws a way for each frame, and beside other traffic ways take different
  * times. */
-static void a_schedule_ends_where_frames_overtake(void **state)
+UNIT_TEST(a_schedule_ends_where_frames_overtake)
 {
 	const struct goal_generate_config config = {"alltoall", 16, 60000, 2, 0};
 	struct virtual_lab lab;
@@ -259,7 +259,7 @@ static void a_schedule_ends_where_frames_overtake(void **state)
 	free(schedule);
 }
 
-static void who_has_a_rank_sends_nothing_beside_the_schedule(void **state)
+UNIT_TEST(who_has_a_rank_sends_nothing_beside_the_schedule)
 {
 	char path[32], text[1024];
 	struct fault fault = {""};
@@ -278,17 +278,4 @@ static void who_has_a_rank_sends_nothing_beside_the_schedule(void **state)
 	unlink(path);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(traffic_beside_a_schedule_only_takes_its_share_of_the_links),
-	cmocka_unit_test(throughput_is_that_of_the_time_that_the_schedule_took),
-	cmocka_unit_test(a_run_ends_with_its_schedule_and_not_with_a_sample),
-	cmocka_unit_test(a_message_that_nobody_receives_arrives_before_the_end),
-	cmocka_unit_test(a_schedule_ends_where_frames_overtake),
-	cmocka_unit_test(who_has_a_rank_sends_nothing_beside_the_schedule),
-	cmocka_unit_test(there_and_back_takes_what_the_formula_says),
-	cmocka_unit_test(messages_of_several_frames_arrive_with_their_last_one),
-	cmocka_unit_test(the_generated_exchanges_end_the_same_way_each_time),
-	cmocka_unit_test(a_schedule_that_does_not_end_is_judged),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -51,21 +51,21 @@ static void expect_latency(struct virtual_lab *lab, weft_time wanted_ps)
 }
 
 /* The whole frame must be there, which takes longer than detection and programming. */
-static void a_long_frame_takes_two_transmissions(void **state)
+UNIT_TEST(a_long_frame_takes_two_transmissions)
 {
 	struct virtual_lab lab = RUN(quiet, "seed=7");
 
 	expect_latency(&lab, WAY_PS + 2 * FRAME(1000) * BYTE_PS);
 }
 
-static void a_short_frame_waits_for_detection_and_programming(void **state)
+UNIT_TEST(a_short_frame_waits_for_detection_and_programming)
 {
 	struct virtual_lab lab = RUN(quiet, "traffic[0].message=32B");
 
 	expect_latency(&lab, WAY_PS + 475 * PS_PER_NS + FRAME(32) * BYTE_PS);
 }
 
-static void detection_and_programming_are_configurable(void **state)
+UNIT_TEST(detection_and_programming_are_configurable)
 {
 	struct virtual_lab lab = RUN(quiet, "traffic[0].message=32B", "nic.itb.detection=1375ns",
 		"nic.itb.programming=1us");
@@ -74,7 +74,7 @@ static void detection_and_programming_are_configurable(void **state)
 }
 
 /* Store-and-forward of messages would take 5 more transmissions than cut-through at the host. */
-static void reinjection_begins_before_the_message_is_complete(void **state)
+UNIT_TEST(reinjection_begins_before_the_message_is_complete)
 {
 	struct virtual_lab lab = RUN(quiet, "traffic[0].message=6000B", "nic.mtu=1000B");
 
@@ -108,7 +108,7 @@ static void expect_whole(struct virtual_lab *lab)
 }
 
 /* Networks, placings of ITBs, lengths, VCs; all hosts send as fast as they can. */
-static void nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough(void **state)
+UNIT_TEST(nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough)
 {
 	static const char *const topology[] = {
 		"topology=irregular:switches=8,degree=4,hosts=2,seed=2",
@@ -137,7 +137,7 @@ static void nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough(
 	assert_true(with_itbs > 24);
 }
 
-static void a_small_pool_is_never_over_and_what_it_discards_is_counted(void **state)
+UNIT_TEST(a_small_pool_is_never_over_and_what_it_discards_is_counted)
 {
 	struct virtual_lab lab = RUN(busy, "nic.itb.pool=8KiB", "routing.algorithm=bmax-itb");
 	const struct run_result *result = &lab.result;
@@ -153,7 +153,7 @@ static void a_small_pool_is_never_over_and_what_it_discards_is_counted(void **st
 }
 
 /* All hosts always have messages of their own, and one VC: what lets one go lets the other. */
-static void own_messages_are_never_starved(void **state)
+UNIT_TEST(own_messages_are_never_starved)
 {
 	struct virtual_lab lab = RUN(busy, "routing.algorithm=bmax-itb");
 	unsigned loaded = 0;
@@ -170,7 +170,7 @@ static void own_messages_are_never_starved(void **state)
 }
 
 /* Figure 96 of the thesis: below saturation nobody waits behind what is in transit. */
-static void below_saturation_own_messages_do_not_pile_up(void **state)
+UNIT_TEST(below_saturation_own_messages_do_not_pile_up)
 {
 	struct virtual_lab lab = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
 
@@ -181,7 +181,7 @@ static void below_saturation_own_messages_do_not_pile_up(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
 {
 	struct virtual_lab first = RUN(busy, "seed=3"), second = RUN(busy, "seed=3"),
 			   other = RUN(busy, "seed=4");
@@ -225,7 +225,7 @@ static void expect_circle(const struct virtual_lab *lab)
 	}
 }
 
-static void minimal_routes_round_a_ring_deadlock_and_the_circle_is_named(void **state)
+UNIT_TEST(minimal_routes_round_a_ring_deadlock_and_the_circle_is_named)
 {
 	struct virtual_lab lab = RUN(ring, "seed=1"), without_voqs = RUN(ring, "switch.voq=false");
 
@@ -237,7 +237,7 @@ static void minimal_routes_round_a_ring_deadlock_and_the_circle_is_named(void **
 	virtual_lab_close(&without_voqs);
 }
 
-static void the_watchdog_frees_what_waits_for_itself(void **state)
+UNIT_TEST(the_watchdog_frees_what_waits_for_itself)
 {
 	struct virtual_lab stuck = RUN(ring, "seed=1"), freed = RUN(ring, "watchdog=5ms");
 
@@ -250,7 +250,7 @@ static void the_watchdog_frees_what_waits_for_itself(void **state)
 	virtual_lab_close(&freed);
 }
 
-static void in_transit_buffers_make_minimal_routes_round_a_ring_safe(void **state)
+UNIT_TEST(in_transit_buffers_make_minimal_routes_round_a_ring_safe)
 {
 	struct virtual_lab lab = RUN(ring, "routing.algorithm=ud-itb", "routing.mode=source",
 		"measure.duration=2ms", "measure.sample=1ms");
@@ -261,7 +261,7 @@ static void in_transit_buffers_make_minimal_routes_round_a_ring_safe(void **stat
 	virtual_lab_close(&lab);
 }
 
-static void samples_say_how_many_frames_were_absorbed(void **state)
+UNIT_TEST(samples_say_how_many_frames_were_absorbed)
 {
 	struct virtual_lab lab = RUN(busy, "traffic[0].load=20%");
 	uint64_t sum = 0;
@@ -275,24 +275,4 @@ static void samples_say_how_many_frames_were_absorbed(void **state)
 	virtual_lab_close(&lab);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_long_frame_takes_two_transmissions),
-		cmocka_unit_test(a_short_frame_waits_for_detection_and_programming),
-		cmocka_unit_test(detection_and_programming_are_configurable),
-		cmocka_unit_test(reinjection_begins_before_the_message_is_complete),
-		cmocka_unit_test(
-			nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough),
-		cmocka_unit_test(a_small_pool_is_never_over_and_what_it_discards_is_counted),
-		cmocka_unit_test(own_messages_are_never_starved),
-		cmocka_unit_test(below_saturation_own_messages_do_not_pile_up),
-		cmocka_unit_test(the_same_seed_gives_the_same_result_to_the_last_bit),
-		cmocka_unit_test(minimal_routes_round_a_ring_deadlock_and_the_circle_is_named),
-		cmocka_unit_test(the_watchdog_frees_what_waits_for_itself),
-		cmocka_unit_test(in_transit_buffers_make_minimal_routes_round_a_ring_safe),
-		cmocka_unit_test(samples_say_how_many_frames_were_absorbed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static struct virtual_lookahead lookahead_with(const char *const *sets, unsigned
 
 #define LOOKAHEAD(...) lookahead_with(VIRTUAL_LAB_SET(__VA_ARGS__))
 
-static void a_packet_is_elsewhere_after_the_delays_of_link_and_routing(void **state)
+UNIT_TEST(a_packet_is_elsewhere_after_the_delays_of_link_and_routing)
 {
 	struct virtual_lookahead lookahead = LOOKAHEAD("switch.routing-delay=100ns");
 
@@ -43,7 +43,7 @@ static void a_packet_is_elsewhere_after_the_delays_of_link_and_routing(void **st
 	assert_int_equal(lookahead.frame_ps, FRAME);
 }
 
-static void a_switch_that_stores_waits_for_the_tail_of_a_packet(void **state)
+UNIT_TEST(a_switch_that_stores_waits_for_the_tail_of_a_packet)
 {
 	struct virtual_lookahead lookahead =
 		LOOKAHEAD("switch.routing-delay=100ns", "switch.switching=store-and-forward");
@@ -54,7 +54,7 @@ static void a_switch_that_stores_waits_for_the_tail_of_a_packet(void **state)
 }
 
 /* Other things than credit frames cross there, or switches send these at other times. */
-static void what_crosses_sooner_than_packets_shortens_rounds(void **state)
+UNIT_TEST(what_crosses_sooner_than_packets_shortens_rounds)
 {
 	const struct virtual_lookahead lookahead[] = {
 		LOOKAHEAD("switch.routing-delay=100ns", "routing.adaptive=arn", "switch.voq=true"),
@@ -68,7 +68,7 @@ static void what_crosses_sooner_than_packets_shortens_rounds(void **state)
 }
 
 /* Such routes may end at a switch, which discards a packet at once when it comes. */
-static void routes_of_a_file_shorten_rounds(void **state)
+UNIT_TEST(routes_of_a_file_shorten_rounds)
 {
 	struct fault fault = {""};
 	struct virtual_lab lab;
@@ -80,7 +80,7 @@ static void routes_of_a_file_shorten_rounds(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere(void **state)
+UNIT_TEST(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere)
 {
 	const struct virtual_lookahead lookahead = {
 		.least_ps = 30, .packet_ps = 180, .frame_ps = 100};
@@ -92,7 +92,7 @@ static void a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere(void **sta
 }
 
 /* In a full list. */
-static void a_round_is_no_shorter_than_the_least_delay(void **state)
+UNIT_TEST(a_round_is_no_shorter_than_the_least_delay)
 {
 	const struct virtual_lookahead lookahead = {
 		.least_ps = 30, .packet_ps = 180, .frame_ps = 100};
@@ -100,7 +100,7 @@ static void a_round_is_no_shorter_than_the_least_delay(void **state)
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 500), 1030);
 }
 
-static void a_round_ends_before_a_packet_of_it_can_be_elsewhere(void **state)
+UNIT_TEST(a_round_ends_before_a_packet_of_it_can_be_elsewhere)
 {
 	const struct virtual_lookahead lookahead = {
 		.least_ps = 30, .packet_ps = 60, .frame_ps = 100};
@@ -109,7 +109,7 @@ static void a_round_ends_before_a_packet_of_it_can_be_elsewhere(void **state)
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1040), 1060);
 }
 
-static void ends_that_are_over_leave_the_list(void **state)
+UNIT_TEST(ends_that_are_over_leave_the_list)
 {
 	struct virtual_ends ends = {.count = 0};
 
@@ -123,7 +123,7 @@ static void ends_that_are_over_leave_the_list(void **state)
 	assert_int_equal(virtual_ends_next(&ends, 31), WEFT_TIME_NEVER);
 }
 
-static void an_end_that_found_no_room_may_be_any_until_the_last_such_is_over(void **state)
+UNIT_TEST(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over)
 {
 	struct virtual_ends ends = {.count = 0};
 
@@ -152,7 +152,7 @@ static uint64_t count_rounds(const char *routing_delay)
 }
 
 /* With 120 ns instead of 30, but for a credit frame now and then. */
-static void a_routing_delay_makes_rounds_fewer(void **state)
+UNIT_TEST(a_routing_delay_makes_rounds_fewer)
 {
 	assert_in_range(count_rounds("switch.routing-delay=90ns"), 1,
 		count_rounds("switch.routing-delay=0ns") / 3);
@@ -194,7 +194,7 @@ static void draw(unsigned seed, struct drawn *drawn)
 	drawn->sets = sets;
 }
 
-static void no_credit_frame_comes_too_late(void **state)
+UNIT_TEST(no_credit_frame_comes_too_late)
 {
 	for (unsigned seed = 1; seed <= CASES; seed++) {
 		struct fault fault = {""}, other = {""};
@@ -215,7 +215,7 @@ static void no_credit_frame_comes_too_late(void **state)
 }
 
 /* Parts know of its end after a round, and go on for the longest delay then. */
-static void a_schedule_shortens_rounds(void **state)
+UNIT_TEST(a_schedule_shortens_rounds)
 {
 	char path[] = "/tmp/weft-lookahead-XXXXXX", file[64];
 	struct virtual_lookahead lookahead;
@@ -246,7 +246,7 @@ static void run_many_ends(struct virtual_lab *lab)
 	virtual_lab_run(lab);
 }
 
-static void more_ends_than_the_list_holds_change_no_byte(void **state)
+UNIT_TEST(more_ends_than_the_list_holds_change_no_byte)
 {
 	struct drawn drawn = {.sets = MANY_ENDS};
 	struct fault fault = {""};
@@ -267,7 +267,7 @@ static void more_ends_than_the_list_holds_change_no_byte(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void a_credit_frame_that_comes_too_late_ends_the_run(void **state)
+UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 {
 	struct fault fault = {""};
 	struct virtual_lab lab;
@@ -285,21 +285,4 @@ static void a_credit_frame_that_comes_too_late_ends_the_run(void **state)
 	virtual_lab_close(&lab);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_packet_is_elsewhere_after_the_delays_of_link_and_routing),
-	cmocka_unit_test(a_switch_that_stores_waits_for_the_tail_of_a_packet),
-	cmocka_unit_test(what_crosses_sooner_than_packets_shortens_rounds),
-	cmocka_unit_test(routes_of_a_file_shorten_rounds),
-	cmocka_unit_test(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere),
-	cmocka_unit_test(a_round_is_no_shorter_than_the_least_delay),
-	cmocka_unit_test(a_round_ends_before_a_packet_of_it_can_be_elsewhere),
-	cmocka_unit_test(ends_that_are_over_leave_the_list),
-	cmocka_unit_test(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over),
-	cmocka_unit_test(a_routing_delay_makes_rounds_fewer),
-	cmocka_unit_test(no_credit_frame_comes_too_late),
-	cmocka_unit_test(a_schedule_shortens_rounds),
-	cmocka_unit_test(more_ends_than_the_list_holds_change_no_byte),
-	cmocka_unit_test(a_credit_frame_that_comes_too_late_ends_the_run),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -89,7 +89,7 @@ static void assert_waits_as_md1(const struct place *place)
 	}
 }
 
-static void poisson_messages_wait_at_their_host_as_md1_says(void **state)
+UNIT_TEST(poisson_messages_wait_at_their_host_as_md1_says)
 {
 	assert_waits_as_md1(&(struct place){.topology = "full:switches=1,hosts=2",
 		.routing = "ud",
@@ -99,7 +99,7 @@ static void poisson_messages_wait_at_their_host_as_md1_says(void **state)
 		.links = 2});
 }
 
-static void at_the_output_of_a_switch_they_wait_as_md1_says(void **state)
+UNIT_TEST(at_the_output_of_a_switch_they_wait_as_md1_says)
 {
 	assert_waits_as_md1(&(struct place){.topology = "full:switches=1,hosts=9",
 		.routing = "ud",
@@ -110,7 +110,7 @@ static void at_the_output_of_a_switch_they_wait_as_md1_says(void **state)
 }
 
 /* h0 and h1 are on the leaf of the destination. */
-static void in_a_tree_of_switches_they_wait_as_at_its_last_link(void **state)
+UNIT_TEST(in_a_tree_of_switches_they_wait_as_at_its_last_link)
 {
 	assert_waits_as_md1(&(struct place){.topology = "rlft:ports=4,stages=2",
 		.routing = "dmodk",
@@ -120,7 +120,7 @@ static void in_a_tree_of_switches_they_wait_as_at_its_last_link(void **state)
 		.links = 4});
 }
 
-static void with_cut_through_they_wait_no_less(void **state)
+UNIT_TEST(with_cut_through_they_wait_no_less)
 {
 	assert_waits_as_md1(&(struct place){.topology = "rlft:ports=4,stages=2",
 		.routing = "dmodk",
@@ -130,11 +130,4 @@ static void with_cut_through_they_wait_no_less(void **state)
 		.links = 1});
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(poisson_messages_wait_at_their_host_as_md1_says),
-	cmocka_unit_test(at_the_output_of_a_switch_they_wait_as_md1_says),
-	cmocka_unit_test(in_a_tree_of_switches_they_wait_as_at_its_last_link),
-	cmocka_unit_test(with_cut_through_they_wait_no_less),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

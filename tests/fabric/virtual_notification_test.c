@@ -129,7 +129,7 @@ static void assert_it_begins_and_ends(const struct story *story)
 
 /* Flow A, and figure 4 event by event: the flows meet at the top, the switch below on the way up
  * goes around. */
-static void between_stages_3_and_2_a_switch_of_stage_2_acts(void **state)
+UNIT_TEST(between_stages_3_and_2_a_switch_of_stage_2_acts)
 {
 	struct story story;
 
@@ -145,7 +145,7 @@ static void between_stages_3_and_2_a_switch_of_stage_2_acts(void **state)
 }
 
 /* Flow B: one comes from the next leaf, one from far; they meet in stage 2. */
-static void between_stages_2_and_1_a_leaf_acts(void **state)
+UNIT_TEST(between_stages_2_and_1_a_leaf_acts)
 {
 	struct story story;
 
@@ -158,7 +158,7 @@ static void between_stages_2_and_1_a_leaf_acts(void **state)
 }
 
 /* Flow C: they meet at the destination's leaf. Nobody can go around; the hosts act. */
-static void at_the_last_switch_the_hosts_act(void **state)
+UNIT_TEST(at_the_last_switch_the_hosts_act)
 {
 	struct story story;
 
@@ -173,7 +173,7 @@ static void at_the_last_switch_the_hosts_act(void **state)
 }
 
 /* The reading by which the hosts act on all roots on the way down. */
-static void by_the_default_reading_the_hosts_act_on_all_of_them(void **state)
+UNIT_TEST(by_the_default_reading_the_hosts_act_on_all_of_them)
 {
 	struct story story;
 
@@ -186,7 +186,7 @@ static void by_the_default_reading_the_hosts_act_on_all_of_them(void **state)
 }
 
 /* Two hosts of one leaf meet at its output on the way up, which it goes around by itself. */
-static void on_the_way_up_the_switch_itself_acts(void **state)
+UNIT_TEST(on_the_way_up_the_switch_itself_acts)
 {
 	struct story story;
 
@@ -197,7 +197,7 @@ static void on_the_way_up_the_switch_itself_acts(void **state)
 	virtual_lab_close(&story.lab);
 }
 
-static void hosts_that_do_not_act_are_told_in_vain(void **state)
+UNIT_TEST(hosts_that_do_not_act_are_told_in_vain)
 {
 	struct story story;
 
@@ -209,7 +209,7 @@ static void hosts_that_do_not_act_are_told_in_vain(void **state)
 }
 
 /* The top forwards to an empty switch all the time that its output is suspected. */
-static void withheld_credits_do_not_put_off_a_root(void **state)
+UNIT_TEST(withheld_credits_do_not_put_off_a_root)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		struct story each, coalesced;
@@ -240,7 +240,7 @@ static weft_time mark_of(const char *set)
 	return mark;
 }
 
-static void the_mark_of_a_host_lives_as_long_as_an_entry(void **state)
+UNIT_TEST(the_mark_of_a_host_lives_as_long_as_an_entry)
 {
 	assert_int_equal(mark_of("detector.arn-ttl=300us"), 300 * PS_PER_US);
 	assert_int_equal(mark_of("routing.afi=false"), 0);
@@ -248,15 +248,4 @@ static void the_mark_of_a_host_lives_as_long_as_an_entry(void **state)
 	assert_int_equal(mark_of("detector.readings.hosts-act=false"), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(between_stages_3_and_2_a_switch_of_stage_2_acts),
-	cmocka_unit_test(between_stages_2_and_1_a_leaf_acts),
-	cmocka_unit_test(at_the_last_switch_the_hosts_act),
-	cmocka_unit_test(by_the_default_reading_the_hosts_act_on_all_of_them),
-	cmocka_unit_test(on_the_way_up_the_switch_itself_acts),
-	cmocka_unit_test(hosts_that_do_not_act_are_told_in_vain),
-	cmocka_unit_test(withheld_credits_do_not_put_off_a_root),
-	cmocka_unit_test(the_mark_of_a_host_lives_as_long_as_an_entry),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -39,7 +39,7 @@ static void expect_in_order(struct virtual_fabric *fabric, uint32_t least)
 	assert_true(event_queue_is_empty(fabric->events));
 }
 
-static void credit_frames_of_one_time_arrive_in_the_order_sent(void **state)
+UNIT_TEST(credit_frames_of_one_time_arrive_in_the_order_sent)
 {
 	static const uint32_t order[][FRAMES] = {{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 4, 0, 3, 1},
 		{1, 0, 4, 2, 3}, {3, 4, 0, 1, 2}};
@@ -64,8 +64,4 @@ static void credit_frames_of_one_time_arrive_in_the_order_sent(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(credit_frames_of_one_time_arrive_in_the_order_sent),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -58,7 +58,7 @@ static void assert_only_the_schemes_vcs_arrive(const struct virtual_lab *lab)
 
 /* A host reads its messages queue by queue. That what was due is for another queue must not keep it
  * from waking for the next: it did, once time had passed while the host was sending. */
-static void what_falls_due_leaves_whatever_its_queue(void **state)
+UNIT_TEST(what_falls_due_leaves_whatever_its_queue)
 {
 	static const char *const schemes[] = {"queuing=dbbm", "queuing=vftree", "queuing=flow2sl"};
 
@@ -73,7 +73,7 @@ static void what_falls_due_leaves_whatever_its_queue(void **state)
 	}
 }
 
-static void packets_travel_in_the_vc_of_their_scheme(void **state)
+UNIT_TEST(packets_travel_in_the_vc_of_their_scheme)
 {
 	char queuing[64];
 
@@ -91,7 +91,7 @@ static void packets_travel_in_the_vc_of_their_scheme(void **state)
 
 /* The hot spot takes 1 of 16 hosts' links; 14 of 15 of what the 12 others send at 90 % go
  * elsewhere. From the sources on nothing is shared with the hot packets, so all of that arrives. */
-static void a_hot_spot_does_not_hold_up_what_has_another_queue(void **state)
+UNIT_TEST(a_hot_spot_does_not_hold_up_what_has_another_queue)
 {
 	struct virtual_lab one, each;
 
@@ -103,7 +103,7 @@ static void a_hot_spot_does_not_hold_up_what_has_another_queue(void **state)
 	virtual_lab_close(&each);
 }
 
-static void what_a_network_cannot_have_is_refused(void **state)
+UNIT_TEST(what_a_network_cannot_have_is_refused)
 {
 	virtual_lab_assert_refused(tree,
 		VIRTUAL_LAB_SET(
@@ -114,11 +114,4 @@ static void what_a_network_cannot_have_is_refused(void **state)
 		"queuing voqnet: a VC for each of 32 hosts, expected a network of at most 16");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_falls_due_leaves_whatever_its_queue),
-	cmocka_unit_test(packets_travel_in_the_vc_of_their_scheme),
-	cmocka_unit_test(a_hot_spot_does_not_hold_up_what_has_another_queue),
-	cmocka_unit_test(what_a_network_cannot_have_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

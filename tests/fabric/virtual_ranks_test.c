@@ -142,14 +142,14 @@ static void run_case(unsigned seed)
 	free(many);
 }
 
-static void any_number_of_ranks_gives_the_same_bytes(void **state)
+UNIT_TEST(any_number_of_ranks_gives_the_same_bytes)
 {
 	for (unsigned i = 0; i < cases; i++)
 		run_case(first + i);
 }
 
 /* A fabric whose switches of different ranks notify each other. */
-static void notifications_cross_between_ranks(void **state)
+UNIT_TEST(notifications_cross_between_ranks)
 {
 	struct drawn drawn = {
 		.set = {"topology=rlft:ports=6,stages=3", "routing.adaptive=arn",
@@ -183,7 +183,7 @@ static void expect_refused(
 }
 
 /* Whole, and cut off by the end of the run: then what has not ended is named. */
-static void schedules_end_as_with_one_rank(void **state)
+UNIT_TEST(schedules_end_as_with_one_rank)
 {
 	static const char *const kinds[] = {"alltoall", "ring", "multigrid"};
 	char path[] = "/tmp/weft-ranks-XXXXXX", file[64];
@@ -214,7 +214,7 @@ static void schedules_end_as_with_one_rank(void **state)
 	unlink(path);
 }
 
-static void more_workers_in_all_than_switches_are_refused(void **state)
+UNIT_TEST(more_workers_in_all_than_switches_are_refused)
 {
 	struct drawn drawn = {.sets = 0};
 
@@ -223,7 +223,7 @@ static void more_workers_in_all_than_switches_are_refused(void **state)
 		"switches");
 }
 
-static void links_without_delay_are_refused(void **state)
+UNIT_TEST(links_without_delay_are_refused)
 {
 	struct drawn drawn = {.set = {"link.delay=0ns"}, .sets = 1};
 
@@ -248,7 +248,7 @@ static void *run_short_of_packets(void *argument)
 	return NULL;
 }
 
-static void a_failure_in_the_run_of_one_rank_ends_all(void **state)
+UNIT_TEST(a_failure_in_the_run_of_one_rank_ends_all)
 {
 	struct process process[TEST_RANKS_MAX] = {0};
 
@@ -259,7 +259,7 @@ static void a_failure_in_the_run_of_one_rank_ends_all(void **state)
 }
 
 /* At each of the first steps, among them the agreements before the run and the first rounds. */
-static void a_lost_rank_ends_the_others_at_any_step(void **state)
+UNIT_TEST(a_lost_rank_ends_the_others_at_any_step)
 {
 	struct drawn drawn = {.set = {"measure.duration=20us"}, .sets = 1};
 
@@ -293,7 +293,7 @@ static void *run_stopped(void *argument)
 	return NULL;
 }
 
-static void a_signal_to_any_rank_ends_the_run(void **state)
+UNIT_TEST(a_signal_to_any_rank_ends_the_run)
 {
 	for (unsigned stopped = 0; stopped < 2; stopped++) {
 		struct process process[TEST_RANKS_MAX] = {0};
@@ -305,17 +305,6 @@ static void a_signal_to_any_rank_ends_the_run(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(any_number_of_ranks_gives_the_same_bytes),
-	cmocka_unit_test(notifications_cross_between_ranks),
-	cmocka_unit_test(schedules_end_as_with_one_rank),
-	cmocka_unit_test(more_workers_in_all_than_switches_are_refused),
-	cmocka_unit_test(links_without_delay_are_refused),
-	cmocka_unit_test(a_failure_in_the_run_of_one_rank_ends_all),
-	cmocka_unit_test(a_lost_rank_ends_the_others_at_any_step),
-	cmocka_unit_test(a_signal_to_any_rank_ends_the_run),
-};
-
 int main(int argc, char **argv)
 {
 	if (argc == 2)
@@ -324,5 +313,5 @@ int main(int argc, char **argv)
 		first = (unsigned)strtoul(argv[2], NULL, 10);
 		cases = 1;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

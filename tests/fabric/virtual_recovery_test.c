@@ -51,7 +51,7 @@ static void expect_all_recovered(const struct virtual_lab *lab)
 }
 
 /* Networks, placings of ITBs, lengths, pools, VCs, one route or several. */
-static void what_a_tiny_pool_discards_comes_again_once_and_in_order(void **state)
+UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 {
 	static const char *const topology[] = {
 		"topology=irregular:switches=8,degree=4,hosts=2,seed=2",
@@ -83,7 +83,7 @@ static void what_a_tiny_pool_discards_comes_again_once_and_in_order(void **state
 }
 
 /* Re-injection that overtakes reception: the destination refuses the last frame. */
-static void a_message_without_its_end_mark_is_completed(void **state)
+UNIT_TEST(a_message_without_its_end_mark_is_completed)
 {
 	struct virtual_lab lab = RUN("traffic[0].message=5000B", "nic.itb.pause=1us",
 		"nic.itb.pool=64MiB", "link.rate=10Gbps");
@@ -94,7 +94,7 @@ static void a_message_without_its_end_mark_is_completed(void **state)
 	virtual_lab_close(&lab);
 }
 
-static void everything_is_accounted_for_in_the_midst_of_it(void **state)
+UNIT_TEST(everything_is_accounted_for_in_the_midst_of_it)
 {
 	struct virtual_lab lab = RUN("measure={duration: 50us, sample: 50us}");
 
@@ -108,7 +108,7 @@ static void everything_is_accounted_for_in_the_midst_of_it(void **state)
 
 /* There is room for a few frames only: nobody may send anything new, and everybody's turn is his
  * own. What is in transit goes on all the same. */
-static void who_may_send_nothing_new_holds_no_transit_up(void **state)
+UNIT_TEST(who_may_send_nothing_new_holds_no_transit_up)
 {
 	for (unsigned extra = 20; extra <= 80; extra += 20) {
 		struct virtual_lab lab;
@@ -123,7 +123,7 @@ static void who_may_send_nothing_new_holds_no_transit_up(void **state)
 	}
 }
 
-static void where_no_route_has_an_in_transit_buffer_nothing_is_kept(void **state)
+UNIT_TEST(where_no_route_has_an_in_transit_buffer_nothing_is_kept)
 {
 	struct virtual_lab lab = RUN("routing.algorithm=ud");
 
@@ -133,7 +133,7 @@ static void where_no_route_has_an_in_transit_buffer_nothing_is_kept(void **state
 	virtual_lab_close(&lab);
 }
 
-static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
 {
 	struct virtual_lab first = RUN("seed=3"), second = RUN("seed=3"), other = RUN("seed=4");
 
@@ -144,16 +144,4 @@ static void the_same_seed_gives_the_same_result_to_the_last_bit(void **state)
 	virtual_lab_close(&other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_tiny_pool_discards_comes_again_once_and_in_order),
-		cmocka_unit_test(a_message_without_its_end_mark_is_completed),
-		cmocka_unit_test(everything_is_accounted_for_in_the_midst_of_it),
-		cmocka_unit_test(who_may_send_nothing_new_holds_no_transit_up),
-		cmocka_unit_test(where_no_route_has_an_in_transit_buffer_nothing_is_kept),
-		cmocka_unit_test(the_same_seed_gives_the_same_result_to_the_last_bit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

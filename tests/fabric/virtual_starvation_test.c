@@ -40,7 +40,7 @@ static void soften(struct drawn *drawn)
 			drawn->set[i] = "topology=rlft:ports=4,stages=3"; /* half of the time */
 }
 
-static void of_good_runs_none_is_called_deadlocked_or_starved(void **state)
+UNIT_TEST(of_good_runs_none_is_called_deadlocked_or_starved)
 {
 	unsigned good = 0, known = 0;
 
@@ -126,7 +126,7 @@ static bool is_deadlocked(unsigned seed, bool *says)
 	return is;
 }
 
-static void rings_are_called_deadlocked_if_and_only_if_they_are(void **state)
+UNIT_TEST(rings_are_called_deadlocked_if_and_only_if_they_are)
 {
 	unsigned deadlocked = 0;
 
@@ -179,7 +179,7 @@ static uint64_t deliver_mixed(unsigned seed, const char *credits)
 	return delivered;
 }
 
-static void withheld_credits_keep_nothing_for_ever(void **state)
+UNIT_TEST(withheld_credits_keep_nothing_for_ever)
 {
 	for (unsigned seed = 1; seed <= MIXED; seed++)
 		assert_int_equal(deliver_mixed(seed, "switch.credits=coalesced"),
@@ -226,7 +226,7 @@ static void half_a_ring(unsigned switches, const char *watchdog)
 	run_result_free(&result);
 }
 
-static void a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts(void **state)
+UNIT_TEST(a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts)
 {
 	for (unsigned switches = 7; switches <= 12; switches++) {
 		half_a_ring(switches, "watchdog=off");
@@ -235,7 +235,7 @@ static void a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts(void **s
 }
 
 /* A deadlock is reported even if a watchdog breaks the cycle. */
-static void a_circle_that_was_freed_again_is_named(void **state)
+UNIT_TEST(a_circle_that_was_freed_again_is_named)
 {
 	struct run_result result =
 		virtual_lab_result(ring, VIRTUAL_LAB_SET("watchdog=100us", "traffic[0].stop=1ms"));
@@ -259,7 +259,7 @@ static const char row[] = "weft: run/1\n"
 			  "  - {pattern: hotspot, to: [h35], load: 10%, message: 1KiB}\n";
 
 /* Each switch of the row leaves a quarter of its share to what comes from behind. */
-static void the_far_end_of_a_parking_lot_starves(void **state)
+UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 {
 	struct run_result result = virtual_lab_result(row, NULL, 0);
 
@@ -274,7 +274,7 @@ static void the_far_end_of_a_parking_lot_starves(void **state)
 }
 
 /* 200 us are not four turns of 36 hosts at 10 Gbps. */
-static void a_run_that_is_too_short_cannot_tell(void **state)
+UNIT_TEST(a_run_that_is_too_short_cannot_tell)
 {
 	struct run_result result =
 		virtual_lab_result(row, VIRTUAL_LAB_SET("measure.duration=200us"));
@@ -288,7 +288,7 @@ static void a_run_that_is_too_short_cannot_tell(void **state)
 
 /* Each host of a Dragonfly sends to the next group: what is re-injected there comes last in a row
  * of 18 channels round all groups, each of which has its own hosts' frames half of the time. */
-static void hosts_whose_in_transit_buffers_fill_are_named(void **state)
+UNIT_TEST(hosts_whose_in_transit_buffers_fill_are_named)
 {
 	char path[] = "/tmp/weft-starvation-XXXXXX", file[64];
 	static const char text[] =
@@ -321,7 +321,7 @@ static void hosts_whose_in_transit_buffers_fill_are_named(void **state)
 
 /* --- what counts --- */
 
-static void waits_of_the_warm_up_do_not_count(void **state)
+UNIT_TEST(waits_of_the_warm_up_do_not_count)
 {
 	struct deadlock_head head[] = {
 		{.buffer = 1, .waited_ps = 900}, {.buffer = 2, .waited_ps = 900, .dead = true}};
@@ -340,7 +340,7 @@ static void waits_of_the_warm_up_do_not_count(void **state)
 	deadlock_heads_free(&kept);
 }
 
-static void a_long_circle_has_its_number_of_channels(void **state)
+UNIT_TEST(a_long_circle_has_its_number_of_channels)
 {
 	struct topology *topology = topology_generate("ring:switches=100", NULL);
 	struct deadlock_circle circle = {.channels = 100};
@@ -355,7 +355,7 @@ static void a_long_circle_has_its_number_of_channels(void **state)
 	topology_destroy(topology);
 }
 
-static void without_a_middle_nothing_fills(void **state)
+UNIT_TEST(without_a_middle_nothing_fills)
 {
 	struct starvation_transit middle = {0}, end = {1000, 100, true};
 	struct run_result result = {0};
@@ -368,21 +368,4 @@ static void without_a_middle_nothing_fills(void **state)
 	run_result_free(&result);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_good_runs_none_is_called_deadlocked_or_starved),
-		cmocka_unit_test(rings_are_called_deadlocked_if_and_only_if_they_are),
-		cmocka_unit_test(withheld_credits_keep_nothing_for_ever),
-		cmocka_unit_test(a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts),
-		cmocka_unit_test(a_circle_that_was_freed_again_is_named),
-		cmocka_unit_test(the_far_end_of_a_parking_lot_starves),
-		cmocka_unit_test(a_run_that_is_too_short_cannot_tell),
-		cmocka_unit_test(hosts_whose_in_transit_buffers_fill_are_named),
-		cmocka_unit_test(waits_of_the_warm_up_do_not_count),
-		cmocka_unit_test(a_long_circle_has_its_number_of_channels),
-		cmocka_unit_test(without_a_middle_nothing_fills),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

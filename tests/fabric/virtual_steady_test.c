@@ -68,7 +68,7 @@ static struct run_result run(const struct drawn *drawn, uint64_t sent)
 						drawn->traffic, drawn->seed, duration, sample));
 }
 
-static void of_200_good_runs_none_is_called_bad(void **state)
+UNIT_TEST(of_200_good_runs_none_is_called_bad)
 {
 	unsigned told = 0;
 	struct rng rng;
@@ -115,7 +115,7 @@ static void compare_lengths(const struct drawn *drawn, enum verdict saturated, e
 	assert_true(known[1] == steady || (known[1] == VERDICT_UNKNOWN && steady == VERDICT_NO));
 }
 
-static void answers_do_not_change_with_the_length(void **state)
+UNIT_TEST(answers_do_not_change_with_the_length)
 {
 	struct rng rng;
 
@@ -138,7 +138,7 @@ static void answers_do_not_change_with_the_length(void **state)
 }
 
 /* The queues of the critical load grow with the square root of time. */
-static void a_load_of_100_percent_is_not_steady(void **state)
+UNIT_TEST(a_load_of_100_percent_is_not_steady)
 {
 	static const char *const lengths[] = {"measure.duration=2ms", "measure.duration=4ms"};
 
@@ -162,7 +162,7 @@ static struct run_result until(const char *load, const char *buffer)
 }
 
 /* A run of a hundred times the length has the mean. */
-static void a_run_until_its_mean_is_known_ends_early_with_the_mean(void **state)
+UNIT_TEST(a_run_until_its_mean_is_known_ends_early_with_the_mean)
 {
 	struct run_result result = until("traffic.0.load=50%", "switch.buffer=128KiB");
 	struct run_result whole = virtual_lab_result(
@@ -181,7 +181,7 @@ static void a_run_until_its_mean_is_known_ends_early_with_the_mean(void **state)
 	run_result_free(&whole);
 }
 
-static void a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long(void **state)
+UNIT_TEST(a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long)
 {
 	struct run_result result = until("traffic.0.load=100%", "switch.buffer=344KiB");
 
@@ -191,12 +191,4 @@ static void a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long(void *
 	run_result_free(&result);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(of_200_good_runs_none_is_called_bad),
-	cmocka_unit_test(answers_do_not_change_with_the_length),
-	cmocka_unit_test(a_load_of_100_percent_is_not_steady),
-	cmocka_unit_test(a_run_until_its_mean_is_known_ends_early_with_the_mean),
-	cmocka_unit_test(a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

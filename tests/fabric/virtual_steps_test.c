@@ -29,7 +29,7 @@ static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET(__VA_ARGS__))
 
-static void at_full_load_nothing_is_lost_and_nothing_stands_still(void **state)
+UNIT_TEST(at_full_load_nothing_is_lost_and_nothing_stands_still)
 {
 	static const char *const networks[][4] = {
 		{"topology=torus:dims=4x4,hosts=1", "switch.vcs=4", "switch.buffer=10KiB",
@@ -71,7 +71,7 @@ static unsigned used_vcs(const struct virtual_lab *lab)
 	return used;
 }
 
-static void each_step_travels_in_its_classes(void **state)
+UNIT_TEST(each_step_travels_in_its_classes)
 {
 	struct virtual_lab lab;
 
@@ -87,7 +87,7 @@ static void each_step_travels_in_its_classes(void **state)
 }
 
 /* All to the host half way round; several paths carry what one cannot. */
-static void several_paths_carry_more_than_one(void **state)
+UNIT_TEST(several_paths_carry_more_than_one)
 {
 	static const char *const pattern[] = {"topology=torus:dims=8x8,hosts=1",
 		"traffic.0.pattern=transpose", "switch.buffer=64KiB"};
@@ -100,18 +100,11 @@ static void several_paths_carry_more_than_one(void **state)
 	virtual_lab_close(&several);
 }
 
-static void fewer_vcs_than_classes_are_refused(void **state)
+UNIT_TEST(fewer_vcs_than_classes_are_refused)
 {
 	virtual_lab_assert_refused(torus, VIRTUAL_LAB_SET("switch.vcs=3"),
 		"test: switch.vcs is 3, expected 4 or more: on this topology routing.algorithm msp "
 		"needs so many VC classes");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(at_full_load_nothing_is_lost_and_nothing_stands_still),
-	cmocka_unit_test(each_step_travels_in_its_classes),
-	cmocka_unit_test(several_paths_carry_more_than_one),
-	cmocka_unit_test(fewer_vcs_than_classes_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

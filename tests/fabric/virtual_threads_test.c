@@ -111,7 +111,7 @@ static unsigned run_case(unsigned seed)
 
 static unsigned first = 1, cases = CASES;
 
-static void threads_that_are_missing_or_stay_out_do_not_change_the_result(void **state)
+UNIT_TEST(threads_that_are_missing_or_stay_out_do_not_change_the_result)
 {
 	unsigned sum = 0;
 
@@ -122,7 +122,7 @@ static void threads_that_are_missing_or_stay_out_do_not_change_the_result(void *
 		assert_true(sum > 1000);
 }
 
-static void the_table_says_how_much_ran_on_other_threads(void **state)
+UNIT_TEST(the_table_says_how_much_ran_on_other_threads)
 {
 	struct fault fault = {""};
 	struct virtual_lab lab;
@@ -149,11 +149,6 @@ static void the_table_says_how_much_ran_on_other_threads(void **state)
 	virtual_lab_close(&lab);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_table_says_how_much_ran_on_other_threads),
-	cmocka_unit_test(threads_that_are_missing_or_stay_out_do_not_change_the_result),
-};
-
 int main(int argc, char **argv)
 {
 	if (argc == 2)
@@ -162,5 +157,5 @@ int main(int argc, char **argv)
 		first = (unsigned)strtoul(argv[2], NULL, 10);
 		cases = 1;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static bool run_case(unsigned seed)
 
 static unsigned first = 1, cases = WORKERS_CASES;
 
-static void any_number_of_workers_gives_the_same_bytes(void **state)
+UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 {
 	unsigned ran = 0;
 
@@ -60,7 +60,7 @@ static void any_number_of_workers_gives_the_same_bytes(void **state)
 	assert_int_equal(ran, cases);
 }
 
-static void all_workers_have_event_queues_for_their_share_of_the_events(void **state)
+UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 {
 	struct fault fault = {""};
 	struct virtual_lab lab;
@@ -90,14 +90,14 @@ static void expect_refused(const char *const *sets, const char *why)
 
 #define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void what_only_one_worker_can_run_is_refused_by_its_name(void **state)
+UNIT_TEST(what_only_one_worker_can_run_is_refused_by_its_name)
 {
 	expect_refused(SETS("link.delay=0ns"),
 		"--workers 2: a link without delay would be cut, and workers need a delay between "
 		"them: expected 'delay' above 0ps");
 }
 
-static void more_workers_than_switches_or_than_the_limit_are_refused(void **state)
+UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
 {
 	struct drawn drawn = {.sets = 0},
 		     large = {.set = {"topology=ring:switches=300,hosts=1",
@@ -152,7 +152,7 @@ static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 	return read_file(path, bytes);
 }
 
-static void captures_have_the_bytes_of_one_worker(void **state)
+UNIT_TEST(captures_have_the_bytes_of_one_worker)
 {
 	char path[] = "/tmp/weft-workers-XXXXXX";
 	size_t one_bytes, many_bytes;
@@ -172,7 +172,7 @@ static void captures_have_the_bytes_of_one_worker(void **state)
 }
 
 /* Beside other traffic, which goes on while parts learn that the schedule is over. */
-static void schedules_end_as_with_one_worker(void **state)
+UNIT_TEST(schedules_end_as_with_one_worker)
 {
 	static const char *const kinds[] = {"alltoall", "ring", "multigrid"};
 	static const char *const adaptive[] = {"routing.adaptive=none", "routing.adaptive=arn"};
@@ -204,7 +204,7 @@ static void schedules_end_as_with_one_worker(void **state)
 
 /* Where frames overtake each other, and so long links that a host sends more frames in their delay
  * than there is memory for. */
-static void frames_on_long_links_that_no_memory_could_hold_are_refused(void **state)
+UNIT_TEST(frames_on_long_links_that_no_memory_could_hold_are_refused)
 {
 	expect_refused(
 		SETS("routing.adaptive=adaptive", "link.delay=10ms", "traffic[0].message=64B",
@@ -214,7 +214,7 @@ static void frames_on_long_links_that_no_memory_could_hold_are_refused(void **st
 		"this");
 }
 
-static void frames_on_long_links_that_there_is_memory_for_are_not(void **state)
+UNIT_TEST(frames_on_long_links_that_there_is_memory_for_are_not)
 {
 	struct drawn drawn = {.set = {"routing.adaptive=adaptive", "link.delay=20us",
 				      "traffic[0].message=2KiB", "measure.duration=200us"},
@@ -231,7 +231,7 @@ static void frames_on_long_links_that_there_is_memory_for_are_not(void **state)
 
 /* A watchdog that is shorter than the queues of an incast are long, with hosts that wait for frames
  * in their order: a switch of one part discards what a host of another part waits for. */
-static void a_host_of_another_part_hears_of_discards_as_one_of_the_same(void **state)
+UNIT_TEST(a_host_of_another_part_hears_of_discards_as_one_of_the_same)
 {
 	struct drawn drawn = {
 		.set = {"routing.adaptive=adaptive", "watchdog=2us", "switch.vcs=2",
@@ -249,7 +249,7 @@ static void a_host_of_another_part_hears_of_discards_as_one_of_the_same(void **s
 }
 
 /* Traffic that only one of the parts has, maybe not the first one's. */
-static void a_run_of_several_workers_can_be_stopped(void **state)
+UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 {
 	static const char *const from[] = {"traffic[0].from=[h0]", "traffic[0].from=[h15]"};
 
@@ -272,7 +272,7 @@ static void a_run_of_several_workers_can_be_stopped(void **state)
 }
 
 /* Nothing happens after the traffic but samples, more than there are events between two looks. */
-static void a_run_of_several_workers_can_be_stopped_where_nothing_happens(void **state)
+UNIT_TEST(a_run_of_several_workers_can_be_stopped_where_nothing_happens)
 {
 	atomic_bool stop = true;
 	struct fault fault = {""};
@@ -289,20 +289,6 @@ static void a_run_of_several_workers_can_be_stopped_where_nothing_happens(void *
 	virtual_lab_close(&lab);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_run_of_several_workers_can_be_stopped),
-	cmocka_unit_test(a_run_of_several_workers_can_be_stopped_where_nothing_happens),
-	cmocka_unit_test(any_number_of_workers_gives_the_same_bytes),
-	cmocka_unit_test(all_workers_have_event_queues_for_their_share_of_the_events),
-	cmocka_unit_test(what_only_one_worker_can_run_is_refused_by_its_name),
-	cmocka_unit_test(more_workers_than_switches_or_than_the_limit_are_refused),
-	cmocka_unit_test(captures_have_the_bytes_of_one_worker),
-	cmocka_unit_test(schedules_end_as_with_one_worker),
-	cmocka_unit_test(frames_on_long_links_that_no_memory_could_hold_are_refused),
-	cmocka_unit_test(frames_on_long_links_that_there_is_memory_for_are_not),
-	cmocka_unit_test(a_host_of_another_part_hears_of_discards_as_one_of_the_same),
-};
-
 int main(int argc, char **argv)
 {
 	const char *wanted = getenv("WEFT_WORKERS_CASES");
@@ -315,5 +301,5 @@ int main(int argc, char **argv)
 		first = (unsigned)strtoul(argv[2], NULL, 10);
 		cases = 1;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

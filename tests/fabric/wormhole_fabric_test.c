@@ -71,7 +71,7 @@ static struct outcome run(const char *text, const char *const *set, unsigned set
 	run(text, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-static void the_defaults_are_those_of_the_thesis(void **state)
+UNIT_TEST(the_defaults_are_those_of_the_thesis)
 {
 	struct outcome outcome = RUN(pair, "seed=1");
 	double cycles = 8 + 2 * 32 + 512;
@@ -89,7 +89,7 @@ static void the_defaults_are_those_of_the_thesis(void **state)
 }
 
 /* 0.1528 flits/ns on the only channel. */
-static void a_saturated_channel_carries_what_the_routing_delay_leaves(void **state)
+UNIT_TEST(a_saturated_channel_carries_what_the_routing_delay_leaves)
 {
 	struct outcome outcome = RUN(pair, "traffic[0].load=100%");
 
@@ -120,7 +120,7 @@ static double channel_of_two(const char *start)
 	return accepted;
 }
 
-static void routing_starts_with_the_grant_or_with_the_header(void **state)
+UNIT_TEST(routing_starts_with_the_grant_or_with_the_header)
 {
 	(void)state;
 	assert_float_equal(channel_of_two("seed=1"), 512.0 / 536, 0.001);
@@ -128,7 +128,7 @@ static void routing_starts_with_the_grant_or_with_the_header(void **state)
 	assert_float_equal(channel_of_two("switch.routing-start=header"), 512.0 / 513, 0.001);
 }
 
-static void both_readings_agree_without_load(void **state)
+UNIT_TEST(both_readings_agree_without_load)
 {
 	struct outcome outcome = RUN(pair, "switch.routing-start=header");
 
@@ -136,7 +136,7 @@ static void both_readings_agree_without_load(void **state)
 	run_result_free(&outcome.result);
 }
 
-static void the_same_seed_gives_the_same_result(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_result)
 {
 	struct outcome a = RUN(irregular, "seed=5"), b = RUN(irregular, "seed=5"),
 		       c = RUN(irregular, "seed=6");
@@ -154,7 +154,7 @@ static void the_same_seed_gives_the_same_result(void **state)
 	run_result_free(&c.result);
 }
 
-static void below_saturation_what_is_offered_is_accepted(void **state)
+UNIT_TEST(below_saturation_what_is_offered_is_accepted)
 {
 	struct outcome outcome = RUN(irregular, "measure.messages=40000");
 	const struct run_result *result = &outcome.result;
@@ -171,7 +171,7 @@ static void below_saturation_what_is_offered_is_accepted(void **state)
 	run_result_free(&outcome.result);
 }
 
-static void more_goes_over_itbs_than_over_up_down(void **state)
+UNIT_TEST(more_goes_over_itbs_than_over_up_down)
 {
 	struct outcome ud = RUN(irregular, "routing.algorithm=ud", "traffic[0].load=20%"),
 		       itb = RUN(irregular, "traffic[0].load=20%");
@@ -182,7 +182,7 @@ static void more_goes_over_itbs_than_over_up_down(void **state)
 	run_result_free(&itb.result);
 }
 
-static void minhop_on_a_ring_stands_still_and_the_circle_is_named(void **state)
+UNIT_TEST(minhop_on_a_ring_stands_still_and_the_circle_is_named)
 {
 	struct outcome outcome = RUN(irregular, "topology=ring:switches=6,hosts=2",
 		"routing.algorithm=minhop", "routing.may-deadlock=true", "traffic[0].load=60%",
@@ -196,7 +196,7 @@ static void minhop_on_a_ring_stands_still_and_the_circle_is_named(void **state)
 }
 
 /* Each switch of the row leaves a quarter of its share to what comes from behind. */
-static void the_far_end_of_a_parking_lot_starves(void **state)
+UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 {
 	struct outcome outcome = RUN(pair, "topology=mesh:dims=12,hosts=3", "routing.algorithm=ud",
 		"traffic[0]={pattern: hotspot, to: [h35], load: 10%, message: 512B}");
@@ -211,7 +211,7 @@ static void the_far_end_of_a_parking_lot_starves(void **state)
 	run_result_free(&outcome.result);
 }
 
-static void a_stop_ends_a_run_in_which_hardly_anything_happens(void **state)
+UNIT_TEST(a_stop_ends_a_run_in_which_hardly_anything_happens)
 {
 	struct fault fault = {""};
 	struct run_config *config = run_config_parse(pair, strlen(pair), "test", NULL, 0, &fault);
@@ -230,7 +230,7 @@ static void a_stop_ends_a_run_in_which_hardly_anything_happens(void **state)
 	run_config_destroy(config);
 }
 
-static void the_same_ring_with_itbs_never_does(void **state)
+UNIT_TEST(the_same_ring_with_itbs_never_does)
 {
 	struct outcome outcome = RUN(irregular, "topology=ring:switches=6,hosts=2",
 		"traffic[0].load=60%", "measure.messages=20000");
@@ -240,7 +240,7 @@ static void the_same_ring_with_itbs_never_does(void **state)
 	run_result_free(&outcome.result);
 }
 
-static void hosts_add_up_to_the_whole(void **state)
+UNIT_TEST(hosts_add_up_to_the_whole)
 {
 	struct outcome outcome = RUN(irregular, "traffic[0].load=15%", "measure.hosts=true");
 	struct run_host sum = {.name = ""};
@@ -263,7 +263,7 @@ static void hosts_add_up_to_the_whole(void **state)
 }
 
 /* Absorbed and sent on as fast as it may be, and slower. */
-static void the_times_of_itbs_are_the_files(void **state)
+UNIT_TEST(the_times_of_itbs_are_the_files)
 {
 	struct outcome fast = RUN(irregular, "traffic[0].load=0.1%", "measure.messages=3000"),
 		       slow = RUN(irregular, "traffic[0].load=0.1%", "measure.messages=3000",
@@ -278,7 +278,7 @@ static void the_times_of_itbs_are_the_files(void **state)
 	run_result_free(&slow.result);
 }
 
-static void a_pool_that_is_too_small_loses_messages_and_says_so(void **state)
+UNIT_TEST(a_pool_that_is_too_small_loses_messages_and_says_so)
 {
 	struct outcome outcome = RUN(irregular, "traffic[0].load=20%", "nic.itb.pool=8KiB");
 
@@ -290,7 +290,7 @@ static void a_pool_that_is_too_small_loses_messages_and_says_so(void **state)
 	run_result_free(&outcome.result);
 }
 
-static void a_run_without_the_messages_that_it_wants_is_incomplete(void **state)
+UNIT_TEST(a_run_without_the_messages_that_it_wants_is_incomplete)
 {
 	struct outcome outcome = RUN(
 		irregular, "traffic[0].stop=10us", "measure.duration=1ms", "measure.sample=1ms");
@@ -301,7 +301,7 @@ static void a_run_without_the_messages_that_it_wants_is_incomplete(void **state)
 }
 
 /* By time, and by messages: then with the last one of the warm-up, in the middle of a step. */
-static void samples_are_taken_from_the_end_of_the_warm_up_on(void **state)
+UNIT_TEST(samples_are_taken_from_the_end_of_the_warm_up_on)
 {
 	struct outcome timed = RUN(pair, "measure.warmup=4ms", "measure.sample=1500us",
 			       "traffic[0].load=20%"),
@@ -327,7 +327,7 @@ static void samples_are_taken_from_the_end_of_the_warm_up_on(void **state)
 	run_result_free(&counted.result);
 }
 
-static void selectors_spread_messages_over_the_routes(void **state)
+UNIT_TEST(selectors_spread_messages_over_the_routes)
 {
 	struct outcome outcome = RUN(irregular, "routing.algorithm=ud-rr",
 		"traffic[0].pattern=permutation", "traffic[0].load=20%", "traffic[0].message=32B");
@@ -338,7 +338,7 @@ static void selectors_spread_messages_over_the_routes(void **state)
 }
 
 /* Contention is what the sender learns from: a message that STOP held back cost more. */
-static void selectors_that_learn_are_told(void **state)
+UNIT_TEST(selectors_that_learn_are_told)
 {
 	struct outcome first = RUN(irregular, "routing.algorithm=ud-det", "traffic[0].load=10%",
 			       "nic.selector=first"),
@@ -375,7 +375,7 @@ static void expect_refusal(const char *set, const char *why)
 }
 
 /* It would never end. */
-static void a_sample_shorter_than_a_cycle_is_refused(void **state)
+UNIT_TEST(a_sample_shorter_than_a_cycle_is_refused)
 {
 	static const char *const slow[] = {"link.rate=1Mbps", "measure.sample=7999ns"};
 
@@ -383,7 +383,7 @@ static void a_sample_shorter_than_a_cycle_is_refused(void **state)
 		slow, 2, "test: measure.sample: 7999ns is less than a cycle; expected 8us or more");
 }
 
-static void what_it_cannot_be_is_refused(void **state)
+UNIT_TEST(what_it_cannot_be_is_refused)
 {
 	expect_refusal("switch.flow-control=credit", "flow-control: stop-go");
 	expect_refusal("switch.voq=true", "one queue an input");
@@ -401,30 +401,4 @@ static void what_it_cannot_be_is_refused(void **state)
 		"of 'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_defaults_are_those_of_the_thesis),
-		cmocka_unit_test(a_saturated_channel_carries_what_the_routing_delay_leaves),
-		cmocka_unit_test(routing_starts_with_the_grant_or_with_the_header),
-		cmocka_unit_test(both_readings_agree_without_load),
-		cmocka_unit_test(the_same_seed_gives_the_same_result),
-		cmocka_unit_test(below_saturation_what_is_offered_is_accepted),
-		cmocka_unit_test(more_goes_over_itbs_than_over_up_down),
-		cmocka_unit_test(minhop_on_a_ring_stands_still_and_the_circle_is_named),
-		cmocka_unit_test(the_far_end_of_a_parking_lot_starves),
-		cmocka_unit_test(a_stop_ends_a_run_in_which_hardly_anything_happens),
-		cmocka_unit_test(the_same_ring_with_itbs_never_does),
-		cmocka_unit_test(hosts_add_up_to_the_whole),
-		cmocka_unit_test(the_times_of_itbs_are_the_files),
-		cmocka_unit_test(a_pool_that_is_too_small_loses_messages_and_says_so),
-		cmocka_unit_test(a_run_without_the_messages_that_it_wants_is_incomplete),
-		cmocka_unit_test(samples_are_taken_from_the_end_of_the_warm_up_on),
-		cmocka_unit_test(selectors_spread_messages_over_the_routes),
-		cmocka_unit_test(selectors_that_learn_are_told),
-		cmocka_unit_test(a_sample_shorter_than_a_cycle_is_refused),
-		cmocka_unit_test(what_it_cannot_be_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -236,13 +236,13 @@ static void expect_zero_load(uint32_t switches, const uint32_t *via, unsigned st
 	}
 }
 
-static void a_message_takes_8_and_32_a_switch_and_its_length(void **state)
+UNIT_TEST(a_message_takes_8_and_32_a_switch_and_its_length)
 {
 	for (uint32_t switches = 1; switches <= 9; switches++)
 		expect_zero_load(switches, (const uint32_t[]){2 * switches - 1}, 1);
 }
 
-static void an_in_transit_buffer_costs_84_and_the_switch_twice(void **state)
+UNIT_TEST(an_in_transit_buffer_costs_84_and_the_switch_twice)
 {
 	expect_zero_load(2, (const uint32_t[]){1, 3}, 2);
 	expect_zero_load(3, (const uint32_t[]){2, 5}, 2);
@@ -251,7 +251,7 @@ static void an_in_transit_buffer_costs_84_and_the_switch_twice(void **state)
 	expect_zero_load(5, (const uint32_t[]){8, 5}, 2);
 }
 
-static void a_saturated_channel_carries_a_message_in_513_and_23_cycles(void **state)
+UNIT_TEST(a_saturated_channel_carries_a_message_in_513_and_23_cycles)
 {
 	struct row *row = row_create(2, 2, false, &parameters_default);
 	uint64_t last;
@@ -271,7 +271,7 @@ static void a_saturated_channel_carries_a_message_in_513_and_23_cycles(void **st
 }
 
 /* Two hosts want one output: it is theirs by turns. */
-static void an_output_is_held_until_the_tail_and_then_goes_round(void **state)
+UNIT_TEST(an_output_is_held_until_the_tail_and_then_goes_round)
 {
 	struct row *row = row_create(1, 4, false, &parameters_default);
 	struct letter *letter[6];
@@ -285,7 +285,7 @@ static void an_output_is_held_until_the_tail_and_then_goes_round(void **state)
 }
 
 /* The header waits; STOP when the 57th flit is there, GO when the 39th from the end is left. */
-static void stop_and_go_leave_at_the_marks(void **state)
+UNIT_TEST(stop_and_go_leave_at_the_marks)
 {
 	struct row *row = row_create(1, 3, false, &parameters_default);
 	struct letter *first = POST(row, 0, 0, 500, 2), *second = POST(row, 0, 1, 500, 2);
@@ -306,7 +306,7 @@ static void stop_and_go_leave_at_the_marks(void **state)
 	row_destroy(row);
 }
 
-static void what_the_marks_cannot_serve_is_refused(void **state)
+UNIT_TEST(what_the_marks_cannot_serve_is_refused)
 {
 	struct wormhole_parameters low = parameters_default, small = parameters_default;
 	struct row *row = row_create(2, 1, false, &parameters_default);
@@ -339,7 +339,7 @@ static uint64_t sum_delivered(const struct row *row, uint64_t *discarded)
 
 /* A host that absorbs much and may send little: what does not fit is counted, nothing else is
  * lost. */
-static void what_finds_the_pool_full_is_discarded_and_counted(void **state)
+UNIT_TEST(what_finds_the_pool_full_is_discarded_and_counted)
 {
 	struct wormhole_parameters parameters = parameters_default;
 	struct row *row;
@@ -367,7 +367,7 @@ static void what_finds_the_pool_full_is_discarded_and_counted(void **state)
 }
 
 /* Figure 96: a host that re-injects all the time still sends its own. */
-static void own_messages_are_never_starved(void **state)
+UNIT_TEST(own_messages_are_never_starved)
 {
 	struct row *row = row_create(3, 2, false, &parameters_default);
 	uint64_t between = 0, last = 0, discarded;
@@ -396,7 +396,7 @@ static void own_messages_are_never_starved(void **state)
 	row_destroy(row);
 }
 
-static void messages_that_wait_in_a_circle_are_found_in_the_buffers(void **state)
+UNIT_TEST(messages_that_wait_in_a_circle_are_found_in_the_buffers)
 {
 	struct row *row = row_create(4, 1, true, &parameters_default);
 	struct topology_port cycle[8];
@@ -424,7 +424,7 @@ static void messages_that_wait_in_a_circle_are_found_in_the_buffers(void **state
 	row_destroy(row);
 }
 
-static void nothing_is_lost_under_random_load(void **state)
+UNIT_TEST(nothing_is_lost_under_random_load)
 {
 	struct wormhole_parameters parameters = parameters_default;
 	struct row *row;
@@ -455,7 +455,7 @@ static void nothing_is_lost_under_random_load(void **state)
 	row_destroy(row);
 }
 
-static void routes_that_lead_nowhere_are_refused(void **state)
+UNIT_TEST(routes_that_lead_nowhere_are_refused)
 {
 	static const uint8_t no_port[] = {0x80 | 9, 1}, short_one[] = {0x81}, no_itb[] = {0x82, 1};
 	static const uint8_t step[] = {ROUTE_TYPE_STEP, 0x82, 1};
@@ -475,21 +475,4 @@ static void routes_that_lead_nowhere_are_refused(void **state)
 	row_destroy(row);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_message_takes_8_and_32_a_switch_and_its_length),
-		cmocka_unit_test(an_in_transit_buffer_costs_84_and_the_switch_twice),
-		cmocka_unit_test(a_saturated_channel_carries_a_message_in_513_and_23_cycles),
-		cmocka_unit_test(an_output_is_held_until_the_tail_and_then_goes_round),
-		cmocka_unit_test(stop_and_go_leave_at_the_marks),
-		cmocka_unit_test(what_the_marks_cannot_serve_is_refused),
-		cmocka_unit_test(what_finds_the_pool_full_is_discarded_and_counted),
-		cmocka_unit_test(own_messages_are_never_starved),
-		cmocka_unit_test(messages_that_wait_in_a_circle_are_found_in_the_buffers),
-		cmocka_unit_test(nothing_is_lost_under_random_load),
-		cmocka_unit_test(routes_that_lead_nowhere_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -334,4 +334,4 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(absent_program_is_told_from_a_silent_one),
 };
 
-UNIT_MAIN(tests)
+UNIT_LIST_MAIN(tests)

@@ -12,7 +12,7 @@ struct owner {
 	struct arrays arrays;
 };
 
-static void arrays_are_zeroed_aligned_and_never_null(void **state)
+UNIT_TEST(arrays_are_zeroed_aligned_and_never_null)
 {
 	struct owner owner = {0};
 
@@ -31,7 +31,7 @@ static void arrays_are_zeroed_aligned_and_never_null(void **state)
 	assert_null(owner.arrays.last);
 }
 
-static void an_array_without_memory_is_remembered(void **state)
+UNIT_TEST(an_array_without_memory_is_remembered)
 {
 	struct owner owner = {0};
 
@@ -44,7 +44,7 @@ static void an_array_without_memory_is_remembered(void **state)
 	assert_false(owner.arrays.failed);
 }
 
-static void an_array_keeps_its_elements_while_it_grows(void **state)
+UNIT_TEST(an_array_keeps_its_elements_while_it_grows)
 {
 	uint32_t *number = NULL, room = 0, grown = 0;
 
@@ -63,7 +63,7 @@ static void an_array_keeps_its_elements_while_it_grows(void **state)
 	free(number);
 }
 
-static void an_array_that_cannot_grow_is_unchanged(void **state)
+UNIT_TEST(an_array_that_cannot_grow_is_unchanged)
 {
 	uint8_t *byte = NULL;
 	uint32_t room = 0;
@@ -80,7 +80,7 @@ static void an_array_that_cannot_grow_is_unchanged(void **state)
 }
 
 /* Elements without bytes: they take no memory. */
-static void an_array_grows_beyond_half_of_the_greatest_room(void **state)
+UNIT_TEST(an_array_grows_beyond_half_of_the_greatest_room)
 {
 	uint32_t room = (uint32_t)1 << 31;
 	void *array = NULL;
@@ -92,12 +92,4 @@ static void an_array_grows_beyond_half_of_the_greatest_room(void **state)
 	free(array);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(arrays_are_zeroed_aligned_and_never_null),
-	cmocka_unit_test(an_array_without_memory_is_remembered),
-	cmocka_unit_test(an_array_keeps_its_elements_while_it_grows),
-	cmocka_unit_test(an_array_that_cannot_grow_is_unchanged),
-	cmocka_unit_test(an_array_grows_beyond_half_of_the_greatest_room),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

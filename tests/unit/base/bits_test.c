@@ -6,7 +6,7 @@
 #include "bits.h"
 #include "unit.h"
 
-static void bytes_that_are_equal_are_members_and_no_others(void **state)
+UNIT_TEST(bytes_that_are_equal_are_members_and_no_others)
 {
 	struct rng rng;
 
@@ -27,7 +27,7 @@ static void bytes_that_are_equal_are_members_and_no_others(void **state)
 	}
 }
 
-static void round_robin_takes_the_first_at_or_after_and_then_the_first_of_all(void **state)
+UNIT_TEST(round_robin_takes_the_first_at_or_after_and_then_the_first_of_all)
 {
 	for (unsigned from = 0; from < 64; from++) {
 		assert_int_equal(bits_round_robin(BIT64(5) | BIT64(40), from), from <= 5    ? 5
@@ -37,9 +37,4 @@ static void round_robin_takes_the_first_at_or_after_and_then_the_first_of_all(vo
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(bytes_that_are_equal_are_members_and_no_others),
-	cmocka_unit_test(round_robin_takes_the_first_at_or_after_and_then_the_first_of_all),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include "did_you_mean.h"
 
-static void distance_counts_insertions_deletions_changes_and_swaps(void **state)
+UNIT_TEST(distance_counts_insertions_deletions_changes_and_swaps)
 {
 	assert_int_equal(did_you_mean_distance("buffer", "buffer"), 0);
 	assert_int_equal(did_you_mean_distance("bufer", "buffer"), 1);
@@ -17,7 +17,7 @@ static void distance_counts_insertions_deletions_changes_and_swaps(void **state)
 	assert_int_equal(did_you_mean_distance("kitten", "sitting"), 3);
 }
 
-static void the_nearest_name_is_found(void **state)
+UNIT_TEST(the_nearest_name_is_found)
 {
 	static const char *const names[] = {"switching", "buffer", "mtu", "vcs", "voq"};
 	struct did_you_mean nearest;
@@ -28,7 +28,7 @@ static void the_nearest_name_is_found(void **state)
 	assert_string_equal(nearest.best, "buffer");
 }
 
-static void another_word_is_no_misspelling(void **state)
+UNIT_TEST(another_word_is_no_misspelling)
 {
 	struct did_you_mean nearest;
 
@@ -37,7 +37,7 @@ static void another_word_is_no_misspelling(void **state)
 	assert_null(nearest.best);
 }
 
-static void endless_names_are_near_nothing(void **state)
+UNIT_TEST(endless_names_are_near_nothing)
 {
 	char name[200];
 
@@ -48,11 +48,4 @@ static void endless_names_are_near_nothing(void **state)
 	assert_int_equal(did_you_mean_distance("a", name), UINT_MAX);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(distance_counts_insertions_deletions_changes_and_swaps),
-	cmocka_unit_test(the_nearest_name_is_found),
-	cmocka_unit_test(another_word_is_no_misspelling),
-	cmocka_unit_test(endless_names_are_near_nothing),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static int clear(void **state)
 	return rmdir(path);
 }
 
-static void a_fifo_without_a_writer_is_refused_at_once(void **state)
+UNIT_TEST(a_fifo_without_a_writer_is_refused_at_once)
 {
 	struct fault fault;
 	size_t length;
@@ -43,7 +43,7 @@ static void a_fifo_without_a_writer_is_refused_at_once(void **state)
 	assert_non_null(strstr(fault.text, "nobody writes into this FIFO, expected a file"));
 }
 
-static void a_fifo_with_a_writer_is_read(void **state)
+UNIT_TEST(a_fifo_with_a_writer_is_read)
 {
 	int fd = open(path, O_RDWR);
 	struct fault fault;
@@ -61,12 +61,4 @@ static void a_fifo_with_a_writer_is_read(void **state)
 	fclose(in);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_fifo_without_a_writer_is_refused_at_once),
-	cmocka_unit_test(a_fifo_with_a_writer_is_read),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests(tests, make, clear);
-}
+UNIT_MAIN(make, clear)

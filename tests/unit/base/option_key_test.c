@@ -10,7 +10,7 @@ struct options {
 
 #define S struct options
 
-static void a_text_is_stored_in_its_own_member(void **state)
+UNIT_TEST(a_text_is_stored_in_its_own_member)
 {
 	struct options options = {.first = "one"};
 
@@ -19,7 +19,7 @@ static void a_text_is_stored_in_its_own_member(void **state)
 	assert_string_equal(options.second, "two");
 }
 
-static void a_flag_is_set_or_cleared(void **state)
+UNIT_TEST(a_flag_is_set_or_cleared)
 {
 	struct options options = {.ordered = true};
 
@@ -29,7 +29,7 @@ static void a_flag_is_set_or_cleared(void **state)
 	assert_false(options.ordered);
 }
 
-static void other_keys_store_nothing(void **state)
+UNIT_TEST(other_keys_store_nothing)
 {
 	/* A letter, argp's own keys, an error of getopt_long(), a key of the program's. */
 	static const int keys[] = {'o', 0x1000000, 0x2000004, '?', 256, -1};
@@ -41,13 +41,4 @@ static void other_keys_store_nothing(void **state)
 	assert_null(options.second);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_is_stored_in_its_own_member),
-		cmocka_unit_test(a_flag_is_set_or_cleared),
-		cmocka_unit_test(other_keys_store_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

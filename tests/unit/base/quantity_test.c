@@ -31,7 +31,7 @@ static const struct {
 	{QUANTITY_SHARE, "0.0001%", 1},
 };
 
-static void quantities_have_their_exact_value(void **state)
+UNIT_TEST(quantities_have_their_exact_value)
 {
 	uint64_t value;
 
@@ -71,7 +71,7 @@ static const struct {
 	{QUANTITY_RATE, "18446744074Gbps", -ERANGE},
 };
 
-static void what_is_no_quantity_is_refused_and_changes_nothing(void **state)
+UNIT_TEST(what_is_no_quantity_is_refused_and_changes_nothing)
 {
 	uint64_t value;
 
@@ -82,7 +82,7 @@ static void what_is_no_quantity_is_refused_and_changes_nothing(void **state)
 	}
 }
 
-static void texts_are_the_shortest_without_a_leading_zero(void **state)
+UNIT_TEST(texts_are_the_shortest_without_a_leading_zero)
 {
 	static const struct {
 		enum quantity_kind kind;
@@ -113,7 +113,7 @@ static void texts_are_the_shortest_without_a_leading_zero(void **state)
 	}
 }
 
-static void any_value_survives_writing_and_reading(void **state)
+UNIT_TEST(any_value_survives_writing_and_reading)
 {
 	char text[QUANTITY_TEXT];
 	uint64_t value, back;
@@ -137,11 +137,4 @@ static void any_value_survives_writing_and_reading(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(quantities_have_their_exact_value),
-	cmocka_unit_test(what_is_no_quantity_is_refused_and_changes_nothing),
-	cmocka_unit_test(texts_are_the_shortest_without_a_leading_zero),
-	cmocka_unit_test(any_value_survives_writing_and_reading),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -45,7 +45,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void the_promised_records_fit_wherever_the_ring_stands(void **state)
+#define TEST(name) UNIT_WITH(name, setup, teardown)
+
+TEST(the_promised_records_fit_wherever_the_ring_stands)
 {
 	struct record_ring *ring = *state;
 	uint32_t bytes;
@@ -66,7 +68,7 @@ static void the_promised_records_fit_wherever_the_ring_stands(void **state)
 	}
 }
 
-static void a_record_stays_until_it_is_reclaimed_and_may_be_written_by_the_reader(void **state)
+TEST(a_record_stays_until_it_is_reclaimed_and_may_be_written_by_the_reader)
 {
 	struct record_ring *ring = *state;
 	unsigned accepted = 0;
@@ -91,7 +93,7 @@ static void a_record_stays_until_it_is_reclaimed_and_may_be_written_by_the_reade
 	assert_true(offer(ring, 2, BYTES));
 }
 
-static void what_is_kept_fits_when_long_records_do_not(void **state)
+TEST(what_is_kept_fits_when_long_records_do_not)
 {
 	struct record_ring *ring = *state;
 	struct rng rng;
@@ -150,7 +152,7 @@ static void *send_stream(void *ctx)
 	return NULL;
 }
 
-static void between_two_threads_nothing_is_lost_changed_or_out_of_order(void **state)
+TEST(between_two_threads_nothing_is_lost_changed_or_out_of_order)
 {
 	struct stream stream = {.ring = *state};
 	pthread_t thread;
@@ -175,16 +177,4 @@ static void between_two_threads_nothing_is_lost_changed_or_out_of_order(void **s
 	assert_null(record_ring_next(stream.ring, &bytes));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_promised_records_fit_wherever_the_ring_stands),
-		TEST(a_record_stays_until_it_is_reclaimed_and_may_be_written_by_the_reader),
-		TEST(what_is_kept_fits_when_long_records_do_not),
-		TEST(between_two_threads_nothing_is_lost_changed_or_out_of_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-static void the_same_stream_gives_the_same_numbers(void **state)
+UNIT_TEST(the_same_stream_gives_the_same_numbers)
 {
 	struct rng a, b;
 
@@ -15,7 +15,7 @@ static void the_same_stream_gives_the_same_numbers(void **state)
 }
 
 /* Drawing from one stream does not affect another: the numbers depend only on its own counter. */
-static void number_n_does_not_depend_on_what_others_draw(void **state)
+UNIT_TEST(number_n_does_not_depend_on_what_others_draw)
 {
 	struct rng alone, mixed, other;
 	uint64_t wanted = 0, got = 0;
@@ -33,7 +33,7 @@ static void number_n_does_not_depend_on_what_others_draw(void **state)
 }
 
 /* The values are an interface: results of earlier versions can be had again. */
-static void the_numbers_are_those_of_the_first_version(void **state)
+UNIT_TEST(the_numbers_are_those_of_the_first_version)
 {
 	struct rng rng;
 
@@ -67,7 +67,7 @@ static void assert_unrelated(uint64_t seed, uint64_t device, uint64_t stream)
 	assert_true(r > -0.025 && r < 0.025); /* five standard deviations */
 }
 
-static void neighbouring_seeds_devices_and_streams_are_unrelated(void **state)
+UNIT_TEST(neighbouring_seeds_devices_and_streams_are_unrelated)
 {
 	for (uint64_t i = 1; i < 8; i++) {
 		assert_unrelated(100 + i, 20, 3);
@@ -76,7 +76,7 @@ static void neighbouring_seeds_devices_and_streams_are_unrelated(void **state)
 	}
 }
 
-static void seed_device_and_stream_cannot_be_exchanged(void **state)
+UNIT_TEST(seed_device_and_stream_cannot_be_exchanged)
 {
 	struct rng a, b, c;
 
@@ -86,7 +86,7 @@ static void seed_device_and_stream_cannot_be_exchanged(void **state)
 	assert_true(a.key != b.key && a.key != c.key && b.key != c.key);
 }
 
-static void below_is_uniform_and_stays_below(void **state)
+UNIT_TEST(below_is_uniform_and_stays_below)
 {
 	unsigned count[7] = {0};
 	struct rng rng;
@@ -102,7 +102,7 @@ static void below_is_uniform_and_stays_below(void **state)
 		assert_in_range(count[i], 10000 - 500, 10000 + 500);
 }
 
-static void below_one_is_zero_and_the_greatest_bound_works(void **state)
+UNIT_TEST(below_one_is_zero_and_the_greatest_bound_works)
 {
 	struct rng rng;
 
@@ -113,7 +113,7 @@ static void below_one_is_zero_and_the_greatest_bound_works(void **state)
 	}
 }
 
-static void chance_comes_as_often_as_it_says(void **state)
+UNIT_TEST(chance_comes_as_often_as_it_says)
 {
 	unsigned hits = 0;
 	struct rng rng;
@@ -126,15 +126,4 @@ static void chance_comes_as_often_as_it_says(void **state)
 	assert_int_equal(rng_chance_ppm(&rng, 1000000), 1);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_same_stream_gives_the_same_numbers),
-	cmocka_unit_test(number_n_does_not_depend_on_what_others_draw),
-	cmocka_unit_test(the_numbers_are_those_of_the_first_version),
-	cmocka_unit_test(neighbouring_seeds_devices_and_streams_are_unrelated),
-	cmocka_unit_test(seed_device_and_stream_cannot_be_exchanged),
-	cmocka_unit_test(below_is_uniform_and_stays_below),
-	cmocka_unit_test(below_one_is_zero_and_the_greatest_bound_works),
-	cmocka_unit_test(chance_comes_as_often_as_it_says),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@ static void escapes_to(const char *text, const char *expected)
 	assert_string_equal(escaped, expected);
 }
 
-static void control_characters_become_their_numbers(void **state)
+UNIT_TEST(control_characters_become_their_numbers)
 {
 	(void)state;
 	escapes_to("\x1b[31mred\a\r\x7f", "\\x1b[31mred\\x07\\x0d\\x7f");
@@ -29,7 +29,7 @@ static void control_characters_become_their_numbers(void **state)
 		"a\\x9b31m");
 }
 
-static void other_characters_stay(void **state)
+UNIT_TEST(other_characters_stay)
 {
 	(void)state;
 	escapes_to("", "");
@@ -37,7 +37,7 @@ static void other_characters_stay(void **state)
 	escapes_to("\xc3\x9c, \xc2\xb5s, \xe2\x82\xac", "\xc3\x9c, \xc2\xb5s, \xe2\x82\xac");
 }
 
-static void what_has_no_room_is_cut_off(void **state)
+UNIT_TEST(what_has_no_room_is_cut_off)
 {
 	char text[8] = "ab\x1b"
 		       "cdef",
@@ -50,7 +50,7 @@ static void what_has_no_room_is_cut_off(void **state)
 	assert_string_equal(full, "ab");
 }
 
-static void a_fault_has_no_control_characters(void **state)
+UNIT_TEST(a_fault_has_no_control_characters)
 {
 	struct fault fault;
 
@@ -59,11 +59,4 @@ static void a_fault_has_no_control_characters(void **state)
 	assert_string_equal(fault.text, "\\x1b]0;title: no such file");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(control_characters_become_their_numbers),
-	cmocka_unit_test(other_characters_stay),
-	cmocka_unit_test(what_has_no_room_is_cut_off),
-	cmocka_unit_test(a_fault_has_no_control_characters),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@ static const struct fruit apple = {"apple", 5}, cherry = {"cherry", 1}, plum = {
 static const void *const fruits[] = {&apple, &cherry, &plum};
 static const struct word_list list = WORD_LIST(fruits);
 
-static void an_entry_is_found_by_its_whole_name(void **state)
+UNIT_TEST(an_entry_is_found_by_its_whole_name)
 {
 	assert_ptr_equal(word_list_find(&list, "cherry"), &cherry);
 	assert_null(word_list_find(&list, "cherr"));
@@ -23,7 +23,7 @@ static void an_entry_is_found_by_its_whole_name(void **state)
 	assert_null(word_list_find(&list, ""));
 }
 
-static void entries_are_in_order_and_null_follows_the_last(void **state)
+UNIT_TEST(entries_are_in_order_and_null_follows_the_last)
 {
 	assert_ptr_equal(word_list_at(&list, 0), &apple);
 	assert_ptr_equal(word_list_at(&list, 2), &plum);
@@ -31,7 +31,7 @@ static void entries_are_in_order_and_null_follows_the_last(void **state)
 	assert_null(word_list_at(&list, 1000));
 }
 
-static void names_end_with_null(void **state)
+UNIT_TEST(names_end_with_null)
 {
 	const char *names[WORD_LIST_MAX + 1];
 
@@ -41,7 +41,7 @@ static void names_end_with_null(void **state)
 	assert_null(names[3]);
 }
 
-static void a_hint_names_all_and_the_nearest(void **state)
+UNIT_TEST(a_hint_names_all_and_the_nearest)
 {
 	char hint[WORD_LIST_HINT];
 
@@ -53,7 +53,7 @@ static void a_hint_names_all_and_the_nearest(void **state)
 	assert_string_equal(hint, "apple, cherry, plum");
 }
 
-static void a_hint_that_is_too_long_is_cut(void **state)
+UNIT_TEST(a_hint_that_is_too_long_is_cut)
 {
 	static const struct fruit long_name = {
 		"a-name-of-a-fruit-that-nobody-would-want-to-type-every-day", 0};
@@ -67,12 +67,4 @@ static void a_hint_that_is_too_long_is_cut(void **state)
 	assert_int_equal(strlen(hint), WORD_LIST_HINT - 1);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(an_entry_is_found_by_its_whole_name),
-	cmocka_unit_test(entries_are_in_order_and_null_follows_the_last),
-	cmocka_unit_test(names_end_with_null),
-	cmocka_unit_test(a_hint_names_all_and_the_nearest),
-	cmocka_unit_test(a_hint_that_is_too_long_is_cut),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -11,7 +11,7 @@
 
 extern const struct route_algorithm route_valiant;
 
-static void the_page_shows_the_file(void **state)
+UNIT_TEST(the_page_shows_the_file)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-routing-algorithm.md",
 		SOURCE_ROOT "/tests/unit/examples/example_algorithm.c");
@@ -28,7 +28,7 @@ static struct route_case example_case(const struct topology *topology, uint64_t 
 	};
 }
 
-static void it_is_good_on_random_networks(void **state)
+UNIT_TEST(it_is_good_on_random_networks)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
@@ -39,7 +39,7 @@ static void it_is_good_on_random_networks(void **state)
 	}
 }
 
-static void it_is_good_on_what_failures_leave(void **state)
+UNIT_TEST(it_is_good_on_what_failures_leave)
 {
 	static const char *const failed[] = {"s1", "h0"};
 
@@ -66,7 +66,7 @@ static struct route_set *compute(const struct topology *topology)
 }
 
 /* Of 16 switches two do not serve, so about 7 of 8 pairs on different ones go by a third. */
-static void most_pairs_go_by_way_of_a_third_switch(void **state)
+UNIT_TEST(most_pairs_go_by_way_of_a_third_switch)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_set *set = compute(topology);
@@ -104,7 +104,7 @@ static struct route_set *without_itbs(const struct route_set *set)
 	return bare;
 }
 
-static void without_the_itb_it_would_deadlock(void **state)
+UNIT_TEST(without_the_itb_it_would_deadlock)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_set *set = compute(topology), *bare = without_itbs(set);
@@ -119,12 +119,4 @@ static void without_the_itb_it_would_deadlock(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_shows_the_file),
-	cmocka_unit_test(it_is_good_on_random_networks),
-	cmocka_unit_test(it_is_good_on_what_failures_leave),
-	cmocka_unit_test(most_pairs_go_by_way_of_a_third_switch),
-	cmocka_unit_test(without_the_itb_it_would_deadlock),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -18,13 +18,13 @@ static struct topology *star(const char *spec, struct fault *fault)
 	return topology;
 }
 
-static void the_page_shows_the_file(void **state)
+UNIT_TEST(the_page_shows_the_file)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-topology-kind.md",
 		SOURCE_ROOT "/tests/unit/examples/example_generator.c");
 }
 
-static void leaves_with_hosts_stand_around_a_switch_without(void **state)
+UNIT_TEST(leaves_with_hosts_stand_around_a_switch_without)
 {
 	struct fault fault = {""};
 	struct topology *topology = star("star:leaves=5,hosts=3", &fault);
@@ -43,7 +43,7 @@ static void leaves_with_hosts_stand_around_a_switch_without(void **state)
 	topology_destroy(topology);
 }
 
-static void port_i_of_the_middle_leads_to_leaf_i_plus_1(void **state)
+UNIT_TEST(port_i_of_the_middle_leads_to_leaf_i_plus_1)
 {
 	struct topology *topology = star("star:leaves=64", NULL);
 
@@ -59,7 +59,7 @@ static void port_i_of_the_middle_leads_to_leaf_i_plus_1(void **state)
 	topology_destroy(topology);
 }
 
-static void what_cannot_be_built_is_refused(void **state)
+UNIT_TEST(what_cannot_be_built_is_refused)
 {
 	struct fault fault = {""};
 
@@ -70,11 +70,4 @@ static void what_cannot_be_built_is_refused(void **state)
 		fault.text, "star:leaves=2,hosts=64: needs 65 ports a switch, at most 64");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_shows_the_file),
-	cmocka_unit_test(leaves_with_hosts_stand_around_a_switch_without),
-	cmocka_unit_test(port_i_of_the_middle_leads_to_leaf_i_plus_1),
-	cmocka_unit_test(what_cannot_be_built_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -45,13 +45,13 @@ static void count(struct bed *bed)
 		bed->taken[adaptive_route(&bed->adaptive, 0, BIT64(PORTS) - 1, 0, false)]++;
 }
 
-static void the_page_shows_the_file(void **state)
+UNIT_TEST(the_page_shows_the_file)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-an-adaptive-mode.md",
 		SOURCE_ROOT "/tests/unit/examples/example_mode.c");
 }
 
-static void a_primary_port_with_as_many_credits_is_kept(void **state)
+UNIT_TEST(a_primary_port_with_as_many_credits_is_kept)
 {
 	struct bed bed;
 
@@ -61,7 +61,7 @@ static void a_primary_port_with_as_many_credits_is_kept(void **state)
 }
 
 /* Port 1 is as full as the primary port: a packet that draws it stays. */
-static void a_fuller_primary_port_is_left_for_the_port_drawn(void **state)
+UNIT_TEST(a_fuller_primary_port_is_left_for_the_port_drawn)
 {
 	struct bed bed;
 
@@ -73,7 +73,7 @@ static void a_fuller_primary_port_is_left_for_the_port_drawn(void **state)
 		assert_in_range(bed.taken[port], PACKETS / 3 * 9 / 10, PACKETS / 3 * 11 / 10);
 }
 
-static void with_afi_the_adapted_flow_channel_of_alternatives_counts(void **state)
+UNIT_TEST(with_afi_the_adapted_flow_channel_of_alternatives_counts)
 {
 	struct bed bed;
 
@@ -85,11 +85,4 @@ static void with_afi_the_adapted_flow_channel_of_alternatives_counts(void **stat
 	assert_int_equal(bed.taken[0], PACKETS);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_shows_the_file),
-	cmocka_unit_test(a_primary_port_with_as_many_credits_is_kept),
-	cmocka_unit_test(a_fuller_primary_port_is_left_for_the_port_drawn),
-	cmocka_unit_test(with_afi_the_adapted_flow_channel_of_alternatives_counts),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

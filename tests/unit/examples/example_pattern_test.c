@@ -9,7 +9,7 @@
 
 extern const struct traffic_pattern traffic_tornado;
 
-static void the_page_shows_the_file(void **state)
+UNIT_TEST(the_page_shows_the_file)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-traffic-pattern.md",
 		SOURCE_ROOT "/tests/unit/examples/example_pattern.c");
@@ -34,7 +34,7 @@ static struct traffic *start(uint16_t host, uint16_t hosts)
 	return traffic;
 }
 
-static void every_host_sends_to_the_one_nearly_half_way_round(void **state)
+UNIT_TEST(every_host_sends_to_the_one_nearly_half_way_round)
 {
 	for (uint16_t host = 0; host < 9; host++) {
 		struct traffic *traffic = start(host, 9);
@@ -49,7 +49,7 @@ static void every_host_sends_to_the_one_nearly_half_way_round(void **state)
 	}
 }
 
-static void of_two_hosts_none_sends(void **state)
+UNIT_TEST(of_two_hosts_none_sends)
 {
 	struct traffic *traffic = start(1, 2);
 
@@ -57,10 +57,4 @@ static void of_two_hosts_none_sends(void **state)
 	traffic_destroy(traffic);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_shows_the_file),
-	cmocka_unit_test(every_host_sends_to_the_one_nearly_half_way_round),
-	cmocka_unit_test(of_two_hosts_none_sends),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

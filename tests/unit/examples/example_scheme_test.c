@@ -9,13 +9,13 @@
 
 extern const struct queuing_scheme queuing_by_source;
 
-static void the_page_shows_the_file(void **state)
+UNIT_TEST(the_page_shows_the_file)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-queuing-scheme.md",
 		SOURCE_ROOT "/tests/unit/examples/example_scheme.c");
 }
 
-static void neighbours_have_different_queues(void **state)
+UNIT_TEST(neighbours_have_different_queues)
 {
 	struct topology *topology = topology_generate("rlft:ports=8,stages=2", NULL);
 	struct queuing *queuing = queuing_create(topology, &queuing_by_source, 4, NULL);
@@ -28,9 +28,4 @@ static void neighbours_have_different_queues(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_shows_the_file),
-	cmocka_unit_test(neighbours_have_different_queues),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

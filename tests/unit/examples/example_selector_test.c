@@ -12,7 +12,7 @@ extern const struct route_choice_ops route_choice_two_choices;
 #define ROUTES   4
 #define MESSAGES 16000
 
-static void the_page_shows_the_file(void **state)
+UNIT_TEST(the_page_shows_the_file)
 {
 	example_expect_shown(SOURCE_ROOT "/docs/adding-a-route-selector.md",
 		SOURCE_ROOT "/tests/unit/examples/example_selector.c");
@@ -36,7 +36,7 @@ static struct route_choice start(void)
 	return choice;
 }
 
-static void routes_that_show_the_same_are_equally_likely(void **state)
+UNIT_TEST(routes_that_show_the_same_are_equally_likely)
 {
 	struct route_choice choice = start();
 	unsigned taken[ROUTES];
@@ -48,7 +48,7 @@ static void routes_that_show_the_same_are_equally_likely(void **state)
 }
 
 /* Of two draws out of four both are the contended route once in 16 times. */
-static void a_contended_route_is_taken_only_if_drawn_twice(void **state)
+UNIT_TEST(a_contended_route_is_taken_only_if_drawn_twice)
 {
 	struct route_choice choice = start();
 	unsigned taken[ROUTES];
@@ -59,10 +59,4 @@ static void a_contended_route_is_taken_only_if_drawn_twice(void **state)
 	route_choice_fini(&choice);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_shows_the_file),
-	cmocka_unit_test(routes_that_show_the_same_are_equally_likely),
-	cmocka_unit_test(a_contended_route_is_taken_only_if_drawn_twice),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

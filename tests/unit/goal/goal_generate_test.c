@@ -42,7 +42,7 @@ static void run(struct goal_loop *loop, const struct goal *goal, uint64_t seed)
 	assert_string_equal(fault.text, "");
 }
 
-static void an_allreduce_brings_everybodys_part_to_everybody(void **state)
+UNIT_TEST(an_allreduce_brings_everybodys_part_to_everybody)
 {
 	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
 		struct goal *goal = generate("allreduce", ranks, 1, 0);
@@ -58,7 +58,7 @@ static void an_allreduce_brings_everybodys_part_to_everybody(void **state)
 }
 
 /* log2 of the ranks messages each, and for other numbers two more for each pair. */
-static void an_allreduce_takes_log2_steps(void **state)
+UNIT_TEST(an_allreduce_takes_log2_steps)
 {
 	static const struct {
 		uint32_t ranks, messages;
@@ -75,7 +75,7 @@ static void an_allreduce_takes_log2_steps(void **state)
 	}
 }
 
-static void an_alltoall_sends_one_message_from_each_to_each_other(void **state)
+UNIT_TEST(an_alltoall_sends_one_message_from_each_to_each_other)
 {
 	for (uint32_t ranks = 2; ranks <= 9; ranks++) {
 		struct goal *goal = generate("alltoall", ranks, 3, 0);
@@ -89,7 +89,7 @@ static void an_alltoall_sends_one_message_from_each_to_each_other(void **state)
 	}
 }
 
-static void a_transpose_exchanges_row_and_column(void **state)
+UNIT_TEST(a_transpose_exchanges_row_and_column)
 {
 	struct goal *goal = generate("transpose", 16, 2, 100);
 	struct goal_loop loop;
@@ -113,7 +113,7 @@ static bool has_block_for(uint32_t from, uint32_t to, uint32_t rows, uint32_t co
 	return false;
 }
 
-static void each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_blocks(void **state)
+UNIT_TEST(each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_blocks)
 {
 	static const uint32_t grid[][2] = {{2, 3}, {4, 6}, {6, 4}, {3, 9}, {1, 5}, {4, 4}};
 
@@ -136,7 +136,7 @@ static void each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_blo
 	}
 }
 
-static void the_grid_of_a_transpose_is_the_one_nearest_to_a_square(void **state)
+UNIT_TEST(the_grid_of_a_transpose_is_the_one_nearest_to_a_square)
 {
 	struct goal_generate_config config = {"transpose", 24, 1000, 1, 0, 4, 6};
 	struct goal *asked = generate_of(&config), *own = generate("transpose", 24, 1, 0);
@@ -148,7 +148,7 @@ static void the_grid_of_a_transpose_is_the_one_nearest_to_a_square(void **state)
 	goal_destroy(own);
 }
 
-static void a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks(void **state)
+UNIT_TEST(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks)
 {
 	struct goal *goal = generate("ring", 7, 6, 0);
 	struct goal_loop loop;
@@ -198,7 +198,7 @@ static uint32_t distance(const struct goal_generate_config *config, uint32_t a, 
 	       apart(a % layers, b % layers, layers, config->periodic);
 }
 
-static void a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else(void **state)
+UNIT_TEST(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else)
 {
 	for (unsigned k = 0; k < sizeof(halos) / sizeof(halos[0]); k++) {
 		const struct goal_generate_config *config = &halos[k].config;
@@ -218,7 +218,7 @@ static void a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else(void **
 }
 
 /* All operations of a rank's round are free to begin when those of the round before have ended. */
-static void a_rank_exchanges_with_all_neighbours_at_once(void **state)
+UNIT_TEST(a_rank_exchanges_with_all_neighbours_at_once)
 {
 	const struct goal_generate_config config = {"halo", 27, 1000, 2, 0, 3, 3, 3, true};
 	struct goal *goal = generate_of(&config);
@@ -235,7 +235,7 @@ static void a_rank_exchanges_with_all_neighbours_at_once(void **state)
 
 /* Nothing but the first corner begins by itself; a wave takes a step for each place, there and
  * back. */
-static void a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back(void **state)
+UNIT_TEST(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back)
 {
 	static const struct goal_generate_config configs[] = {
 		{"sweep", 12, 1000, 1, 0, 3, 4}, {"sweep", 24, 1000, 1, 0, 2, 3, 4}};
@@ -259,7 +259,7 @@ static void a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back(void **
 }
 
 /* 8 x 8: levels of 8, 4 and 2 ranks a row; the coarsest once, the others twice. */
-static void a_multigrid_is_a_halo_at_each_level_and_back(void **state)
+UNIT_TEST(a_multigrid_is_a_halo_at_each_level_and_back)
 {
 	const struct goal_generate_config config = {"multigrid", 64, 1000, 1, 0, 8, 8};
 	struct goal *goal = generate_of(&config);
@@ -276,7 +276,7 @@ static void a_multigrid_is_a_halo_at_each_level_and_back(void **state)
 	goal_destroy(goal);
 }
 
-static void rounds_of_grids_follow_each_other_and_end(void **state)
+UNIT_TEST(rounds_of_grids_follow_each_other_and_end)
 {
 	static const char *const kinds[] = {"halo", "sweep", "multigrid"};
 
@@ -295,7 +295,7 @@ static void rounds_of_grids_follow_each_other_and_end(void **state)
 }
 
 /* A round begins at a rank after its calc, and that after the round before. */
-static void a_time_to_compute_stands_before_each_round(void **state)
+UNIT_TEST(a_time_to_compute_stands_before_each_round)
 {
 	struct goal *goal = generate("ring", 2, 3, 1000000);
 	struct goal_loop loop;
@@ -308,7 +308,7 @@ static void a_time_to_compute_stands_before_each_round(void **state)
 	goal_destroy(goal);
 }
 
-static void what_makes_no_sense_is_refused_with_a_reason(void **state)
+UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 {
 	static const struct {
 		struct goal_generate_config config;
@@ -343,7 +343,7 @@ static void what_makes_no_sense_is_refused_with_a_reason(void **state)
 }
 
 /* So many rounds that a schedule of any length is refused: the reason says how many of how much. */
-static void a_schedule_is_refused_by_the_operations_that_a_round_has(void **state)
+UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 {
 	static const char *const kinds[] = {
 		"allreduce", "alltoall", "transpose", "ring", "halo", "sweep", "multigrid"};
@@ -366,22 +366,4 @@ static void a_schedule_is_refused_by_the_operations_that_a_round_has(void **stat
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(an_allreduce_brings_everybodys_part_to_everybody),
-	cmocka_unit_test(an_allreduce_takes_log2_steps),
-	cmocka_unit_test(an_alltoall_sends_one_message_from_each_to_each_other),
-	cmocka_unit_test(a_transpose_exchanges_row_and_column),
-	cmocka_unit_test(each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_blocks),
-	cmocka_unit_test(the_grid_of_a_transpose_is_the_one_nearest_to_a_square),
-	cmocka_unit_test(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks),
-	cmocka_unit_test(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else),
-	cmocka_unit_test(a_rank_exchanges_with_all_neighbours_at_once),
-	cmocka_unit_test(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back),
-	cmocka_unit_test(a_multigrid_is_a_halo_at_each_level_and_back),
-	cmocka_unit_test(rounds_of_grids_follow_each_other_and_end),
-	cmocka_unit_test(a_time_to_compute_stands_before_each_round),
-	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
-	cmocka_unit_test(a_schedule_is_refused_by_the_operations_that_a_round_has),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static const char example[] = "// a comment\n"
 			      "  x: recv 0b from 1\n"
 			      "  x requires late; x requires l1 }\n";
 
-static void operations_are_read_with_all_that_they_say(void **state)
+UNIT_TEST(operations_are_read_with_all_that_they_say)
 {
 	struct fault fault = {""};
 	struct goal *goal = goal_parse(example, strlen(example), "e.goal", &fault);
@@ -53,7 +53,7 @@ static void operations_are_read_with_all_that_they_say(void **state)
 	goal_destroy(goal);
 }
 
-static void dependencies_become_edges_to_those_that_wait(void **state)
+UNIT_TEST(dependencies_become_edges_to_those_that_wait)
 {
 	struct goal *goal = goal_parse(example, strlen(example), "e.goal", NULL);
 	uint32_t l1 = goal->rank[0].first, late = l1 + 1, x = l1 + 2;
@@ -73,7 +73,7 @@ static void dependencies_become_edges_to_those_that_wait(void **state)
 
 #define TWO "num_ranks 2\nrank 1 { }\nrank 0 {\n"
 
-static void what_is_wrong_is_said_with_its_place(void **state)
+UNIT_TEST(what_is_wrong_is_said_with_its_place)
 {
 	static const struct {
 		const char *text, *message;
@@ -128,7 +128,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 	}
 }
 
-static void a_label_belongs_to_its_rank(void **state)
+UNIT_TEST(a_label_belongs_to_its_rank)
 {
 	static const char text[] = "num_ranks 2\nrank 0 {\na: calc 1\n}\nrank 1 {\na: calc 2\n"
 				   "b: calc 3\nb requires a\n}\n";
@@ -141,7 +141,7 @@ static void a_label_belongs_to_its_rank(void **state)
 	goal_destroy(goal);
 }
 
-static void a_file_that_is_not_there_is_named(void **state)
+UNIT_TEST(a_file_that_is_not_there_is_named)
 {
 	struct fault fault;
 
@@ -149,12 +149,4 @@ static void a_file_that_is_not_there_is_named(void **state)
 	assert_string_equal(fault.text, "/nowhere/x.goal: No such file or directory");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(operations_are_read_with_all_that_they_say),
-	cmocka_unit_test(dependencies_become_edges_to_those_that_wait),
-	cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-	cmocka_unit_test(a_label_belongs_to_its_rank),
-	cmocka_unit_test(a_file_that_is_not_there_is_named),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -41,7 +41,7 @@ static unsigned send_all(struct goal_replay *made, uint32_t rank, weft_time now)
 	return count;
 }
 
-static void a_send_is_due_when_the_calc_before_it_has_ended(void **state)
+UNIT_TEST(a_send_is_due_when_the_calc_before_it_has_ended)
 {
 	struct goal *goal;
 	struct goal_replay *made =
@@ -70,7 +70,7 @@ static void a_send_is_due_when_the_calc_before_it_has_ended(void **state)
 	finish(made, goal);
 }
 
-static void a_cpu_computes_one_thing_at_a_time_and_several_do_at_once(void **state)
+UNIT_TEST(a_cpu_computes_one_thing_at_a_time_and_several_do_at_once)
 {
 	struct goal *goal;
 	struct goal_replay *made = replay(&goal,
@@ -93,7 +93,7 @@ static void a_cpu_computes_one_thing_at_a_time_and_several_do_at_once(void **sta
 	finish(made, goal);
 }
 
-static void irequires_waits_for_the_beginning_only(void **state)
+UNIT_TEST(irequires_waits_for_the_beginning_only)
 {
 	struct goal *goal;
 	struct goal_replay *made = replay(&goal,
@@ -132,7 +132,7 @@ static void check_matching(const char *recvs, const char *ended_after_each)
 	finish(made, goal);
 }
 
-static void recvs_take_messages_by_source_and_tag_in_their_order(void **state)
+UNIT_TEST(recvs_take_messages_by_source_and_tag_in_their_order)
 {
 	check_matching(
 		"recv 1b from 0 tag 1\nrecv 1b from 0 tag 2\nrecv 1b from 0 tag 1", "#-- ##- ###");
@@ -148,7 +148,7 @@ static void recvs_take_messages_by_source_and_tag_in_their_order(void **state)
 		"--- ##- ###");
 }
 
-static void a_recv_from_anywhere_takes_from_whoever_comes_first(void **state)
+UNIT_TEST(a_recv_from_anywhere_takes_from_whoever_comes_first)
 {
 	static const char text[] =
 		"num_ranks 3\nrank 0 {\nsend 1b to 2\n}\nrank 1 {\nsend 1b to 2\n}\n"
@@ -167,7 +167,7 @@ static void a_recv_from_anywhere_takes_from_whoever_comes_first(void **state)
 	finish(made, goal);
 }
 
-static void what_was_not_sent_is_not_delivered(void **state)
+UNIT_TEST(what_was_not_sent_is_not_delivered)
 {
 	struct goal *goal;
 	struct goal_replay *made = replay(&goal, "send 1b to 1", "recv 1b from 0");
@@ -181,7 +181,7 @@ static void what_was_not_sent_is_not_delivered(void **state)
 	finish(made, goal);
 }
 
-static void what_is_left_at_the_end_is_named(void **state)
+UNIT_TEST(what_is_left_at_the_end_is_named)
 {
 	static const struct {
 		const char *rank0, *rank1, *message;
@@ -209,7 +209,7 @@ static void what_is_left_at_the_end_is_named(void **state)
 	}
 }
 
-static void what_still_runs_is_named(void **state)
+UNIT_TEST(what_still_runs_is_named)
 {
 	struct goal *goal;
 	struct goal_replay *made = replay(&goal, "c: calc 100\nd: calc 1\nd requires c", "");
@@ -223,7 +223,7 @@ static void what_still_runs_is_named(void **state)
 }
 
 /* Long chains of what takes no time: neither recursion nor a wait. */
-static void a_long_chain_begins_at_once(void **state)
+UNIT_TEST(a_long_chain_begins_at_once)
 {
 	enum { CHAIN = 200000 };
 	char *text = malloc(CHAIN * 64 + 256), *at = text;
@@ -291,7 +291,7 @@ static char *random_program(uint64_t seed, uint32_t ranks, uint32_t steps)
 	return text;
 }
 
-static void random_programs_end_with_their_order_kept(void **state)
+UNIT_TEST(random_programs_end_with_their_order_kept)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		char *text = random_program(seed, 2 + (uint32_t)(seed % 7), 8);
@@ -318,7 +318,7 @@ static struct goal_replay *replay_exchange(struct goal **goal)
 		"s requires b");
 }
 
-static void copies_in_two_processes_tell_each_other_what_was_accepted(void **state)
+UNIT_TEST(copies_in_two_processes_tell_each_other_what_was_accepted)
 {
 	struct goal *goal[2];
 	struct goal_replay *made[2] = {replay_exchange(&goal[0]), replay_exchange(&goal[1])};
@@ -352,7 +352,7 @@ static void copy_end(struct goal_replay *from, struct goal_replay *to, uint32_t 
 	goal_replay_set_end(to, rank, &end);
 }
 
-static void a_copy_names_what_another_process_has_left(void **state)
+UNIT_TEST(a_copy_names_what_another_process_has_left)
 {
 	struct goal *goal[2];
 	struct goal_replay *made[2] = {replay_exchange(&goal[0]), replay_exchange(&goal[1])};
@@ -372,7 +372,7 @@ static void a_copy_names_what_another_process_has_left(void **state)
 		finish(made[i], goal[i]);
 }
 
-static void nothing_is_accepted_elsewhere_that_a_rank_does_not_send(void **state)
+UNIT_TEST(nothing_is_accepted_elsewhere_that_a_rank_does_not_send)
 {
 	struct goal *goal;
 	struct goal_replay *made = replay_exchange(&goal);
@@ -385,20 +385,4 @@ static void nothing_is_accepted_elsewhere_that_a_rank_does_not_send(void **state
 	finish(made, goal);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(copies_in_two_processes_tell_each_other_what_was_accepted),
-	cmocka_unit_test(a_copy_names_what_another_process_has_left),
-	cmocka_unit_test(nothing_is_accepted_elsewhere_that_a_rank_does_not_send),
-	cmocka_unit_test(a_send_is_due_when_the_calc_before_it_has_ended),
-	cmocka_unit_test(a_cpu_computes_one_thing_at_a_time_and_several_do_at_once),
-	cmocka_unit_test(irequires_waits_for_the_beginning_only),
-	cmocka_unit_test(recvs_take_messages_by_source_and_tag_in_their_order),
-	cmocka_unit_test(a_recv_from_anywhere_takes_from_whoever_comes_first),
-	cmocka_unit_test(what_was_not_sent_is_not_delivered),
-	cmocka_unit_test(what_is_left_at_the_end_is_named),
-	cmocka_unit_test(what_still_runs_is_named),
-	cmocka_unit_test(a_long_chain_begins_at_once),
-	cmocka_unit_test(random_programs_end_with_their_order_kept),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -56,7 +56,7 @@ static bool matches(const struct tagged *frame, uint32_t session)
 	return data_tag_matches(&key, session, frame->data, frame->bytes);
 }
 
-static void a_tag_matches_its_frame_padded_or_not(void **state)
+UNIT_TEST(a_tag_matches_its_frame_padded_or_not)
 {
 	struct tagged frame = make(SESSION);
 
@@ -65,14 +65,14 @@ static void a_tag_matches_its_frame_padded_or_not(void **state)
 	assert_true(matches(&frame, SESSION));
 }
 
-static void a_frame_for_another_life_of_the_receiver_does_not_match(void **state)
+UNIT_TEST(a_frame_for_another_life_of_the_receiver_does_not_match)
 {
 	struct tagged frame = make(SESSION + 1);
 
 	assert_false(matches(&frame, SESSION));
 }
 
-static void another_key_makes_other_tags(void **state)
+UNIT_TEST(another_key_makes_other_tags)
 {
 	const struct data_tag_key other = key_of(&other_link_key);
 	struct tagged frame = make(SESSION);
@@ -80,7 +80,7 @@ static void another_key_makes_other_tags(void **state)
 	assert_false(data_tag_matches(&other, SESSION, frame.data, frame.bytes));
 }
 
-static void a_frame_without_a_whole_tag_does_not_match(void **state)
+UNIT_TEST(a_frame_without_a_whole_tag_does_not_match)
 {
 	struct tagged frame = make(SESSION);
 
@@ -89,7 +89,7 @@ static void a_frame_without_a_whole_tag_does_not_match(void **state)
 }
 
 /* Bytes 14 to 39, the payload and the tag. The lengths stay: frame_check() would find others. */
-static void no_bit_that_the_sender_has_decided_can_be_changed(void **state)
+UNIT_TEST(no_bit_that_the_sender_has_decided_can_be_changed)
 {
 	struct tagged frame = make(SESSION);
 
@@ -105,7 +105,7 @@ static void no_bit_that_the_sender_has_decided_can_be_changed(void **state)
 	assert_true(matches(&frame, SESSION));
 }
 
-static void the_last_frame_of_a_message_cannot_be_made_another(void **state)
+UNIT_TEST(the_last_frame_of_a_message_cannot_be_made_another)
 {
 	struct tagged frame = make(SESSION);
 
@@ -113,7 +113,7 @@ static void the_last_frame_of_a_message_cannot_be_made_another(void **state)
 	assert_false(matches(&frame, SESSION));
 }
 
-static void switches_may_change_what_is_theirs(void **state)
+UNIT_TEST(switches_may_change_what_is_theirs)
 {
 	struct tagged frame = make(SESSION);
 
@@ -123,7 +123,7 @@ static void switches_may_change_what_is_theirs(void **state)
 }
 
 /* The hash of the payload says nothing about where it belongs. */
-static void a_payload_of_another_frame_does_not_match(void **state)
+UNIT_TEST(a_payload_of_another_frame_does_not_match)
 {
 	struct tagged frame = make(SESSION), other = make(SESSION);
 
@@ -132,15 +132,4 @@ static void a_payload_of_another_frame_does_not_match(void **state)
 	assert_false(matches(&other, SESSION));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_tag_matches_its_frame_padded_or_not),
-	cmocka_unit_test(a_frame_for_another_life_of_the_receiver_does_not_match),
-	cmocka_unit_test(another_key_makes_other_tags),
-	cmocka_unit_test(a_frame_without_a_whole_tag_does_not_match),
-	cmocka_unit_test(no_bit_that_the_sender_has_decided_can_be_changed),
-	cmocka_unit_test(the_last_frame_of_a_message_cannot_be_made_another),
-	cmocka_unit_test(switches_may_change_what_is_theirs),
-	cmocka_unit_test(a_payload_of_another_frame_does_not_match),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

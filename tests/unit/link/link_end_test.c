@@ -240,7 +240,9 @@ static uint32_t blocks_in_flight(const struct side *from, unsigned vc)
 	return blocks;
 }
 
-static void two_ends_meet_and_grant_their_whole_buffers(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(two_ends_meet_and_grant_their_whole_buffers)
 {
 	struct bench *bench = *state;
 
@@ -255,7 +257,7 @@ static void two_ends_meet_and_grant_their_whole_buffers(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void nothing_may_be_sent_before_the_neighbour_has_granted_it(void **state)
+TEST(nothing_may_be_sent_before_the_neighbour_has_granted_it)
 {
 	struct bench *bench = *state;
 
@@ -264,7 +266,7 @@ static void nothing_may_be_sent_before_the_neighbour_has_granted_it(void **state
 	assert_int_equal(bench->side[0].end.state, LINK_WAITING);
 }
 
-static void credits_in_flight_and_stored_blocks_are_conserved(void **state)
+TEST(credits_in_flight_and_stored_blocks_are_conserved)
 {
 	struct bench *bench = *state;
 
@@ -287,7 +289,7 @@ static void credits_in_flight_and_stored_blocks_are_conserved(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void lost_credit_frames_cost_nothing_but_time(void **state)
+TEST(lost_credit_frames_cost_nothing_but_time)
 {
 	struct bench *bench = *state;
 
@@ -300,7 +302,7 @@ static void lost_credit_frames_cost_nothing_but_time(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void lost_data_frames_do_not_leak_credits(void **state)
+TEST(lost_data_frames_do_not_leak_credits)
 {
 	struct bench *bench = *state;
 
@@ -313,7 +315,7 @@ static void lost_data_frames_do_not_leak_credits(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void losses_of_both_kinds_heal_together(void **state)
+TEST(losses_of_both_kinds_heal_together)
 {
 	struct bench *bench = *state;
 
@@ -324,7 +326,7 @@ static void losses_of_both_kinds_heal_together(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void the_next_credit_frame_heals_what_a_lost_data_frame_took(void **state)
+TEST(the_next_credit_frame_heals_what_a_lost_data_frame_took)
 {
 	struct bench *bench = *state;
 	struct link_end *sender = &bench->side[0].end, *receiver = &bench->side[1].end;
@@ -341,7 +343,7 @@ static void the_next_credit_frame_heals_what_a_lost_data_frame_took(void **state
 	assert_int_equal(credit_available(&sender->tx[1]), VC_BLOCKS);
 }
 
-static void totals_may_pass_two_to_the_32(void **state)
+TEST(totals_may_pass_two_to_the_32)
 {
 	struct bench *bench = *state;
 
@@ -367,7 +369,7 @@ static void totals_may_pass_two_to_the_32(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void a_frame_beyond_what_was_granted_is_refused_and_harms_nobody(void **state)
+TEST(a_frame_beyond_what_was_granted_is_refused_and_harms_nobody)
 {
 	struct bench *bench = *state;
 	struct side *receiver = &bench->side[1];
@@ -384,7 +386,7 @@ static void a_frame_beyond_what_was_granted_is_refused_and_harms_nobody(void **s
 }
 
 /* Frames that were sent to the dead life are refused, frames to the new one never are. */
-static void a_restarted_end_starts_from_nothing_and_is_never_overrun(void **state)
+TEST(a_restarted_end_starts_from_nothing_and_is_never_overrun)
 {
 	struct bench *bench = *state;
 
@@ -399,7 +401,7 @@ static void a_restarted_end_starts_from_nothing_and_is_never_overrun(void **stat
 	assert_all_credits_are_back(bench);
 }
 
-static void restarts_heal_under_losses_too(void **state)
+TEST(restarts_heal_under_losses_too)
 {
 	struct bench *bench = *state;
 
@@ -413,7 +415,7 @@ static void restarts_heal_under_losses_too(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void limits_granted_to_an_earlier_life_do_not_count(void **state)
+TEST(limits_granted_to_an_earlier_life_do_not_count)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -427,7 +429,7 @@ static void limits_granted_to_an_earlier_life_do_not_count(void **state)
 		assert_int_equal(credit_available(&end->tx[vc]), 0);
 }
 
-static void totals_told_to_an_earlier_life_do_not_count(void **state)
+TEST(totals_told_to_an_earlier_life_do_not_count)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -442,7 +444,7 @@ static void totals_told_to_an_earlier_life_do_not_count(void **state)
 	assert_int_equal(end->blocks_healed, 0);
 }
 
-static void credits_for_another_number_of_vcs_are_ignored(void **state)
+TEST(credits_for_another_number_of_vcs_are_ignored)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -473,7 +475,7 @@ static void hear_hello(struct bench *bench)
 	link_end_on_hello(&bench->side[0].end, &hello, bench->now);
 }
 
-static void a_link_is_down_after_three_missed_hellos_and_not_before(void **state)
+TEST(a_link_is_down_after_three_missed_hellos_and_not_before)
 {
 	static const weft_time gaps[] = {STEP_PS, HELLO_PS / 3, HELLO_PS};
 	struct bench *bench = *state;
@@ -492,7 +494,7 @@ static void a_link_is_down_after_three_missed_hellos_and_not_before(void **state
 }
 
 /* The ring gives the oldest frames first: data, for some turns, and the hellos behind it. */
-static void an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones(void **state)
+TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -506,7 +508,7 @@ static void an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones(
 	}
 }
 
-static void an_end_without_carrier_is_down_at_its_next_poll(void **state)
+TEST(an_end_without_carrier_is_down_at_its_next_poll)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -519,7 +521,7 @@ static void an_end_without_carrier_is_down_at_its_next_poll(void **state)
 	assert_int_equal(end->downs, 1);
 }
 
-static void an_end_without_carrier_goes_down_once(void **state)
+TEST(an_end_without_carrier_goes_down_once)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -530,7 +532,7 @@ static void an_end_without_carrier_goes_down_once(void **state)
 	assert_false(poll_until(bench, end, bench->now + PS_PER_S, HELLO_PS));
 }
 
-static void an_end_that_has_its_carrier_again_says_hello_at_once(void **state)
+TEST(an_end_that_has_its_carrier_again_says_hello_at_once)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -544,7 +546,7 @@ static void an_end_that_has_its_carrier_again_says_hello_at_once(void **state)
 	assert_true((link_end_poll(end, bench->now) & LINK_SEND_HELLO) != 0);
 }
 
-static void a_link_that_lost_its_carrier_comes_back_with_all_its_credits(void **state)
+TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits)
 {
 	struct bench *bench = *state;
 
@@ -562,7 +564,7 @@ static void a_link_that_lost_its_carrier_comes_back_with_all_its_credits(void **
 }
 
 /* Not for longer than from the hello on, either. */
-static void an_absence_before_a_hello_is_no_excuse_after_it(void **state)
+TEST(an_absence_before_a_hello_is_no_excuse_after_it)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -576,7 +578,7 @@ static void an_absence_before_a_hello_is_no_excuse_after_it(void **state)
 }
 
 /* It has no CPU, which is known: silence counts from a hello before the last excuse on. */
-static void a_neighbour_that_is_known_to_be_away_brings_no_link_down(void **state)
+TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -591,7 +593,7 @@ static void a_neighbour_that_is_known_to_be_away_brings_no_link_down(void **stat
 	assert_true(poll_until(bench, end, bench->now + STEP_PS, STEP_PS));
 }
 
-static void an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll(void **state)
+TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll)
 {
 	const weft_time gap = 50 * HELLO_PS;
 	struct bench *bench = *state;
@@ -606,7 +608,7 @@ static void an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll
 }
 
 /* Polls at random, some late, some not. */
-static void a_dead_neighbour_is_found_within_four_of_the_longest_gaps(void **state)
+TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -626,7 +628,7 @@ static void a_dead_neighbour_is_found_within_four_of_the_longest_gaps(void **sta
 	}
 }
 
-static void an_end_that_is_down_still_says_hello(void **state)
+TEST(an_end_that_is_down_still_says_hello)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -637,7 +639,7 @@ static void an_end_that_is_down_still_says_hello(void **state)
 	assert_true((link_end_poll(end, bench->now) & LINK_SEND_HELLO) != 0);
 }
 
-static void a_link_that_was_never_up_has_not_gone_down(void **state)
+TEST(a_link_that_was_never_up_has_not_gone_down)
 {
 	struct bench *bench = *state;
 
@@ -647,7 +649,7 @@ static void a_link_that_was_never_up_has_not_gone_down(void **state)
 	assert_int_equal(bench->side[0].end.downs, 0);
 }
 
-static void a_cut_link_comes_back_with_all_its_credits(void **state)
+TEST(a_cut_link_comes_back_with_all_its_credits)
 {
 	struct bench *bench = *state;
 
@@ -664,7 +666,7 @@ static void a_cut_link_comes_back_with_all_its_credits(void **state)
 	assert_all_credits_are_back(bench);
 }
 
-static void a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh(void **state)
+TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -684,7 +686,7 @@ static void a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh(void **stat
 	assert_true((link_end_poll(end, now + REFRESH_PS) & LINK_SEND_CREDIT) != 0);
 }
 
-static void a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer(void **state)
+TEST(a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -701,7 +703,7 @@ static void a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer(void **st
 	assert_true((link_end_poll(end, now) & LINK_SEND_CREDIT) != 0);
 }
 
-static void an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_block(void **state)
+TEST(an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_block)
 {
 	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
@@ -720,7 +722,7 @@ static void an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_bloc
 	assert_int_equal(link_end_poll(end, now) & LINK_SEND_CREDIT, 0);
 }
 
-static void an_open_end_is_up_at_once_and_sends_no_control_frames(void **state)
+TEST(an_open_end_is_up_at_once_and_sends_no_control_frames)
 {
 	const struct link_end_config config = {.vcs = 2,
 		.open = true,
@@ -736,7 +738,7 @@ static void an_open_end_is_up_at_once_and_sends_no_control_frames(void **state)
 	assert_int_equal(credit_available(&end.tx[1]), 16);
 }
 
-static void an_open_end_is_bounded_by_its_buffer_between_two_renewals(void **state)
+TEST(an_open_end_is_bounded_by_its_buffer_between_two_renewals)
 {
 	const struct link_end_config config = {.vcs = 1,
 		.open = true,
@@ -758,41 +760,4 @@ static void an_open_end_is_bounded_by_its_buffer_between_two_renewals(void **sta
 	assert_false(credit_arrive(&end.rx[0], 1)); /* it is full */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(two_ends_meet_and_grant_their_whole_buffers),
-	TEST(nothing_may_be_sent_before_the_neighbour_has_granted_it),
-	TEST(credits_in_flight_and_stored_blocks_are_conserved),
-	TEST(lost_credit_frames_cost_nothing_but_time),
-	TEST(lost_data_frames_do_not_leak_credits),
-	TEST(losses_of_both_kinds_heal_together),
-	TEST(the_next_credit_frame_heals_what_a_lost_data_frame_took),
-	TEST(totals_may_pass_two_to_the_32),
-	TEST(a_frame_beyond_what_was_granted_is_refused_and_harms_nobody),
-	TEST(a_restarted_end_starts_from_nothing_and_is_never_overrun),
-	TEST(restarts_heal_under_losses_too),
-	TEST(limits_granted_to_an_earlier_life_do_not_count),
-	TEST(totals_told_to_an_earlier_life_do_not_count),
-	TEST(credits_for_another_number_of_vcs_are_ignored),
-	TEST(a_link_is_down_after_three_missed_hellos_and_not_before),
-	TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones),
-	TEST(an_end_without_carrier_is_down_at_its_next_poll),
-	TEST(an_end_without_carrier_goes_down_once),
-	TEST(an_end_that_has_its_carrier_again_says_hello_at_once),
-	TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits),
-	TEST(an_absence_before_a_hello_is_no_excuse_after_it),
-	TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down),
-	TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll),
-	TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps),
-	TEST(an_end_that_is_down_still_says_hello),
-	TEST(a_link_that_was_never_up_has_not_gone_down),
-	TEST(a_cut_link_comes_back_with_all_its_credits),
-	TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh),
-	TEST(a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer),
-	TEST(an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_block),
-	TEST(an_open_end_is_up_at_once_and_sends_no_control_frames),
-	TEST(an_open_end_is_bounded_by_its_buffer_between_two_renewals),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -130,7 +130,7 @@ static void start_pair(struct side *a, struct side *b)
 	meet(a, b);
 }
 
-static void two_ends_with_one_key_meet_and_grant_their_buffers(void **state)
+UNIT_TEST(two_ends_with_one_key_meet_and_grant_their_buffers)
 {
 	struct side a, b;
 
@@ -142,7 +142,7 @@ static void two_ends_with_one_key_meet_and_grant_their_buffers(void **state)
 	assert_int_equal(refused(&a) + refused(&b), 0);
 }
 
-static void ends_with_different_keys_never_meet(void **state)
+UNIT_TEST(ends_with_different_keys_never_meet)
 {
 	struct side a, b;
 
@@ -157,7 +157,7 @@ static void ends_with_different_keys_never_meet(void **state)
 	assert_int_equal(a.seal.count.bad_tag, 5);
 }
 
-static void a_frame_without_a_seal_is_refused(void **state)
+UNIT_TEST(a_frame_without_a_seal_is_refused)
 {
 	const struct control_credit credit = {.session = 1, .vcs = VCS, .limit = {999, 999}};
 	uint8_t payload[CONTROL_CREDIT_BYTES_MAX];
@@ -172,7 +172,7 @@ static void a_frame_without_a_seal_is_refused(void **state)
 }
 
 /* The frame's own checks are made right again, as one who forges would. */
-static void no_bit_of_a_sealed_frame_can_be_changed(void **state)
+UNIT_TEST(no_bit_of_a_sealed_frame_can_be_changed)
 {
 	struct wire_frame frame, changed;
 	struct side a, b;
@@ -205,7 +205,7 @@ static void derive_by_the_page(const struct side *from, const struct side *to, u
 	crypto_generichash(out, 16, text, sizeof(text), key.bytes, sizeof(key.bytes));
 }
 
-static void a_tag_is_what_the_page_on_the_wire_format_says(void **state)
+UNIT_TEST(a_tag_is_what_the_page_on_the_wire_format_says)
 {
 	const uint8_t payload[CONTROL_CREDIT_BYTES_MAX] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
 	uint8_t text[256], pair[16], right[8];
@@ -226,7 +226,7 @@ static void a_tag_is_what_the_page_on_the_wire_format_says(void **state)
 	}
 }
 
-static void a_frame_is_taken_once(void **state)
+UNIT_TEST(a_frame_is_taken_once)
 {
 	struct wire_frame frame;
 	struct side a, b;
@@ -239,7 +239,7 @@ static void a_frame_is_taken_once(void **state)
 	assert_int_equal(a.seal.count.replayed, 3);
 }
 
-static void an_old_credit_frame_takes_no_credit_back(void **state)
+UNIT_TEST(an_old_credit_frame_takes_no_credit_back)
 {
 	struct wire_frame old, fresh;
 	struct side a, b;
@@ -257,7 +257,7 @@ static void an_old_credit_frame_takes_no_credit_back(void **state)
 	assert_int_equal(credit_available(&a.end.tx[0]), BLOCKS);
 }
 
-static void frames_that_overtake_each_other_are_taken(void **state)
+UNIT_TEST(frames_that_overtake_each_other_are_taken)
 {
 	struct wire_frame first, second;
 	struct side a, b;
@@ -269,7 +269,7 @@ static void frames_that_overtake_each_other_are_taken(void **state)
 	assert_true(deliver(&a, &first));
 }
 
-static void a_frame_that_comes_back_to_its_sender_is_refused(void **state)
+UNIT_TEST(a_frame_that_comes_back_to_its_sender_is_refused)
 {
 	struct wire_frame frame;
 	struct side a, b;
@@ -283,7 +283,7 @@ static void a_frame_that_comes_back_to_its_sender_is_refused(void **state)
 	assert_int_equal(a.seal.count.unproven, 1);
 }
 
-static void an_end_never_meets_itself(void **state)
+UNIT_TEST(an_end_never_meets_itself)
 {
 	struct side a;
 
@@ -294,7 +294,7 @@ static void an_end_never_meets_itself(void **state)
 	assert_int_equal(a.end.peer_session, 0);
 }
 
-static void a_neighbour_that_starts_again_is_adopted(void **state)
+UNIT_TEST(a_neighbour_that_starts_again_is_adopted)
 {
 	struct side a, b;
 
@@ -306,7 +306,7 @@ static void a_neighbour_that_starts_again_is_adopted(void **state)
 	assert_int_equal(a.seal.count.bad_tag + b.seal.count.bad_tag, 0);
 }
 
-static void nothing_of_an_earlier_life_is_taken(void **state)
+UNIT_TEST(nothing_of_an_earlier_life_is_taken)
 {
 	struct wire_frame recorded[4];
 	struct side a, b;
@@ -325,7 +325,7 @@ static void nothing_of_an_earlier_life_is_taken(void **state)
 	assert_int_equal(refused(&a), 4);
 }
 
-static void what_was_said_to_an_earlier_life_is_not_taken(void **state)
+UNIT_TEST(what_was_said_to_an_earlier_life_is_not_taken)
 {
 	struct wire_frame hello, arn;
 	struct side a, b;
@@ -345,7 +345,7 @@ static void what_was_said_to_an_earlier_life_is_not_taken(void **state)
 }
 
 /* Devices of one process start with the same session. */
-static void a_frame_is_of_no_use_on_another_link(void **state)
+UNIT_TEST(a_frame_is_of_no_use_on_another_link)
 {
 	struct wire_frame hello, arn;
 	struct side a, b, c;
@@ -361,7 +361,7 @@ static void a_frame_is_of_no_use_on_another_link(void **state)
 }
 
 /* Both links have met one session, so that the generations agree. */
-static void a_hello_moves_no_other_link_of_the_process(void **state)
+UNIT_TEST(a_hello_moves_no_other_link_of_the_process)
 {
 	struct side a, b, c, d;
 	struct wire_frame hello;
@@ -378,7 +378,7 @@ static void a_hello_moves_no_other_link_of_the_process(void **state)
 	assert_int_equal(c.end.peer_session, d.end.config.session);
 }
 
-static void data_and_the_mappers_frames_have_no_seal(void **state)
+UNIT_TEST(data_and_the_mappers_frames_have_no_seal)
 {
 	assert_false(link_seal_covers(FRAME_DATA));
 	assert_false(link_seal_covers(FRAME_SCOUT));
@@ -391,7 +391,7 @@ static void data_and_the_mappers_frames_have_no_seal(void **state)
 	assert_true(link_seal_covers(FRAME_CLOCK));
 }
 
-static void an_opened_frame_is_as_before_it_was_sealed(void **state)
+UNIT_TEST(an_opened_frame_is_as_before_it_was_sealed)
 {
 	const uint8_t payload[CONTROL_CREDIT_BYTES_MAX] = {1, 2, 3};
 	const unsigned lengths[] = {CONTROL_ARN_BYTES, CONTROL_CREDIT_BYTES_MAX};
@@ -409,7 +409,7 @@ static void an_opened_frame_is_as_before_it_was_sealed(void **state)
 	}
 }
 
-static void a_frame_without_room_for_a_seal_stays_as_it_is(void **state)
+UNIT_TEST(a_frame_without_room_for_a_seal_stays_as_it_is)
 {
 	const uint8_t payload[CONTROL_ARN_BYTES] = {1, 2, 3};
 	struct wire_frame plain = build(FRAME_ARN, payload, sizeof(payload)), frame = plain;
@@ -423,25 +423,4 @@ static void a_frame_without_room_for_a_seal_stays_as_it_is(void **state)
 		link_seal_close(&a.seal, &a.end, frame.data, plain.bytes + LINK_SEAL_BYTES) > 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(two_ends_with_one_key_meet_and_grant_their_buffers),
-	cmocka_unit_test(ends_with_different_keys_never_meet),
-	cmocka_unit_test(a_frame_without_a_seal_is_refused),
-	cmocka_unit_test(no_bit_of_a_sealed_frame_can_be_changed),
-	cmocka_unit_test(a_tag_is_what_the_page_on_the_wire_format_says),
-	cmocka_unit_test(a_frame_is_taken_once),
-	cmocka_unit_test(an_old_credit_frame_takes_no_credit_back),
-	cmocka_unit_test(frames_that_overtake_each_other_are_taken),
-	cmocka_unit_test(a_frame_that_comes_back_to_its_sender_is_refused),
-	cmocka_unit_test(an_end_never_meets_itself),
-	cmocka_unit_test(a_neighbour_that_starts_again_is_adopted),
-	cmocka_unit_test(nothing_of_an_earlier_life_is_taken),
-	cmocka_unit_test(what_was_said_to_an_earlier_life_is_not_taken),
-	cmocka_unit_test(a_frame_is_of_no_use_on_another_link),
-	cmocka_unit_test(a_hello_moves_no_other_link_of_the_process),
-	cmocka_unit_test(data_and_the_mappers_frames_have_no_seal),
-	cmocka_unit_test(an_opened_frame_is_as_before_it_was_sealed),
-	cmocka_unit_test(a_frame_without_room_for_a_seal_stays_as_it_is),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

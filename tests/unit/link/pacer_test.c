@@ -7,7 +7,7 @@
 
 #define GBPS UINT64_C(1000000000)
 
-static void the_usual_rates_are_exact(void **state)
+UNIT_TEST(the_usual_rates_are_exact)
 {
 	assert_int_equal(ps_per_byte(100 * GBPS), 80);
 	assert_int_equal(ps_per_byte(40 * GBPS), 200);
@@ -16,13 +16,13 @@ static void the_usual_rates_are_exact(void **state)
 	assert_int_equal(ps_per_byte(1 * GBPS), 8000);
 }
 
-static void a_rate_that_is_not_exact_is_never_exceeded(void **state)
+UNIT_TEST(a_rate_that_is_not_exact_is_never_exceeded)
 {
 	assert_int_equal(ps_per_byte(3 * GBPS), 2667);
 }
 
 /* Or a rate that is shown and set again would fall each time. */
-static void the_rate_of_a_time_gives_that_time_back(void **state)
+UNIT_TEST(the_rate_of_a_time_gives_that_time_back)
 {
 	static const uint64_t rates[] = {3, 7, 14, 30, 56, 100};
 
@@ -39,7 +39,7 @@ static weft_time send(struct pacer *pacer, weft_time ready, weft_time now, uint3
 	return pacer_send(pacer, pacer_begin(pacer, ready, now), bytes);
 }
 
-static void an_unlimited_link_is_always_free(void **state)
+UNIT_TEST(an_unlimited_link_is_always_free)
 {
 	struct pacer pacer;
 
@@ -50,7 +50,7 @@ static void an_unlimited_link_is_always_free(void **state)
 	}
 }
 
-static void the_transmitter_is_busy_until_the_last_bit_has_left(void **state)
+UNIT_TEST(the_transmitter_is_busy_until_the_last_bit_has_left)
 {
 	struct pacer pacer;
 
@@ -60,7 +60,7 @@ static void the_transmitter_is_busy_until_the_last_bit_has_left(void **state)
 	assert_true(pacer_ready(&pacer, 5000 + 100 * 800));
 }
 
-static void a_frame_that_came_just_now_begins_now_however_long_the_wire_was_idle(void **state)
+UNIT_TEST(a_frame_that_came_just_now_begins_now_however_long_the_wire_was_idle)
 {
 	struct pacer pacer;
 
@@ -69,7 +69,7 @@ static void a_frame_that_came_just_now_begins_now_however_long_the_wire_was_idle
 	assert_int_equal(pacer_begin(&pacer, 2 * PS_PER_S, 2 * PS_PER_S), 2 * PS_PER_S);
 }
 
-static void a_frame_begins_when_it_was_ready_though_the_loop_came_later(void **state)
+UNIT_TEST(a_frame_begins_when_it_was_ready_though_the_loop_came_later)
 {
 	struct pacer pacer;
 
@@ -78,7 +78,7 @@ static void a_frame_begins_when_it_was_ready_though_the_loop_came_later(void **s
 	assert_int_equal(pacer.moved, 0);
 }
 
-static void what_is_older_than_the_bound_moves_up_and_counts_as_late(void **state)
+UNIT_TEST(what_is_older_than_the_bound_moves_up_and_counts_as_late)
 {
 	struct pacer pacer;
 
@@ -90,7 +90,7 @@ static void what_is_older_than_the_bound_moves_up_and_counts_as_late(void **stat
 }
 
 /* A loop that comes by at random moments, seldom enough to miss many, still fills the link. */
-static void the_long_term_rate_is_exact_for_a_loop_that_can_catch_up(void **state)
+UNIT_TEST(the_long_term_rate_is_exact_for_a_loop_that_can_catch_up)
 {
 	const weft_time bound = 20 * PS_PER_US, end = 100 * PS_PER_MS;
 	weft_time now = bound, start = now;
@@ -112,7 +112,7 @@ static void the_long_term_rate_is_exact_for_a_loop_that_can_catch_up(void **stat
 }
 
 /* Frames that become ready at random moments, and a loop that comes at others. */
-static void no_transmission_begins_early_and_no_window_carries_more_than_the_rate(void **state)
+UNIT_TEST(no_transmission_begins_early_and_no_window_carries_more_than_the_rate)
 {
 	enum { SENDS = 2000 };
 	const weft_time bound = 5 * PS_PER_US;
@@ -135,7 +135,7 @@ static void no_transmission_begins_early_and_no_window_carries_more_than_the_rat
 	assert_true(pacer.moved > 0 && pacer.moved < SENDS);
 }
 
-static void the_loops_own_frame_takes_its_time_from_what_was_ready_before(void **state)
+UNIT_TEST(the_loops_own_frame_takes_its_time_from_what_was_ready_before)
 {
 	struct pacer pacer;
 	weft_time own;
@@ -149,7 +149,7 @@ static void the_loops_own_frame_takes_its_time_from_what_was_ready_before(void *
 	assert_int_equal(pacer_begin(&pacer, 0, PS_PER_S), PS_PER_S - 1000 + 2 * 100 * 800);
 }
 
-static void the_loops_own_frame_waits_for_a_busy_wire(void **state)
+UNIT_TEST(the_loops_own_frame_waits_for_a_busy_wire)
 {
 	struct pacer pacer;
 
@@ -161,7 +161,7 @@ static void the_loops_own_frame_waits_for_a_busy_wire(void **state)
 }
 
 /* Frames that the loop sent long ago do not delay others on an idle wire. */
-static void the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it(void **state)
+UNIT_TEST(the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it)
 {
 	struct pacer pacer;
 
@@ -172,7 +172,7 @@ static void the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it(voi
 }
 
 /* Frames ready before the loop's time, and the loop's own among them. */
-static void own_frames_exceed_no_window_by_more_than_a_frame(void **state)
+UNIT_TEST(own_frames_exceed_no_window_by_more_than_a_frame)
 {
 	enum { SENDS = 1500, OWN_BYTES = 100, LONGEST = 1500 };
 	static weft_time begin[SENDS], end[SENDS];
@@ -209,21 +209,4 @@ static void own_frames_exceed_no_window_by_more_than_a_frame(void **state)
 		}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_usual_rates_are_exact),
-	cmocka_unit_test(a_rate_that_is_not_exact_is_never_exceeded),
-	cmocka_unit_test(the_rate_of_a_time_gives_that_time_back),
-	cmocka_unit_test(an_unlimited_link_is_always_free),
-	cmocka_unit_test(the_transmitter_is_busy_until_the_last_bit_has_left),
-	cmocka_unit_test(a_frame_that_came_just_now_begins_now_however_long_the_wire_was_idle),
-	cmocka_unit_test(a_frame_begins_when_it_was_ready_though_the_loop_came_later),
-	cmocka_unit_test(what_is_older_than_the_bound_moves_up_and_counts_as_late),
-	cmocka_unit_test(the_long_term_rate_is_exact_for_a_loop_that_can_catch_up),
-	cmocka_unit_test(no_transmission_begins_early_and_no_window_carries_more_than_the_rate),
-	cmocka_unit_test(the_loops_own_frame_takes_its_time_from_what_was_ready_before),
-	cmocka_unit_test(the_loops_own_frame_waits_for_a_busy_wire),
-	cmocka_unit_test(the_loops_own_frame_is_forgotten_when_the_wire_was_free_after_it),
-	cmocka_unit_test(own_frames_exceed_no_window_by_more_than_a_frame),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

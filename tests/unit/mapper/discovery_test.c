@@ -123,7 +123,7 @@ static void assert_identical(struct bench *bench, const struct topology *expecte
 	topology_destroy(found);
 }
 
-static void what_is_found_is_the_file_on_random_networks_with_losses(void **state)
+UNIT_TEST(what_is_found_is_the_file_on_random_networks_with_losses)
 {
 	for (uint64_t seed = 0; seed < 150; seed++) {
 		struct topology *topology = random_network(seed, 40);
@@ -139,7 +139,7 @@ static void what_is_found_is_the_file_on_random_networks_with_losses(void **stat
 	}
 }
 
-static void what_is_found_is_the_file_on_generated_networks(void **state)
+UNIT_TEST(what_is_found_is_the_file_on_generated_networks)
 {
 	static const char *const specs[] = {"rlft:ports=4,stages=3", "torus:dims=5x5,hosts=1",
 		"cplant", "hypercube:dims=5,hosts=1", "dragonfly:a=4,p=2,h=2", "ring:switches=24",
@@ -162,7 +162,7 @@ static void what_is_found_is_the_file_on_generated_networks(void **state)
 	}
 }
 
-static void a_fat_tree_gets_its_stages_back(void **state)
+UNIT_TEST(a_fat_tree_gets_its_stages_back)
 {
 	struct topology *topology = network_fat_tree(3, 3), *found;
 	struct bench bench;
@@ -178,7 +178,7 @@ static void a_fat_tree_gets_its_stages_back(void **state)
 }
 
 /* One frame each way for each cable, and at most as many again for those found from both ends. */
-static void frames_are_linear_in_cables(void **state)
+UNIT_TEST(frames_are_linear_in_cables)
 {
 	struct fault fault;
 	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &fault);
@@ -194,7 +194,7 @@ static void frames_are_linear_in_cables(void **state)
 	topology_destroy(topology);
 }
 
-static void somebody_who_does_not_answer_is_told_and_left_out(void **state)
+UNIT_TEST(somebody_who_does_not_answer_is_told_and_left_out)
 {
 	struct topology *topology = network_ring(6), *found;
 	struct bench bench;
@@ -213,7 +213,7 @@ static void somebody_who_does_not_answer_is_told_and_left_out(void **state)
 	topology_destroy(topology);
 }
 
-static void a_device_without_the_key_is_left_out(void **state)
+UNIT_TEST(a_device_without_the_key_is_left_out)
 {
 	static const struct fabric_key other = {{8}};
 	struct topology *topology = network_ring(6);
@@ -229,7 +229,7 @@ static void a_device_without_the_key_is_left_out(void **state)
 }
 
 /* Two cables whose ends were swapped, one that is missing, one too many. */
-static void miscabling_is_told_by_name(void **state)
+UNIT_TEST(miscabling_is_told_by_name)
 {
 	struct topology *topology = network_ring(6), *expected = network_ring(6), *found;
 	char *text = NULL;
@@ -265,7 +265,7 @@ static void miscabling_is_told_by_name(void **state)
 }
 
 /* A device that is gone keeps its number, and unused numbers leave no names behind. */
-static void what_has_gone_is_not_found(void **state)
+UNIT_TEST(what_has_gone_is_not_found)
 {
 	struct topology *topology = network_ring(6), *found;
 	struct fault fault;
@@ -299,7 +299,7 @@ static void what_has_gone_is_not_found(void **state)
 }
 
 /* Routes do without it; it is there all the same. */
-static void what_is_left_out_is_found(void **state)
+UNIT_TEST(what_is_left_out_is_found)
 {
 	struct topology *topology = network_ring(6), *found;
 	struct fault fault;
@@ -316,7 +316,7 @@ static void what_is_left_out_is_found(void **state)
 	topology_destroy(topology);
 }
 
-static void the_same_identity_twice_is_told(void **state)
+UNIT_TEST(the_same_identity_twice_is_told)
 {
 	struct topology *topology = network_ring(6);
 	bool told = false;
@@ -332,7 +332,7 @@ static void the_same_identity_twice_is_told(void **state)
 	topology_destroy(topology);
 }
 
-static void a_greater_mapper_that_is_obeyed_is_noticed(void **state)
+UNIT_TEST(a_greater_mapper_that_is_obeyed_is_noticed)
 {
 	struct topology *topology = network_ring(6);
 	struct bench bench;
@@ -350,7 +350,7 @@ static void a_greater_mapper_that_is_obeyed_is_noticed(void **state)
 
 /* After a cable went and came only that is asked about, and the map is right again; a restarted
  * switch comes back under its number. */
-static void single_ports_can_be_asked_again(void **state)
+UNIT_TEST(single_ports_can_be_asked_again)
 {
 	struct topology *topology = network_ring(6), *found;
 	uint32_t s2, s3;
@@ -383,7 +383,7 @@ static void single_ports_can_be_asked_again(void **state)
 }
 
 /* Answers that are recorded and sent again, late, to a later discovery. */
-static void replies_that_nobody_waits_for_are_not_used(void **state)
+UNIT_TEST(replies_that_nobody_waits_for_are_not_used)
 {
 	struct topology *topology = network_ring(3);
 	struct mapper_message message = {.type = MAPPER_REPLY, .sender = 99};
@@ -415,7 +415,7 @@ static uint32_t ask_again(struct bench *bench, uint32_t device)
 }
 
 /* Else a killed neighbour would hold up all changes until the tries are used up. */
-static void nobody_waits_for_an_answer_over_a_link_that_is_down(void **state)
+UNIT_TEST(nobody_waits_for_an_answer_over_a_link_that_is_down)
 {
 	struct topology *topology = network_ring(6);
 	struct mapper_frame frame;
@@ -438,7 +438,7 @@ static void nobody_waits_for_an_answer_over_a_link_that_is_down(void **state)
 }
 
 /* The way to what answers would lead through a device that nobody reaches, or in a circle. */
-static void what_was_asked_of_a_device_that_is_lost_since_is_not_used(void **state)
+UNIT_TEST(what_was_asked_of_a_device_that_is_lost_since_is_not_used)
 {
 	struct topology *topology = network_ring(6);
 	struct mapper_message message = {.type = MAPPER_REPLY};
@@ -487,7 +487,7 @@ static void assert_cables_have_two_ends(const struct fabric_map *map)
 
 /* Behind port 0 of switch 2 was switch 3. With one end left there, the next cable of port 0 would
  * be its second. */
-static void a_cable_whose_end_does_not_answer_as_it_should_is_none(void **state)
+UNIT_TEST(a_cable_whose_end_does_not_answer_as_it_should_is_none)
 {
 	static const struct {
 		enum discovery_finding_kind kind;
@@ -526,7 +526,7 @@ static void a_cable_whose_end_does_not_answer_as_it_should_is_none(void **state)
 }
 
 /* The host beside which the mapper is has no way to it that could be found by a cable. */
-static void nobody_answers_in_the_mappers_own_name(void **state)
+UNIT_TEST(nobody_answers_in_the_mappers_own_name)
 {
 	struct topology *topology = network_ring(3);
 	struct mapper_message message = {.type = MAPPER_REPLY, .sender = NET_HOST_ID};
@@ -544,24 +544,4 @@ static void nobody_answers_in_the_mappers_own_name(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_found_is_the_file_on_random_networks_with_losses),
-	cmocka_unit_test(what_is_found_is_the_file_on_generated_networks),
-	cmocka_unit_test(a_fat_tree_gets_its_stages_back),
-	cmocka_unit_test(frames_are_linear_in_cables),
-	cmocka_unit_test(somebody_who_does_not_answer_is_told_and_left_out),
-	cmocka_unit_test(a_device_without_the_key_is_left_out),
-	cmocka_unit_test(miscabling_is_told_by_name),
-	cmocka_unit_test(what_has_gone_is_not_found),
-	cmocka_unit_test(what_is_left_out_is_found),
-	cmocka_unit_test(the_same_identity_twice_is_told),
-	cmocka_unit_test(a_greater_mapper_that_is_obeyed_is_noticed),
-	cmocka_unit_test(single_ports_can_be_asked_again),
-	cmocka_unit_test(replies_that_nobody_waits_for_are_not_used),
-	cmocka_unit_test(nobody_waits_for_an_answer_over_a_link_that_is_down),
-	cmocka_unit_test(what_was_asked_of_a_device_that_is_lost_since_is_not_used),
-	cmocka_unit_test(a_cable_whose_end_does_not_answer_as_it_should_is_none),
-	cmocka_unit_test(nobody_answers_in_the_mappers_own_name),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

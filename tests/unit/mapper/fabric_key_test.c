@@ -28,7 +28,7 @@ static int load(struct fabric_key *key, const char *text, mode_t mode, struct fa
 	return result;
 }
 
-static void a_file_of_its_owner_alone_is_read(void **state)
+UNIT_TEST(a_file_of_its_owner_alone_is_read)
 {
 	struct fabric_key key;
 	struct fault fault;
@@ -39,7 +39,7 @@ static void a_file_of_its_owner_alone_is_read(void **state)
 	assert_int_equal(load(&key, DIGITS, 0400, &fault), 0);
 }
 
-static void a_file_that_others_may_use_is_refused(void **state)
+UNIT_TEST(a_file_that_others_may_use_is_refused)
 {
 	static const mode_t wrong[] = {0644, 0640, 0604, 0620, 0602, 0610, 0777};
 	struct fabric_key key = {{42}};
@@ -52,7 +52,7 @@ static void a_file_that_others_may_use_is_refused(void **state)
 	}
 }
 
-static void a_file_of_another_user_is_refused(void **state)
+UNIT_TEST(a_file_of_another_user_is_refused)
 {
 	char path[] = "/tmp/weft-key-XXXXXX";
 	struct fabric_key key;
@@ -68,7 +68,7 @@ static void a_file_of_another_user_is_refused(void **state)
 	unlink(path);
 }
 
-static void anything_but_64_digits_is_refused(void **state)
+UNIT_TEST(anything_but_64_digits_is_refused)
 {
 	static const char *const wrong[] = {"", "00", DIGITS "0", DIGITS "\n\n", DIGITS " ",
 		"x00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", DIGITS DIGITS};
@@ -83,7 +83,7 @@ static void anything_but_64_digits_is_refused(void **state)
 
 /* Made with python3 -c 'import hashlib; hashlib.blake2b(b"weft", digest_size=16,
  * key=bytes(range(32)))'. */
-static void the_tag_is_keyed_blake2b(void **state)
+UNIT_TEST(the_tag_is_keyed_blake2b)
 {
 	static const uint8_t expected[FABRIC_TAG_BYTES] = {0x06, 0xfc, 0x35, 0xa9, 0xa6, 0xa2, 0xe9,
 		0x01, 0x4c, 0x2b, 0x2e, 0x2b, 0xaa, 0xb1, 0xa4, 0x6d};
@@ -98,7 +98,7 @@ static void the_tag_is_keyed_blake2b(void **state)
 	assert_false(fabric_key_matches(&key, (const uint8_t *)"weft", 4, tag));
 }
 
-static void names_and_keys_give_numbers_of_their_own(void **state)
+UNIT_TEST(names_and_keys_give_numbers_of_their_own)
 {
 	const struct fabric_key one = {{1}}, two = {{2}};
 	uint16_t a = fabric_number("alpha", NULL);
@@ -110,7 +110,7 @@ static void names_and_keys_give_numbers_of_their_own(void **state)
 	assert_int_not_equal(fabric_number("alpha", &one), fabric_number("alpha", &two));
 }
 
-static void no_name_has_the_number_of_the_unnamed(void **state)
+UNIT_TEST(no_name_has_the_number_of_the_unnamed)
 {
 	char name[16];
 
@@ -120,7 +120,7 @@ static void no_name_has_the_number_of_the_unnamed(void **state)
 	}
 }
 
-static void keys_for_other_purposes_differ_by_key_and_purpose(void **state)
+UNIT_TEST(keys_for_other_purposes_differ_by_key_and_purpose)
 {
 	const struct fabric_key one = {{1}}, two = {{2}};
 	uint8_t a[FABRIC_KEY_BYTES], b[FABRIC_KEY_BYTES];
@@ -135,15 +135,4 @@ static void keys_for_other_purposes_differ_by_key_and_purpose(void **state)
 	assert_memory_not_equal(a, b, sizeof(a));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_file_of_its_owner_alone_is_read),
-	cmocka_unit_test(a_file_that_others_may_use_is_refused),
-	cmocka_unit_test(a_file_of_another_user_is_refused),
-	cmocka_unit_test(anything_but_64_digits_is_refused),
-	cmocka_unit_test(the_tag_is_keyed_blake2b),
-	cmocka_unit_test(names_and_keys_give_numbers_of_their_own),
-	cmocka_unit_test(no_name_has_the_number_of_the_unnamed),
-	cmocka_unit_test(keys_for_other_purposes_differ_by_key_and_purpose),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -69,7 +69,7 @@ static void answer(struct bench *bench, unsigned part, weft_time now)
 
 /* Otherwise a question that was repeated in vain, its answer was only late, doubles all questions
  * after it. */
-static void an_answer_that_comes_twice_is_asked_for_once(void **state)
+UNIT_TEST(an_answer_that_comes_twice_is_asked_for_once)
 {
 	struct bench bench;
 
@@ -87,7 +87,7 @@ static void an_answer_that_comes_twice_is_asked_for_once(void **state)
 	bench_end(&bench);
 }
 
-static void what_was_lost_is_asked_for_again(void **state)
+UNIT_TEST(what_was_lost_is_asked_for_again)
 {
 	struct bench bench;
 
@@ -100,9 +100,4 @@ static void what_was_lost_is_asked_for_again(void **state)
 	bench_end(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(an_answer_that_comes_twice_is_asked_for_once),
-	cmocka_unit_test(what_was_lost_is_asked_for_again),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -60,7 +60,7 @@ static const struct map_port *port_at(const struct mapper_fabric *fabric, uint32
 }
 
 /* It is up for long enough to be found, and too short for anything else. */
-static void a_cable_that_flaps_does_not_keep_others_from_being_mapped_around(void **state)
+UNIT_TEST(a_cable_that_flaps_does_not_keep_others_from_being_mapped_around)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -83,7 +83,7 @@ static void a_cable_that_flaps_does_not_keep_others_from_being_mapped_around(voi
 	end(&fabric);
 }
 
-static void each_time_it_is_held_for_twice_as_long(void **state)
+UNIT_TEST(each_time_it_is_held_for_twice_as_long)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -110,7 +110,7 @@ static void each_time_it_is_held_for_twice_as_long(void **state)
 }
 
 /* Sweeps and what its neighbours answer are no way round that. */
-static void nobody_asks_about_it_meanwhile(void **state)
+UNIT_TEST(nobody_asks_about_it_meanwhile)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -145,7 +145,7 @@ static void ask_ends(struct mapper_fabric *fabric)
 	run(fabric, PS_PER_MS);
 }
 
-static void what_only_answers_tell_of_counts_too(void **state)
+UNIT_TEST(what_only_answers_tell_of_counts_too)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -164,7 +164,7 @@ static void what_only_answers_tell_of_counts_too(void **state)
 	end(&fabric);
 }
 
-static void what_was_long_ago_is_forgotten(void **state)
+UNIT_TEST(what_was_long_ago_is_forgotten)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -178,12 +178,4 @@ static void what_was_long_ago_is_forgotten(void **state)
 	end(&fabric);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_cable_that_flaps_does_not_keep_others_from_being_mapped_around),
-	cmocka_unit_test(each_time_it_is_held_for_twice_as_long),
-	cmocka_unit_test(nobody_asks_about_it_meanwhile),
-	cmocka_unit_test(what_only_answers_tell_of_counts_too),
-	cmocka_unit_test(what_was_long_ago_is_forgotten),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define AGENT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define AGENT_TEST(test) UNIT_WITH(test, set_up, tear_down)
 
 static struct mapper_speaker speaker(uint64_t id, const struct fabric_key *key)
 {
@@ -126,7 +126,7 @@ static struct mapper_message phase(uint32_t epoch, enum mapper_phase_command wha
 	return message;
 }
 
-static void a_probe_is_answered_on_the_way_that_it_brings(void **state)
+AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -153,7 +153,7 @@ static void a_probe_is_answered_on_the_way_that_it_brings(void **state)
 	assert_string_equal(reply.reply.name, "s3");
 }
 
-static void tables_are_used_when_all_is_there_and_committed(void **state)
+AGENT_TEST(tables_are_used_when_all_is_there_and_committed)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -190,7 +190,7 @@ static struct mapper_message read_of(uint32_t offset, uint16_t bytes)
 }
 
 /* Only what is in use is told; what is staged is nobody's tables yet. */
-static void the_image_in_use_is_read_in_parts(void **state)
+AGENT_TEST(the_image_in_use_is_read_in_parts)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -220,7 +220,7 @@ static void the_image_in_use_is_read_in_parts(void **state)
 
 /* The mapper beside the device takes over after another has sent its tables and not committed them.
  */
-static void a_new_leaders_own_agent_keeps_nothing_of_the_old_one(void **state)
+AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -235,7 +235,7 @@ static void a_new_leaders_own_agent_keeps_nothing_of_the_old_one(void **state)
 	free(old.bytes);
 }
 
-static void what_is_no_image_is_not_staged(void **state)
+AGENT_TEST(what_is_no_image_is_not_staged)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -253,7 +253,7 @@ static void what_is_no_image_is_not_staged(void **state)
 	free(image.bytes);
 }
 
-static void an_older_epoch_changes_nothing(void **state)
+AGENT_TEST(an_older_epoch_changes_nothing)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -273,7 +273,7 @@ static void an_older_epoch_changes_nothing(void **state)
 }
 
 /* Somebody without a key has sent a part of an epoch that no mapper reaches. */
-static void an_epoch_without_further_parts_keeps_no_other_away_for_long(void **state)
+AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -307,22 +307,22 @@ static bool takes_a_lower_epoch(
 	return (done & MAPPER_AGENT_COMMIT) != 0 && agent->epoch == 6;
 }
 
-static void without_a_key_an_epoch_in_use_keeps_no_lower_one_away_after_a_lease(void **state)
+AGENT_TEST(without_a_key_an_epoch_in_use_keeps_no_lower_one_away_after_a_lease)
 {
 	assert_true(takes_a_lower_epoch(*state, NULL, LEASE + 1));
 }
 
-static void without_a_key_tables_of_a_lower_epoch_are_late_for_a_lease(void **state)
+AGENT_TEST(without_a_key_tables_of_a_lower_epoch_are_late_for_a_lease)
 {
 	assert_false(takes_a_lower_epoch(*state, NULL, LEASE));
 }
 
-static void with_a_key_an_epoch_never_falls(void **state)
+AGENT_TEST(with_a_key_an_epoch_never_falls)
 {
 	assert_false(takes_a_lower_epoch(*state, &fabric, 100 * LEASE));
 }
 
-static void pausing_and_resuming_are_told_once(void **state)
+AGENT_TEST(pausing_and_resuming_are_told_once)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -340,7 +340,7 @@ static void pausing_and_resuming_are_told_once(void **state)
 		MAPPER_AGENT_ANSWER | MAPPER_AGENT_RESUME);
 }
 
-static void the_greatest_mapper_is_obeyed_until_it_is_silent(void **state)
+AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker lesser = speaker(MAPPER_ID, &fabric),
@@ -362,7 +362,7 @@ static void the_greatest_mapper_is_obeyed_until_it_is_silent(void **state)
 }
 
 /* The other one took note of the link, and its word is gone with it. */
-static void who_leads_again_hears_of_every_port_what_another_was_told(void **state)
+AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker first = speaker(MAPPER_ID, &fabric), other = speaker(7, &fabric);
@@ -393,7 +393,7 @@ static void who_leads_again_hears_of_every_port_what_another_was_told(void **sta
 	assert_int_equal(up, 0x06);
 }
 
-static void a_change_of_a_link_is_reported_until_it_is_acknowledged(void **state)
+AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -420,7 +420,7 @@ static void a_change_of_a_link_is_reported_until_it_is_acknowledged(void **state
 }
 
 /* The first report may have arrived, and its acknowledgement be lost or late. */
-static void a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged(void **state)
+AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -514,7 +514,7 @@ static void prepare_attack(
 	assert_int_equal(agent->stage, MAPPER_STAGE_PARTS);
 }
 
-static void forged_and_damaged_frames_change_nothing(void **state)
+AGENT_TEST(forged_and_damaged_frames_change_nothing)
 {
 	struct mapper_agent *agent = *state, before;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -562,7 +562,7 @@ static void forged_and_damaged_frames_change_nothing(void **state)
 	free(image.bytes);
 }
 
-static void replayed_and_stale_frames_change_nothing(void **state)
+AGENT_TEST(replayed_and_stale_frames_change_nothing)
 {
 	struct mapper_agent *agent = *state, before;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -592,7 +592,7 @@ static void replayed_and_stale_frames_change_nothing(void **state)
 	free(image.bytes);
 }
 
-static void frames_for_a_former_life_or_another_device_are_refused(void **state)
+AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
@@ -611,7 +611,7 @@ static void frames_for_a_former_life_or_another_device_are_refused(void **state)
 	assert_false(agent->paused);
 }
 
-static void too_many_senders_are_refused_and_none_forgotten(void **state)
+AGENT_TEST(too_many_senders_are_refused_and_none_forgotten)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_frame answer;
@@ -629,7 +629,7 @@ static void too_many_senders_are_refused_and_none_forgotten(void **state)
 }
 
 /* Without a key everybody is believed: 100,000 identities speak once each. */
-static void without_a_key_a_forged_counter_does_not_lock_out_the_true_ones(void **state)
+AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, NULL), forger = mapper;
@@ -647,7 +647,7 @@ static void without_a_key_a_forged_counter_does_not_lock_out_the_true_ones(void 
 	assert_int_equal(agent->refused[MAPPER_REFUSED_REPLAYED], 1);
 }
 
-static void a_flood_of_identities_takes_no_memory_and_nobodys_place(void **state)
+AGENT_TEST(a_flood_of_identities_takes_no_memory_and_nobodys_place)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_speaker leader = speaker(MAPPER_ID, NULL), standby = speaker(9, NULL);
@@ -679,7 +679,7 @@ static void a_flood_of_identities_takes_no_memory_and_nobodys_place(void **state
 	assert_int_not_equal(say(agent, &standby, LEASE / 2, low, &answer), 0);
 }
 
-static void who_is_silent_longest_makes_room_when_all_are_confirmed(void **state)
+AGENT_TEST(who_is_silent_longest_makes_room_when_all_are_confirmed)
 {
 	struct mapper_agent *agent = *state;
 	struct mapper_frame answer;
@@ -697,29 +697,4 @@ static void who_is_silent_longest_makes_room_when_all_are_confirmed(void **state
 	assert_int_equal(agent->senders[MAPPER_AGENT_SENDERS - 1].id, MAPPER_ID); /* obeyed */
 }
 
-static const struct CMUnitTest tests[] = {
-	AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings),
-	AGENT_TEST(tables_are_used_when_all_is_there_and_committed),
-	AGENT_TEST(the_image_in_use_is_read_in_parts),
-	AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one),
-	AGENT_TEST(what_is_no_image_is_not_staged),
-	AGENT_TEST(an_older_epoch_changes_nothing),
-	AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long),
-	AGENT_TEST(without_a_key_an_epoch_in_use_keeps_no_lower_one_away_after_a_lease),
-	AGENT_TEST(without_a_key_tables_of_a_lower_epoch_are_late_for_a_lease),
-	AGENT_TEST(with_a_key_an_epoch_never_falls),
-	AGENT_TEST(pausing_and_resuming_are_told_once),
-	AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent),
-	AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told),
-	AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged),
-	AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged),
-	AGENT_TEST(forged_and_damaged_frames_change_nothing),
-	AGENT_TEST(replayed_and_stale_frames_change_nothing),
-	AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused),
-	AGENT_TEST(too_many_senders_are_refused_and_none_forgotten),
-	AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones),
-	AGENT_TEST(a_flood_of_identities_takes_no_memory_and_nobodys_place),
-	AGENT_TEST(who_is_silent_longest_makes_room_when_all_are_confirmed),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -186,7 +186,7 @@ static void assert_same(struct snapshot *before, struct snapshot *after)
 }
 
 /* Attacked while it probes, reads, distributes or has nothing to do. */
-static void a_million_hostile_frames_change_nothing_at_a_mapper(void **state)
+UNIT_TEST(a_million_hostile_frames_change_nothing_at_a_mapper)
 {
 	struct eavesdropper *ear = start();
 	struct mapper *mapper = &ear->fabric.mapper[0];
@@ -281,7 +281,7 @@ static void write_without_key(struct mapper_agent *agent, uint64_t mapper, struc
 	assert_memory_equal(&before, agent, sizeof(before));
 }
 
-static void nobody_without_the_key_writes_a_table(void **state)
+UNIT_TEST(nobody_without_the_key_writes_a_table)
 {
 	struct eavesdropper *ear = start();
 	struct mapper_fabric *fabric = &ear->fabric;
@@ -296,9 +296,4 @@ static void nobody_without_the_key_writes_a_table(void **state)
 	end(ear);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_million_hostile_frames_change_nothing_at_a_mapper),
-	cmocka_unit_test(nobody_without_the_key_writes_a_table),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

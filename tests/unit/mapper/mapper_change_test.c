@@ -37,7 +37,7 @@ static unsigned count_committed(struct mapper_fabric *fabric)
 	return committed;
 }
 
-static void unknown_tables_are_replaced_behind_a_pause(void **state)
+UNIT_TEST(unknown_tables_are_replaced_behind_a_pause)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -54,7 +54,7 @@ static void unknown_tables_are_replaced_behind_a_pause(void **state)
 	topology_destroy(topology);
 }
 
-static void nothing_is_committed_before_everybody_is_idle(void **state)
+UNIT_TEST(nothing_is_committed_before_everybody_is_idle)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -76,7 +76,7 @@ static void nothing_is_committed_before_everybody_is_idle(void **state)
 }
 
 /* Idle at one look and not at the next: a frame was on a cable between them. */
-static void idle_once_is_not_idle(void **state)
+UNIT_TEST(idle_once_is_not_idle)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -143,7 +143,7 @@ static void purging_end(struct purging *purging)
 	topology_destroy(purging->topology);
 }
 
-static void what_does_not_drain_is_purged(void **state)
+UNIT_TEST(what_does_not_drain_is_purged)
 {
 	struct purging purging;
 	struct mapper *mapper;
@@ -167,7 +167,7 @@ static void ask(struct mapper *mapper, uint64_t id)
 }
 
 /* One device gets tables, or none does: packets that do not drain may be anywhere. */
-static void who_keeps_its_tables_is_purged_too(void **state)
+UNIT_TEST(who_keeps_its_tables_is_purged_too)
 {
 	struct purging purging;
 	struct mapper *mapper;
@@ -194,7 +194,7 @@ static void who_keeps_its_tables_is_purged_too(void **state)
 }
 
 /* A neighbour may have sent on before it was purged itself. */
-static void after_a_purge_everybody_is_to_be_idle_again(void **state)
+UNIT_TEST(after_a_purge_everybody_is_to_be_idle_again)
 {
 	struct purging purging;
 
@@ -214,7 +214,7 @@ static void after_a_purge_everybody_is_to_be_idle_again(void **state)
 /* A device that is not idle after a purge either may have packets of tables that nobody counts:
  * until they cannot be there any more, every change takes a pause. A host less is no reason for
  * one. */
-static void what_a_purge_leaves_makes_the_next_change_pause(void **state)
+UNIT_TEST(what_a_purge_leaves_makes_the_next_change_pause)
 {
 	for (unsigned empties = 0; empties < 2; empties++) {
 		struct purging purging;
@@ -240,7 +240,7 @@ static void what_a_purge_leaves_makes_the_next_change_pause(void **state)
 }
 
 /* Only the change that left packets behind makes the next ones pause, not one that sent nothing. */
-static void what_sends_nothing_leaves_nothing_behind(void **state)
+UNIT_TEST(what_sends_nothing_leaves_nothing_behind)
 {
 	struct purging purging;
 	struct mapper *mapper;
@@ -266,7 +266,7 @@ static void assert_nobody_is_paused(const struct mapper_fabric *fabric)
 }
 
 /* It does not answer while all are told to go on, but to the probe after that. */
-static void who_misses_the_end_of_a_pause_is_told_again(void **state)
+UNIT_TEST(who_misses_the_end_of_a_pause_is_told_again)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -292,7 +292,7 @@ static void who_misses_the_end_of_a_pause_is_told_again(void **state)
 
 /* Whether the answer comes while nothing is to be done, or while tables are on their way to others:
  * nobody else would end that pause. */
-static void a_pause_that_a_mapper_learns_of_is_ended(void **state)
+UNIT_TEST(a_pause_that_a_mapper_learns_of_is_ended)
 {
 	for (unsigned distributing = 0; distributing < 2; distributing++) {
 		struct topology *topology = network_torus(3, 1);
@@ -321,7 +321,7 @@ static void a_pause_that_a_mapper_learns_of_is_ended(void **state)
 
 /* Those who wait go on with the tables that they have, which are known as before: when there are
  * routes again they are replaced live. */
-static void a_pause_is_ended_though_no_routes_can_be_had(void **state)
+UNIT_TEST(a_pause_is_ended_though_no_routes_can_be_had)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -351,7 +351,7 @@ static void a_pause_is_ended_though_no_routes_can_be_had(void **state)
 }
 
 /* As without memory: nothing that anybody reports would lead to another try. */
-static void a_map_that_could_not_be_made_is_tried_again(void **state)
+UNIT_TEST(a_map_that_could_not_be_made_is_tried_again)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -377,7 +377,7 @@ static void a_map_that_could_not_be_made_is_tried_again(void **state)
 	topology_destroy(topology);
 }
 
-static void who_was_told_of_a_greater_one_leads_again_when_that_is_gone(void **state)
+UNIT_TEST(who_was_told_of_a_greater_one_leads_again_when_that_is_gone)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_agent *told;
@@ -401,7 +401,7 @@ static void who_was_told_of_a_greater_one_leads_again_when_that_is_gone(void **s
 	topology_destroy(topology);
 }
 
-static void one_device_that_refuses_calls_all_off(void **state)
+UNIT_TEST(one_device_that_refuses_calls_all_off)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -417,7 +417,7 @@ static void one_device_that_refuses_calls_all_off(void **state)
 	topology_destroy(topology);
 }
 
-static void a_device_that_dies_meanwhile_is_left_out(void **state)
+UNIT_TEST(a_device_that_dies_meanwhile_is_left_out)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -438,7 +438,7 @@ static void a_device_that_dies_meanwhile_is_left_out(void **state)
 }
 
 /* A restarted switch has no tables; it gets its own again, and nobody else anything. */
-static void a_restarted_device_gets_its_tables_back(void **state)
+UNIT_TEST(a_restarted_device_gets_its_tables_back)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -456,7 +456,7 @@ static void a_restarted_device_gets_its_tables_back(void **state)
 }
 
 /* Under one leader, for years. */
-static void a_device_may_restart_again_and_again(void **state)
+UNIT_TEST(a_device_may_restart_again_and_again)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -492,7 +492,7 @@ static void without_key(struct mapper_fabric *fabric)
 
 /* Somebody without a key has committed other tables there: of the next epoch, of the greatest, and
  * of the greatest that a mapper believes. Nothing else changes. */
-static void tables_that_somebody_made_up_are_replaced(void **state)
+UNIT_TEST(tables_that_somebody_made_up_are_replaced)
 {
 	static const uint32_t forged[] = {9, UINT32_MAX, UINT32_MAX / 2, UINT32_MAX / 2 + 1};
 	struct topology *topology = network_torus(3, 1);
@@ -519,7 +519,7 @@ static void tables_that_somebody_made_up_are_replaced(void **state)
 	topology_destroy(topology);
 }
 
-static void who_lacks_the_key_never_leads(void **state)
+UNIT_TEST(who_lacks_the_key_never_leads)
 {
 	static const struct fabric_key other = {{99}};
 	struct topology *topology = network_torus(3, 1);
@@ -552,7 +552,7 @@ static void who_lacks_the_key_never_leads(void **state)
 
 /* Few tries and many lost frames leave pauses behind; when no more are lost all are ended, and then
  * nothing is computed or paused any more. */
-static void pauses_that_losses_leave_behind_are_ended_for_good(void **state)
+UNIT_TEST(pauses_that_losses_leave_behind_are_ended_for_good)
 {
 	for (uint64_t seed = 0; seed < 16; seed++) {
 		struct topology *topology = network_torus(3, 1);
@@ -580,7 +580,7 @@ static void pauses_that_losses_leave_behind_are_ended_for_good(void **state)
 
 /* A cut cable between switches changes the tables of switches only: hosts name their destination.
  */
-static void who_keeps_its_tables_has_them_from_an_earlier_epoch(void **state)
+UNIT_TEST(who_keeps_its_tables_has_them_from_an_earlier_epoch)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -605,28 +605,4 @@ static void who_keeps_its_tables_has_them_from_an_earlier_epoch(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(who_keeps_its_tables_has_them_from_an_earlier_epoch),
-	cmocka_unit_test(unknown_tables_are_replaced_behind_a_pause),
-	cmocka_unit_test(nothing_is_committed_before_everybody_is_idle),
-	cmocka_unit_test(idle_once_is_not_idle),
-	cmocka_unit_test(what_does_not_drain_is_purged),
-	cmocka_unit_test(who_keeps_its_tables_is_purged_too),
-	cmocka_unit_test(after_a_purge_everybody_is_to_be_idle_again),
-	cmocka_unit_test(what_a_purge_leaves_makes_the_next_change_pause),
-	cmocka_unit_test(what_sends_nothing_leaves_nothing_behind),
-	cmocka_unit_test(who_misses_the_end_of_a_pause_is_told_again),
-	cmocka_unit_test(a_pause_that_a_mapper_learns_of_is_ended),
-	cmocka_unit_test(a_pause_is_ended_though_no_routes_can_be_had),
-	cmocka_unit_test(a_map_that_could_not_be_made_is_tried_again),
-	cmocka_unit_test(who_was_told_of_a_greater_one_leads_again_when_that_is_gone),
-	cmocka_unit_test(pauses_that_losses_leave_behind_are_ended_for_good),
-	cmocka_unit_test(one_device_that_refuses_calls_all_off),
-	cmocka_unit_test(a_device_that_dies_meanwhile_is_left_out),
-	cmocka_unit_test(a_restarted_device_gets_its_tables_back),
-	cmocka_unit_test(a_device_may_restart_again_and_again),
-	cmocka_unit_test(tables_that_somebody_made_up_are_replaced),
-	cmocka_unit_test(who_lacks_the_key_never_leads),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

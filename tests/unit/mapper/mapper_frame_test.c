@@ -31,7 +31,7 @@ static enum mapper_refusal open_frame(
 	return mapper_frame_open(key, frame->data, frame->bytes, &message);
 }
 
-static void only_the_same_key_opens(void **state)
+UNIT_TEST(only_the_same_key_opens)
 {
 	const struct fabric_key key = {{1}}, other = {{2}};
 	struct mapper_frame frame;
@@ -48,7 +48,7 @@ static void only_the_same_key_opens(void **state)
 }
 
 /* The forger mends both CRCs. */
-static void no_bit_of_a_payload_can_be_flipped(void **state)
+UNIT_TEST(no_bit_of_a_payload_can_be_flipped)
 {
 	const struct fabric_key key = {{1}};
 	struct rng rng;
@@ -69,7 +69,7 @@ static void no_bit_of_a_payload_can_be_flipped(void **state)
 	}
 }
 
-static void a_scout_is_no_mapper_frame(void **state)
+UNIT_TEST(a_scout_is_no_mapper_frame)
 {
 	struct mapper_frame frame;
 	struct frame_header *header = frame_header(frame.data);
@@ -94,7 +94,7 @@ static bool let_through(struct replay_window *window, uint64_t counter)
 }
 
 /* Against a memory of everything. */
-static void every_counter_is_let_through_once(void **state)
+UNIT_TEST(every_counter_is_let_through_once)
 {
 	static bool seen[4096];
 	struct replay_window window = {0};
@@ -114,7 +114,7 @@ static void every_counter_is_let_through_once(void **state)
 	}
 }
 
-static void a_jump_forgets_nothing_that_could_come_again(void **state)
+UNIT_TEST(a_jump_forgets_nothing_that_could_come_again)
 {
 	struct replay_window window = {0};
 
@@ -128,12 +128,4 @@ static void a_jump_forgets_nothing_that_could_come_again(void **state)
 	assert_false(let_through(&window, UINT64_MAX - 64));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(only_the_same_key_opens),
-	cmocka_unit_test(no_bit_of_a_payload_can_be_flipped),
-	cmocka_unit_test(a_scout_is_no_mapper_frame),
-	cmocka_unit_test(every_counter_is_let_through_once),
-	cmocka_unit_test(a_jump_forgets_nothing_that_could_come_again),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

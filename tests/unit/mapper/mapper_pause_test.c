@@ -65,7 +65,7 @@ static void end(struct mapper_fabric *fabric)
 	topology_destroy(topology);
 }
 
-static void who_hears_no_mapper_any_more_goes_on(void **state)
+UNIT_TEST(who_hears_no_mapper_any_more_goes_on)
 {
 	struct mapper_fabric fabric;
 	uint32_t leader = start_paused(&fabric, false);
@@ -83,7 +83,7 @@ static void who_hears_no_mapper_any_more_goes_on(void **state)
 }
 
 /* Those who have a rank die with it: of all that stand by the last ones take over, in time. */
-static void a_mapper_that_takes_over_ends_the_pause_before(void **state)
+UNIT_TEST(a_mapper_that_takes_over_ends_the_pause_before)
 {
 	struct mapper_fabric fabric;
 	uint32_t leader = start_paused(&fabric, true), other = leader;
@@ -100,7 +100,7 @@ static void a_mapper_that_takes_over_ends_the_pause_before(void **state)
 	end(&fabric);
 }
 
-static void who_hears_its_mapper_stays_paused(void **state)
+UNIT_TEST(who_hears_its_mapper_stays_paused)
 {
 	struct mapper_fabric fabric;
 	uint32_t leader = start_paused(&fabric, false);
@@ -118,10 +118,4 @@ static void who_hears_its_mapper_stays_paused(void **state)
 	end(&fabric);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(who_hears_no_mapper_any_more_goes_on),
-	cmocka_unit_test(a_mapper_that_takes_over_ends_the_pause_before),
-	cmocka_unit_test(who_hears_its_mapper_stays_paused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -66,7 +66,7 @@ static bool is_told(const struct mapper *mapper, uint64_t id)
 }
 
 /* Host 8; a switch; the switch where the root of the tree is, and the mapper's host. */
-static void who_takes_no_tables_is_left_out_and_told(void **state)
+UNIT_TEST(who_takes_no_tables_is_left_out_and_told)
 {
 	static const struct topology_port refusing[] = {
 		{DEVICE_HOST, 8, 0}, {DEVICE_SWITCH, 4, 0}, {DEVICE_SWITCH, 0, 0}};
@@ -97,7 +97,7 @@ static void who_takes_no_tables_is_left_out_and_told(void **state)
 	}
 }
 
-static void who_was_left_out_is_tried_again_ever_more_rarely(void **state)
+UNIT_TEST(who_was_left_out_is_tried_again_ever_more_rarely)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -124,7 +124,7 @@ static void who_was_left_out_is_tried_again_ever_more_rarely(void **state)
 }
 
 /* Its next build may know these images. */
-static void a_new_life_takes_part_at_once(void **state)
+UNIT_TEST(a_new_life_takes_part_at_once)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct mapper_fabric fabric;
@@ -153,7 +153,7 @@ static bool loses_tables(void *context, uint32_t link, const uint8_t *data)
 }
 
 /* Switches 1 to 3 and their hosts: all of them at once, not one after the other. */
-static void behind_a_cable_that_loses_tables_all_are_left_out_at_once(void **state)
+UNIT_TEST(behind_a_cable_that_loses_tables_all_are_left_out_at_once)
 {
 	struct topology *topology = network_ring(6);
 	struct mapper_fabric fabric;
@@ -171,11 +171,4 @@ static void behind_a_cable_that_loses_tables_all_are_left_out_at_once(void **sta
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(who_takes_no_tables_is_left_out_and_told),
-	cmocka_unit_test(who_was_left_out_is_tried_again_ever_more_rarely),
-	cmocka_unit_test(a_new_life_takes_part_at_once),
-	cmocka_unit_test(behind_a_cable_that_loses_tables_all_are_left_out_at_once),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

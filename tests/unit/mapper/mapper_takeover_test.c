@@ -60,7 +60,7 @@ static void end(struct mapper_fabric *fabric)
 }
 
 /* Every commit without a pause is checked against what was in use (mapper_fabric.h). */
-static void tables_that_were_found_are_replaced_live_where_that_is_safe(void **state)
+UNIT_TEST(tables_that_were_found_are_replaced_live_where_that_is_safe)
 {
 	static const char *const algorithms[] = {"ud", "dfs", "ud-itb"};
 	unsigned live = 0, paused = 0, same = 0;
@@ -90,7 +90,7 @@ static void tables_that_were_found_are_replaced_live_where_that_is_safe(void **s
 }
 
 /* The number of its host is the highest, so tables know a host that the new map does not have. */
-static void the_mappers_host_dies_and_its_number_with_it(void **state)
+UNIT_TEST(the_mappers_host_dies_and_its_number_with_it)
 {
 	unsigned found = 0;
 
@@ -112,7 +112,7 @@ static void the_mappers_host_dies_and_its_number_with_it(void **state)
 }
 
 /* Packets of the tables before these may be on their way, and nobody knows those. */
-static void young_tables_are_replaced_behind_a_pause(void **state)
+UNIT_TEST(young_tables_are_replaced_behind_a_pause)
 {
 	for (unsigned young = 0; young < 2; young++) {
 		struct mapper_fabric fabric;
@@ -133,7 +133,7 @@ static void young_tables_are_replaced_behind_a_pause(void **state)
 }
 
 /* Then nothing can be said about the two together. */
-static void an_image_that_cannot_be_read_is_replaced_behind_a_pause(void **state)
+UNIT_TEST(an_image_that_cannot_be_read_is_replaced_behind_a_pause)
 {
 	for (unsigned trial = 0; trial < 3; trial++) {
 		struct mapper_fabric fabric;
@@ -165,7 +165,7 @@ static void an_image_that_cannot_be_read_is_replaced_behind_a_pause(void **state
 }
 
 /* A cable goes while images are being read: what was read is of no use, and all begins anew. */
-static void a_change_meanwhile_begins_anew(void **state)
+UNIT_TEST(a_change_meanwhile_begins_anew)
 {
 	struct mapper_fabric fabric;
 	struct mapper *leader;
@@ -219,7 +219,7 @@ static uint32_t start_two(struct mapper_fabric *fabric, uint64_t seed)
 /* The first is away, as when it computes for long; the second takes over and pauses everybody for a
  * cable that is cut, the first that old and new tables do not go together without. That is joined,
  * and the first comes back: for it nothing has changed. */
-static void who_leads_again_ends_the_pause_of_another(void **state)
+UNIT_TEST(who_leads_again_ends_the_pause_of_another)
 {
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct mapper_fabric fabric;
@@ -249,7 +249,7 @@ static void who_leads_again_ends_the_pause_of_another(void **state)
 }
 
 /* Whenever the mapper dies: what those without a rank have heard last may be older. */
-static void those_without_a_rank_take_over_after_those_who_have_one(void **state)
+UNIT_TEST(those_without_a_rank_take_over_after_those_who_have_one)
 {
 	struct mapper_config config = mapper_usual("ud", true);
 	struct mapper_fabric fabric;
@@ -289,7 +289,7 @@ static void freeze(struct mapper_fabric *fabric, uint32_t host, bool frozen)
 }
 
 /* Another one has led meanwhile, and has given tables without its host. */
-static void a_mapper_that_was_stopped_and_goes_on_finds_what_others_did(void **state)
+UNIT_TEST(a_mapper_that_was_stopped_and_goes_on_finds_what_others_did)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
@@ -309,15 +309,4 @@ static void a_mapper_that_was_stopped_and_goes_on_finds_what_others_did(void **s
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_mapper_that_was_stopped_and_goes_on_finds_what_others_did),
-	cmocka_unit_test(tables_that_were_found_are_replaced_live_where_that_is_safe),
-	cmocka_unit_test(the_mappers_host_dies_and_its_number_with_it),
-	cmocka_unit_test(young_tables_are_replaced_behind_a_pause),
-	cmocka_unit_test(an_image_that_cannot_be_read_is_replaced_behind_a_pause),
-	cmocka_unit_test(a_change_meanwhile_begins_anew),
-	cmocka_unit_test(those_without_a_rank_take_over_after_those_who_have_one),
-	cmocka_unit_test(who_leads_again_ends_the_pause_of_another),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

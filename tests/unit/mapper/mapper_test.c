@@ -80,9 +80,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define FABRIC_TEST(test, set_up) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define FABRIC_TEST(test, set_up) UNIT_WITH(test, set_up, tear_down)
 
-static void a_fabric_gets_one_mapper_and_routes(void **state)
+UNIT_TEST(a_fabric_gets_one_mapper_and_routes)
 {
 	for (uint64_t seed = 0; seed < 24; seed++) {
 		struct topology *topology = random_network(seed, 24);
@@ -99,7 +99,7 @@ static void a_fabric_gets_one_mapper_and_routes(void **state)
 	}
 }
 
-static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
+FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16)
 {
 	struct mapper_fabric *fabric = *state;
 	struct topology *cut;
@@ -126,7 +126,7 @@ static void a_cut_cable_is_mapped_around_and_only_changes_are_sent(void **state)
 }
 
 /* Questions beyond a device that is lost meanwhile must not lead the map in circles. */
-static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
+UNIT_TEST(a_cable_that_flaps_during_discovery_leaves_a_whole_map)
 {
 	for (unsigned trial = 0; trial < 120; trial++) {
 		struct mapper_config config = mapper_usual("ud", true);
@@ -147,7 +147,7 @@ static void a_cable_that_flaps_during_discovery_leaves_a_whole_map(void **state)
 
 /* A mapper that is not heard for a lease is not obeyed if another asks, which then gets the
  * reports. */
-static void nobody_waits_longer_than_the_lease_to_hear_of_the_mapper(void **state)
+FABRIC_TEST(nobody_waits_longer_than_the_lease_to_hear_of_the_mapper, torus_of_16)
 {
 	struct mapper_fabric *fabric = *state;
 	struct mapper *leader;
@@ -177,7 +177,7 @@ static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
 	}
 }
 
-static void a_switch_dies_and_starts_anew(void **state)
+FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16)
 {
 	struct mapper_fabric *fabric = *state;
 	uint32_t victim = 5;
@@ -200,7 +200,7 @@ static uint32_t host_link(const struct topology *topology, uint32_t host)
 	return (uint32_t)topology->host_link[host];
 }
 
-static void another_takes_over_when_the_mapper_dies(void **state)
+FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16)
 {
 	struct mapper_fabric *fabric = *state;
 	uint32_t first, second;
@@ -220,7 +220,7 @@ static void another_takes_over_when_the_mapper_dies(void **state)
 }
 
 /* It dies while everybody waits for its commit. */
-static void the_pause_of_a_mapper_that_dies_is_ended_by_the_next(void **state)
+FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9)
 {
 	struct mapper_fabric *fabric = *state;
 	uint32_t first;
@@ -242,7 +242,7 @@ static void the_pause_of_a_mapper_that_dies_is_ended_by_the_next(void **state)
 }
 
 /* Packets of the tables before the last may still be on their way. */
-static void old_generations_count_until_their_packets_are_gone(void **state)
+FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs)
 {
 	struct mapper_fabric *fabric = *state;
 	const struct topology *topology = fabric->net.topology;
@@ -276,7 +276,7 @@ static void old_generations_count_until_their_packets_are_gone(void **state)
 }
 
 /* Only the process dies, and the tables are right: whoever takes over has nothing to send. */
-static void taking_over_a_fabric_that_works_changes_nothing(void **state)
+FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16)
 {
 	struct mapper_fabric *fabric = *state;
 	uint32_t first, second;
@@ -298,7 +298,7 @@ static void taking_over_a_fabric_that_works_changes_nothing(void **state)
 }
 
 /* Two rings of four, joined by two cables: both parts go on, and become one again. */
-static void a_fabric_in_two_has_two_mappers_and_one_when_joined(void **state)
+UNIT_TEST(a_fabric_in_two_has_two_mappers_and_one_when_joined)
 {
 	struct mapper_config config = mapper_usual("ud", true);
 	struct mapper_fabric fabric;
@@ -336,7 +336,7 @@ static void a_fabric_in_two_has_two_mappers_and_one_when_joined(void **state)
 }
 
 /* A candidate of higher priority takes the lead; a greater identity alone does not. */
-static void priority_takes_the_lead(void **state)
+FABRIC_TEST(priority_takes_the_lead, torus_of_9)
 {
 	struct mapper_fabric *fabric = *state;
 	uint32_t leader, other;
@@ -355,7 +355,7 @@ static void priority_takes_the_lead(void **state)
 }
 
 /* A lesser mapper that talks on and on costs one look at every device at a time, no more. */
-static void many_commands_of_a_lesser_mapper_cost_few_probes(void **state)
+FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9)
 {
 	struct mapper_fabric *fabric = *state;
 	struct mapper_speaker lesser = {.key = fabric->net.key, .id = 42};
@@ -391,7 +391,7 @@ static void many_commands_of_a_lesser_mapper_cost_few_probes(void **state)
 
 /* The agent beside a mapper that leads tells it nothing of its links; the mapper would look for the
  * way to itself. */
-static void a_report_in_the_name_of_its_own_device_is_refused(void **state)
+FABRIC_TEST(a_report_in_the_name_of_its_own_device_is_refused, torus_of_9)
 {
 	struct mapper_fabric *fabric = *state;
 	struct mapper_message message;
@@ -438,8 +438,7 @@ static void assert_images_are(struct mapper_fabric *fabric, const struct table_i
 			source->queuing->queues);
 }
 
-static void several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them(
-	void **state)
+UNIT_TEST(several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them)
 {
 	for (uint64_t seed = 0; seed < 12; seed++) {
 		struct topology *topology = random_network(seed, 16);
@@ -473,7 +472,7 @@ static void several_algorithms_a_root_and_service_levels_are_as_static_routes_ha
 }
 
 /* The classes of dor on a ring need two VCs, and exclude a queuing scheme. */
-static void routes_that_want_other_vcs_are_not_used(void **state)
+UNIT_TEST(routes_that_want_other_vcs_are_not_used)
 {
 	for (unsigned trial = 0; trial < 3; trial++) {
 		struct topology *topology =
@@ -494,7 +493,7 @@ static void routes_that_want_other_vcs_are_not_used(void **state)
 
 /* Steps in the routes of hosts, their classes in the switches. A cut cable changes routes while
  * others are in use; without enough VCs other routes are. */
-static void multi_step_paths_reach_their_devices_in_each_epoch(void **state)
+UNIT_TEST(multi_step_paths_reach_their_devices_in_each_epoch)
 {
 	for (unsigned vcs = 3; vcs <= 4; vcs++) {
 		struct topology *topology =
@@ -521,7 +520,7 @@ static void multi_step_paths_reach_their_devices_in_each_epoch(void **state)
 }
 
 /* Minimal paths on a ring of six can deadlock: refused, unless somebody wants it so. */
-static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **state)
+UNIT_TEST(routes_that_can_deadlock_are_used_only_if_that_is_wanted)
 {
 	for (unsigned wanted = 0; wanted < 2; wanted++) {
 		struct topology *topology = network_ring(6);
@@ -539,7 +538,7 @@ static void routes_that_can_deadlock_are_used_only_if_that_is_wanted(void **stat
 }
 
 /* More than an agent once remembered. The greatest is left, and everybody else stands by. */
-static void however_many_lead_at_once_one_is_left(void **state)
+UNIT_TEST(however_many_lead_at_once_one_is_left)
 {
 	static const char *const networks[] = {
 		"irregular:switches=16,degree=4,hosts=2,ports=8,seed=1", "rlft:ports=12,stages=3"};
@@ -569,7 +568,7 @@ static void however_many_lead_at_once_one_is_left(void **state)
 /* A process that is not run for a while is no failure as long as its neighbours say that it is
  * there.
  */
-static void a_mapper_has_more_patience_than_the_links(void **state)
+UNIT_TEST(a_mapper_has_more_patience_than_the_links)
 {
 	const weft_time retry = 20 * PS_PER_MS;
 
@@ -583,27 +582,4 @@ static void a_mapper_has_more_patience_than_the_links(void **state)
 	assert_int_equal(mapper_tries(PS_PER_US, 30 * PS_PER_S), UINT16_MAX);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_fabric_gets_one_mapper_and_routes),
-	FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16),
-	cmocka_unit_test(a_cable_that_flaps_during_discovery_leaves_a_whole_map),
-	FABRIC_TEST(nobody_waits_longer_than_the_lease_to_hear_of_the_mapper, torus_of_16),
-	FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16),
-	FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16),
-	FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9),
-	FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs),
-	FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16),
-	cmocka_unit_test(a_fabric_in_two_has_two_mappers_and_one_when_joined),
-	FABRIC_TEST(priority_takes_the_lead, torus_of_9),
-	FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9),
-	FABRIC_TEST(a_report_in_the_name_of_its_own_device_is_refused, torus_of_9),
-	cmocka_unit_test(
-		several_algorithms_a_root_and_service_levels_are_as_static_routes_have_them),
-	cmocka_unit_test(however_many_lead_at_once_one_is_left),
-	cmocka_unit_test(routes_that_want_other_vcs_are_not_used),
-	cmocka_unit_test(multi_step_paths_reach_their_devices_in_each_epoch),
-	cmocka_unit_test(routes_that_can_deadlock_are_used_only_if_that_is_wanted),
-	cmocka_unit_test(a_mapper_has_more_patience_than_the_links),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -49,7 +49,7 @@ static struct route_set *compute_set(const struct topology *topology, uint64_t s
 		topology, all, seed % 2 == 0 ? 1 : 2, &options, NULL, &(struct fault){0});
 }
 
-static void a_hosts_routes_survive(void **state)
+UNIT_TEST(a_hosts_routes_survive)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct topology *topology = random_network(seed, 20);
@@ -75,7 +75,7 @@ static void a_hosts_routes_survive(void **state)
 	}
 }
 
-static void a_host_in_a_fabric_of_tables_has_a_short_image(void **state)
+UNIT_TEST(a_host_in_a_fabric_of_tables_has_a_short_image)
 {
 	struct topology *topology = network_fat_tree(4, 2);
 	struct route_table *table = route_compute_table(
@@ -96,7 +96,7 @@ static void a_host_in_a_fabric_of_tables_has_a_short_image(void **state)
 	topology_destroy(topology);
 }
 
-static void a_switchs_tables_survive(void **state)
+UNIT_TEST(a_switchs_tables_survive)
 {
 	struct fault fault;
 	struct topology *topology = topology_generate("torus:dims=4x4,hosts=2", &fault);
@@ -133,7 +133,7 @@ static void a_switchs_tables_survive(void **state)
 }
 
 /* The layout of steps is beside the classes; one that cannot divide them is refused. */
-static void the_classes_of_steps_survive(void **state)
+UNIT_TEST(the_classes_of_steps_survive)
 {
 	struct topology *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct fault){0});
 	struct route_set *set = route_compute(topology, route_algorithm_find("msp"),
@@ -194,7 +194,7 @@ static void cut_off(struct topology *topology, uint32_t host)
 }
 
 /* Some hosts are cut off: leaves' numbers have gaps. */
-static void service_levels_survive_with_every_scheme(void **state)
+UNIT_TEST(service_levels_survive_with_every_scheme)
 {
 	const struct queuing_scheme *scheme;
 	struct fault fault;
@@ -218,7 +218,7 @@ static void service_levels_survive_with_every_scheme(void **state)
 }
 
 /* Consecutive hosts on consecutive leaves are one run, however many they are. */
-static void the_leaves_of_a_fat_tree_take_nine_bytes(void **state)
+UNIT_TEST(the_leaves_of_a_fat_tree_take_nine_bytes)
 {
 	struct fault fault;
 	struct topology *topology = topology_generate("rlft:ports=12,stages=3", &fault);
@@ -273,7 +273,7 @@ static void try_image(const uint8_t *bytes, uint32_t length, unsigned kind, unsi
 	free(copy);
 }
 
-static void no_other_length_and_no_damage_does_harm(void **state)
+UNIT_TEST(no_other_length_and_no_damage_does_harm)
 {
 	struct topology *topology = random_network(3, 20);
 	struct route_options options = {0};
@@ -316,14 +316,4 @@ static void no_other_length_and_no_damage_does_harm(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_hosts_routes_survive),
-	cmocka_unit_test(a_host_in_a_fabric_of_tables_has_a_short_image),
-	cmocka_unit_test(a_switchs_tables_survive),
-	cmocka_unit_test(the_classes_of_steps_survive),
-	cmocka_unit_test(service_levels_survive_with_every_scheme),
-	cmocka_unit_test(the_leaves_of_a_fat_tree_take_nine_bytes),
-	cmocka_unit_test(no_other_length_and_no_damage_does_harm),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

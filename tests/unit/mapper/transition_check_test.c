@@ -139,7 +139,7 @@ static bool check(const struct generation *a, const struct generation *b)
 	return live;
 }
 
-static void thousands_of_changes_are_judged_as_the_verifier_does(void **state)
+UNIT_TEST(thousands_of_changes_are_judged_as_the_verifier_does)
 {
 	unsigned live = 0, paused = 0;
 
@@ -181,7 +181,7 @@ static struct generation ring_generation(uint32_t first, uint32_t last)
 	return generation;
 }
 
-static void three_generations_count_together(void **state)
+UNIT_TEST(three_generations_count_together)
 {
 	struct generation g[] = {
 		ring_generation(0, 1), ring_generation(2, 3), ring_generation(4, 5)};
@@ -200,7 +200,7 @@ static void three_generations_count_together(void **state)
 
 /* Switch 3 still sends packets for host 0 to switch 2, which sends them back already: a circle that
  * is in neither of the two, nor in both side by side. */
-static void what_half_old_and_half_new_tables_do_counts(void **state)
+UNIT_TEST(what_half_old_and_half_new_tables_do_counts)
 {
 	static const uint8_t way[2][4] = {{2, 1, 1, 1}, {2, 1, 0, 0}}; /* ports of network_ring() */
 	struct route_subject side_by_side[2] = {{0}};
@@ -224,7 +224,7 @@ static void what_half_old_and_half_new_tables_do_counts(void **state)
 	generation_free(&g[1]);
 }
 
-static void a_cable_that_leads_elsewhere_is_never_live(void **state)
+UNIT_TEST(a_cable_that_leads_elsewhere_is_never_live)
 {
 	struct generation before = ring_generation(0, 0), after = ring_generation(0, 0);
 
@@ -241,7 +241,7 @@ static void a_cable_that_leads_elsewhere_is_never_live(void **state)
 }
 
 /* New devices have numbers behind the old ones. */
-static void a_fabric_that_grows_is_judged(void **state)
+UNIT_TEST(a_fabric_that_grows_is_judged)
 {
 	struct generation small = {network_ring(4), NULL, NULL}, large = ring_generation(0, 5);
 
@@ -288,7 +288,7 @@ static struct generation steps_generation(uint64_t seed, bool steps)
 	return (struct generation){topology, set, NULL};
 }
 
-static void the_classes_of_steps_count(void **state)
+UNIT_TEST(the_classes_of_steps_count)
 {
 	struct generation one = steps_generation(1, true), two = steps_generation(2, true);
 	struct generation plain = steps_generation(1, false);
@@ -302,13 +302,4 @@ static void the_classes_of_steps_count(void **state)
 	generation_free(&plain);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(thousands_of_changes_are_judged_as_the_verifier_does),
-	cmocka_unit_test(three_generations_count_together),
-	cmocka_unit_test(what_half_old_and_half_new_tables_do_counts),
-	cmocka_unit_test(a_cable_that_leads_elsewhere_is_never_live),
-	cmocka_unit_test(a_fabric_that_grows_is_judged),
-	cmocka_unit_test(the_classes_of_steps_count),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,9 @@ static int end(void **state)
 	return 0;
 }
 
-static void by_marks_only_a_marked_frame_is_answered(void **state)
+#define TEST(name) UNIT_WITH(name, NULL, end)
+
+TEST(by_marks_only_a_marked_frame_is_answered)
 {
 	struct cn plain = {.waiting_ns = 1000}, marked = {.flags = CN_F_FECN};
 
@@ -32,7 +34,7 @@ static void by_marks_only_a_marked_frame_is_answered(void **state)
 	assert_int_equal(1, answers.sent);
 }
 
-static void by_latency_each_frame_is_answered(void **state)
+TEST(by_latency_each_frame_is_answered)
 {
 	struct cn cn = {.waiting_ns = 0};
 
@@ -42,7 +44,7 @@ static void by_latency_each_frame_is_answered(void **state)
 	assert_int_equal(0, cn.flags & CN_F_BECN);
 }
 
-static void below_the_threshold_none_is(void **state)
+TEST(below_the_threshold_none_is)
 {
 	struct cn below = {.waiting_ns = 99}, at = {.waiting_ns = 100};
 
@@ -51,7 +53,7 @@ static void below_the_threshold_none_is(void **state)
 	assert_true(answers_take(&answers, 1, true, &at));
 }
 
-static void a_mark_needs_no_threshold(void **state)
+TEST(a_mark_needs_no_threshold)
 {
 	struct cn cn = {.waiting_ns = 99, .flags = CN_F_FECN};
 
@@ -59,7 +61,7 @@ static void a_mark_needs_no_threshold(void **state)
 	assert_true(answers_take(&answers, 1, true, &cn));
 }
 
-static void a_message_is_answered_at_its_last_frame_with_its_worst(void **state)
+TEST(a_message_is_answered_at_its_last_frame_with_its_worst)
 {
 	struct cn worst = {
 		.waiting_ns = 700, .flags = CN_F_PREDICTIVE, .flows = 1, .flow = {{1, 2}}};
@@ -74,7 +76,7 @@ static void a_message_is_answered_at_its_last_frame_with_its_worst(void **state)
 	assert_int_equal(9, last.sequence);
 }
 
-static void a_mark_of_any_frame_is_the_messages(void **state)
+TEST(a_mark_of_any_frame_is_the_messages)
 {
 	struct cn marked = {.flags = CN_F_FECN}, last = {.waiting_ns = 20};
 
@@ -84,7 +86,7 @@ static void a_mark_of_any_frame_is_the_messages(void **state)
 	assert_true(last.flags & CN_F_BECN);
 }
 
-static void the_next_message_begins_anew(void **state)
+TEST(the_next_message_begins_anew)
 {
 	struct cn first = {.waiting_ns = 700}, next = {.waiting_ns = 20};
 
@@ -94,7 +96,7 @@ static void the_next_message_begins_anew(void **state)
 	assert_int_equal(20, next.waiting_ns);
 }
 
-static void messages_of_other_paths_and_sources_are_apart(void **state)
+TEST(messages_of_other_paths_and_sources_are_apart)
 {
 	struct cn first = {.waiting_ns = 700}, path = {.waiting_ns = 20, .path = 1};
 	struct cn source = {.waiting_ns = 30};
@@ -107,19 +109,4 @@ static void messages_of_other_paths_and_sources_are_apart(void **state)
 	assert_int_equal(30, source.waiting_ns);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(by_marks_only_a_marked_frame_is_answered),
-		TEST(by_latency_each_frame_is_answered),
-		TEST(below_the_threshold_none_is),
-		TEST(a_mark_needs_no_threshold),
-		TEST(a_message_is_answered_at_its_last_frame_with_its_worst),
-		TEST(a_mark_of_any_frame_is_the_messages),
-		TEST(the_next_message_begins_anew),
-		TEST(messages_of_other_paths_and_sources_are_apart),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -10,7 +10,7 @@
 
 static struct arn_marks marks;
 
-static void a_mark_holds_for_its_destination_and_vc_only(void **state)
+UNIT_TEST(a_mark_holds_for_its_destination_and_vc_only)
 {
 	arn_marks_init(&marks, TTL);
 	assert_false(arn_marks_has(&marks, 4, 1, 0));
@@ -20,7 +20,7 @@ static void a_mark_holds_for_its_destination_and_vc_only(void **state)
 	assert_false(arn_marks_has(&marks, 5, 1, 0));
 }
 
-static void a_mark_ends_with_its_time_unless_it_is_set_again(void **state)
+UNIT_TEST(a_mark_ends_with_its_time_unless_it_is_set_again)
 {
 	arn_marks_init(&marks, TTL);
 	arn_marks_set(&marks, 4, 1, 7);
@@ -32,7 +32,7 @@ static void a_mark_ends_with_its_time_unless_it_is_set_again(void **state)
 }
 
 /* Also when another one still lives. */
-static void each_mark_has_its_own_time(void **state)
+UNIT_TEST(each_mark_has_its_own_time)
 {
 	arn_marks_init(&marks, TTL);
 	arn_marks_set(&marks, 4, 1, 0);
@@ -41,7 +41,7 @@ static void each_mark_has_its_own_time(void **state)
 	assert_true(arn_marks_has(&marks, 5, 1, TTL));
 }
 
-static void a_hundred_marks_live_side_by_side(void **state)
+UNIT_TEST(a_hundred_marks_live_side_by_side)
 {
 	arn_marks_init(&marks, TTL);
 	for (uint16_t host = 0; host < 100; host++)
@@ -56,7 +56,7 @@ static void a_hundred_marks_live_side_by_side(void **state)
 }
 
 /* Where there are more than places, those that would end first go, and are counted. */
-static void the_latest_marks_are_kept_when_there_are_too_many(void **state)
+UNIT_TEST(the_latest_marks_are_kept_when_there_are_too_many)
 {
 	unsigned kept = 0, last = 0;
 
@@ -78,7 +78,7 @@ static void the_latest_marks_are_kept_when_there_are_too_many(void **state)
 	}
 }
 
-static void without_a_time_to_live_there_are_no_marks(void **state)
+UNIT_TEST(without_a_time_to_live_there_are_no_marks)
 {
 	struct arn_marks *some;
 
@@ -91,13 +91,4 @@ static void without_a_time_to_live_there_are_no_marks(void **state)
 	assert_null(some);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_mark_holds_for_its_destination_and_vc_only),
-	cmocka_unit_test(a_mark_ends_with_its_time_unless_it_is_set_again),
-	cmocka_unit_test(each_mark_has_its_own_time),
-	cmocka_unit_test(a_hundred_marks_live_side_by_side),
-	cmocka_unit_test(the_latest_marks_are_kept_when_there_are_too_many),
-	cmocka_unit_test(without_a_time_to_live_there_are_no_marks),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -90,7 +90,7 @@ static uint64_t check(struct world *world, int64_t at_ns)
 }
 
 /* Delays, their asymmetry and drifts are drawn, and the drift changes within what is assumed. */
-static void the_truth_is_within_the_bound_whatever_the_delays(void **state)
+UNIT_TEST(the_truth_is_within_the_bound_whatever_the_delays)
 {
 	struct world world;
 
@@ -119,7 +119,7 @@ static void the_truth_is_within_the_bound_whatever_the_delays(void **state)
 	}
 }
 
-static void the_bound_comes_down_to_half_of_the_shortest_round_trip(void **state)
+UNIT_TEST(the_bound_comes_down_to_half_of_the_shortest_round_trip)
 {
 	struct world world;
 
@@ -134,7 +134,7 @@ static void the_bound_comes_down_to_half_of_the_shortest_round_trip(void **state
 }
 
 /* Where the short ways of an exchange are, does not matter. */
-static void the_shortest_ways_count_even_of_different_exchanges(void **state)
+UNIT_TEST(the_shortest_ways_count_even_of_different_exchanges)
 {
 	struct world world;
 
@@ -149,7 +149,7 @@ static void the_shortest_ways_count_even_of_different_exchanges(void **state)
 	assert_in_range(check(&world, world.now_ns - 10 * MS), 0, 40 * US);
 }
 
-static void the_bound_holds_where_only_one_way_is_slow(void **state)
+UNIT_TEST(the_bound_holds_where_only_one_way_is_slow)
 {
 	struct world world;
 
@@ -164,7 +164,7 @@ static void the_bound_holds_where_only_one_way_is_slow(void **state)
 	}
 }
 
-static void the_drift_is_known_after_some_seconds(void **state)
+UNIT_TEST(the_drift_is_known_after_some_seconds)
 {
 	struct world world;
 	int64_t rate_ppb, half_ppb;
@@ -182,7 +182,7 @@ static void the_drift_is_known_after_some_seconds(void **state)
 		half_ppb, CLOCK_RATE_CHANGE_PPM * 1000, CLOCK_RATE_CHANGE_PPM * 1000 + 1000);
 }
 
-static void a_clock_that_was_set_is_noticed_and_known_again_after_a_while(void **state)
+UNIT_TEST(a_clock_that_was_set_is_noticed_and_known_again_after_a_while)
 {
 	struct world world;
 	int64_t offset_ns;
@@ -205,7 +205,7 @@ static void a_clock_that_was_set_is_noticed_and_known_again_after_a_while(void *
 	check(&world, world.now_ns);
 }
 
-static void clocks_that_run_too_far_apart_are_never_known(void **state)
+UNIT_TEST(clocks_that_run_too_far_apart_are_never_known)
 {
 	struct world world;
 	int64_t offset_ns;
@@ -224,7 +224,7 @@ static void clocks_that_run_too_far_apart_are_never_known(void **state)
 	assert_int_equal(world.offset.line.steps, 100);
 }
 
-static void an_old_estimate_is_not_used(void **state)
+UNIT_TEST(an_old_estimate_is_not_used)
 {
 	struct world world;
 	int64_t offset_ns;
@@ -243,7 +243,7 @@ static void an_old_estimate_is_not_used(void **state)
 	assert_int_equal(world.offset.line.steps, 0);
 }
 
-static void in_doubt_it_is_not_used_before_the_next_exchange(void **state)
+UNIT_TEST(in_doubt_it_is_not_used_before_the_next_exchange)
 {
 	struct world world;
 	int64_t offset_ns;
@@ -258,7 +258,7 @@ static void in_doubt_it_is_not_used_before_the_next_exchange(void **state)
 }
 
 /* Both machines are at one place and answer at once; the remote clock shows 999.5 ns at 100 ns. */
-static void a_stamp_that_was_rounded_up_is_within_the_interval(void **state)
+UNIT_TEST(a_stamp_that_was_rounded_up_is_within_the_interval)
 {
 	const struct clock_sample sample = {
 		.sent_ns = 100, .heard_ns = 1000, .answered_ns = 1000, .arrived_ns = 100};
@@ -271,7 +271,7 @@ static void a_stamp_that_was_rounded_up_is_within_the_interval(void **state)
 }
 
 /* The answer left before the question came, or the whole took less time here than there. */
-static void an_exchange_that_contradicts_itself_changes_nothing(void **state)
+UNIT_TEST(an_exchange_that_contradicts_itself_changes_nothing)
 {
 	const struct clock_sample samples[] = {
 		{.sent_ns = 100, .heard_ns = 1000, .answered_ns = 999, .arrived_ns = 200},
@@ -291,7 +291,7 @@ static void an_exchange_that_contradicts_itself_changes_nothing(void **state)
 }
 
 /* Nothing overflows, whatever another machine says. */
-static void any_stamps_are_taken_or_refused(void **state)
+UNIT_TEST(any_stamps_are_taken_or_refused)
 {
 	struct clock_offset offset = {.known = false};
 	struct rng rng;
@@ -318,7 +318,7 @@ static void any_stamps_are_taken_or_refused(void **state)
 	assert_true(offset.line.steps > 0);
 }
 
-static void another_thread_reads_the_same_line(void **state)
+UNIT_TEST(another_thread_reads_the_same_line)
 {
 	struct world world;
 	struct clock_line line;
@@ -333,20 +333,4 @@ static void another_thread_reads_the_same_line(void **state)
 	assert_false(line.usable);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_truth_is_within_the_bound_whatever_the_delays),
-	cmocka_unit_test(the_bound_comes_down_to_half_of_the_shortest_round_trip),
-	cmocka_unit_test(the_shortest_ways_count_even_of_different_exchanges),
-	cmocka_unit_test(the_bound_holds_where_only_one_way_is_slow),
-	cmocka_unit_test(the_drift_is_known_after_some_seconds),
-	cmocka_unit_test(a_clock_that_was_set_is_noticed_and_known_again_after_a_while),
-	cmocka_unit_test(clocks_that_run_too_far_apart_are_never_known),
-	cmocka_unit_test(an_old_estimate_is_not_used),
-	cmocka_unit_test(in_doubt_it_is_not_used_before_the_next_exchange),
-	cmocka_unit_test(a_stamp_that_was_rounded_up_is_within_the_interval),
-	cmocka_unit_test(an_exchange_that_contradicts_itself_changes_nothing),
-	cmocka_unit_test(any_stamps_are_taken_or_refused),
-	cmocka_unit_test(another_thread_reads_the_same_line),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

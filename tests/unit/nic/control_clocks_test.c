@@ -174,37 +174,29 @@ static void both_decide_alike(enum source_control_kind kind)
 	}
 }
 
-static void iba_cc_pauses_alike_at_both_clocks(void **state)
+UNIT_TEST(iba_cc_pauses_alike_at_both_clocks)
 {
 	both_decide_alike(SOURCE_CONTROL_IBA_CC);
 }
 
-static void drb_cn_chooses_alike_at_both_clocks(void **state)
+UNIT_TEST(drb_cn_chooses_alike_at_both_clocks)
 {
 	both_decide_alike(SOURCE_CONTROL_DRB_CN);
 }
 
-static void drb_chooses_alike_at_both_clocks(void **state)
+UNIT_TEST(drb_chooses_alike_at_both_clocks)
 {
 	both_decide_alike(SOURCE_CONTROL_DRB);
 }
 
-static void pr_drb_chooses_alike_at_both_clocks(void **state)
+UNIT_TEST(pr_drb_chooses_alike_at_both_clocks)
 {
 	both_decide_alike(SOURCE_CONTROL_PR_DRB);
 }
 
-static void drb_cc_chooses_alike_at_both_clocks(void **state)
+UNIT_TEST(drb_cc_chooses_alike_at_both_clocks)
 {
 	both_decide_alike(SOURCE_CONTROL_DRB_CC);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(iba_cc_pauses_alike_at_both_clocks),
-	cmocka_unit_test(drb_cn_chooses_alike_at_both_clocks),
-	cmocka_unit_test(drb_chooses_alike_at_both_clocks),
-	cmocka_unit_test(pr_drb_chooses_alike_at_both_clocks),
-	cmocka_unit_test(drb_cc_chooses_alike_at_both_clocks),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

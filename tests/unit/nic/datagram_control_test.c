@@ -64,7 +64,9 @@ static unsigned inject(weft_time now)
 	return packet.destination;
 }
 
-static void messages_to_others_pass_a_flow_that_pauses(void **state)
+#define TEST(name) UNIT_WITH(name, NULL, end)
+
+TEST(messages_to_others_pass_a_flow_that_pauses)
 {
 	start(false);
 	mark(1, 80); /* ten frames' time */
@@ -77,7 +79,7 @@ static void messages_to_others_pass_a_flow_that_pauses(void **state)
 	assert_int_equal(1, datagram_control_held(&nic));
 }
 
-static void the_pause_ends_after_the_delay_of_the_table(void **state)
+TEST(the_pause_ends_after_the_delay_of_the_table)
 {
 	weft_time due;
 
@@ -95,7 +97,7 @@ static void the_pause_ends_after_the_delay_of_the_table(void **state)
 	assert_true(nic.control->source->cc.throttled_ns > 9000);
 }
 
-static void messages_of_a_flow_stay_in_order(void **state)
+TEST(messages_of_a_flow_stay_in_order)
 {
 	weft_time now = 0;
 
@@ -113,7 +115,7 @@ static void messages_of_a_flow_stay_in_order(void **state)
 	}
 }
 
-static void the_rest_of_a_message_pauses_and_comes_first(void **state)
+TEST(the_rest_of_a_message_pauses_and_comes_first)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -133,7 +135,7 @@ static void the_rest_of_a_message_pauses_and_comes_first(void **state)
 	assert_int_equal(2, nic.messages_sent);
 }
 
-static void a_host_that_pauses_sends_nothing(void **state)
+TEST(a_host_that_pauses_sends_nothing)
 {
 	start(true);
 	mark(1, 80);
@@ -146,7 +148,7 @@ static void a_host_that_pauses_sends_nothing(void **state)
 	assert_int_equal(2, inject(20 * US));
 }
 
-static void without_marks_nothing_pauses(void **state)
+TEST(without_marks_nothing_pauses)
 {
 	start(false);
 	queue(1, 100);
@@ -156,7 +158,7 @@ static void without_marks_nothing_pauses(void **state)
 	assert_int_equal(WEFT_TIME_NEVER, datagram_control_due(&nic, 1 * US));
 }
 
-static void a_full_queue_of_others_does_not_starve_a_flow_that_paused(void **state)
+TEST(a_full_queue_of_others_does_not_starve_a_flow_that_paused)
 {
 	unsigned sent = 0;
 
@@ -174,7 +176,7 @@ static void a_full_queue_of_others_does_not_starve_a_flow_that_paused(void **sta
 	assert_int_equal(2, sent);
 }
 
-static void many_flows_pause_and_end_in_the_order_of_their_times(void **state)
+TEST(many_flows_pause_and_end_in_the_order_of_their_times)
 {
 	start(false);
 	mark(1, 80);
@@ -192,19 +194,4 @@ static void many_flows_pause_and_end_in_the_order_of_their_times(void **state)
 	assert_int_equal(1, inject(100 * US));
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(messages_to_others_pass_a_flow_that_pauses),
-		TEST(the_pause_ends_after_the_delay_of_the_table),
-		TEST(messages_of_a_flow_stay_in_order),
-		TEST(the_rest_of_a_message_pauses_and_comes_first),
-		TEST(a_host_that_pauses_sends_nothing),
-		TEST(without_marks_nothing_pauses),
-		TEST(a_full_queue_of_others_does_not_starve_a_flow_that_paused),
-		TEST(many_flows_pause_and_end_in_the_order_of_their_times),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -101,20 +101,20 @@ static void exchange_with(enum pair_numbers_kind kind, enum memory memory)
 	stop(&bed);
 }
 
-static void each_pair_counts_by_itself_with_each_kind_of_numbers(void **state)
+UNIT_TEST(each_pair_counts_by_itself_with_each_kind_of_numbers)
 {
 	exchange_with(PAIR_NUMBERS_ALL, OWN);
 	exchange_with(PAIR_NUMBERS_BYTES, OWN);
 	exchange_with(PAIR_NUMBERS_FEW, OWN);
 }
 
-static void each_pair_counts_by_itself_in_a_table_that_all_share(void **state)
+UNIT_TEST(each_pair_counts_by_itself_in_a_table_that_all_share)
 {
 	exchange_with(PAIR_NUMBERS_ALL, SHARED);
 	exchange_with(PAIR_NUMBERS_BYTES, SHARED);
 }
 
-static void each_pair_counts_by_itself_in_a_table_with_a_row_for_each_host(void **state)
+UNIT_TEST(each_pair_counts_by_itself_in_a_table_with_a_row_for_each_host)
 {
 	exchange_with(PAIR_NUMBERS_ALL, APART);
 	exchange_with(PAIR_NUMBERS_BYTES, APART);
@@ -135,7 +135,7 @@ static void expect_in_row(const struct bed *bed, uint16_t host, size_t bytes)
 	}
 }
 
-static void a_host_with_a_row_of_its_own_writes_into_no_other(void **state)
+UNIT_TEST(a_host_with_a_row_of_its_own_writes_into_no_other)
 {
 	static struct bed bed;
 
@@ -147,7 +147,7 @@ static void a_host_with_a_row_of_its_own_writes_into_no_other(void **state)
 	}
 }
 
-static void a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers(void **state)
+UNIT_TEST(a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers)
 {
 	static struct bed bed;
 
@@ -166,12 +166,4 @@ static void a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers(void 
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_pair_counts_by_itself_with_each_kind_of_numbers),
-	cmocka_unit_test(each_pair_counts_by_itself_in_a_table_that_all_share),
-	cmocka_unit_test(each_pair_counts_by_itself_in_a_table_with_a_row_for_each_host),
-	cmocka_unit_test(a_host_with_a_row_of_its_own_writes_into_no_other),
-	cmocka_unit_test(a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

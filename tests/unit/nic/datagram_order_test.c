@@ -61,7 +61,7 @@ static enum datagram_arrival arrive(
 	return datagram_order_receive(&bed->nic, fill(bed, at, source, sequence), now);
 }
 
-static void what_comes_after_a_gap_is_held_until_it_is_filled(void **state)
+UNIT_TEST(what_comes_after_a_gap_is_held_until_it_is_filled)
 {
 	struct bed bed;
 
@@ -88,7 +88,7 @@ static void what_comes_after_a_gap_is_held_until_it_is_filled(void **state)
 	stop(&bed);
 }
 
-static void sources_do_not_wait_for_each_other(void **state)
+UNIT_TEST(sources_do_not_wait_for_each_other)
 {
 	struct bed bed;
 
@@ -103,7 +103,7 @@ static void sources_do_not_wait_for_each_other(void **state)
 	stop(&bed);
 }
 
-static void who_can_hold_no_more_refuses_but_takes_what_it_waits_for(void **state)
+UNIT_TEST(who_can_hold_no_more_refuses_but_takes_what_it_waits_for)
 {
 	struct bed bed;
 
@@ -118,7 +118,7 @@ static void who_can_hold_no_more_refuses_but_takes_what_it_waits_for(void **stat
 	stop(&bed);
 }
 
-static void a_last_frame_without_its_end_mark_is_refused(void **state)
+UNIT_TEST(a_last_frame_without_its_end_mark_is_refused)
 {
 	static const uint8_t route[] = {ROUTE_PORT_BIT, ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
 	struct weft_packet *packet;
@@ -134,7 +134,7 @@ static void a_last_frame_without_its_end_mark_is_refused(void **state)
 	stop(&bed);
 }
 
-static void nobody_waits_for_what_was_lost(void **state)
+UNIT_TEST(nobody_waits_for_what_was_lost)
 {
 	struct weft_packet *lost;
 	struct bed bed;
@@ -202,7 +202,7 @@ static void expect(const struct weft_packet *packet, uint32_t *next)
 	(*next)++;
 }
 
-static void each_comes_once_and_in_order_whatever_overtakes_or_is_lost(void **state)
+UNIT_TEST(each_comes_once_and_in_order_whatever_overtakes_or_is_lost)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		uint32_t next = 0;
@@ -234,7 +234,7 @@ static void each_comes_once_and_in_order_whatever_overtakes_or_is_lost(void **st
 	}
 }
 
-static void a_number_that_was_lost_here_is_told(void **state)
+UNIT_TEST(a_number_that_was_lost_here_is_told)
 {
 	struct bed bed;
 
@@ -245,14 +245,4 @@ static void a_number_that_was_lost_here_is_told(void **state)
 	stop(&bed);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_comes_after_a_gap_is_held_until_it_is_filled),
-	cmocka_unit_test(sources_do_not_wait_for_each_other),
-	cmocka_unit_test(who_can_hold_no_more_refuses_but_takes_what_it_waits_for),
-	cmocka_unit_test(a_last_frame_without_its_end_mark_is_refused),
-	cmocka_unit_test(nobody_waits_for_what_was_lost),
-	cmocka_unit_test(each_comes_once_and_in_order_whatever_overtakes_or_is_lost),
-	cmocka_unit_test(a_number_that_was_lost_here_is_told),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

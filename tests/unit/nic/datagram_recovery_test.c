@@ -45,7 +45,7 @@ static struct weft_packet *fill(
 	return &bed->frame[at];
 }
 
-static void what_is_reported_goes_again_when_the_report_has_come(void **state)
+UNIT_TEST(what_is_reported_goes_again_when_the_report_has_come)
 {
 	struct bed bed;
 
@@ -64,7 +64,7 @@ static void what_is_reported_goes_again_when_the_report_has_come(void **state)
 	stop(&bed);
 }
 
-static void its_header_is_as_at_first(void **state)
+UNIT_TEST(its_header_is_as_at_first)
 {
 	struct weft_packet *packet;
 	struct bed bed;
@@ -84,7 +84,7 @@ static void its_header_is_as_at_first(void **state)
 	stop(&bed);
 }
 
-static void it_goes_under_credits(void **state)
+UNIT_TEST(it_goes_under_credits)
 {
 	struct credit_tx *tx;
 	struct bed bed;
@@ -116,7 +116,7 @@ static void absorb(struct bed *bed, unsigned frames)
 }
 
 /* As many in transit as there may be, then one of what is sent again, though nothing else waits. */
-static void what_is_in_transit_does_not_starve_it(void **state)
+UNIT_TEST(what_is_in_transit_does_not_starve_it)
 {
 	unsigned before = 0;
 	struct bed bed;
@@ -136,7 +136,7 @@ static void what_is_in_transit_does_not_starve_it(void **state)
 
 /* The host's own turn, with something to send, but nothing new may leave: what is in transit goes,
  * else nobody would. What is sent again may leave, and has its turn. */
-static void what_may_not_leave_takes_no_turn(void **state)
+UNIT_TEST(what_may_not_leave_takes_no_turn)
 {
 	const struct datagram_message own = {.bytes = 100, .destination = 5};
 	struct bed bed;
@@ -155,15 +155,4 @@ static void what_may_not_leave_takes_no_turn(void **state)
 	stop(&bed);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_reported_goes_again_when_the_report_has_come),
-		cmocka_unit_test(its_header_is_as_at_first),
-		cmocka_unit_test(it_goes_under_credits),
-		cmocka_unit_test(what_is_in_transit_does_not_starve_it),
-		cmocka_unit_test(what_may_not_leave_takes_no_turn),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

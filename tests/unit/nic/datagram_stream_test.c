@@ -77,12 +77,12 @@ static void compare(enum pair_numbers_kind numbers)
 	datagram_fini(&stream);
 }
 
-static void a_stream_sends_the_frames_that_a_fifo_sends(void **state)
+UNIT_TEST(a_stream_sends_the_frames_that_a_fifo_sends)
 {
 	compare(PAIR_NUMBERS_ALL);
 }
 
-static void a_stream_takes_the_same_numbers_of_each_kind(void **state)
+UNIT_TEST(a_stream_takes_the_same_numbers_of_each_kind)
 {
 	compare(PAIR_NUMBERS_BYTES);
 	compare(PAIR_NUMBERS_FEW);
@@ -90,7 +90,7 @@ static void a_stream_takes_the_same_numbers_of_each_kind(void **state)
 
 /* A notification in the middle of a message that it concerns: the rest goes aside, as out of a
  * FIFO. */
-static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
+UNIT_TEST(a_stream_that_is_closed_goes_on_as_the_fifo_would)
 {
 	const struct datagram_message message = {
 		.generated_ps = 7, .bytes = 3 * MTU + 1, .destination = 3, .sl = 1};
@@ -136,10 +136,4 @@ static void a_stream_that_is_closed_goes_on_as_the_fifo_would(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_stream_that_is_closed_goes_on_as_the_fifo_would),
-	cmocka_unit_test(a_stream_sends_the_frames_that_a_fifo_sends),
-	cmocka_unit_test(a_stream_takes_the_same_numbers_of_each_kind),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

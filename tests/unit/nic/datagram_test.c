@@ -44,7 +44,7 @@ static void send(struct datagram *nic, uint16_t to, uint8_t sl, uint32_t bytes)
 	datagram_send(nic, &message);
 }
 
-static void a_message_becomes_frames_of_the_mtu_and_a_rest(void **state)
+UNIT_TEST(a_message_becomes_frames_of_the_mtu_and_a_rest)
 {
 	static const uint32_t payload[] = {MTU, MTU, 500};
 	struct datagram_origin origin;
@@ -72,7 +72,7 @@ static void a_message_becomes_frames_of_the_mtu_and_a_rest(void **state)
 	stop(&pair);
 }
 
-static void a_frame_waits_for_the_credits_of_all_its_blocks(void **state)
+UNIT_TEST(a_frame_waits_for_the_credits_of_all_its_blocks)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -89,7 +89,7 @@ static void a_frame_waits_for_the_credits_of_all_its_blocks(void **state)
 	stop(&pair);
 }
 
-static void vcs_take_turns_and_one_without_credits_holds_up_no_other(void **state)
+UNIT_TEST(vcs_take_turns_and_one_without_credits_holds_up_no_other)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -113,7 +113,7 @@ static void vcs_take_turns_and_one_without_credits_holds_up_no_other(void **stat
 	stop(&pair);
 }
 
-static void messages_of_a_vc_leave_in_order_whoever_they_are_for(void **state)
+UNIT_TEST(messages_of_a_vc_leave_in_order_whoever_they_are_for)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -129,7 +129,7 @@ static void messages_of_a_vc_leave_in_order_whoever_they_are_for(void **state)
 	stop(&pair);
 }
 
-static void a_full_fifo_takes_no_more(void **state)
+UNIT_TEST(a_full_fifo_takes_no_more)
 {
 	struct pair pair;
 
@@ -142,7 +142,7 @@ static void a_full_fifo_takes_no_more(void **state)
 }
 
 /* By destination over two VCs: 1 and 3 in VC 1, 2 in VC 0. */
-static void a_queuing_scheme_gives_the_service_level(void **state)
+UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 {
 	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 2, .hosts = 4};
 	struct datagram_origin origin;
@@ -203,7 +203,7 @@ static void expect_frame(struct datagram *nic, weft_time now, uint16_t to, uint8
 	assert_int_equal((packet.flags & FRAME_F_ADAPTED) != 0, vc != 0);
 }
 
-static void marked_messages_leave_in_the_adapted_flow_channel(void **state)
+UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 {
 	struct datagram nic;
 
@@ -224,7 +224,7 @@ static void marked_messages_leave_in_the_adapted_flow_channel(void **state)
 	datagram_fini(&nic);
 }
 
-static void marked_messages_hold_up_nobody_behind_them(void **state)
+UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -243,7 +243,7 @@ static void marked_messages_hold_up_nobody_behind_them(void **state)
 }
 
 /* Else the tree that they are to leave would never drain. */
-static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void **state)
+UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -264,7 +264,7 @@ static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void
 	datagram_fini(&nic);
 }
 
-static void the_rest_of_a_message_that_is_marked_on_its_way_is_adapted(void **state)
+UNIT_TEST(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -285,7 +285,7 @@ static void the_rest_of_a_message_that_is_marked_on_its_way_is_adapted(void **st
 	datagram_fini(&nic);
 }
 
-static void marks_that_make_no_sense_are_refused_or_ignored(void **state)
+UNIT_TEST(marks_that_make_no_sense_are_refused_or_ignored)
 {
 	const struct link_end_config link = {.vcs = 2, .vc_blocks = 64, .open = true, .session = 1};
 	struct datagram_config config = {.hosts = 4, .mtu_bytes = MTU, .vcs = 2, .queue = 4};
@@ -302,7 +302,7 @@ static void marks_that_make_no_sense_are_refused_or_ignored(void **state)
 	datagram_fini(&nic);
 }
 
-static void frames_that_come_after_later_ones_are_counted(void **state)
+UNIT_TEST(frames_that_come_after_later_ones_are_counted)
 {
 	struct datagram_origin origin[3];
 	struct weft_packet packet[3];
@@ -320,7 +320,7 @@ static void frames_that_come_after_later_ones_are_counted(void **state)
 	stop(&pair);
 }
 
-static void a_source_route_goes_with_every_frame_and_counts_in_its_length(void **state)
+UNIT_TEST(a_source_route_goes_with_every_frame_and_counts_in_its_length)
 {
 	const uint8_t route[] = {0x81, 0x82, 0x00};
 	struct route_set *set = route_set_create(4);
@@ -341,7 +341,7 @@ static void a_source_route_goes_with_every_frame_and_counts_in_its_length(void *
 	route_set_destroy(set);
 }
 
-static void a_message_without_a_route_is_counted_and_holds_up_nobody(void **state)
+UNIT_TEST(a_message_without_a_route_is_counted_and_holds_up_nobody)
 {
 	const uint8_t route[] = {0x81, 0x00};
 	struct route_set *set = route_set_create(4);
@@ -394,7 +394,7 @@ static weft_time inject_at(struct datagram *nic, weft_time now)
 	return now + (packet.bytes + FRAME_WIRE_OVERHEAD) * PS_PER_NS;
 }
 
-static void frames_one_behind_the_other_show_no_contention(void **state)
+UNIT_TEST(frames_one_behind_the_other_show_no_contention)
 {
 	struct datagram nic;
 	struct route_set *set = two_routes(&nic);
@@ -408,7 +408,7 @@ static void frames_one_behind_the_other_show_no_contention(void **state)
 	route_set_destroy(set);
 }
 
-static void waiting_for_credits_shows_as_contention(void **state)
+UNIT_TEST(waiting_for_credits_shows_as_contention)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
@@ -431,7 +431,7 @@ static void waiting_for_credits_shows_as_contention(void **state)
 	route_set_destroy(set);
 }
 
-static void gaps_between_the_frames_of_a_message_show_as_contention(void **state)
+UNIT_TEST(gaps_between_the_frames_of_a_message_show_as_contention)
 {
 	struct datagram nic;
 	struct route_set *set = two_routes(&nic);
@@ -472,7 +472,7 @@ static void start_with_itb(struct datagram *nic)
 	link_end_renew_open(&nic->link);
 }
 
-static void what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return(void **state)
+UNIT_TEST(what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return)
 {
 	struct weft_packet first = passing(1), second = passing(1);
 	struct datagram nic;
@@ -489,7 +489,7 @@ static void what_is_in_transit_is_kept_while_there_is_room_and_its_credits_retur
 	datagram_fini(&nic);
 }
 
-static void what_is_for_another_host_and_not_in_transit_is_refused(void **state)
+UNIT_TEST(what_is_for_another_host_and_not_in_transit_is_refused)
 {
 	struct weft_packet packet = passing(0);
 	struct datagram nic;
@@ -507,7 +507,7 @@ static void what_is_for_another_host_and_not_in_transit_is_refused(void **state)
 	stop(&pair);
 }
 
-static void the_end_of_a_message_without_its_end_mark_is_refused(void **state)
+UNIT_TEST(the_end_of_a_message_without_its_end_mark_is_refused)
 {
 	const struct datagram_origin origin = {.payload_bytes = 40};
 	struct weft_packet packet = passing(3);
@@ -523,7 +523,7 @@ static void the_end_of_a_message_without_its_end_mark_is_refused(void **state)
 	datagram_fini(&nic);
 }
 
-static void an_own_frame_goes_when_it_is_its_turn_and_has_credits(void **state)
+UNIT_TEST(an_own_frame_goes_when_it_is_its_turn_and_has_credits)
 {
 	struct weft_packet packet = passing(1);
 	struct datagram nic;
@@ -540,28 +540,4 @@ static void an_own_frame_goes_when_it_is_its_turn_and_has_credits(void **state)
 	datagram_fini(&nic);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(frames_one_behind_the_other_show_no_contention),
-	cmocka_unit_test(waiting_for_credits_shows_as_contention),
-	cmocka_unit_test(gaps_between_the_frames_of_a_message_show_as_contention),
-	cmocka_unit_test(a_message_becomes_frames_of_the_mtu_and_a_rest),
-	cmocka_unit_test(a_frame_waits_for_the_credits_of_all_its_blocks),
-	cmocka_unit_test(vcs_take_turns_and_one_without_credits_holds_up_no_other),
-	cmocka_unit_test(messages_of_a_vc_leave_in_order_whoever_they_are_for),
-	cmocka_unit_test(a_full_fifo_takes_no_more),
-	cmocka_unit_test(a_queuing_scheme_gives_the_service_level),
-	cmocka_unit_test(marked_messages_leave_in_the_adapted_flow_channel),
-	cmocka_unit_test(marked_messages_hold_up_nobody_behind_them),
-	cmocka_unit_test(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc),
-	cmocka_unit_test(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted),
-	cmocka_unit_test(marks_that_make_no_sense_are_refused_or_ignored),
-	cmocka_unit_test(frames_that_come_after_later_ones_are_counted),
-	cmocka_unit_test(a_source_route_goes_with_every_frame_and_counts_in_its_length),
-	cmocka_unit_test(a_message_without_a_route_is_counted_and_holds_up_nobody),
-	cmocka_unit_test(what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return),
-	cmocka_unit_test(what_is_for_another_host_and_not_in_transit_is_refused),
-	cmocka_unit_test(the_end_of_a_message_without_its_end_mark_is_refused),
-	cmocka_unit_test(an_own_frame_goes_when_it_is_its_turn_and_has_credits),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -9,7 +9,7 @@
 #define DELAY 100
 
 /* Against an array of deadlines. */
-static void timers_expire_when_they_should_and_not_before(void **state)
+UNIT_TEST(timers_expire_when_they_should_and_not_before)
 {
 	weft_time at[IDS];
 	struct deadline_queue queue;
@@ -43,8 +43,4 @@ static void timers_expire_when_they_should_and_not_before(void **state)
 	deadline_queue_fini(&queue);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(timers_expire_when_they_should_and_not_before),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -45,7 +45,7 @@ static void make_arp(uint8_t frame[EDGE_ARP_BYTES], uint32_t target)
 		frame[38 + i] = (uint8_t)(target >> (24 - 8 * i));
 }
 
-static void addresses_follow_from_host_numbers(void **state)
+UNIT_TEST(addresses_follow_from_host_numbers)
 {
 	struct edge *edge = edge_create(&good);
 
@@ -58,7 +58,7 @@ static void addresses_follow_from_host_numbers(void **state)
 	edge_destroy(edge);
 }
 
-static void a_wrong_configuration_is_refused(void **state)
+UNIT_TEST(a_wrong_configuration_is_refused)
 {
 	struct edge_config bad = good;
 
@@ -76,7 +76,7 @@ static void a_wrong_configuration_is_refused(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
-static void arp_for_a_host_is_answered_with_its_address(void **state)
+UNIT_TEST(arp_for_a_host_is_answered_with_its_address)
 {
 	struct edge *edge = edge_create(&good);
 	uint8_t frame[EDGE_ARP_BYTES], mac[6];
@@ -95,7 +95,7 @@ static void arp_for_a_host_is_answered_with_its_address(void **state)
 	edge_destroy(edge);
 }
 
-static void arp_for_nobody_or_for_itself_is_not_answered(void **state)
+UNIT_TEST(arp_for_nobody_or_for_itself_is_not_answered)
 {
 	struct edge *edge = edge_create(&good);
 	uint8_t frame[EDGE_ARP_BYTES];
@@ -118,7 +118,7 @@ static void arp_for_nobody_or_for_itself_is_not_answered(void **state)
 	edge_destroy(edge);
 }
 
-static void an_ip_packet_becomes_a_message_without_its_padding(void **state)
+UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
 {
 	struct edge *edge = edge_create(&good);
 	struct edge_action action;
@@ -133,7 +133,7 @@ static void an_ip_packet_becomes_a_message_without_its_padding(void **state)
 	edge_destroy(edge);
 }
 
-static void what_is_no_packet_for_a_host_is_counted_and_dropped(void **state)
+UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 {
 	struct edge *edge = edge_create(&good);
 	struct edge_action action;
@@ -186,7 +186,7 @@ static bool deliver(struct edge *edge, uint16_t source, const uint8_t *packet, u
 	return edge_deliver(edge, &delivery, out);
 }
 
-static void a_message_becomes_the_packet_that_it_was(void **state)
+UNIT_TEST(a_message_becomes_the_packet_that_it_was)
 {
 	struct edge *edge = edge_create(&good);
 	struct edge_packet out;
@@ -215,7 +215,7 @@ static void a_message_becomes_the_packet_that_it_was(void **state)
 	edge_destroy(edge);
 }
 
-static void messages_of_several_sources_do_not_mix(void **state)
+UNIT_TEST(messages_of_several_sources_do_not_mix)
 {
 	struct edge *edge = edge_create(&good);
 	uint8_t a[700], b[700];
@@ -234,7 +234,7 @@ static void messages_of_several_sources_do_not_mix(void **state)
 	edge_destroy(edge);
 }
 
-static void a_message_that_never_ends_does_not_spoil_the_next(void **state)
+UNIT_TEST(a_message_that_never_ends_does_not_spoil_the_next)
 {
 	struct edge *edge = edge_create(&good);
 	struct edge_packet out;
@@ -249,7 +249,7 @@ static void a_message_that_never_ends_does_not_spoil_the_next(void **state)
 	edge_destroy(edge);
 }
 
-static void too_many_messages_at_a_time_cost_a_message_not_a_buffer(void **state)
+UNIT_TEST(too_many_messages_at_a_time_cost_a_message_not_a_buffer)
 {
 	struct edge *edge = edge_create(&good);
 	struct edge_packet out;
@@ -267,7 +267,7 @@ static void too_many_messages_at_a_time_cost_a_message_not_a_buffer(void **state
 	edge_destroy(edge);
 }
 
-static void a_message_that_is_too_long_or_no_packet_is_dropped(void **state)
+UNIT_TEST(a_message_that_is_too_long_or_no_packet_is_dropped)
 {
 	struct edge *edge = edge_create(&good);
 	struct edge_packet out;
@@ -286,26 +286,11 @@ static void a_message_that_is_too_long_or_no_packet_is_dropped(void **state)
 	edge_destroy(edge);
 }
 
-static void names_of_all_counters_are_there(void **state)
+UNIT_TEST(names_of_all_counters_are_there)
 {
 	for (unsigned i = 0; i < EDGE_COUNTER_COUNT; i++)
 		assert_non_null(edge_counter_name(i));
 	assert_null(edge_counter_name(EDGE_COUNTER_COUNT));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(addresses_follow_from_host_numbers),
-	cmocka_unit_test(a_wrong_configuration_is_refused),
-	cmocka_unit_test(arp_for_a_host_is_answered_with_its_address),
-	cmocka_unit_test(arp_for_nobody_or_for_itself_is_not_answered),
-	cmocka_unit_test(an_ip_packet_becomes_a_message_without_its_padding),
-	cmocka_unit_test(what_is_no_packet_for_a_host_is_counted_and_dropped),
-	cmocka_unit_test(a_message_becomes_the_packet_that_it_was),
-	cmocka_unit_test(messages_of_several_sources_do_not_mix),
-	cmocka_unit_test(a_message_that_never_ends_does_not_spoil_the_next),
-	cmocka_unit_test(too_many_messages_at_a_time_cost_a_message_not_a_buffer),
-	cmocka_unit_test(a_message_that_is_too_long_or_no_packet_is_dropped),
-	cmocka_unit_test(names_of_all_counters_are_there),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -181,7 +181,7 @@ static unsigned run(struct bed *bed, uint64_t seed, enum bad bad)
 	return steps;
 }
 
-static void one_bad_frame_costs_a_retry_time_at_most(void **state)
+UNIT_TEST(one_bad_frame_costs_a_retry_time_at_most)
 {
 	struct bed *bed = malloc(sizeof(*bed));
 
@@ -205,8 +205,4 @@ static void one_bad_frame_costs_a_retry_time_at_most(void **state)
 	free(bed);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(one_bad_frame_costs_a_retry_time_at_most),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static int begin(void **state)
 	return 0;
 }
 
-#define BEGIN_TEST(test) cmocka_unit_test_setup_teardown(test, begin, pair_tear_down)
+#define BEGIN_TEST(test) UNIT_WITH(test, begin, pair_tear_down)
 
 /* A frame from host 'source' to 'destination' with a valid CRC. 'payload' is in its place. */
 static void seal(struct box *box, struct frame_fields fields, uint16_t source, uint16_t destination)
@@ -83,7 +83,7 @@ static void expect_undisturbed(struct end *a, struct end *b)
 	assert_int_equal(end_count(a, NIC_GIVE_UPS), 0);
 }
 
-static void a_flow_begins_with_one_ask_and_one_offer(void **state)
+BEGIN_TEST(a_flow_begins_with_one_ask_and_one_offer)
 {
 	struct end *a = *state, *b = a + 1;
 
@@ -95,7 +95,7 @@ static void a_flow_begins_with_one_ask_and_one_offer(void **state)
 	assert_int_equal(end_count(b, NIC_DISCARD_OLD_FLOW), 0);
 }
 
-static void no_data_leaves_before_the_offer(void **state)
+BEGIN_TEST(no_data_leaves_before_the_offer)
 {
 	struct end *a = *state;
 	struct box box;
@@ -109,7 +109,7 @@ static void no_data_leaves_before_the_offer(void **state)
 	assert_int_equal(end_count(a, NIC_MESSAGES_INJECTED), 1); /* it may be lost with the ask */
 }
 
-static void an_ask_without_an_answer_is_repeated(void **state)
+BEGIN_TEST(an_ask_without_an_answer_is_repeated)
 {
 	struct end *a = *state, *b = a + 1;
 	struct box box;
@@ -124,7 +124,7 @@ static void an_ask_without_an_answer_is_repeated(void **state)
 	assert_int_equal(end_count(a, NIC_RETRY_TIMEOUTS), 1);
 }
 
-static void an_ask_waits_for_the_link(void **state)
+UNIT_TEST(an_ask_waits_for_the_link)
 {
 	struct end a;
 	struct box box;
@@ -144,7 +144,7 @@ static void an_ask_waits_for_the_link(void **state)
 	end_stop(&a);
 }
 
-static void few_frames_are_in_flight_before_the_first_acknowledgement(void **state)
+UNIT_TEST(few_frames_are_in_flight_before_the_first_acknowledgement)
 {
 	struct end a, b;
 	struct nic_config config = end_config(&a, 0, LIFE_A);
@@ -168,7 +168,7 @@ static void few_frames_are_in_flight_before_the_first_acknowledgement(void **sta
 	end_stop(&b);
 }
 
-static void frames_of_an_offered_flow_may_come_in_any_order(void **state)
+BEGIN_TEST(frames_of_an_offered_flow_may_come_in_any_order)
 {
 	static struct box box[8];
 	struct end *a = *state, *b = a + 1;
@@ -186,7 +186,7 @@ static void frames_of_an_offered_flow_may_come_in_any_order(void **state)
 }
 
 /* The sender of the flow in use is not disturbed by what the receiver answers. */
-static void data_of_an_unknown_flow_changes_nothing(void **state)
+BEGIN_TEST(data_of_an_unknown_flow_changes_nothing)
 {
 	struct end *a = *state, *b = a + 1;
 	struct box box;
@@ -202,7 +202,7 @@ static void data_of_an_unknown_flow_changes_nothing(void **state)
 	assert_int_equal(end_count(a, NIC_OFFERS_FOREIGN), 3);
 }
 
-static void data_before_any_flow_is_not_delivered(void **state)
+BEGIN_TEST(data_before_any_flow_is_not_delivered)
 {
 	struct end *a = *state, *b = a + 1;
 	struct box box;
@@ -213,7 +213,7 @@ static void data_before_any_flow_is_not_delivered(void **state)
 	expect_undisturbed(a, b);
 }
 
-static void an_ask_of_a_stranger_ends_no_flow(void **state)
+BEGIN_TEST(an_ask_of_a_stranger_ends_no_flow)
 {
 	struct end *a = *state, *b = a + 1;
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9};
@@ -228,7 +228,7 @@ static void an_ask_of_a_stranger_ends_no_flow(void **state)
 }
 
 /* The ask is due once more, and the answer to the first one overtakes it. */
-static void an_ask_that_waits_is_not_sent_behind_the_offer(void **state)
+BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer)
 {
 	struct end *a = *state, *b = a + 1;
 	struct box ask, offer;
@@ -246,7 +246,7 @@ static void an_ask_that_waits_is_not_sent_behind_the_offer(void **state)
 }
 
 /* The frames that arrived would be sent again. */
-static void an_ask_in_the_name_of_the_flow_in_use_is_not_answered(void **state)
+BEGIN_TEST(an_ask_in_the_name_of_the_flow_in_use_is_not_answered)
 {
 	struct end *a = *state, *b = a + 1;
 	const struct flow_tx *tx = &a->nic->tx[1];
@@ -293,14 +293,14 @@ static void expect_begun_once(struct end *a, struct end *b, bool is_ask)
 	expect_undisturbed(a, b);
 }
 
-static void an_ask_in_the_name_of_a_flow_on_offer_is_not_answered(void **state)
+BEGIN_TEST(an_ask_in_the_name_of_a_flow_on_offer_is_not_answered)
 {
 	struct end *a = *state;
 
 	expect_begun_once(a, a + 1, true);
 }
 
-static void a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered(void **state)
+BEGIN_TEST(a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered)
 {
 	struct end *a = *state;
 
@@ -308,7 +308,7 @@ static void a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered(void **s
 }
 
 /* Of another flow; of the right one and of no frame in flight. */
-static void offers_that_answer_nothing_are_ignored(void **state)
+BEGIN_TEST(offers_that_answer_nothing_are_ignored)
 {
 	struct end *a = *state, *b = a + 1;
 	const struct flow_tx *tx = &a->nic->tx[1];
@@ -335,7 +335,7 @@ static void offers_that_answer_nothing_are_ignored(void **state)
 	expect_undisturbed(a, b);
 }
 
-static void an_offer_that_names_another_number_than_the_ask_is_ignored(void **state)
+BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored)
 {
 	struct end *a = *state, *b = a + 1;
 	struct control_flow offer = {.step = CONTROL_FLOW_OFFER, .offered = 1, .session = LIFE_B};
@@ -353,7 +353,7 @@ static void an_offer_that_names_another_number_than_the_ask_is_ignored(void **st
 	assert_int_equal(a->acked, 1);
 }
 
-static void an_offer_is_void_once_another_one_is_taken_up(void **state)
+BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
 {
 	struct end *a = *state, *b = a + 1;
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
@@ -371,7 +371,7 @@ static void an_offer_is_void_once_another_one_is_taken_up(void **state)
 	expect_undisturbed(a, b);
 }
 
-static void the_number_of_the_message_must_fit_the_offer(void **state)
+BEGIN_TEST(the_number_of_the_message_must_fit_the_offer)
 {
 	struct end *b = (struct end *)*state + 1;
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
@@ -394,7 +394,7 @@ static void the_number_of_the_message_must_fit_the_offer(void **state)
 	assert_int_equal(b->delivered, 1);
 }
 
-static void forged_acknowledgements_are_ignored_and_counted(void **state)
+BEGIN_TEST(forged_acknowledgements_are_ignored_and_counted)
 {
 	struct end *a = *state, *b = a + 1;
 	const struct flow_tx *tx = &a->nic->tx[1];
@@ -429,7 +429,7 @@ static void forged_acknowledgements_are_ignored_and_counted(void **state)
 #define RECORDS 64
 
 /* Everything of the first lives is recorded and sent again to the second ones. */
-static void frames_of_an_earlier_life_deliver_nothing_and_end_nothing(void **state)
+UNIT_TEST(frames_of_an_earlier_life_deliver_nothing_and_end_nothing)
 {
 	static struct box record[2][RECORDS];
 	unsigned records[2] = {0, 0};
@@ -473,7 +473,7 @@ static void frames_of_an_earlier_life_deliver_nothing_and_end_nothing(void **sta
 	end_stop(&end[1]);
 }
 
-static void a_sender_that_restarts_is_served_without_a_timeout(void **state)
+BEGIN_TEST(a_sender_that_restarts_is_served_without_a_timeout)
 {
 	struct end *a = *state, *b = a + 1;
 
@@ -487,7 +487,7 @@ static void a_sender_that_restarts_is_served_without_a_timeout(void **state)
 }
 
 /* The number is 65,536 frames off: a flow of that name, and another one. */
-static void another_flow_of_the_same_name_is_told_apart(void **state)
+BEGIN_TEST(another_flow_of_the_same_name_is_told_apart)
 {
 	struct end *a = *state, *b = a + 1;
 	struct box box, offer;
@@ -505,28 +505,4 @@ static void another_flow_of_the_same_name_is_told_apart(void **state)
 	assert_int_equal(end_count(a, NIC_FLOW_RESTARTS), 1);
 }
 
-static const struct CMUnitTest tests[] = {
-	BEGIN_TEST(a_flow_begins_with_one_ask_and_one_offer),
-	BEGIN_TEST(no_data_leaves_before_the_offer),
-	BEGIN_TEST(an_ask_without_an_answer_is_repeated),
-	cmocka_unit_test(an_ask_waits_for_the_link),
-	cmocka_unit_test(few_frames_are_in_flight_before_the_first_acknowledgement),
-	BEGIN_TEST(frames_of_an_offered_flow_may_come_in_any_order),
-	BEGIN_TEST(data_of_an_unknown_flow_changes_nothing),
-	BEGIN_TEST(data_before_any_flow_is_not_delivered),
-	BEGIN_TEST(an_ask_of_a_stranger_ends_no_flow),
-	BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer),
-	BEGIN_TEST(an_ask_in_the_name_of_the_flow_in_use_is_not_answered),
-	BEGIN_TEST(an_ask_in_the_name_of_a_flow_on_offer_is_not_answered),
-	BEGIN_TEST(a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered),
-	BEGIN_TEST(offers_that_answer_nothing_are_ignored),
-	BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored),
-	BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up),
-	BEGIN_TEST(the_number_of_the_message_must_fit_the_offer),
-	BEGIN_TEST(forged_acknowledgements_are_ignored_and_counted),
-	cmocka_unit_test(frames_of_an_earlier_life_deliver_nothing_and_end_nothing),
-	BEGIN_TEST(a_sender_that_restarts_is_served_without_a_timeout),
-	BEGIN_TEST(another_flow_of_the_same_name_is_told_apart),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

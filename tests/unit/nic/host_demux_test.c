@@ -79,7 +79,7 @@ static void deliver_packet(struct bench *bench)
 	deliver(bench, false, true, 10);
 }
 
-static void packets_go_to_the_edge_and_synthetic_messages_to_the_sink(void **state)
+UNIT_TEST(packets_go_to_the_edge_and_synthetic_messages_to_the_sink)
 {
 	struct bench bench;
 
@@ -106,7 +106,7 @@ static void take_message(void *ctx, uint16_t source, weft_time due_ps)
 	(*(unsigned *)ctx)++;
 }
 
-static void complete_synthetic_messages_are_told_of_and_no_packets(void **state)
+UNIT_TEST(complete_synthetic_messages_are_told_of_and_no_packets)
 {
 	struct bench bench;
 	unsigned messages = 0;
@@ -126,7 +126,7 @@ static void complete_synthetic_messages_are_told_of_and_no_packets(void **state)
 	stop(&bench);
 }
 
-static void order_is_watched_across_both(void **state)
+UNIT_TEST(order_is_watched_across_both)
 {
 	struct bench bench;
 
@@ -141,7 +141,7 @@ static void order_is_watched_across_both(void **state)
 	stop(&bench);
 }
 
-static void packets_for_a_host_without_an_edge_are_counted(void **state)
+UNIT_TEST(packets_for_a_host_without_an_edge_are_counted)
 {
 	struct bench bench;
 
@@ -152,11 +152,4 @@ static void packets_for_a_host_without_an_edge_are_counted(void **state)
 	stop(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(packets_go_to_the_edge_and_synthetic_messages_to_the_sink),
-	cmocka_unit_test(complete_synthetic_messages_are_told_of_and_no_packets),
-	cmocka_unit_test(order_is_watched_across_both),
-	cmocka_unit_test(packets_for_a_host_without_an_edge_are_counted),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -43,7 +43,9 @@ static void mark(unsigned times, uint16_t destination, uint64_t now)
 		iba_cc_mark(&cc, destination, now);
 }
 
-static void a_linear_entry_is_an_eighth_of_a_packet_an_index(void **state)
+#define TEST(name) UNIT_WITH(name, NULL, end)
+
+TEST(a_linear_entry_is_an_eighth_of_a_packet_an_index)
 {
 	struct cc_table table;
 
@@ -54,7 +56,7 @@ static void a_linear_entry_is_an_eighth_of_a_packet_an_index(void **state)
 	assert_int_equal(12700, cc_table_delay(&table, 127, 800));
 }
 
-static void an_llnl_entry_grows_with_the_square(void **state)
+TEST(an_llnl_entry_grows_with_the_square)
 {
 	struct cc_table table;
 
@@ -65,7 +67,7 @@ static void an_llnl_entry_grows_with_the_square(void **state)
 	assert_int_equal(100, cc_table_delay(&table, 26, 800));
 }
 
-static void a_shift_divides_and_a_multiplier_multiplies(void **state)
+TEST(a_shift_divides_and_a_multiplier_multiplies)
 {
 	struct cc_table table = {.count = 0};
 
@@ -75,7 +77,7 @@ static void a_shift_divides_and_a_multiplier_multiplies(void **state)
 	assert_int_equal(75, cc_table_delay(&table, 1, 100));
 }
 
-static void a_table_takes_what_its_bits_hold_and_no_more_entries(void **state)
+TEST(a_table_takes_what_its_bits_hold_and_no_more_entries)
 {
 	struct cc_table table = {.count = 0};
 
@@ -86,7 +88,7 @@ static void a_table_takes_what_its_bits_hold_and_no_more_entries(void **state)
 	assert_false(cc_table_add(&table, 0, 1));
 }
 
-static void an_index_beyond_a_short_table_is_its_last_entry(void **state)
+TEST(an_index_beyond_a_short_table_is_its_last_entry)
 {
 	struct cc_table table = {.count = 0};
 
@@ -95,7 +97,7 @@ static void an_index_beyond_a_short_table_is_its_last_entry(void **state)
 	assert_int_equal(50, cc_table_delay(&table, 100, 10));
 }
 
-static void a_mark_raises_the_index_by_the_increase(void **state)
+TEST(a_mark_raises_the_index_by_the_increase)
 {
 	struct iba_cc_config config = config_of();
 
@@ -105,7 +107,7 @@ static void a_mark_raises_the_index_by_the_increase(void **state)
 	assert_int_equal(6, iba_cc_index(&cc, 1, 0));
 }
 
-static void the_index_never_passes_the_limit(void **state)
+TEST(the_index_never_passes_the_limit)
 {
 	struct iba_cc_config config = config_of();
 
@@ -115,7 +117,7 @@ static void the_index_never_passes_the_limit(void **state)
 	assert_int_equal(5, iba_cc_index(&cc, 1, 0));
 }
 
-static void each_expiry_of_the_timer_lowers_the_index_by_one(void **state)
+TEST(each_expiry_of_the_timer_lowers_the_index_by_one)
 {
 	start_default();
 	mark(5, 1, 10);
@@ -124,7 +126,7 @@ static void each_expiry_of_the_timer_lowers_the_index_by_one(void **state)
 	assert_int_equal(2, iba_cc_index(&cc, 1, 3 * TIMER));
 }
 
-static void an_expiry_lowers_the_indices_of_all_flows(void **state)
+TEST(an_expiry_lowers_the_indices_of_all_flows)
 {
 	start_default();
 	mark(5, 1, 10);
@@ -133,7 +135,7 @@ static void an_expiry_lowers_the_indices_of_all_flows(void **state)
 	assert_int_equal(2, iba_cc_index(&cc, 2, TIMER));
 }
 
-static void the_index_never_falls_below_the_minimum(void **state)
+TEST(the_index_never_falls_below_the_minimum)
 {
 	struct iba_cc_config config = config_of();
 
@@ -145,7 +147,7 @@ static void the_index_never_falls_below_the_minimum(void **state)
 	assert_int_equal(2, iba_cc_index(&cc, 1, 50 * TIMER));
 }
 
-static void a_flow_pauses_after_each_packet_as_the_table_says(void **state)
+TEST(a_flow_pauses_after_each_packet_as_the_table_says)
 {
 	start_default();
 	mark(16, 1, 0);
@@ -154,7 +156,7 @@ static void a_flow_pauses_after_each_packet_as_the_table_says(void **state)
 	assert_int_equal(100 + 80 + 160, iba_cc_ready_ns(&cc, 1));
 }
 
-static void by_destination_other_flows_are_not_held(void **state)
+TEST(by_destination_other_flows_are_not_held)
 {
 	start_default();
 	mark(16, 1, 0);
@@ -163,7 +165,7 @@ static void by_destination_other_flows_are_not_held(void **state)
 	assert_int_equal(0, iba_cc_index(&cc, 2, 0));
 }
 
-static void by_host_all_flows_are_one(void **state)
+TEST(by_host_all_flows_are_one)
 {
 	struct iba_cc_config config = config_of();
 
@@ -175,7 +177,7 @@ static void by_host_all_flows_are_one(void **state)
 	assert_int_equal(340, iba_cc_ready_ns(&cc, 3));
 }
 
-static void a_pause_counts_as_far_as_something_waited(void **state)
+TEST(a_pause_counts_as_far_as_something_waited)
 {
 	start_default();
 	mark(16, 1, 0);
@@ -186,7 +188,7 @@ static void a_pause_counts_as_far_as_something_waited(void **state)
 	assert_int_equal(40, cc.throttled_ns);
 }
 
-static void a_raise_goes_to_the_first_delay_that_suffices(void **state)
+TEST(a_raise_goes_to_the_first_delay_that_suffices)
 {
 	start_default();
 	iba_cc_raise(&cc, 1, 3, 0);
@@ -197,7 +199,7 @@ static void a_raise_goes_to_the_first_delay_that_suffices(void **state)
 	assert_int_equal(127, iba_cc_index(&cc, 1, 0));
 }
 
-static void numbers_out_of_range_are_refused(void **state)
+TEST(numbers_out_of_range_are_refused)
 {
 	struct iba_cc_config config = config_of();
 
@@ -211,27 +213,4 @@ static void numbers_out_of_range_are_refused(void **state)
 	assert_int_not_equal(0, iba_cc_init(&cc, &config, HOSTS));
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_linear_entry_is_an_eighth_of_a_packet_an_index),
-		TEST(an_llnl_entry_grows_with_the_square),
-		TEST(a_shift_divides_and_a_multiplier_multiplies),
-		TEST(a_table_takes_what_its_bits_hold_and_no_more_entries),
-		TEST(an_index_beyond_a_short_table_is_its_last_entry),
-		TEST(a_mark_raises_the_index_by_the_increase),
-		TEST(the_index_never_passes_the_limit),
-		TEST(each_expiry_of_the_timer_lowers_the_index_by_one),
-		TEST(an_expiry_lowers_the_indices_of_all_flows),
-		TEST(the_index_never_falls_below_the_minimum),
-		TEST(a_flow_pauses_after_each_packet_as_the_table_says),
-		TEST(by_destination_other_flows_are_not_held),
-		TEST(by_host_all_flows_are_one),
-		TEST(a_pause_counts_as_far_as_something_waited),
-		TEST(a_raise_goes_to_the_first_delay_that_suffices),
-		TEST(numbers_out_of_range_are_refused),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 #include "rng.h"
 #include "unit.h"
 
-static void what_fits_exactly_is_taken(void **state)
+UNIT_TEST(what_fits_exactly_is_taken)
 {
 	struct itb_pool pool;
 
@@ -17,7 +17,7 @@ static void what_fits_exactly_is_taken(void **state)
 	assert_int_equal(pool.overflows, 0);
 }
 
-static void what_does_not_fit_is_refused_whole_and_counted(void **state)
+UNIT_TEST(what_does_not_fit_is_refused_whole_and_counted)
 {
 	struct itb_pool pool;
 
@@ -32,7 +32,7 @@ static void what_does_not_fit_is_refused_whole_and_counted(void **state)
 	assert_true(itb_pool_take(&pool, 400));
 }
 
-static void what_was_given_back_can_be_taken_again(void **state)
+UNIT_TEST(what_was_given_back_can_be_taken_again)
 {
 	struct itb_pool pool;
 
@@ -46,7 +46,7 @@ static void what_was_given_back_can_be_taken_again(void **state)
 	assert_int_equal(pool.peak, 1000);
 }
 
-static void a_pool_is_never_over(void **state)
+UNIT_TEST(a_pool_is_never_over)
 {
 	uint64_t held[64] = {0}, sum = 0, refused = 0;
 	struct itb_pool pool;
@@ -75,14 +75,4 @@ static void a_pool_is_never_over(void **state)
 	assert_true(refused > 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fits_exactly_is_taken),
-		cmocka_unit_test(what_does_not_fit_is_refused_whole_and_counted),
-		cmocka_unit_test(what_was_given_back_can_be_taken_again),
-		cmocka_unit_test(a_pool_is_never_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -31,27 +31,27 @@ static void expect(uint32_t own_waiting, const char *wanted)
 	assert_string_equal(sent, wanted);
 }
 
-static void after_four_in_transit_one_own_goes(void **state)
+UNIT_TEST(after_four_in_transit_one_own_goes)
 {
 	(void)state;
 	expect(1, "iiiioiiiioiiiio");
 }
 
 /* Figure 43 of the thesis would have it after two here, and after one with 51. */
-static void fifty_waiting_are_still_few(void **state)
+UNIT_TEST(fifty_waiting_are_still_few)
 {
 	(void)state;
 	expect(50, "iiiioiiiioiiiio");
 }
 
-static void after_two_when_more_than_fifty_wait(void **state)
+UNIT_TEST(after_two_when_more_than_fifty_wait)
 {
 	(void)state;
 	expect(51, "iioiioiio");
 	expect(100, "iioiioiio");
 }
 
-static void they_alternate_above_a_hundred(void **state)
+UNIT_TEST(they_alternate_above_a_hundred)
 {
 	(void)state;
 	expect(101, "ioioioio");
@@ -59,7 +59,7 @@ static void they_alternate_above_a_hundred(void **state)
 }
 
 /* The count is of those since the last own one, whatever waited while they went. */
-static void what_went_before_the_own_one_came_counts(void **state)
+UNIT_TEST(what_went_before_the_own_one_came_counts)
 {
 	struct itb_share turn = {0};
 
@@ -71,7 +71,7 @@ static void what_went_before_the_own_one_came_counts(void **state)
 	assert_true(itb_share_is_own(&turn, 1));
 }
 
-static void an_own_one_sent_out_of_turn_begins_anew(void **state)
+UNIT_TEST(an_own_one_sent_out_of_turn_begins_anew)
 {
 	struct itb_share turn = {0};
 	char sent[32];
@@ -84,7 +84,7 @@ static void an_own_one_sent_out_of_turn_begins_anew(void **state)
 	assert_string_equal(sent, "iiiio");
 }
 
-static void a_turn_that_could_not_be_used_is_not_lost(void **state)
+UNIT_TEST(a_turn_that_could_not_be_used_is_not_lost)
 {
 	struct itb_share turn = {0};
 
@@ -96,7 +96,7 @@ static void a_turn_that_could_not_be_used_is_not_lost(void **state)
 
 /* Independent of what waits and of who can go: of so many sent while own ones could go, a fifth are
  * own. */
-static void own_ones_are_never_starved(void **state)
+UNIT_TEST(own_ones_are_never_starved)
 {
 	struct itb_share turn = {0};
 	unsigned since = 0;
@@ -117,18 +117,4 @@ static void own_ones_are_never_starved(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(after_four_in_transit_one_own_goes),
-		cmocka_unit_test(fifty_waiting_are_still_few),
-		cmocka_unit_test(after_two_when_more_than_fifty_wait),
-		cmocka_unit_test(they_alternate_above_a_hundred),
-		cmocka_unit_test(what_went_before_the_own_one_came_counts),
-		cmocka_unit_test(an_own_one_sent_out_of_turn_begins_anew),
-		cmocka_unit_test(a_turn_that_could_not_be_used_is_not_lost),
-		cmocka_unit_test(own_ones_are_never_starved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

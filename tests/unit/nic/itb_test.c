@@ -56,7 +56,7 @@ static void pass(struct itb *itb, struct weft_packet *packet, weft_time now)
 	assert_ptr_equal(next(itb, now), packet);
 }
 
-static void a_frame_goes_on_past_its_mark_as_in_a_first_injection(void **state)
+UNIT_TEST(a_frame_goes_on_past_its_mark_as_in_a_first_injection)
 {
 	struct weft_packet packet = frame(1, 0, true);
 	struct itb *itb = itb_create(&plain);
@@ -78,7 +78,7 @@ static void a_frame_goes_on_past_its_mark_as_in_a_first_injection(void **state)
 	itb_destroy(itb);
 }
 
-static void a_mark_that_no_port_follows_is_no_route(void **state)
+UNIT_TEST(a_mark_that_no_port_follows_is_no_route)
 {
 	static const uint8_t two_marks[] = {
 		PORT(1), ROUTE_TYPE_ITB, ROUTE_TYPE_ITB, ROUTE_TYPE_HOST};
@@ -96,7 +96,7 @@ static void a_mark_that_no_port_follows_is_no_route(void **state)
 	assert_false(itb_is_marked(&packet));
 }
 
-static void detection_and_programming_begin_with_the_header(void **state)
+UNIT_TEST(detection_and_programming_begin_with_the_header)
 {
 	const struct itb_config config = {.pool_bytes = 4096,
 		.detection_ps = ITB_DETECTION_DEFAULT_PS,
@@ -120,7 +120,7 @@ static void detection_and_programming_begin_with_the_header(void **state)
 	itb_destroy(itb);
 }
 
-static void frames_of_a_vc_keep_their_order_and_vcs_take_turns(void **state)
+UNIT_TEST(frames_of_a_vc_keep_their_order_and_vcs_take_turns)
 {
 	static const unsigned wanted[] = {0, 3, 1, 4, 2, 5};
 	struct itb *itb = itb_create(&plain);
@@ -136,7 +136,7 @@ static void frames_of_a_vc_keep_their_order_and_vcs_take_turns(void **state)
 	itb_destroy(itb);
 }
 
-static void a_vc_without_credits_holds_up_no_other(void **state)
+UNIT_TEST(a_vc_without_credits_holds_up_no_other)
 {
 	struct weft_packet a = frame(1, 0, true), b = frame(2, 1, true);
 	struct itb *itb = itb_create(&plain);
@@ -158,7 +158,7 @@ static void a_vc_without_credits_holds_up_no_other(void **state)
 	itb_destroy(itb);
 }
 
-static void what_the_pool_has_no_room_for_is_refused_and_counted(void **state)
+UNIT_TEST(what_the_pool_has_no_room_for_is_refused_and_counted)
 {
 	const struct itb_config config = {.pool_bytes = 300, .pause_ps = PS_PER_MS};
 	struct weft_packet packet[3] = {frame(1, 0, true), frame(2, 1, true), frame(3, 2, true)};
@@ -178,7 +178,7 @@ static void what_the_pool_has_no_room_for_is_refused_and_counted(void **state)
 	itb_destroy(itb);
 }
 
-static void a_frame_takes_the_least_portion_of_the_pool(void **state)
+UNIT_TEST(a_frame_takes_the_least_portion_of_the_pool)
 {
 	const struct itb_config config = {
 		.pool_bytes = 1024, .frame_bytes_min = 512, .pause_ps = PS_PER_MS};
@@ -201,7 +201,7 @@ static bool has_mark(const struct weft_packet *packet)
 	return (packet->flags & FRAME_F_END_MARK) != 0;
 }
 
-static void a_message_that_goes_on_as_it_comes_has_its_end_mark(void **state)
+UNIT_TEST(a_message_that_goes_on_as_it_comes_has_its_end_mark)
 {
 	struct itb *itb = itb_create(&plain);
 	weft_time now = START;
@@ -219,7 +219,7 @@ static void a_message_that_goes_on_as_it_comes_has_its_end_mark(void **state)
 	itb_destroy(itb);
 }
 
-static void a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark(void **state)
+UNIT_TEST(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark)
 {
 	struct weft_packet head = frame(7, 0, false), middle = frame(7, 1, false),
 			   tail = frame(7, 2, true);
@@ -239,7 +239,7 @@ static void a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark(void *
 	itb_destroy(itb);
 }
 
-static void a_pause_in_which_something_was_left_to_send_costs_nothing(void **state)
+UNIT_TEST(a_pause_in_which_something_was_left_to_send_costs_nothing)
 {
 	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
 	struct itb *itb = itb_create(&plain);
@@ -253,7 +253,7 @@ static void a_pause_in_which_something_was_left_to_send_costs_nothing(void **sta
 	itb_destroy(itb);
 }
 
-static void a_later_host_cannot_give_the_end_mark_back(void **state)
+UNIT_TEST(a_later_host_cannot_give_the_end_mark_back)
 {
 	struct weft_packet refused = frame(7, 2, true), good = frame(8, 3, true);
 	struct itb *itb = itb_create(&plain);
@@ -268,7 +268,7 @@ static void a_later_host_cannot_give_the_end_mark_back(void **state)
 	itb_destroy(itb);
 }
 
-static void a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken(void **state)
+UNIT_TEST(a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken)
 {
 	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
 	struct itb *itb = itb_create(&plain);
@@ -283,7 +283,7 @@ static void a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken(
 	itb_destroy(itb);
 }
 
-static void without_an_itb_on_the_way_no_end_mark_is_wanted(void **state)
+UNIT_TEST(without_an_itb_on_the_way_no_end_mark_is_wanted)
 {
 	static const uint8_t direct[] = {PORT(1), PORT(2), ROUTE_TYPE_HOST};
 	struct weft_packet packet = frame(1, 0, true);
@@ -297,7 +297,7 @@ static void without_an_itb_on_the_way_no_end_mark_is_wanted(void **state)
 	assert_false(itb_was_overtaken(&packet));
 }
 
-static void control_frames_have_a_queue_of_their_own(void **state)
+UNIT_TEST(control_frames_have_a_queue_of_their_own)
 {
 	struct weft_packet data = frame(1, 0, true), ack = frame(0, 0, false);
 	struct itb *itb = itb_create(&plain);
@@ -316,7 +316,7 @@ static void control_frames_have_a_queue_of_their_own(void **state)
 	itb_destroy(itb);
 }
 
-static void everything_held_can_be_taken_out(void **state)
+UNIT_TEST(everything_held_can_be_taken_out)
 {
 	struct weft_packet a = frame(1, 0, true), b = frame(2, 1, true), ack = frame(0, 0, false);
 	struct itb *itb = itb_create(&plain);
@@ -340,7 +340,7 @@ static void everything_held_can_be_taken_out(void **state)
 #define PACKETS 256
 
 /* Frames come and go at random; the pool is small. */
-static void nothing_is_lost_or_doubled_under_random_load(void **state)
+UNIT_TEST(nothing_is_lost_or_doubled_under_random_load)
 {
 	const struct itb_config config = {
 		.pool_bytes = 8192, .detection_ps = 275000, .pause_ps = PS_PER_MS};
@@ -380,27 +380,4 @@ static void nothing_is_lost_or_doubled_under_random_load(void **state)
 	itb_destroy(itb);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frame_goes_on_past_its_mark_as_in_a_first_injection),
-		cmocka_unit_test(a_mark_that_no_port_follows_is_no_route),
-		cmocka_unit_test(detection_and_programming_begin_with_the_header),
-		cmocka_unit_test(frames_of_a_vc_keep_their_order_and_vcs_take_turns),
-		cmocka_unit_test(a_vc_without_credits_holds_up_no_other),
-		cmocka_unit_test(what_the_pool_has_no_room_for_is_refused_and_counted),
-		cmocka_unit_test(a_frame_takes_the_least_portion_of_the_pool),
-		cmocka_unit_test(a_message_that_goes_on_as_it_comes_has_its_end_mark),
-		cmocka_unit_test(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark),
-		cmocka_unit_test(a_pause_in_which_something_was_left_to_send_costs_nothing),
-		cmocka_unit_test(a_later_host_cannot_give_the_end_mark_back),
-		cmocka_unit_test(
-			a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken),
-		cmocka_unit_test(without_an_itb_on_the_way_no_end_mark_is_wanted),
-		cmocka_unit_test(control_frames_have_a_queue_of_their_own),
-		cmocka_unit_test(everything_held_can_be_taken_out),
-		cmocka_unit_test(nothing_is_lost_or_doubled_under_random_load),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -22,7 +22,9 @@ static void mark(unsigned which, uint64_t now)
 	marked_paths_mark(&paths, which);
 }
 
-static void each_mark_opens_the_next_path(void **state)
+#define TEST(name) UNIT_WITH(name, start, NULL)
+
+TEST(each_mark_opens_the_next_path)
 {
 	for (unsigned open = 2; open <= 4; open++) {
 		assert_true(marked_paths_mark(&paths, 0));
@@ -31,7 +33,7 @@ static void each_mark_opens_the_next_path(void **state)
 	assert_false(marked_paths_mark(&paths, 0));
 }
 
-static void no_more_than_four_open(void **state)
+TEST(no_more_than_four_open)
 {
 	marked_paths_init(&paths, 10);
 	for (unsigned i = 0; i < 9; i++)
@@ -39,7 +41,7 @@ static void no_more_than_four_open(void **state)
 	assert_int_equal(4, paths.open);
 }
 
-static void no_more_than_there_are_open(void **state)
+TEST(no_more_than_there_are_open)
 {
 	marked_paths_init(&paths, 2);
 	for (unsigned i = 0; i < 9; i++)
@@ -47,7 +49,7 @@ static void no_more_than_there_are_open(void **state)
 	assert_int_equal(2, paths.open);
 }
 
-static void a_message_takes_a_path_by_the_inverse_of_one_and_its_marks(void **state)
+TEST(a_message_takes_a_path_by_the_inverse_of_one_and_its_marks)
 {
 	unsigned times[4] = {0};
 	struct rng rng;
@@ -62,7 +64,7 @@ static void a_message_takes_a_path_by_the_inverse_of_one_and_its_marks(void **st
 	assert_in_range(times[0], DRAWS * 24 / 100, DRAWS * 26 / 100);
 }
 
-static void each_expiry_halves_the_marks(void **state)
+TEST(each_expiry_halves_the_marks)
 {
 	for (unsigned i = 0; i < 8; i++)
 		mark(1, 10);
@@ -72,7 +74,7 @@ static void each_expiry_halves_the_marks(void **state)
 	assert_int_equal(1, paths.marks[1]);
 }
 
-static void an_expiry_without_a_mark_closes_the_path_opened_last(void **state)
+TEST(an_expiry_without_a_mark_closes_the_path_opened_last)
 {
 	mark(0, 0);
 	mark(0, 0);
@@ -81,7 +83,7 @@ static void an_expiry_without_a_mark_closes_the_path_opened_last(void **state)
 	assert_int_equal(2, paths.open);
 }
 
-static void an_expiry_after_a_mark_closes_nothing(void **state)
+TEST(an_expiry_after_a_mark_closes_nothing)
 {
 	mark(0, 0);
 	mark(0, 0);
@@ -89,14 +91,14 @@ static void an_expiry_after_a_mark_closes_nothing(void **state)
 	assert_int_equal(3, paths.open);
 }
 
-static void path_0_stays(void **state)
+TEST(path_0_stays)
 {
 	mark(0, 0);
 	marked_paths_expire(&paths, TIMER, 1000 * TIMER);
 	assert_int_equal(1, paths.open);
 }
 
-static void the_timer_runs_from_the_first_mark(void **state)
+TEST(the_timer_runs_from_the_first_mark)
 {
 	mark(0, 700);
 	mark(0, 1500);
@@ -106,7 +108,7 @@ static void the_timer_runs_from_the_first_mark(void **state)
 	assert_int_equal(1, paths.marks[0]);
 }
 
-static void a_timer_that_has_nothing_left_to_do_stops(void **state)
+TEST(a_timer_that_has_nothing_left_to_do_stops)
 {
 	mark(0, 0);
 	marked_paths_expire(&paths, TIMER, 50 * TIMER + 1);
@@ -115,21 +117,4 @@ static void a_timer_that_has_nothing_left_to_do_stops(void **state)
 	assert_int_equal(1, paths.marks[0]);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_mark_opens_the_next_path),
-		TEST(no_more_than_four_open),
-		TEST(no_more_than_there_are_open),
-		TEST(a_message_takes_a_path_by_the_inverse_of_one_and_its_marks),
-		TEST(each_expiry_halves_the_marks),
-		TEST(an_expiry_without_a_mark_closes_the_path_opened_last),
-		TEST(an_expiry_after_a_mark_closes_nothing),
-		TEST(path_0_stays),
-		TEST(the_timer_runs_from_the_first_mark),
-		TEST(a_timer_that_has_nothing_left_to_do_stops),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

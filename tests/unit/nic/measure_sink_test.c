@@ -53,7 +53,7 @@ static void frame(struct sender *sender, uint32_t sequence, uint32_t message, ui
 	deliver(sender);
 }
 
-static void latencies_are_of_the_header_and_of_the_message(void **state)
+UNIT_TEST(latencies_are_of_the_header_and_of_the_message)
 {
 	struct sender sender;
 
@@ -71,7 +71,7 @@ static void latencies_are_of_the_header_and_of_the_message(void **state)
 }
 
 /* Injected at 2000 and due at 3000: late by up to 100 is within a tenth of 1000. */
-static void frames_within_a_tenth_of_the_paths_latency_are_counted(void **state)
+UNIT_TEST(frames_within_a_tenth_of_the_paths_latency_are_counted)
 {
 	struct sender sender;
 
@@ -88,7 +88,7 @@ static void frames_within_a_tenth_of_the_paths_latency_are_counted(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
+UNIT_TEST(network_latency_survives_the_wrap_of_the_senders_clock)
 {
 	struct sender sender;
 
@@ -103,7 +103,7 @@ static void network_latency_survives_the_wrap_of_the_senders_clock(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void a_source_with_an_unknown_clock_is_judged_but_has_no_latencies(void **state)
+UNIT_TEST(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies)
 {
 	const struct clock_offset unknown = {.known = false};
 	struct sender sender;
@@ -128,7 +128,7 @@ static void a_source_with_an_unknown_clock_is_judged_but_has_no_latencies(void *
 }
 
 /* That of the source is 1700 ns ahead, and the frame arrives at 400 here. */
-static void stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept(void **state)
+UNIT_TEST(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept)
 {
 	struct clock_offset offset = {.known = false};
 	struct clock_sample sample = {
@@ -153,7 +153,7 @@ static void stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept(vo
 	measure_sink_destroy(sender.sink);
 }
 
-static void what_comes_before_the_measurement_is_not_in_it(void **state)
+UNIT_TEST(what_comes_before_the_measurement_is_not_in_it)
 {
 	struct sender sender;
 
@@ -168,7 +168,7 @@ static void what_comes_before_the_measurement_is_not_in_it(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void a_missing_frame_is_lost(void **state)
+UNIT_TEST(a_missing_frame_is_lost)
 {
 	struct sender sender;
 
@@ -179,7 +179,7 @@ static void a_missing_frame_is_lost(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void a_frame_that_comes_late_is_out_of_order_and_not_lost(void **state)
+UNIT_TEST(a_frame_that_comes_late_is_out_of_order_and_not_lost)
 {
 	struct sender sender;
 
@@ -196,7 +196,7 @@ static void a_frame_that_comes_late_is_out_of_order_and_not_lost(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void a_frame_that_comes_twice_is_duplicated(void **state)
+UNIT_TEST(a_frame_that_comes_twice_is_duplicated)
 {
 	struct sender sender;
 
@@ -210,7 +210,7 @@ static void a_frame_that_comes_twice_is_duplicated(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void a_new_flow_begins_anew(void **state)
+UNIT_TEST(a_new_flow_begins_anew)
 {
 	struct sender sender;
 
@@ -224,7 +224,7 @@ static void a_new_flow_begins_anew(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void altered_bytes_are_noticed_in_every_frame(void **state)
+UNIT_TEST(altered_bytes_are_noticed_in_every_frame)
 {
 	for (unsigned which = 0; which < 3; which++) {
 		struct sender sender;
@@ -244,7 +244,7 @@ static void altered_bytes_are_noticed_in_every_frame(void **state)
 	}
 }
 
-static void a_message_of_another_length_than_it_says_is_altered(void **state)
+UNIT_TEST(a_message_of_another_length_than_it_says_is_altered)
 {
 	struct sender sender;
 
@@ -259,7 +259,7 @@ static void a_message_of_another_length_than_it_says_is_altered(void **state)
 }
 
 /* A message of two frames whose second comes first, and one behind it that has waited for both. */
-static void latencies_are_to_the_arrival_and_what_waited_is_known(void **state)
+UNIT_TEST(latencies_are_to_the_arrival_and_what_waited_is_known)
 {
 	struct sender sender;
 
@@ -286,7 +286,7 @@ static void latencies_are_to_the_arrival_and_what_waited_is_known(void **state)
 	measure_sink_destroy(sender.sink);
 }
 
-static void entries_of_the_traffic_are_told_apart(void **state)
+UNIT_TEST(entries_of_the_traffic_are_told_apart)
 {
 	struct measure_sink_flow by_source[4] = {{0}}, *const flow[2] = {NULL, by_source};
 	struct sender sender;
@@ -314,7 +314,7 @@ static void entries_of_the_traffic_are_told_apart(void **state)
 }
 
 /* One row for all hosts of a loop: a row for each would take hosts x hosts. */
-static void sinks_may_share_the_counters_by_source(void **state)
+UNIT_TEST(sinks_may_share_the_counters_by_source)
 {
 	struct measure_sink_flow by_source[4] = {{0}}, *const flow[1] = {by_source};
 	struct sender sender[2];
@@ -341,7 +341,7 @@ static void start_with_entries(struct sender *sender, unsigned entries)
 	assert_int_equal(measure_sink_set_entries(sender->sink, entries, none), 0);
 }
 
-static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
+UNIT_TEST(an_entry_that_the_run_does_not_have_counts_for_none)
 {
 	struct sender sender;
 
@@ -354,7 +354,7 @@ static void an_entry_that_the_run_does_not_have_counts_for_none(void **state)
 }
 
 /* The sender has read another run file. */
-static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **state)
+UNIT_TEST(a_prefix_with_an_entry_that_the_run_does_not_have_is_altered)
 {
 	struct sender sender;
 
@@ -369,24 +369,4 @@ static void a_prefix_with_an_entry_that_the_run_does_not_have_is_altered(void **
 	measure_sink_destroy(sender.sink);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(latencies_are_of_the_header_and_of_the_message),
-	cmocka_unit_test(latencies_are_to_the_arrival_and_what_waited_is_known),
-	cmocka_unit_test(frames_within_a_tenth_of_the_paths_latency_are_counted),
-	cmocka_unit_test(network_latency_survives_the_wrap_of_the_senders_clock),
-	cmocka_unit_test(a_source_with_an_unknown_clock_is_judged_but_has_no_latencies),
-	cmocka_unit_test(stamps_of_another_clock_are_converted_and_the_worst_bound_is_kept),
-	cmocka_unit_test(what_comes_before_the_measurement_is_not_in_it),
-	cmocka_unit_test(a_missing_frame_is_lost),
-	cmocka_unit_test(a_frame_that_comes_late_is_out_of_order_and_not_lost),
-	cmocka_unit_test(a_frame_that_comes_twice_is_duplicated),
-	cmocka_unit_test(a_new_flow_begins_anew),
-	cmocka_unit_test(altered_bytes_are_noticed_in_every_frame),
-	cmocka_unit_test(a_message_of_another_length_than_it_says_is_altered),
-	cmocka_unit_test(entries_of_the_traffic_are_told_apart),
-	cmocka_unit_test(sinks_may_share_the_counters_by_source),
-	cmocka_unit_test(an_entry_that_the_run_does_not_have_counts_for_none),
-	cmocka_unit_test(a_prefix_with_an_entry_that_the_run_does_not_have_is_altered),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -11,7 +11,7 @@
 #define PAYLOADS 7
 #define BYTES    100
 
-static void no_record_is_given_out_twice(void **state)
+UNIT_TEST(no_record_is_given_out_twice)
 {
 	struct message_pool pool;
 	uint32_t held[MESSAGES];
@@ -55,7 +55,7 @@ static void no_record_is_given_out_twice(void **state)
 	message_pool_fini(&pool);
 }
 
-static void a_payload_that_is_too_long_is_refused(void **state)
+UNIT_TEST(a_payload_that_is_too_long_is_refused)
 {
 	static const uint8_t payload[2 * BYTES];
 	struct message_pool pool;
@@ -66,7 +66,7 @@ static void a_payload_that_is_too_long_is_refused(void **state)
 	message_pool_fini(&pool);
 }
 
-static void a_pool_without_payloads_holds_synthetic_messages(void **state)
+UNIT_TEST(a_pool_without_payloads_holds_synthetic_messages)
 {
 	struct message_pool pool;
 
@@ -76,7 +76,7 @@ static void a_pool_without_payloads_holds_synthetic_messages(void **state)
 	message_pool_fini(&pool);
 }
 
-static void a_queue_keeps_the_order(void **state)
+UNIT_TEST(a_queue_keeps_the_order)
 {
 	struct message_pool pool;
 	struct message_queue queue;
@@ -93,11 +93,4 @@ static void a_queue_keeps_the_order(void **state)
 	message_pool_fini(&pool);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_record_is_given_out_twice),
-	cmocka_unit_test(a_payload_that_is_too_long_is_refused),
-	cmocka_unit_test(a_pool_without_payloads_holds_synthetic_messages),
-	cmocka_unit_test(a_queue_keeps_the_order),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

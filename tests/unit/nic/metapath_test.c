@@ -25,7 +25,9 @@ static void open_paths(unsigned open)
 		assert_true(metapath_open_next(&path, &rules, 0));
 }
 
-static void only_path_0_is_open_at_first(void **state)
+#define TEST(name) UNIT_WITH(name, start, NULL)
+
+TEST(only_path_0_is_open_at_first)
 {
 	struct rng rng;
 
@@ -35,7 +37,7 @@ static void only_path_0_is_open_at_first(void **state)
 		assert_int_equal(0, metapath_choose(&path, &rng));
 }
 
-static void a_latency_is_the_zero_load_time_and_the_waits(void **state)
+TEST(a_latency_is_the_zero_load_time_and_the_waits)
 {
 	metapath_measure(&path, &rules, 0, 140, 5);
 	assert_int_equal(240, path.latency_ns[0]);
@@ -44,14 +46,14 @@ static void a_latency_is_the_zero_load_time_and_the_waits(void **state)
 	assert_int_equal(150, path.latency_ns[1]);
 }
 
-static void the_last_acknowledgement_alone_counts(void **state)
+TEST(the_last_acknowledgement_alone_counts)
 {
 	metapath_measure(&path, &rules, 0, 900, 5);
 	metapath_measure(&path, &rules, 0, 20, 6);
 	assert_int_equal(120, path.latency_ns[0]);
 }
 
-static void with_smoothing_it_counts_for_a_part(void **state)
+TEST(with_smoothing_it_counts_for_a_part)
 {
 	rules.smoothing = 4;
 	metapath_measure(&path, &rules, 0, 300, 5);
@@ -60,7 +62,7 @@ static void with_smoothing_it_counts_for_a_part(void **state)
 	assert_int_equal(325, path.latency_ns[0]);
 }
 
-static void the_metapaths_latency_is_the_inverse_sum_of_inverses(void **state)
+TEST(the_metapaths_latency_is_the_inverse_sum_of_inverses)
 {
 	open_paths(2);
 	metapath_measure(&path, &rules, 0, 200, 1);
@@ -69,7 +71,7 @@ static void the_metapaths_latency_is_the_inverse_sum_of_inverses(void **state)
 	assert_in_range(metapath_latency(&path, &rules), 199, 200);
 }
 
-static void the_mean_of_a_message_is_so_many_times_that(void **state)
+TEST(the_mean_of_a_message_is_so_many_times_that)
 {
 	rules.mean = true;
 	open_paths(2);
@@ -78,7 +80,7 @@ static void the_mean_of_a_message_is_so_many_times_that(void **state)
 	assert_in_range(metapath_latency(&path, &rules), 399, 400);
 }
 
-static void a_message_takes_a_path_by_its_inverse_latency(void **state)
+TEST(a_message_takes_a_path_by_its_inverse_latency)
 {
 	unsigned times[2] = {0};
 	struct rng rng;
@@ -93,7 +95,7 @@ static void a_message_takes_a_path_by_its_inverse_latency(void **state)
 	assert_in_range(times[0], DRAWS * 65 / 100, DRAWS * 68 / 100);
 }
 
-static void zones_are_multiples_of_path_0s_zero_load_time(void **state)
+TEST(zones_are_multiples_of_path_0s_zero_load_time)
 {
 	metapath_measure(&path, &rules, 0, 201, 1);
 	assert_int_equal(METAPATH_HIGH, metapath_zone(&path, &rules));
@@ -105,7 +107,7 @@ static void zones_are_multiples_of_path_0s_zero_load_time(void **state)
 	assert_int_equal(METAPATH_LOW, metapath_zone(&path, &rules));
 }
 
-static void the_thresholds_themselves_are_in_the_middle(void **state)
+TEST(the_thresholds_themselves_are_in_the_middle)
 {
 	metapath_measure(&path, &rules, 0, 200, 1);
 	assert_int_equal(METAPATH_MIDDLE, metapath_zone(&path, &rules));
@@ -113,13 +115,13 @@ static void the_thresholds_themselves_are_in_the_middle(void **state)
 	assert_int_equal(METAPATH_MIDDLE, metapath_zone(&path, &rules));
 }
 
-static void zone_high_opens_the_next_path(void **state)
+TEST(zone_high_opens_the_next_path)
 {
 	assert_int_equal(1, metapath_hear(&path, &rules, 0, 900, 1));
 	assert_int_equal(2, path.open);
 }
 
-static void zone_middle_changes_nothing(void **state)
+TEST(zone_middle_changes_nothing)
 {
 	assert_int_equal(0, metapath_hear(&path, &rules, 0, 100, 1));
 	open_paths(2);
@@ -129,20 +131,20 @@ static void zone_middle_changes_nothing(void **state)
 	assert_int_equal(2, path.open);
 }
 
-static void zone_low_closes_the_path_opened_last(void **state)
+TEST(zone_low_closes_the_path_opened_last)
 {
 	open_paths(3);
 	assert_int_equal(-1, metapath_hear(&path, &rules, 0, 0, 1));
 	assert_int_equal(2, path.open);
 }
 
-static void path_0_stays(void **state)
+TEST(path_0_stays)
 {
 	assert_int_equal(0, metapath_hear(&path, &rules, 0, 0, 1));
 	assert_int_equal(1, path.open);
 }
 
-static void no_more_paths_open_than_there_are(void **state)
+TEST(no_more_paths_open_than_there_are)
 {
 	for (unsigned i = 0; i < 9; i++)
 		for (unsigned k = 0; k < path.open; k++)
@@ -150,7 +152,7 @@ static void no_more_paths_open_than_there_are(void **state)
 	assert_int_equal(4, path.open);
 }
 
-static void an_opening_waits_for_the_gap_since_the_last(void **state)
+TEST(an_opening_waits_for_the_gap_since_the_last)
 {
 	rules.open_gap_ns = 1000;
 	assert_true(metapath_open_next(&path, &rules, 10));
@@ -158,13 +160,13 @@ static void an_opening_waits_for_the_gap_since_the_last(void **state)
 	assert_true(metapath_open_next(&path, &rules, 1010));
 }
 
-static void the_first_opening_waits_for_nothing(void **state)
+TEST(the_first_opening_waits_for_nothing)
 {
 	rules.open_gap_ns = 1000;
 	assert_true(metapath_open_next(&path, &rules, 0));
 }
 
-static void a_closing_waits_for_the_gap_since_an_opening(void **state)
+TEST(a_closing_waits_for_the_gap_since_an_opening)
 {
 	rules.close_gap_ns = 1000;
 	metapath_open_next(&path, &rules, 10);
@@ -172,7 +174,7 @@ static void a_closing_waits_for_the_gap_since_an_opening(void **state)
 	assert_true(metapath_close_last(&path, &rules, 1010));
 }
 
-static void a_closing_waits_for_the_gap_since_a_closing(void **state)
+TEST(a_closing_waits_for_the_gap_since_a_closing)
 {
 	rules.close_gap_ns = 1000;
 	open_paths(3);
@@ -181,7 +183,7 @@ static void a_closing_waits_for_the_gap_since_a_closing(void **state)
 	assert_true(metapath_close_last(&path, &rules, 6000));
 }
 
-static void a_new_path_begins_with_the_mean_of_the_open_ones(void **state)
+TEST(a_new_path_begins_with_the_mean_of_the_open_ones)
 {
 	metapath_measure(&path, &rules, 0, 700, 1);
 	open_paths(2);
@@ -191,13 +193,13 @@ static void a_new_path_begins_with_the_mean_of_the_open_ones(void **state)
 	assert_int_equal(500, path.latency_ns[2]);
 }
 
-static void but_not_below_its_own_zero_load_time(void **state)
+TEST(but_not_below_its_own_zero_load_time)
 {
 	open_paths(2);
 	assert_int_equal(110, path.latency_ns[1]);
 }
 
-static void by_the_letter_it_begins_with_its_zero_load_time(void **state)
+TEST(by_the_letter_it_begins_with_its_zero_load_time)
 {
 	rules.new_zero = true;
 	metapath_measure(&path, &rules, 0, 700, 1);
@@ -205,7 +207,7 @@ static void by_the_letter_it_begins_with_its_zero_load_time(void **state)
 	assert_int_equal(110, path.latency_ns[1]);
 }
 
-static void a_closed_paths_acknowledgement_says_nothing(void **state)
+TEST(a_closed_paths_acknowledgement_says_nothing)
 {
 	uint64_t before;
 
@@ -215,7 +217,7 @@ static void a_closed_paths_acknowledgement_says_nothing(void **state)
 	assert_int_equal(before, metapath_latency(&path, &rules));
 }
 
-static void a_reopened_path_is_not_smoothed_with_what_it_was(void **state)
+TEST(a_reopened_path_is_not_smoothed_with_what_it_was)
 {
 	rules.smoothing = 2;
 	open_paths(2);
@@ -226,7 +228,7 @@ static void a_reopened_path_is_not_smoothed_with_what_it_was(void **state)
 	assert_int_equal(200, path.latency_ns[1]);
 }
 
-static void an_idle_pair_closes_a_path_each_idle_time(void **state)
+TEST(an_idle_pair_closes_a_path_each_idle_time)
 {
 	rules.idle_ns = 1000;
 	open_paths(4);
@@ -237,13 +239,13 @@ static void an_idle_pair_closes_a_path_each_idle_time(void **state)
 	assert_int_equal(1, path.open);
 }
 
-static void without_an_idle_time_nothing_closes(void **state)
+TEST(without_an_idle_time_nothing_closes)
 {
 	open_paths(4);
 	assert_int_equal(0, metapath_close_idle(&path, &rules, UINT64_C(1) << 50));
 }
 
-static void a_replacement_counts_as_opening_and_as_change(void **state)
+TEST(a_replacement_counts_as_opening_and_as_change)
 {
 	const uint32_t latency[] = {200, 300, 400};
 
@@ -255,37 +257,4 @@ static void a_replacement_counts_as_opening_and_as_change(void **state)
 	assert_false(metapath_close_last(&path, &rules, 1009));
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(only_path_0_is_open_at_first),
-		TEST(a_latency_is_the_zero_load_time_and_the_waits),
-		TEST(the_last_acknowledgement_alone_counts),
-		TEST(with_smoothing_it_counts_for_a_part),
-		TEST(the_metapaths_latency_is_the_inverse_sum_of_inverses),
-		TEST(the_mean_of_a_message_is_so_many_times_that),
-		TEST(a_message_takes_a_path_by_its_inverse_latency),
-		TEST(zones_are_multiples_of_path_0s_zero_load_time),
-		TEST(the_thresholds_themselves_are_in_the_middle),
-		TEST(zone_high_opens_the_next_path),
-		TEST(zone_middle_changes_nothing),
-		TEST(zone_low_closes_the_path_opened_last),
-		TEST(path_0_stays),
-		TEST(no_more_paths_open_than_there_are),
-		TEST(an_opening_waits_for_the_gap_since_the_last),
-		TEST(the_first_opening_waits_for_nothing),
-		TEST(a_closing_waits_for_the_gap_since_an_opening),
-		TEST(a_closing_waits_for_the_gap_since_a_closing),
-		TEST(a_new_path_begins_with_the_mean_of_the_open_ones),
-		TEST(but_not_below_its_own_zero_load_time),
-		TEST(by_the_letter_it_begins_with_its_zero_load_time),
-		TEST(a_closed_paths_acknowledgement_says_nothing),
-		TEST(a_reopened_path_is_not_smoothed_with_what_it_was),
-		TEST(an_idle_pair_closes_a_path_each_idle_time),
-		TEST(without_an_idle_time_nothing_closes),
-		TEST(a_replacement_counts_as_opening_and_as_change),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

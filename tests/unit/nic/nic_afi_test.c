@@ -77,7 +77,7 @@ static void expect_frame(struct end *end, uint16_t to, uint8_t vc)
 	check_frame(&box, to, vc);
 }
 
-static void marked_messages_leave_in_the_adapted_flow_channel(void **state)
+UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 {
 	struct end a;
 
@@ -101,7 +101,7 @@ static void marked_messages_leave_in_the_adapted_flow_channel(void **state)
 }
 
 /* The mark is of (destination, VC). */
-static void other_vcs_of_a_marked_destination_are_not_marked(void **state)
+UNIT_TEST(other_vcs_of_a_marked_destination_are_not_marked)
 {
 	const struct control_arn arn = {.id = 1, .destination = 1, .vc = 1};
 	struct end a;
@@ -123,7 +123,7 @@ static void other_vcs_of_a_marked_destination_are_not_marked(void **state)
 	end_stop(&a);
 }
 
-static void marked_messages_hold_up_nobody_behind_them(void **state)
+UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 {
 	struct box box;
 	struct end a;
@@ -142,7 +142,7 @@ static void marked_messages_hold_up_nobody_behind_them(void **state)
 }
 
 /* Also one that the window had let step aside, or that only waited for credits. */
-static void a_message_that_waits_for_credits_goes_on_when_it_is_marked(void **state)
+UNIT_TEST(a_message_that_waits_for_credits_goes_on_when_it_is_marked)
 {
 	struct box box;
 	struct end a;
@@ -159,7 +159,7 @@ static void a_message_that_waits_for_credits_goes_on_when_it_is_marked(void **st
 	end_stop(&a);
 }
 
-static void the_rest_of_a_message_that_is_marked_on_its_way_is_adapted(void **state)
+UNIT_TEST(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted)
 {
 	struct end a;
 
@@ -173,7 +173,7 @@ static void the_rest_of_a_message_that_is_marked_on_its_way_is_adapted(void **st
 	end_stop(&a);
 }
 
-static void frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_order(void **state)
+UNIT_TEST(frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_order)
 {
 	struct box late[2], box;
 	struct end a, b;
@@ -207,7 +207,7 @@ static void frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_or
 }
 
 /* Else the tree that they are to leave would never drain. */
-static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void **state)
+UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 {
 	unsigned most = MESSAGES - MESSAGES / 4; /* all but what is reserved for VC 0 */
 	unsigned few = MESSAGES / 8;
@@ -237,7 +237,7 @@ static void marked_messages_wait_for_room_rather_than_leave_by_their_own_vc(void
 	end_stop(&a);
 }
 
-static void what_the_host_no_longer_waits_for_makes_room_for_the_marked(void **state)
+UNIT_TEST(what_the_host_no_longer_waits_for_makes_room_for_the_marked)
 {
 	struct end a, b;
 
@@ -255,7 +255,7 @@ static void what_the_host_no_longer_waits_for_makes_room_for_the_marked(void **s
 	end_stop(&b);
 }
 
-static void a_vc_that_has_come_to_a_stop_leaves_the_others_room(void **state)
+UNIT_TEST(a_vc_that_has_come_to_a_stop_leaves_the_others_room)
 {
 	static const uint8_t payload[16] = {1};
 	struct nic_message real = {.destination = 1, .payload = payload, .bytes = 16};
@@ -283,7 +283,7 @@ static void a_vc_that_has_come_to_a_stop_leaves_the_others_room(void **state)
 	end_stop(&a);
 }
 
-static void notifications_that_make_no_sense_are_counted_as_bad(void **state)
+UNIT_TEST(notifications_that_make_no_sense_are_counted_as_bad)
 {
 	const struct control_arn nobody = {.id = 1, .destination = PAIR_HOSTS};
 	const struct control_arn channel = {.id = 1, .destination = 1, .vc = ADAPTED};
@@ -301,7 +301,7 @@ static void notifications_that_make_no_sense_are_counted_as_bad(void **state)
 	end_stop(&b);
 }
 
-static void an_adapted_flow_channel_of_its_own_is_needed(void **state)
+UNIT_TEST(an_adapted_flow_channel_of_its_own_is_needed)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -316,7 +316,7 @@ static void an_adapted_flow_channel_of_its_own_is_needed(void **state)
 }
 
 /* Marks that come and go, on paths that lose, double and overtake. */
-static void every_message_arrives_once_and_in_order_whatever_is_marked(void **state)
+UNIT_WITH(every_message_arrives_once_and_in_order_whatever_is_marked, make, unmake)
 {
 	struct channel *channel = *state;
 	struct channel_options options = channel_good;
@@ -343,7 +343,7 @@ static void every_message_arrives_once_and_in_order_whatever_is_marked(void **st
 	channel_stop(channel);
 }
 
-static void notifications_of_no_switch_of_no_root_or_too_many_are_refused(void **state)
+UNIT_TEST(notifications_of_no_switch_of_no_root_or_too_many_are_refused)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -373,25 +373,4 @@ static void notifications_of_no_switch_of_no_root_or_too_many_are_refused(void *
 	end_stop(&a);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notifications_of_no_switch_of_no_root_or_too_many_are_refused),
-		cmocka_unit_test(marked_messages_leave_in_the_adapted_flow_channel),
-		cmocka_unit_test(other_vcs_of_a_marked_destination_are_not_marked),
-		cmocka_unit_test(marked_messages_hold_up_nobody_behind_them),
-		cmocka_unit_test(a_message_that_waits_for_credits_goes_on_when_it_is_marked),
-		cmocka_unit_test(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted),
-		cmocka_unit_test(
-			frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_order),
-		cmocka_unit_test(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc),
-		cmocka_unit_test(what_the_host_no_longer_waits_for_makes_room_for_the_marked),
-		cmocka_unit_test(a_vc_that_has_come_to_a_stop_leaves_the_others_room),
-		cmocka_unit_test(notifications_that_make_no_sense_are_counted_as_bad),
-		cmocka_unit_test(an_adapted_flow_channel_of_its_own_is_needed),
-		cmocka_unit_test_setup_teardown(
-			every_message_arrives_once_and_in_order_whatever_is_marked, make, unmake),
-	};
-
-	return cmocka_run_group_tests_name("nic_adapted", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

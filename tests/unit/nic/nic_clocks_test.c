@@ -28,7 +28,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-#define CLOCKS_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, pair_tear_down)
+#define CLOCKS_TEST(test) UNIT_WITH(test, set_up, pair_tear_down)
 
 /* Host 0 sends to host 1, which acknowledges. The next frame of host 1 is in 'box'. */
 static void send_a_frame(struct end *ends, struct box *box)
@@ -90,7 +90,7 @@ static bool is_known(const struct end *end, uint16_t host)
 		&offset_ns, &bound_ns);
 }
 
-static void the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off(void **state)
+CLOCKS_TEST(the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off)
 {
 	struct end *ends = *state;
 	int64_t offset_ns = 0, truth_ns = -(int64_t)(AHEAD / PS_PER_NS);
@@ -111,7 +111,7 @@ static void the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off(void
 	assert_false(is_known(&ends[0], 1));
 }
 
-static void the_first_questions_follow_each_other_faster_than_the_others(void **state)
+CLOCKS_TEST(the_first_questions_follow_each_other_faster_than_the_others)
 {
 	struct end *ends = *state;
 	weft_time last = 0;
@@ -134,7 +134,7 @@ static void the_first_questions_follow_each_other_faster_than_the_others(void **
 	assert_in_range(asked, PEER_CLOCKS_FIRST + 3, PEER_CLOCKS_FIRST + 4);
 }
 
-static void hosts_with_the_same_clock_are_not_asked(void **state)
+CLOCKS_TEST(hosts_with_the_same_clock_are_not_asked)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -147,7 +147,7 @@ static void hosts_with_the_same_clock_are_not_asked(void **state)
 	assert_false(end_take(&ends[1], &box));
 }
 
-static void an_interface_without_other_clocks_ignores_them(void **state)
+CLOCKS_TEST(an_interface_without_other_clocks_ignores_them)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -161,7 +161,7 @@ static void an_interface_without_other_clocks_ignores_them(void **state)
 	assert_false(end_take(&ends[0], &box));
 }
 
-static void an_answer_to_another_question_is_refused(void **state)
+CLOCKS_TEST(an_answer_to_another_question_is_refused)
 {
 	struct end *ends = *state;
 	struct control_clock clock;
@@ -176,7 +176,7 @@ static void an_answer_to_another_question_is_refused(void **state)
 	assert_false(is_known(&ends[1], 0));
 }
 
-static void an_answer_is_taken_once(void **state)
+CLOCKS_TEST(an_answer_is_taken_once)
 {
 	struct end *ends = *state;
 	struct box box, again;
@@ -189,7 +189,7 @@ static void an_answer_is_taken_once(void **state)
 	assert_int_equal(end_count(&ends[1], NIC_CLOCKS_REFUSED), 1);
 }
 
-static void too_many_questions_get_one_answer(void **state)
+CLOCKS_TEST(too_many_questions_get_one_answer)
 {
 	struct end *ends = *state;
 	struct control_clock clock = {
@@ -205,7 +205,7 @@ static void too_many_questions_get_one_answer(void **state)
 	assert_false(end_take(&ends[0], &box));
 }
 
-static void a_set_clock_is_counted(void **state)
+CLOCKS_TEST(a_set_clock_is_counted)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -222,7 +222,7 @@ static void a_set_clock_is_counted(void **state)
 	assert_false(is_known(&ends[1], 0));
 }
 
-static void another_clock_begins_anew_and_is_no_step(void **state)
+CLOCKS_TEST(another_clock_begins_anew_and_is_no_step)
 {
 	struct end *ends = *state;
 	struct control_clock clock;
@@ -270,7 +270,7 @@ static void ask_at_once(struct end *ends)
 	assert_true(end_give(&ends[1], &box));
 }
 
-static void a_sender_that_begins_anew_is_asked_before_its_clock_is_used(void **state)
+CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -286,7 +286,7 @@ static void a_sender_that_begins_anew_is_asked_before_its_clock_is_used(void **s
 }
 
 /* The question leaves with the offer, and the answer is here before the first frame. */
-static void a_new_sender_is_timed_from_its_first_frame(void **state)
+CLOCKS_TEST(a_new_sender_is_timed_from_its_first_frame)
 {
 	struct end *ends = *state;
 	struct box box, data;
@@ -321,7 +321,7 @@ static void put_blind_ask(struct box *box, uint32_t sequence)
 	box->packet.bytes = (uint16_t)frame_build(box->frame, &fields);
 }
 
-static void blind_asks_stop_no_timing_and_hurry_no_questions(void **state)
+CLOCKS_TEST(blind_asks_stop_no_timing_and_hurry_no_questions)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -341,19 +341,4 @@ static void blind_asks_stop_no_timing_and_hurry_no_questions(void **state)
 	assert_in_range(end_count(&ends[1], NIC_CLOCK_ASKS_SENT), 10, 12);
 }
 
-static const struct CMUnitTest tests[] = {
-	CLOCKS_TEST(the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off),
-	CLOCKS_TEST(the_first_questions_follow_each_other_faster_than_the_others),
-	CLOCKS_TEST(hosts_with_the_same_clock_are_not_asked),
-	CLOCKS_TEST(an_interface_without_other_clocks_ignores_them),
-	CLOCKS_TEST(an_answer_to_another_question_is_refused),
-	CLOCKS_TEST(an_answer_is_taken_once),
-	CLOCKS_TEST(too_many_questions_get_one_answer),
-	CLOCKS_TEST(a_set_clock_is_counted),
-	CLOCKS_TEST(another_clock_begins_anew_and_is_no_step),
-	CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used),
-	CLOCKS_TEST(a_new_sender_is_timed_from_its_first_frame),
-	CLOCKS_TEST(blind_asks_stop_no_timing_and_hurry_no_questions),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

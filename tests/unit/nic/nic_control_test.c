@@ -41,7 +41,7 @@ static uint64_t heard(const struct end *end)
 	return count[SOURCE_CONTROL_CN_RECEIVED];
 }
 
-static void frames_of_sources_that_measure_have_an_extension(void **state)
+UNIT_TEST(frames_of_sources_that_measure_have_an_extension)
 {
 	for (enum source_control_kind kind = SOURCE_CONTROL_NONE; kind <= SOURCE_CONTROL_DRB_CC;
 		kind++) {
@@ -63,7 +63,7 @@ static void frames_of_sources_that_measure_have_an_extension(void **state)
 	}
 }
 
-static void answer_says_what_the_frame_met(void **state)
+UNIT_TEST(answer_says_what_the_frame_met)
 {
 	struct end ends[2];
 	struct box box;
@@ -87,7 +87,7 @@ static void answer_says_what_the_frame_met(void **state)
 }
 
 /* The acknowledgement would make it stale. */
-static void answer_leaves_before_the_acknowledgement(void **state)
+UNIT_TEST(answer_leaves_before_the_acknowledgement)
 {
 	struct end ends[2];
 	struct box box;
@@ -101,7 +101,7 @@ static void answer_leaves_before_the_acknowledgement(void **state)
 	stop_pair(ends);
 }
 
-static void only_marked_frames_are_answered_to_sources_that_learn_by_marks(void **state)
+UNIT_TEST(only_marked_frames_are_answered_to_sources_that_learn_by_marks)
 {
 	struct end ends[2];
 	struct box box;
@@ -127,7 +127,7 @@ static void only_marked_frames_are_answered_to_sources_that_learn_by_marks(void 
 	stop_pair(ends);
 }
 
-static void replayed_answer_changes_only_a_counter(void **state)
+UNIT_TEST(replayed_answer_changes_only_a_counter)
 {
 	struct end ends[2];
 	struct box box, again;
@@ -142,7 +142,7 @@ static void replayed_answer_changes_only_a_counter(void **state)
 	stop_pair(ends);
 }
 
-static void answer_to_an_acknowledged_frame_is_stale(void **state)
+UNIT_TEST(answer_to_an_acknowledged_frame_is_stale)
 {
 	struct end ends[2];
 	struct box box, late;
@@ -174,7 +174,7 @@ static void answer_to_an_acknowledged_frame_is_stale(void **state)
 		assert_int_equal(heard(&(ends)[0]), 0);                               \
 	} while (0)
 
-static void answer_to_nothing_outstanding_is_foreign(void **state)
+UNIT_TEST(answer_to_nothing_outstanding_is_foreign)
 {
 	struct end ends[2];
 	struct box box;
@@ -192,7 +192,7 @@ static void answer_to_nothing_outstanding_is_foreign(void **state)
 	stop_pair(ends);
 }
 
-static void forged_source_finds_nothing_outstanding(void **state)
+UNIT_TEST(forged_source_finds_nothing_outstanding)
 {
 	struct end ends[2];
 	struct box box;
@@ -212,7 +212,7 @@ static void forged_source_finds_nothing_outstanding(void **state)
 	stop_pair(ends);
 }
 
-static void notification_that_makes_no_sense_is_bad(void **state)
+UNIT_TEST(notification_that_makes_no_sense_is_bad)
 {
 	struct end ends[2];
 	struct box box;
@@ -229,7 +229,7 @@ static void notification_that_makes_no_sense_is_bad(void **state)
 	stop_pair(ends);
 }
 
-static void interface_without_control_ignores_notifications_and_extensions(void **state)
+UNIT_TEST(interface_without_control_ignores_notifications_and_extensions)
 {
 	struct end ends[2];
 	struct box box, data;
@@ -255,7 +255,7 @@ static void interface_without_control_ignores_notifications_and_extensions(void 
 	stop_pair(ends);
 }
 
-static void wrong_extension_is_counted_and_the_frame_delivered(void **state)
+UNIT_TEST(wrong_extension_is_counted_and_the_frame_delivered)
 {
 	for (unsigned sealed = 0; sealed < 2; sealed++) {
 		struct end ends[2];
@@ -276,7 +276,7 @@ static void wrong_extension_is_counted_and_the_frame_delivered(void **state)
 	}
 }
 
-static void repeated_frame_is_answered_and_heard_again(void **state)
+UNIT_TEST(repeated_frame_is_answered_and_heard_again)
 {
 	struct end ends[2];
 	struct box box, lost;
@@ -296,7 +296,7 @@ static void repeated_frame_is_answered_and_heard_again(void **state)
 	stop_pair(ends);
 }
 
-static void high_latency_opens_the_next_path(void **state)
+UNIT_TEST(high_latency_opens_the_next_path)
 {
 	struct end ends[2];
 	bool used[PATHS] = {false};
@@ -320,7 +320,7 @@ static void high_latency_opens_the_next_path(void **state)
 	stop_pair(ends);
 }
 
-static void other_routes_let_the_source_begin_anew(void **state)
+UNIT_TEST(other_routes_let_the_source_begin_anew)
 {
 	struct nic_routes *routes = nic_routes_create(PAIR_HOSTS);
 	struct end ends[2];
@@ -362,7 +362,7 @@ static void throttle(struct end *ends)
 	}
 }
 
-static void marks_make_a_flow_pause_and_others_pass(void **state)
+UNIT_TEST(marks_make_a_flow_pause_and_others_pass)
 {
 	struct end ends[2];
 	uint64_t count[SOURCE_CONTROL_COUNTER_COUNT];
@@ -384,7 +384,7 @@ static void marks_make_a_flow_pause_and_others_pass(void **state)
 	stop_pair(ends);
 }
 
-static void more_answers_than_there_is_room_for_are_lost_and_counted(void **state)
+UNIT_TEST(more_answers_than_there_is_room_for_are_lost_and_counted)
 {
 	struct end ends[2];
 	struct weft_packet packet = {.kind = FRAME_DATA, .source = 0};
@@ -398,23 +398,4 @@ static void more_answers_than_there_is_room_for_are_lost_and_counted(void **stat
 	stop_pair(ends);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(frames_of_sources_that_measure_have_an_extension),
-	cmocka_unit_test(answer_says_what_the_frame_met),
-	cmocka_unit_test(answer_leaves_before_the_acknowledgement),
-	cmocka_unit_test(only_marked_frames_are_answered_to_sources_that_learn_by_marks),
-	cmocka_unit_test(replayed_answer_changes_only_a_counter),
-	cmocka_unit_test(answer_to_an_acknowledged_frame_is_stale),
-	cmocka_unit_test(answer_to_nothing_outstanding_is_foreign),
-	cmocka_unit_test(forged_source_finds_nothing_outstanding),
-	cmocka_unit_test(notification_that_makes_no_sense_is_bad),
-	cmocka_unit_test(interface_without_control_ignores_notifications_and_extensions),
-	cmocka_unit_test(wrong_extension_is_counted_and_the_frame_delivered),
-	cmocka_unit_test(repeated_frame_is_answered_and_heard_again),
-	cmocka_unit_test(high_latency_opens_the_next_path),
-	cmocka_unit_test(other_routes_let_the_source_begin_anew),
-	cmocka_unit_test(marks_make_a_flow_pause_and_others_pass),
-	cmocka_unit_test(more_answers_than_there_is_room_for_are_lost_and_counted),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -55,7 +55,7 @@ static void forge_payload(struct box *box)
 	memcpy(box->frame + end, tag, sizeof(tag));
 }
 
-static void data_with_tags_arrives_whatever_its_size(void **state)
+UNIT_TEST(data_with_tags_arrives_whatever_its_size)
 {
 	static const uint32_t sizes[] = {1, 5, 6, 13, 14, PAIR_MTU, 3 * PAIR_MTU + 1};
 	struct end ends[2];
@@ -74,7 +74,7 @@ static void data_with_tags_arrives_whatever_its_size(void **state)
 }
 
 /* The tag is paid for in credits and bytes. */
-static void a_tagged_frame_is_eight_bytes_longer(void **state)
+UNIT_TEST(a_tagged_frame_is_eight_bytes_longer)
 {
 	struct end ends[2];
 	struct box box;
@@ -90,7 +90,7 @@ static void a_tagged_frame_is_eight_bytes_longer(void **state)
 
 /* The next frame of the flow, by somebody who has read it: it is not delivered, it begins no flow,
  * and the true one still is. */
-static void forged_data_is_counted_and_changes_nothing(void **state)
+UNIT_TEST(forged_data_is_counted_and_changes_nothing)
 {
 	struct end ends[2];
 	struct box box, forged;
@@ -114,7 +114,7 @@ static void forged_data_is_counted_and_changes_nothing(void **state)
 	end_both(ends);
 }
 
-static void data_without_a_tag_is_not_delivered(void **state)
+UNIT_TEST(data_without_a_tag_is_not_delivered)
 {
 	struct end ends[2];
 	struct box box;
@@ -131,7 +131,7 @@ static void data_without_a_tag_is_not_delivered(void **state)
 }
 
 /* Its tags are for the earlier life. An offer that names a frame in flight does not need one. */
-static void a_receiver_that_starts_again_is_met_at_once(void **state)
+UNIT_TEST(a_receiver_that_starts_again_is_met_at_once)
 {
 	struct end ends[2];
 	struct nic_config config;
@@ -156,12 +156,4 @@ static void a_receiver_that_starts_again_is_met_at_once(void **state)
 	end_both(ends);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(data_with_tags_arrives_whatever_its_size),
-	cmocka_unit_test(a_tagged_frame_is_eight_bytes_longer),
-	cmocka_unit_test(forged_data_is_counted_and_changes_nothing),
-	cmocka_unit_test(data_without_a_tag_is_not_delivered),
-	cmocka_unit_test(a_receiver_that_starts_again_is_met_at_once),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -7,7 +7,7 @@
 
 #define PORT(n) (ROUTE_PORT_BIT | (n))
 
-static void a_paused_interface_sends_the_links_frames_only(void **state)
+UNIT_TEST(a_paused_interface_sends_the_links_frames_only)
 {
 	struct end a;
 	struct box box;
@@ -24,7 +24,7 @@ static void a_paused_interface_sends_the_links_frames_only(void **state)
 	end_stop(&a);
 }
 
-static void new_frames_and_repetitions_wait_for_the_end_of_a_pause(void **state)
+PAIR_TEST(new_frames_and_repetitions_wait_for_the_end_of_a_pause)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -44,7 +44,7 @@ static void new_frames_and_repetitions_wait_for_the_end_of_a_pause(void **state)
 }
 
 /* Five times the time to give up. */
-static void no_timer_notices_a_pause(void **state)
+PAIR_TEST(no_timer_notices_a_pause)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -66,7 +66,7 @@ static void no_timer_notices_a_pause(void **state)
 	assert_int_equal(ends[0].failed, 0);
 }
 
-static void messages_that_waited_through_a_pause_do_not_fail(void **state)
+PAIR_TEST(messages_that_waited_through_a_pause_do_not_fail)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -84,7 +84,7 @@ static void messages_that_waited_through_a_pause_do_not_fail(void **state)
 }
 
 /* Progress within a pause is no reason to wait for longer than the time to give up after it. */
-static void a_peer_that_is_gone_is_still_given_up(void **state)
+PAIR_TEST(a_peer_that_is_gone_is_still_given_up)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -105,7 +105,7 @@ static void a_peer_that_is_gone_is_still_given_up(void **state)
 	}
 }
 
-static void a_paused_interface_acknowledges_once_when_it_goes_on(void **state)
+PAIR_TEST(a_paused_interface_acknowledges_once_when_it_goes_on)
 {
 	struct end *ends = *state;
 	struct box box;
@@ -128,7 +128,7 @@ static void a_paused_interface_acknowledges_once_when_it_goes_on(void **state)
 }
 
 /* The pause may have delayed the missing frames. */
-static void a_gap_counts_from_the_end_of_a_pause(void **state)
+PAIR_TEST(a_gap_counts_from_the_end_of_a_pause)
 {
 	struct end *ends = *state;
 	struct box box[2];
@@ -151,7 +151,7 @@ static void a_gap_counts_from_the_end_of_a_pause(void **state)
 	assert_int_equal(box_ack(&box[0]).again, 0);
 }
 
-static void a_pause_is_no_stall_for_credits(void **state)
+UNIT_TEST(a_pause_is_no_stall_for_credits)
 {
 	struct end a;
 	struct box box;
@@ -168,7 +168,7 @@ static void a_pause_is_no_stall_for_credits(void **state)
 }
 
 /* To the choice of routes either. */
-static void a_pause_is_no_contention(void **state)
+UNIT_TEST(a_pause_is_no_contention)
 {
 	static const uint8_t way[2][3] = {
 		{PORT(1), PORT(1), ROUTE_TYPE_HOST}, {PORT(2), PORT(1), ROUTE_TYPE_HOST}};
@@ -212,7 +212,7 @@ static void put_in_transit(struct end *end, struct box *box, uint32_t sequence)
 	assert_false(end_give(end, box));
 }
 
-static void what_is_in_transit_goes_on_during_a_pause(void **state)
+PAIR_TEST(what_is_in_transit_goes_on_during_a_pause)
 {
 	struct end *host = &((struct end *)*state)[1];
 	struct box transit, own;
@@ -225,7 +225,7 @@ static void what_is_in_transit_goes_on_during_a_pause(void **state)
 	assert_null(nic_check(host->nic));
 }
 
-static void idle_is_who_was_paused_and_has_nothing_in_transit(void **state)
+PAIR_TEST(idle_is_who_was_paused_and_has_nothing_in_transit)
 {
 	struct end *host = &((struct end *)*state)[1];
 	struct box transit, own;
@@ -240,7 +240,7 @@ static void idle_is_who_was_paused_and_has_nothing_in_transit(void **state)
 	assert_false(nic_is_idle(host->nic));
 }
 
-static void a_purge_gives_back_what_is_in_transit(void **state)
+PAIR_TEST(a_purge_gives_back_what_is_in_transit)
 {
 	struct end *host = &((struct end *)*state)[1];
 	struct box transit;
@@ -253,7 +253,7 @@ static void a_purge_gives_back_what_is_in_transit(void **state)
 	assert_int_equal(end_count(host, NIC_ITB_ABANDONED), 1);
 }
 
-static void a_pause_and_missing_routes_must_both_end(void **state)
+UNIT_TEST(a_pause_and_missing_routes_must_both_end)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -270,20 +270,4 @@ static void a_pause_and_missing_routes_must_both_end(void **state)
 	end_stop(&a);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_paused_interface_sends_the_links_frames_only),
-	PAIR_TEST(new_frames_and_repetitions_wait_for_the_end_of_a_pause),
-	PAIR_TEST(no_timer_notices_a_pause),
-	PAIR_TEST(messages_that_waited_through_a_pause_do_not_fail),
-	PAIR_TEST(a_peer_that_is_gone_is_still_given_up),
-	PAIR_TEST(a_paused_interface_acknowledges_once_when_it_goes_on),
-	PAIR_TEST(a_gap_counts_from_the_end_of_a_pause),
-	cmocka_unit_test(a_pause_is_no_stall_for_credits),
-	cmocka_unit_test(a_pause_is_no_contention),
-	PAIR_TEST(what_is_in_transit_goes_on_during_a_pause),
-	PAIR_TEST(idle_is_who_was_paused_and_has_nothing_in_transit),
-	PAIR_TEST(a_purge_gives_back_what_is_in_transit),
-	cmocka_unit_test(a_pause_and_missing_routes_must_both_end),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

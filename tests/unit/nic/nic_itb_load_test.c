@@ -23,7 +23,9 @@ static void expect_passed(const struct channel *channel)
 	assert_int_equal(channel_count(channel, NIC_DISCARD_ROUTING_ERROR), 0);
 }
 
-static void nothing_is_lost_while_the_pool_suffices(void **state)
+#define LOAD_TEST(f) UNIT_WITH(f, make, unmake)
+
+LOAD_TEST(nothing_is_lost_while_the_pool_suffices)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options;
@@ -37,7 +39,7 @@ static void nothing_is_lost_while_the_pool_suffices(void **state)
 	channel_stop(channel);
 }
 
-static void what_pools_of_8_kib_discard_comes_again_and_in_order(void **state)
+LOAD_TEST(what_pools_of_8_kib_discard_comes_again_and_in_order)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options;
@@ -52,7 +54,7 @@ static void what_pools_of_8_kib_discard_comes_again_and_in_order(void **state)
 	channel_stop(channel);
 }
 
-static void loss_damage_and_doubles_on_the_way_are_survived(void **state)
+LOAD_TEST(loss_damage_and_doubles_on_the_way_are_survived)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options;
@@ -71,12 +73,4 @@ static void loss_damage_and_doubles_on_the_way_are_survived(void **state)
 	channel_stop(channel);
 }
 
-#define LOAD_TEST(f) cmocka_unit_test_setup_teardown(f, make, unmake)
-
-static const struct CMUnitTest tests[] = {
-	LOAD_TEST(nothing_is_lost_while_the_pool_suffices),
-	LOAD_TEST(what_pools_of_8_kib_discard_comes_again_and_in_order),
-	LOAD_TEST(loss_damage_and_doubles_on_the_way_are_survived),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

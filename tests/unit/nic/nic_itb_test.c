@@ -163,7 +163,7 @@ static void absorb(struct way *way, unsigned count)
 	}
 }
 
-static void a_frame_in_transit_goes_on_as_it_came_past_its_mark(void **state)
+UNIT_TEST(a_frame_in_transit_goes_on_as_it_came_past_its_mark)
 {
 	struct way *way = way_start();
 	uint8_t before[FRAME_HEADER_BYTES + sizeof(route) + PAIR_MTU];
@@ -188,7 +188,7 @@ static void a_frame_in_transit_goes_on_as_it_came_past_its_mark(void **state)
 	way_stop(way);
 }
 
-static void messages_and_their_acknowledgements_pass_the_host_on_the_way(void **state)
+UNIT_TEST(messages_and_their_acknowledgements_pass_the_host_on_the_way)
 {
 	struct way *way = way_start();
 
@@ -209,7 +209,7 @@ static void messages_and_their_acknowledgements_pass_the_host_on_the_way(void **
 }
 
 /* Where the output is stopped for good, the input goes on. */
-static void input_credits_return_at_once_whatever_the_output_does(void **state)
+UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 {
 	struct way *way = way_start();
 	struct link_end *link = nic_link(way->middle.nic);
@@ -247,7 +247,7 @@ static void queue_own(struct way *way, unsigned count)
 		assert_int_equal(end_send(&way->middle, 3, 0, PAIR_MTU), 0);
 }
 
-static void in_transit_goes_first_and_after_four_an_own_one(void **state)
+UNIT_TEST(in_transit_goes_first_and_after_four_an_own_one)
 {
 	struct way *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
 
@@ -258,7 +258,7 @@ static void in_transit_goes_first_and_after_four_an_own_one(void **state)
 	way_stop(way);
 }
 
-static void the_more_own_ones_wait_the_more_often_they_go(void **state)
+UNIT_TEST(the_more_own_ones_wait_the_more_often_they_go)
 {
 	struct way *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
 
@@ -274,7 +274,7 @@ static void the_more_own_ones_wait_the_more_often_they_go(void **state)
 	way_stop(way);
 }
 
-static void own_ones_go_when_nothing_is_in_transit(void **state)
+UNIT_TEST(own_ones_go_when_nothing_is_in_transit)
 {
 	struct way *way = way_start();
 
@@ -287,7 +287,7 @@ static void own_ones_go_when_nothing_is_in_transit(void **state)
 	way_stop(way);
 }
 
-static void who_cannot_go_holds_up_nobody(void **state)
+UNIT_TEST(who_cannot_go_holds_up_nobody)
 {
 	struct way *way = way_start();
 
@@ -300,7 +300,7 @@ static void who_cannot_go_holds_up_nobody(void **state)
 	way_stop(way);
 }
 
-static void what_the_full_pool_discards_comes_again_in_order(void **state)
+UNIT_TEST(what_the_full_pool_discards_comes_again_in_order)
 {
 	struct way *way = way_start_with(8 * 1024, 256);
 	unsigned rounds = 0;
@@ -339,7 +339,7 @@ static void carry(struct way *way, unsigned count)
 	}
 }
 
-static void a_message_overtaken_by_its_reinjection_is_refused_and_comes_again(void **state)
+UNIT_TEST(a_message_overtaken_by_its_reinjection_is_refused_and_comes_again)
 {
 	struct way *way = way_start();
 
@@ -362,7 +362,7 @@ static void a_message_overtaken_by_its_reinjection_is_refused_and_comes_again(vo
 	way_stop(way);
 }
 
-static void a_message_that_comes_slowly_but_steadily_is_not_refused(void **state)
+UNIT_TEST(a_message_that_comes_slowly_but_steadily_is_not_refused)
 {
 	struct way *way = way_start();
 
@@ -377,7 +377,7 @@ static void a_message_that_comes_slowly_but_steadily_is_not_refused(void **state
 	way_stop(way);
 }
 
-static void without_a_pool_a_frame_in_transit_is_a_routing_error(void **state)
+UNIT_TEST(without_a_pool_a_frame_in_transit_is_a_routing_error)
 {
 	struct way *way = way_start_with(0, 32);
 
@@ -388,7 +388,7 @@ static void without_a_pool_a_frame_in_transit_is_a_routing_error(void **state)
 	way_stop(way);
 }
 
-static void a_link_that_goes_down_takes_what_is_in_transit_with_it(void **state)
+UNIT_TEST(a_link_that_goes_down_takes_what_is_in_transit_with_it)
 {
 	struct way *way = way_start();
 
@@ -402,7 +402,7 @@ static void a_link_that_goes_down_takes_what_is_in_transit_with_it(void **state)
 	way_stop(way);
 }
 
-static void frames_in_transit_need_no_memory_to_leave(void **state)
+UNIT_TEST(frames_in_transit_need_no_memory_to_leave)
 {
 	struct way *way = way_start();
 	struct weft_packet *next;
@@ -417,23 +417,4 @@ static void frames_in_transit_need_no_memory_to_leave(void **state)
 	way_stop(way);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frame_in_transit_goes_on_as_it_came_past_its_mark),
-		cmocka_unit_test(messages_and_their_acknowledgements_pass_the_host_on_the_way),
-		cmocka_unit_test(input_credits_return_at_once_whatever_the_output_does),
-		cmocka_unit_test(in_transit_goes_first_and_after_four_an_own_one),
-		cmocka_unit_test(the_more_own_ones_wait_the_more_often_they_go),
-		cmocka_unit_test(own_ones_go_when_nothing_is_in_transit),
-		cmocka_unit_test(who_cannot_go_holds_up_nobody),
-		cmocka_unit_test(what_the_full_pool_discards_comes_again_in_order),
-		cmocka_unit_test(a_message_overtaken_by_its_reinjection_is_refused_and_comes_again),
-		cmocka_unit_test(a_message_that_comes_slowly_but_steadily_is_not_refused),
-		cmocka_unit_test(without_a_pool_a_frame_in_transit_is_a_routing_error),
-		cmocka_unit_test(a_link_that_goes_down_takes_what_is_in_transit_with_it),
-		cmocka_unit_test(frames_in_transit_need_no_memory_to_leave),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,9 @@
 
 #include "nic_load.h"
 
-static void a_good_fabric_needs_no_repetition(void **state)
+#define LOAD_TEST(f) UNIT_WITH(f, make, unmake)
+
+LOAD_TEST(a_good_fabric_needs_no_repetition)
 {
 	struct channel *channel = channel_of(state);
 
@@ -16,7 +18,7 @@ static void a_good_fabric_needs_no_repetition(void **state)
 	channel_stop(channel);
 }
 
-static void a_million_frames_survive_1_percent_loss(void **state)
+LOAD_TEST(a_million_frames_survive_1_percent_loss)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -27,7 +29,7 @@ static void a_million_frames_survive_1_percent_loss(void **state)
 	channel_stop(channel);
 }
 
-static void messages_survive_10_percent_loss(void **state)
+LOAD_TEST(messages_survive_10_percent_loss)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -38,7 +40,7 @@ static void messages_survive_10_percent_loss(void **state)
 	channel_stop(channel);
 }
 
-static void messages_survive_the_loss_of_every_second_acknowledgement(void **state)
+LOAD_TEST(messages_survive_the_loss_of_every_second_acknowledgement)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -48,7 +50,7 @@ static void messages_survive_the_loss_of_every_second_acknowledgement(void **sta
 	channel_stop(channel);
 }
 
-static void order_survives_paths_of_different_length(void **state)
+LOAD_TEST(order_survives_paths_of_different_length)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -62,7 +64,7 @@ static void order_survives_paths_of_different_length(void **state)
 	channel_stop(channel);
 }
 
-static void order_survives_frames_that_overtake_each_other(void **state)
+LOAD_TEST(order_survives_frames_that_overtake_each_other)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -73,7 +75,7 @@ static void order_survives_frames_that_overtake_each_other(void **state)
 	channel_stop(channel);
 }
 
-static void frames_that_arrive_twice_are_delivered_once(void **state)
+LOAD_TEST(frames_that_arrive_twice_are_delivered_once)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -85,7 +87,7 @@ static void frames_that_arrive_twice_are_delivered_once(void **state)
 	channel_stop(channel);
 }
 
-static void damaged_frames_are_asked_for_again(void **state)
+LOAD_TEST(damaged_frames_are_asked_for_again)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -98,7 +100,7 @@ static void damaged_frames_are_asked_for_again(void **state)
 	channel_stop(channel);
 }
 
-static void many_hosts_and_vcs_survive_everything_at_once(void **state)
+LOAD_TEST(many_hosts_and_vcs_survive_everything_at_once)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -116,7 +118,7 @@ static void many_hosts_and_vcs_survive_everything_at_once(void **state)
 	channel_stop(channel);
 }
 
-static void frames_routed_by_table_survive_loss(void **state)
+LOAD_TEST(frames_routed_by_table_survive_loss)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -127,7 +129,7 @@ static void frames_routed_by_table_survive_loss(void **state)
 	channel_stop(channel);
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+LOAD_TEST(the_same_seed_gives_the_same_run)
 {
 	struct channel *channel = channel_of(state);
 	struct channel_options options = channel_good;
@@ -147,20 +149,4 @@ static void the_same_seed_gives_the_same_run(void **state)
 	channel_stop(channel);
 }
 
-#define LOAD_TEST(f) cmocka_unit_test_setup_teardown(f, make, unmake)
-
-static const struct CMUnitTest tests[] = {
-	LOAD_TEST(a_good_fabric_needs_no_repetition),
-	LOAD_TEST(a_million_frames_survive_1_percent_loss),
-	LOAD_TEST(messages_survive_10_percent_loss),
-	LOAD_TEST(messages_survive_the_loss_of_every_second_acknowledgement),
-	LOAD_TEST(order_survives_paths_of_different_length),
-	LOAD_TEST(order_survives_frames_that_overtake_each_other),
-	LOAD_TEST(frames_that_arrive_twice_are_delivered_once),
-	LOAD_TEST(damaged_frames_are_asked_for_again),
-	LOAD_TEST(many_hosts_and_vcs_survive_everything_at_once),
-	LOAD_TEST(frames_routed_by_table_survive_loss),
-	LOAD_TEST(the_same_seed_gives_the_same_run),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -278,4 +278,4 @@ static inline int pair_tear_down(void **state)
 	return 0;
 }
 
-#define PAIR_TEST(test) cmocka_unit_test_setup_teardown(test, pair_set_up, pair_tear_down)
+#define PAIR_TEST(test) UNIT_WITH(test, pair_set_up, pair_tear_down)

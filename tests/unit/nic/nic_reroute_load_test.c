@@ -112,7 +112,15 @@ static struct channel_options changing_options(void)
 	return options;
 }
 
-static void order_survives_changes_of_routes(void **state)
+static int make_rerouted(void **state)
+{
+	*state = calloc(1, sizeof(struct rerouted));
+	return *state == NULL;
+}
+
+#define LOAD_TEST(f) UNIT_WITH(f, make_rerouted, unmake)
+
+LOAD_TEST(order_survives_changes_of_routes)
 {
 	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
@@ -123,7 +131,7 @@ static void order_survives_changes_of_routes(void **state)
 	channel_stop(&rerouted->channel);
 }
 
-static void nothing_is_lost_where_routes_come_and_go(void **state)
+LOAD_TEST(nothing_is_lost_where_routes_come_and_go)
 {
 	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
@@ -133,7 +141,7 @@ static void nothing_is_lost_where_routes_come_and_go(void **state)
 	channel_stop(&rerouted->channel);
 }
 
-static void nothing_is_lost_or_doubled_by_pauses(void **state)
+LOAD_TEST(nothing_is_lost_or_doubled_by_pauses)
 {
 	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
@@ -142,7 +150,7 @@ static void nothing_is_lost_or_doubled_by_pauses(void **state)
 	channel_stop(&rerouted->channel);
 }
 
-static void all_that_and_loss_damage_and_doubles_are_survived(void **state)
+LOAD_TEST(all_that_and_loss_damage_and_doubles_are_survived)
 {
 	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
@@ -159,7 +167,7 @@ static void all_that_and_loss_damage_and_doubles_are_survived(void **state)
 
 /* As the mapper does it: all pause, what is under way arrives, all routes change, all go on. Nobody
  * takes the time for a loss. */
-static void a_change_behind_a_pause_causes_no_repetition(void **state)
+LOAD_TEST(a_change_behind_a_pause_causes_no_repetition)
 {
 	struct rerouted *rerouted = *state;
 	struct channel *channel = &rerouted->channel;
@@ -183,20 +191,4 @@ static void a_change_behind_a_pause_causes_no_repetition(void **state)
 	channel_stop(channel);
 }
 
-static int make_rerouted(void **state)
-{
-	*state = calloc(1, sizeof(struct rerouted));
-	return *state == NULL;
-}
-
-#define LOAD_TEST(f) cmocka_unit_test_setup_teardown(f, make_rerouted, unmake)
-
-static const struct CMUnitTest tests[] = {
-	LOAD_TEST(order_survives_changes_of_routes),
-	LOAD_TEST(nothing_is_lost_where_routes_come_and_go),
-	LOAD_TEST(nothing_is_lost_or_doubled_by_pauses),
-	LOAD_TEST(all_that_and_loss_damage_and_doubles_are_survived),
-	LOAD_TEST(a_change_behind_a_pause_causes_no_repetition),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -87,7 +87,7 @@ static void expect_by(struct end *end, struct box *box, uint32_t sequence, unsig
 	assert_int_equal(hop_of(box), port);
 }
 
-static void the_rest_of_a_message_and_those_that_wait_go_by_the_new_route(void **state)
+UNIT_TEST(the_rest_of_a_message_and_those_that_wait_go_by_the_new_route)
 {
 	struct end a;
 	struct box box;
@@ -105,7 +105,7 @@ static void the_rest_of_a_message_and_those_that_wait_go_by_the_new_route(void *
 	end_stop(&a);
 }
 
-static void a_repetition_goes_by_the_new_route(void **state)
+UNIT_TEST(a_repetition_goes_by_the_new_route)
 {
 	struct end a;
 	struct box box;
@@ -121,7 +121,7 @@ static void a_repetition_goes_by_the_new_route(void **state)
 	end_stop(&a);
 }
 
-static void an_acknowledgement_goes_by_the_new_route(void **state)
+UNIT_TEST(an_acknowledgement_goes_by_the_new_route)
 {
 	struct end a, b;
 	struct box box;
@@ -140,7 +140,7 @@ static void an_acknowledgement_goes_by_the_new_route(void **state)
 	end_stop(&b);
 }
 
-static void what_overtakes_the_old_route_is_put_in_order(void **state)
+UNIT_TEST(what_overtakes_the_old_route_is_put_in_order)
 {
 	struct end a, b;
 	struct box box[4];
@@ -170,7 +170,7 @@ static void what_overtakes_the_old_route_is_put_in_order(void **state)
 	end_stop(&b);
 }
 
-static void without_room_to_reorder_it_comes_again(void **state)
+UNIT_TEST(without_room_to_reorder_it_comes_again)
 {
 	struct end a, b;
 	struct nic_config config = end_config(&b, 1, 2);
@@ -196,7 +196,7 @@ static void without_room_to_reorder_it_comes_again(void **state)
 	end_stop(&b);
 }
 
-static void messages_to_a_host_without_a_route_step_aside_and_go_on(void **state)
+UNIT_TEST(messages_to_a_host_without_a_route_step_aside_and_go_on)
 {
 	struct end a, b;
 	struct box box;
@@ -227,7 +227,7 @@ static void messages_to_a_host_without_a_route_step_aside_and_go_on(void **state
 	end_stop(&b);
 }
 
-static void a_route_that_is_back_is_tried_at_once(void **state)
+UNIT_TEST(a_route_that_is_back_is_tried_at_once)
 {
 	struct end a;
 	struct box box;
@@ -249,7 +249,7 @@ static void a_route_that_is_back_is_tried_at_once(void **state)
 }
 
 /* Neither the time without a route nor the timeouts before it count. */
-static void who_has_a_route_again_gets_the_whole_time(void **state)
+UNIT_TEST(who_has_a_route_again_gets_the_whole_time)
 {
 	struct end a;
 	struct box box;
@@ -274,7 +274,7 @@ static void who_has_a_route_again_gets_the_whole_time(void **state)
 	end_stop(&a);
 }
 
-static void messages_routed_by_table_stay_so_or_get_a_route(void **state)
+UNIT_TEST(messages_routed_by_table_stay_so_or_get_a_route)
 {
 	struct nic_routes *by_table = nic_routes_create(PAIR_HOSTS);
 	struct end a;
@@ -292,7 +292,7 @@ static void messages_routed_by_table_stay_so_or_get_a_route(void **state)
 	end_stop(&a);
 }
 
-static void messages_that_get_no_route_in_time_fail(void **state)
+UNIT_TEST(messages_that_get_no_route_in_time_fail)
 {
 	struct end a;
 	struct box box;
@@ -312,7 +312,7 @@ static void messages_that_get_no_route_in_time_fail(void **state)
 	end_stop(&a);
 }
 
-static void who_has_a_route_again_tells_what_has_arrived(void **state)
+UNIT_TEST(who_has_a_route_again_tells_what_has_arrived)
 {
 	struct end a, b;
 	struct box box;
@@ -333,7 +333,7 @@ static void who_has_a_route_again_tells_what_has_arrived(void **state)
 	end_stop(&b);
 }
 
-static void without_routes_yet_messages_wait_and_none_fails(void **state)
+UNIT_TEST(without_routes_yet_messages_wait_and_none_fails)
 {
 	struct end a, b;
 	struct box box;
@@ -363,7 +363,7 @@ static void without_routes_yet_messages_wait_and_none_fails(void **state)
 	end_stop(&b);
 }
 
-static void routes_that_do_not_fit_are_refused(void **state)
+UNIT_TEST(routes_that_do_not_fit_are_refused)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -382,7 +382,7 @@ static void routes_that_do_not_fit_are_refused(void **state)
 	nic_routes_destroy(fewer);
 }
 
-static void a_message_whose_routes_stay_keeps_its_alternative(void **state)
+UNIT_TEST(a_message_whose_routes_stay_keeps_its_alternative)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -401,7 +401,7 @@ static void a_message_whose_routes_stay_keeps_its_alternative(void **state)
 	end_stop(&a);
 }
 
-static void what_was_learnt_of_other_routes_is_forgotten(void **state)
+UNIT_TEST(what_was_learnt_of_other_routes_is_forgotten)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -429,7 +429,7 @@ static void what_was_learnt_of_other_routes_is_forgotten(void **state)
 }
 
 /* Its time began on another route. */
-static void a_message_that_changed_its_route_teaches_nothing(void **state)
+UNIT_TEST(a_message_that_changed_its_route_teaches_nothing)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -449,23 +449,4 @@ static void a_message_that_changed_its_route_teaches_nothing(void **state)
 	end_stop(&a);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_rest_of_a_message_and_those_that_wait_go_by_the_new_route),
-	cmocka_unit_test(a_repetition_goes_by_the_new_route),
-	cmocka_unit_test(an_acknowledgement_goes_by_the_new_route),
-	cmocka_unit_test(what_overtakes_the_old_route_is_put_in_order),
-	cmocka_unit_test(without_room_to_reorder_it_comes_again),
-	cmocka_unit_test(messages_to_a_host_without_a_route_step_aside_and_go_on),
-	cmocka_unit_test(a_route_that_is_back_is_tried_at_once),
-	cmocka_unit_test(who_has_a_route_again_gets_the_whole_time),
-	cmocka_unit_test(messages_routed_by_table_stay_so_or_get_a_route),
-	cmocka_unit_test(messages_that_get_no_route_in_time_fail),
-	cmocka_unit_test(who_has_a_route_again_tells_what_has_arrived),
-	cmocka_unit_test(without_routes_yet_messages_wait_and_none_fails),
-	cmocka_unit_test(routes_that_do_not_fit_are_refused),
-	cmocka_unit_test(a_message_whose_routes_stay_keeps_its_alternative),
-	cmocka_unit_test(what_was_learnt_of_other_routes_is_forgotten),
-	cmocka_unit_test(a_message_that_changed_its_route_teaches_nothing),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

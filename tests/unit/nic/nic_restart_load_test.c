@@ -374,7 +374,7 @@ static void bed_stop(struct bed *bed)
 	free_list(bed->free);
 }
 
-static void nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries(void **state)
+UNIT_TEST(nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries)
 {
 	struct bed *bed = calloc(1, sizeof(*bed));
 	uint64_t give_ups = 0, restarts = 0;
@@ -394,8 +394,4 @@ static void nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries(void **
 	free(bed);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@
 		ROUTE_PORT_BIT | (port), ROUTE_TYPE_HOST \
 	}
 
-static void routes_come_back_as_they_were_added(void **state)
+UNIT_TEST(routes_come_back_as_they_were_added)
 {
 	struct nic_routes *routes = nic_routes_create(300);
 	struct rng rng;
@@ -46,7 +46,7 @@ static void routes_come_back_as_they_were_added(void **state)
 	nic_routes_destroy(routes);
 }
 
-static void there_are_at_most_ten_alternatives(void **state)
+UNIT_TEST(there_are_at_most_ten_alternatives)
 {
 	struct nic_routes *routes = nic_routes_create(2);
 
@@ -56,7 +56,7 @@ static void there_are_at_most_ten_alternatives(void **state)
 	nic_routes_destroy(routes);
 }
 
-static void what_is_no_route_to_a_host_is_refused(void **state)
+UNIT_TEST(what_is_no_route_to_a_host_is_refused)
 {
 	static const uint8_t open_end[] = {0x81, 0x82}, early_end[] = {0x81, 1, 0x82, 1},
 			     itb_end[] = {0x81, 2}, itb[] = {0x81, 2, 0x82, 1};
@@ -76,7 +76,7 @@ static void what_is_no_route_to_a_host_is_refused(void **state)
 	nic_routes_destroy(routes);
 }
 
-static void routes_of_a_destination_are_added_together(void **state)
+UNIT_TEST(routes_of_a_destination_are_added_together)
 {
 	struct nic_routes *routes = nic_routes_create(4);
 
@@ -86,7 +86,7 @@ static void routes_of_a_destination_are_added_together(void **state)
 	nic_routes_destroy(routes);
 }
 
-static void a_destination_is_reached_by_route_or_by_table_or_not(void **state)
+UNIT_TEST(a_destination_is_reached_by_route_or_by_table_or_not)
 {
 	struct nic_routes *routes = nic_routes_create(4);
 
@@ -102,12 +102,4 @@ static void a_destination_is_reached_by_route_or_by_table_or_not(void **state)
 	nic_routes_destroy(routes);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(routes_come_back_as_they_were_added),
-	cmocka_unit_test(there_are_at_most_ten_alternatives),
-	cmocka_unit_test(what_is_no_route_to_a_host_is_refused),
-	cmocka_unit_test(routes_of_a_destination_are_added_together),
-	cmocka_unit_test(a_destination_is_reached_by_route_or_by_table_or_not),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

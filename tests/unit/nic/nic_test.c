@@ -26,7 +26,7 @@ static void use_source_routes(struct end *end, struct nic_config *config, unsign
 	config->routes = end->routes;
 }
 
-static void names_of_all_counters_are_there_and_differ(void **state)
+UNIT_TEST(names_of_all_counters_are_there_and_differ)
 {
 	for (unsigned i = 0; i < NIC_COUNTER_COUNT; i++) {
 		assert_non_null(nic_counter_name(i));
@@ -36,7 +36,7 @@ static void names_of_all_counters_are_there_and_differ(void **state)
 	assert_null(nic_counter_name(NIC_COUNTER_COUNT));
 }
 
-static void a_wrong_configuration_is_refused(void **state)
+UNIT_TEST(a_wrong_configuration_is_refused)
 {
 	struct end a;
 	struct nic_config good = end_config(&a, 0, 1), bad;
@@ -64,7 +64,7 @@ static void a_wrong_configuration_is_refused(void **state)
 	nic_routes_destroy(a.routes);
 }
 
-static void a_full_queue_refuses_and_keeps_what_it_has(void **state)
+UNIT_TEST(a_full_queue_refuses_and_keeps_what_it_has)
 {
 	struct end a, b;
 
@@ -81,7 +81,7 @@ static void a_full_queue_refuses_and_keeps_what_it_has(void **state)
 	end_stop(&b);
 }
 
-static void payloads_are_bounded_and_come_back(void **state)
+UNIT_TEST(payloads_are_bounded_and_come_back)
 {
 	static const uint8_t payload[64] = {0x45};
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 64};
@@ -100,7 +100,7 @@ static void payloads_are_bounded_and_come_back(void **state)
 	end_stop(&b);
 }
 
-static void what_cannot_be_sent_is_refused(void **state)
+UNIT_TEST(what_cannot_be_sent_is_refused)
 {
 	static const uint8_t payload[257];
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 257};
@@ -122,7 +122,7 @@ static void what_cannot_be_sent_is_refused(void **state)
 	end_stop(&a);
 }
 
-static void a_message_without_bytes_is_a_frame(void **state)
+UNIT_TEST(a_message_without_bytes_is_a_frame)
 {
 	struct nic_message message = {.destination = 1, .payload = "", .bytes = 0};
 	struct end a, b;
@@ -136,7 +136,7 @@ static void a_message_without_bytes_is_a_frame(void **state)
 	end_stop(&b);
 }
 
-static void messages_of_a_vc_leave_in_the_order_of_sending(void **state)
+UNIT_TEST(messages_of_a_vc_leave_in_the_order_of_sending)
 {
 	static const uint16_t order[] = {1, 2, 1, 3, 2, 2, 1};
 	struct end a;
@@ -152,7 +152,7 @@ static void messages_of_a_vc_leave_in_the_order_of_sending(void **state)
 	end_stop(&a);
 }
 
-static void a_peer_with_a_closed_window_does_not_block_others(void **state)
+UNIT_TEST(a_peer_with_a_closed_window_does_not_block_others)
 {
 	struct end a;
 	struct box box;
@@ -170,7 +170,7 @@ static void a_peer_with_a_closed_window_does_not_block_others(void **state)
 	end_stop(&a);
 }
 
-static void peers_that_stand_still_leave_room_for_others(void **state)
+UNIT_TEST(peers_that_stand_still_leave_room_for_others)
 {
 	static const uint8_t payload[64] = {0x45};
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 64};
@@ -207,7 +207,7 @@ static void peers_that_stand_still_leave_room_for_others(void **state)
 	end_stop(&b);
 }
 
-static void a_peer_that_answers_nothing_is_refused_as_silent(void **state)
+UNIT_TEST(a_peer_that_answers_nothing_is_refused_as_silent)
 {
 	struct end a, b;
 	struct box box;
@@ -243,7 +243,7 @@ static void a_peer_that_answers_nothing_is_refused_as_silent(void **state)
 	end_stop(&b);
 }
 
-static void peers_whose_windows_open_again_take_turns(void **state)
+UNIT_TEST(peers_whose_windows_open_again_take_turns)
 {
 	struct end a, b, c;
 	struct box box, ack[2];
@@ -272,7 +272,7 @@ static void peers_whose_windows_open_again_take_turns(void **state)
 	end_stop(&c);
 }
 
-static void vcs_take_turns(void **state)
+UNIT_TEST(vcs_take_turns)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -292,7 +292,7 @@ static void vcs_take_turns(void **state)
 	end_stop(&a);
 }
 
-static void a_queuing_scheme_gives_the_service_level(void **state)
+UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 {
 	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 3, .hosts = PAIR_HOSTS};
 	struct end a;
@@ -333,7 +333,7 @@ static bool take_data(struct end *end, struct box *box)
 	return false;
 }
 
-static void nothing_is_sent_without_credits_and_other_vcs_go_on(void **state)
+UNIT_TEST(nothing_is_sent_without_credits_and_other_vcs_go_on)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -365,7 +365,7 @@ static void nothing_is_sent_without_credits_and_other_vcs_go_on(void **state)
 	end_stop(&a);
 }
 
-static void nothing_is_sent_while_the_link_is_down(void **state)
+UNIT_TEST(nothing_is_sent_while_the_link_is_down)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -385,7 +385,7 @@ static void nothing_is_sent_while_the_link_is_down(void **state)
 	end_stop(&a);
 }
 
-static void the_links_frames_and_acknowledgements_go_first_and_need_no_credits(void **state)
+UNIT_TEST(the_links_frames_and_acknowledgements_go_first_and_need_no_credits)
 {
 	struct end a, b;
 	struct box box;
@@ -410,7 +410,7 @@ static void the_links_frames_and_acknowledgements_go_first_and_need_no_credits(v
 	end_stop(&b);
 }
 
-static void a_frame_without_credit_is_dropped_and_counted(void **state)
+UNIT_TEST(a_frame_without_credit_is_dropped_and_counted)
 {
 	struct end a, b;
 	struct box box;
@@ -426,7 +426,7 @@ static void a_frame_without_credit_is_dropped_and_counted(void **state)
 	end_stop(&b);
 }
 
-static void blocks_are_free_again_even_while_a_frame_waits_for_others(void **state)
+UNIT_TEST(blocks_are_free_again_even_while_a_frame_waits_for_others)
 {
 	static struct box box[2];
 	struct end a, b;
@@ -460,7 +460,7 @@ static void make_frame(struct box *box, const uint8_t *route, uint8_t length, ui
 	frame_update_mutable(box->frame, frame_mutable_word(0, 0, cursor, FRAME_F_TAIL));
 }
 
-static void a_cursor_that_is_not_at_a_host_element_is_a_routing_error(void **state)
+UNIT_TEST(a_cursor_that_is_not_at_a_host_element_is_a_routing_error)
 {
 	static const struct {
 		uint8_t route[3], length, cursor;
@@ -487,7 +487,7 @@ static void a_cursor_that_is_not_at_a_host_element_is_a_routing_error(void **sta
 	}
 }
 
-static void a_frame_for_somebody_else_is_counted_as_misrouted(void **state)
+UNIT_TEST(a_frame_for_somebody_else_is_counted_as_misrouted)
 {
 	struct end a, c;
 	struct box box;
@@ -503,7 +503,7 @@ static void a_frame_for_somebody_else_is_counted_as_misrouted(void **state)
 	end_stop(&c);
 }
 
-static void a_frame_of_an_unknown_host_or_vc_is_dropped(void **state)
+UNIT_TEST(a_frame_of_an_unknown_host_or_vc_is_dropped)
 {
 	struct frame_fields fields = {
 		.kind = FRAME_DATA, .source = PAIR_HOSTS, .destination = 1, .payload_bytes = 20};
@@ -523,7 +523,7 @@ static void a_frame_of_an_unknown_host_or_vc_is_dropped(void **state)
 	end_stop(&b);
 }
 
-static void control_frames_that_make_no_sense_are_counted(void **state)
+UNIT_TEST(control_frames_that_make_no_sense_are_counted)
 {
 	static const uint8_t kinds[] = {FRAME_ACK, FRAME_CREDIT, FRAME_HELLO};
 	struct frame_fields fields = {.source = 0, .destination = 1, .payload_bytes = 7};
@@ -549,7 +549,7 @@ static void control_frames_that_make_no_sense_are_counted(void **state)
 	end_stop(&b);
 }
 
-static void all_frames_of_a_message_take_the_same_route(void **state)
+UNIT_TEST(all_frames_of_a_message_take_the_same_route)
 {
 	struct end a;
 	struct nic_config config = end_config(&a, 0, 1);
@@ -605,14 +605,14 @@ static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool agai
 	return route;
 }
 
-static void a_message_that_was_held_back_sends_the_next_another_way(void **state)
+UNIT_TEST(a_message_that_was_held_back_sends_the_next_another_way)
 {
 	assert_int_equal(route_after_a_message_held_back_for(0, false), 0);
 	assert_int_equal(route_after_a_message_held_back_for(50 * PS_PER_NS, false), 1);
 	assert_int_equal(route_after_a_message_held_back_for(0, true), 0);
 }
 
-static void a_payload_is_the_hosts_again_once_it_is_sent(void **state)
+UNIT_TEST(a_payload_is_the_hosts_again_once_it_is_sent)
 {
 	uint8_t payload[100];
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 100};
@@ -629,7 +629,7 @@ static void a_payload_is_the_hosts_again_once_it_is_sent(void **state)
 	end_stop(&a);
 }
 
-static void two_thousand_hosts_fit_in_one_interface(void **state)
+UNIT_TEST(two_thousand_hosts_fit_in_one_interface)
 {
 	struct nic_routes *routes = nic_routes_create(2000);
 	struct nic_config config;
@@ -657,33 +657,4 @@ static void two_thousand_hosts_fit_in_one_interface(void **state)
 	nic_routes_destroy(routes);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(names_of_all_counters_are_there_and_differ),
-	cmocka_unit_test(a_wrong_configuration_is_refused),
-	cmocka_unit_test(a_full_queue_refuses_and_keeps_what_it_has),
-	cmocka_unit_test(payloads_are_bounded_and_come_back),
-	cmocka_unit_test(what_cannot_be_sent_is_refused),
-	cmocka_unit_test(a_message_without_bytes_is_a_frame),
-	cmocka_unit_test(messages_of_a_vc_leave_in_the_order_of_sending),
-	cmocka_unit_test(a_peer_with_a_closed_window_does_not_block_others),
-	cmocka_unit_test(peers_that_stand_still_leave_room_for_others),
-	cmocka_unit_test(a_peer_that_answers_nothing_is_refused_as_silent),
-	cmocka_unit_test(peers_whose_windows_open_again_take_turns),
-	cmocka_unit_test(vcs_take_turns),
-	cmocka_unit_test(a_queuing_scheme_gives_the_service_level),
-	cmocka_unit_test(nothing_is_sent_without_credits_and_other_vcs_go_on),
-	cmocka_unit_test(nothing_is_sent_while_the_link_is_down),
-	cmocka_unit_test(the_links_frames_and_acknowledgements_go_first_and_need_no_credits),
-	cmocka_unit_test(a_frame_without_credit_is_dropped_and_counted),
-	cmocka_unit_test(blocks_are_free_again_even_while_a_frame_waits_for_others),
-	cmocka_unit_test(a_cursor_that_is_not_at_a_host_element_is_a_routing_error),
-	cmocka_unit_test(a_frame_for_somebody_else_is_counted_as_misrouted),
-	cmocka_unit_test(a_frame_of_an_unknown_host_or_vc_is_dropped),
-	cmocka_unit_test(control_frames_that_make_no_sense_are_counted),
-	cmocka_unit_test(all_frames_of_a_message_take_the_same_route),
-	cmocka_unit_test(a_message_that_was_held_back_sends_the_next_another_way),
-	cmocka_unit_test(a_payload_is_the_hosts_again_once_it_is_sent),
-	cmocka_unit_test(two_thousand_hosts_fit_in_one_interface),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

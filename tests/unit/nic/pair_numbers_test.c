@@ -101,7 +101,7 @@ static void check_against_array(
 }
 
 /* Of few hosts or of all, few numbers or many. */
-static void numbers_are_those_of_an_array(void **state)
+UNIT_TEST(numbers_are_those_of_an_array)
 {
 	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {
 		check_against_array(kind, 1, 1, 1000, UINT32_MAX);
@@ -113,7 +113,7 @@ static void numbers_are_those_of_an_array(void **state)
 	}
 }
 
-static void a_number_is_in_its_byte_up_to_254(void **state)
+UNIT_TEST(a_number_is_in_its_byte_up_to_254)
 {
 	const uint8_t *byte = (const uint8_t *)memory + 7 * STEP;
 	struct pair_numbers numbers;
@@ -134,7 +134,7 @@ static void a_number_is_in_its_byte_up_to_254(void **state)
 	pair_numbers_fini(&numbers);
 }
 
-static void a_large_number_can_become_small_again(void **state)
+UNIT_TEST(a_large_number_can_become_small_again)
 {
 	struct pair_numbers numbers;
 
@@ -146,7 +146,7 @@ static void a_large_number_can_become_small_again(void **state)
 	pair_numbers_fini(&numbers);
 }
 
-static void the_last_of_65536_hosts_has_a_number(void **state)
+UNIT_TEST(the_last_of_65536_hosts_has_a_number)
 {
 	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {
 		struct pair_numbers numbers;
@@ -161,7 +161,7 @@ static void the_last_of_65536_hosts_has_a_number(void **state)
 	}
 }
 
-static void small_numbers_of_all_hosts_take_a_byte_each(void **state)
+UNIT_TEST(small_numbers_of_all_hosts_take_a_byte_each)
 {
 	struct pair_numbers numbers;
 
@@ -173,7 +173,7 @@ static void small_numbers_of_all_hosts_take_a_byte_each(void **state)
 	pair_numbers_fini(&numbers);
 }
 
-static void small_numbers_in_the_memory_of_the_caller_take_no_other(void **state)
+UNIT_TEST(small_numbers_in_the_memory_of_the_caller_take_no_other)
 {
 	struct pair_numbers numbers;
 
@@ -186,7 +186,7 @@ static void small_numbers_in_the_memory_of_the_caller_take_no_other(void **state
 	pair_numbers_fini(&numbers);
 }
 
-static void large_numbers_of_all_hosts_take_four_bytes_each(void **state)
+UNIT_TEST(large_numbers_of_all_hosts_take_four_bytes_each)
 {
 	for (enum pair_numbers_kind kind = PAIR_NUMBERS_BYTES; kind <= PAIR_NUMBERS_FEW; kind++) {
 		struct pair_numbers numbers;
@@ -203,7 +203,7 @@ static void large_numbers_of_all_hosts_take_four_bytes_each(void **state)
 	}
 }
 
-static void numbers_of_few_hosts_take_room_for_few(void **state)
+UNIT_TEST(numbers_of_few_hosts_take_room_for_few)
 {
 	struct pair_numbers numbers;
 
@@ -238,7 +238,7 @@ static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint
 	return failed;
 }
 
-static void no_number_is_lost_when_memory_is_short_once(void **state)
+UNIT_TEST(no_number_is_lost_when_memory_is_short_once)
 {
 	const uint32_t least[] = {1, PAIR_NUMBERS_LARGE};
 
@@ -255,7 +255,7 @@ static void no_number_is_lost_when_memory_is_short_once(void **state)
 	}
 }
 
-static void a_number_for_which_there_was_no_memory_is_told_for_good(void **state)
+UNIT_TEST(a_number_for_which_there_was_no_memory_is_told_for_good)
 {
 	struct pair_numbers numbers;
 
@@ -270,17 +270,4 @@ static void a_number_for_which_there_was_no_memory_is_told_for_good(void **state
 	pair_numbers_fini(&numbers);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(numbers_are_those_of_an_array),
-	cmocka_unit_test(a_number_is_in_its_byte_up_to_254),
-	cmocka_unit_test(a_large_number_can_become_small_again),
-	cmocka_unit_test(the_last_of_65536_hosts_has_a_number),
-	cmocka_unit_test(small_numbers_of_all_hosts_take_a_byte_each),
-	cmocka_unit_test(small_numbers_in_the_memory_of_the_caller_take_no_other),
-	cmocka_unit_test(large_numbers_of_all_hosts_take_four_bytes_each),
-	cmocka_unit_test(numbers_of_few_hosts_take_room_for_few),
-	cmocka_unit_test(no_number_is_lost_when_memory_is_short_once),
-	cmocka_unit_test(a_number_for_which_there_was_no_memory_is_told_for_good),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -66,7 +66,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WORLD_TEST(test) UNIT_WITH(test, set_up, tear_down)
 
 static weft_time ahead(const struct world *world)
 {
@@ -175,7 +175,7 @@ static weft_time run(struct world *world, weft_time ps)
  * are here; the ones behind it remain open. */
 #define SLACK (200 * PS_PER_MS)
 
-static void a_clock_is_known_after_a_round_trip_and_from_then_on(void **state)
+WORLD_TEST(a_clock_is_known_after_a_round_trip_and_from_then_on)
 {
 	static const weft_time ways_ms[] = {0, 4, 40, 60, 200, 500, 750};
 
@@ -194,7 +194,7 @@ static void a_clock_is_known_after_a_round_trip_and_from_then_on(void **state)
 	}
 }
 
-static void a_clock_is_known_though_the_first_questions_are_lost(void **state)
+WORLD_TEST(a_clock_is_known_though_the_first_questions_are_lost)
 {
 	struct world *world = *state;
 
@@ -205,7 +205,7 @@ static void a_clock_is_known_though_the_first_questions_are_lost(void **state)
 	assert_true(is_known(world));
 }
 
-static void an_answer_that_takes_longer_than_questions_are_open_is_refused(void **state)
+WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused)
 {
 	struct world *world = *state;
 
@@ -217,7 +217,7 @@ static void an_answer_that_takes_longer_than_questions_are_open_is_refused(void 
 }
 
 /* Somebody has kept it; the host has asked for nothing since. */
-static void an_answer_that_comes_much_later_is_refused(void **state)
+WORLD_TEST(an_answer_that_comes_much_later_is_refused)
 {
 	struct world *world = *state;
 
@@ -233,7 +233,7 @@ static void an_answer_that_comes_much_later_is_refused(void **state)
 }
 
 /* Its way and the stay there took no time that a clock shows. */
-static void an_answer_in_the_nanosecond_of_its_question_is_taken(void **state)
+WORLD_TEST(an_answer_in_the_nanosecond_of_its_question_is_taken)
 {
 	struct world *world = *state;
 
@@ -244,7 +244,7 @@ static void an_answer_in_the_nanosecond_of_its_question_is_taken(void **state)
 	assert_true(is_known(world));
 }
 
-static void no_two_open_questions_have_the_same_number(void **state)
+WORLD_TEST(no_two_open_questions_have_the_same_number)
 {
 	struct world *world = *state;
 	uint64_t number[PEER_CLOCKS_OPEN];
@@ -283,7 +283,7 @@ static void take_answer(struct world *world)
 	assert_int_equal(world->flying, 0);
 }
 
-static void an_answer_to_a_question_behind_the_offer_vouches_for_the_flow(void **state)
+WORLD_TEST(an_answer_to_a_question_behind_the_offer_vouches_for_the_flow)
 {
 	struct world *world = *state;
 
@@ -296,7 +296,7 @@ static void an_answer_to_a_question_behind_the_offer_vouches_for_the_flow(void *
 }
 
 /* Its former life may have answered. */
-static void an_answer_to_a_question_before_the_offer_does_not(void **state)
+WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not)
 {
 	struct world *world = *state;
 
@@ -311,7 +311,7 @@ static void an_answer_to_a_question_before_the_offer_does_not(void **state)
 }
 
 /* The offers before the last are not remembered, so another life may have been offered that one. */
-static void an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer(void **state)
+WORLD_TEST(an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer)
 {
 	struct world *world = *state;
 
@@ -324,7 +324,7 @@ static void an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer(void **sta
 	assert_false(is_known(world));
 }
 
-static void the_offer_that_is_repeated_is_the_first_of_its_kind(void **state)
+WORLD_TEST(the_offer_that_is_repeated_is_the_first_of_its_kind)
 {
 	struct world *world = *state;
 
@@ -342,7 +342,7 @@ static void the_offer_that_is_repeated_is_the_first_of_its_kind(void **state)
 }
 
 /* It is late, and of the clock that was. */
-static void a_question_before_the_offer_is_closed_when_the_flow_begins(void **state)
+WORLD_TEST(a_question_before_the_offer_is_closed_when_the_flow_begins)
 {
 	struct world *world = *state;
 	struct control_clock early;
@@ -368,7 +368,7 @@ static unsigned asked_in(struct world *world, weft_time ps)
 	return world->asked - before;
 }
 
-static void a_clock_that_was_set_is_soon_known_again(void **state)
+WORLD_TEST(a_clock_that_was_set_is_soon_known_again)
 {
 	struct world *world = *state;
 
@@ -385,7 +385,7 @@ static void a_clock_that_was_set_is_soon_known_again(void **state)
 
 #define TOO_FAST (3 * CLOCK_RATE_MAX_PPM)
 
-static void a_clock_that_runs_too_far_apart_is_asked_rarely(void **state)
+WORLD_TEST(a_clock_that_runs_too_far_apart_is_asked_rarely)
 {
 	struct world *world = *state;
 
@@ -396,7 +396,7 @@ static void a_clock_that_runs_too_far_apart_is_asked_rarely(void **state)
 	assert_true(world->stepped > 12);
 }
 
-static void a_clock_that_runs_well_again_is_known_again_and_asked_as_before(void **state)
+WORLD_TEST(a_clock_that_runs_well_again_is_known_again_and_asked_as_before)
 {
 	struct world *world = *state;
 
@@ -412,21 +412,4 @@ static void a_clock_that_runs_well_again_is_known_again_and_asked_as_before(void
 	assert_in_range(asked_in(world, PS_PER_S), 9, 11);
 }
 
-static const struct CMUnitTest tests[] = {
-	WORLD_TEST(a_clock_is_known_after_a_round_trip_and_from_then_on),
-	WORLD_TEST(a_clock_is_known_though_the_first_questions_are_lost),
-	WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused),
-	WORLD_TEST(an_answer_that_comes_much_later_is_refused),
-	WORLD_TEST(an_answer_in_the_nanosecond_of_its_question_is_taken),
-	WORLD_TEST(no_two_open_questions_have_the_same_number),
-	WORLD_TEST(an_answer_to_a_question_behind_the_offer_vouches_for_the_flow),
-	WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not),
-	WORLD_TEST(an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer),
-	WORLD_TEST(the_offer_that_is_repeated_is_the_first_of_its_kind),
-	WORLD_TEST(a_clock_that_was_set_is_soon_known_again),
-	WORLD_TEST(a_clock_that_runs_too_far_apart_is_asked_rarely),
-	WORLD_TEST(a_clock_that_runs_well_again_is_known_again_and_asked_as_before),
-	WORLD_TEST(a_question_before_the_offer_is_closed_when_the_flow_begins),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -77,14 +77,16 @@ static void settle(void)
 	hear(0, 0, 0, 0);
 }
 
-static void without_a_solution_paths_open_as_by_drb(void **state)
+#define TEST(name) UNIT_WITH(name, start, end)
+
+TEST(without_a_solution_paths_open_as_by_drb)
 {
 	hear(0, 900, 1, 3);
 	assert_int_equal(2, path.open);
 	assert_int_equal(1, control.count.missed);
 }
 
-static void stable_paths_are_saved(void **state)
+TEST(stable_paths_are_saved)
 {
 	solve(1, 3);
 	assert_int_equal(1, control.base.stored);
@@ -93,13 +95,13 @@ static void stable_paths_are_saved(void **state)
 	assert_int_equal(TO, control.base.entry[0].destination);
 }
 
-static void one_path_is_not_saved(void **state)
+TEST(one_path_is_not_saved)
 {
 	hear(0, 150, 1, 3);
 	assert_int_equal(0, control.base.stored);
 }
 
-static void nothing_is_saved_in_other_zones(void **state)
+TEST(nothing_is_saved_in_other_zones)
 {
 	hear(0, 900, 1, 3);
 	hear(0, 900, 1, 3);
@@ -108,7 +110,7 @@ static void nothing_is_saved_in_other_zones(void **state)
 	assert_int_equal(0, control.base.stored);
 }
 
-static void by_the_letter_they_are_saved_below(void **state)
+TEST(by_the_letter_they_are_saved_below)
 {
 	control.rules.save_below = true;
 	solve(1, 3);
@@ -117,7 +119,7 @@ static void by_the_letter_they_are_saved_below(void **state)
 	assert_int_equal(1, control.base.stored);
 }
 
-static void the_same_pattern_brings_the_paths_back_at_once(void **state)
+TEST(the_same_pattern_brings_the_paths_back_at_once)
 {
 	solve(1, 3);
 	settle();
@@ -127,7 +129,7 @@ static void the_same_pattern_brings_the_paths_back_at_once(void **state)
 	assert_int_equal(control.base.entry[0].latency_ns[2], path.latency_ns[2]);
 }
 
-static void another_pattern_does_not(void **state)
+TEST(another_pattern_does_not)
 {
 	solve(1, 3);
 	settle();
@@ -136,7 +138,7 @@ static void another_pattern_does_not(void **state)
 	assert_int_equal(0, control.count.applied);
 }
 
-static void no_flows_are_no_pattern(void **state)
+TEST(no_flows_are_no_pattern)
 {
 	solve(1, 3);
 	settle();
@@ -145,7 +147,7 @@ static void no_flows_are_no_pattern(void **state)
 	assert_int_equal(0, control.count.applied);
 }
 
-static void four_in_five_flows_suffice(void **state)
+TEST(four_in_five_flows_suffice)
 {
 	solve(1, 4);
 	settle();
@@ -153,7 +155,7 @@ static void four_in_five_flows_suffice(void **state)
 	assert_int_equal(1, control.count.applied);
 }
 
-static void three_in_four_do_not(void **state)
+TEST(three_in_four_do_not)
 {
 	solve(1, 3);
 	settle();
@@ -161,7 +163,7 @@ static void three_in_four_do_not(void **state)
 	assert_int_equal(0, control.count.applied);
 }
 
-static void part_of_the_stored_flows_suffices(void **state)
+TEST(part_of_the_stored_flows_suffices)
 {
 	solve(1, 8);
 	settle();
@@ -169,7 +171,7 @@ static void part_of_the_stored_flows_suffices(void **state)
 	assert_int_equal(1, control.count.applied);
 }
 
-static void of_the_union_it_does_not(void **state)
+TEST(of_the_union_it_does_not)
 {
 	control.base.config.of_union = true;
 	solve(1, 8);
@@ -178,7 +180,7 @@ static void of_the_union_it_does_not(void **state)
 	assert_int_equal(0, control.count.applied);
 }
 
-static void another_destinations_solution_does_not_match(void **state)
+TEST(another_destinations_solution_does_not_match)
 {
 	solve(1, 3);
 	settle();
@@ -187,7 +189,7 @@ static void another_destinations_solution_does_not_match(void **state)
 	assert_int_equal(0, control.count.applied);
 }
 
-static void a_solution_is_applied_once_in_an_episode(void **state)
+TEST(a_solution_is_applied_once_in_an_episode)
 {
 	solve(1, 3);
 	settle();
@@ -198,7 +200,7 @@ static void a_solution_is_applied_once_in_an_episode(void **state)
 	assert_int_equal(1, control.count.applied);
 }
 
-static void a_new_episode_applies_it_again(void **state)
+TEST(a_new_episode_applies_it_again)
 {
 	solve(1, 3);
 	settle();
@@ -208,7 +210,7 @@ static void a_new_episode_applies_it_again(void **state)
 	assert_int_equal(2, control.count.applied);
 }
 
-static void an_episode_ends_at_one_path_in_zone_low(void **state)
+TEST(an_episode_ends_at_one_path_in_zone_low)
 {
 	hear(0, 900, 1, 3);
 	assert_int_equal(3, episode.pattern.count);
@@ -217,7 +219,7 @@ static void an_episode_ends_at_one_path_in_zone_low(void **state)
 	assert_int_equal(0, episode.pattern.count);
 }
 
-static void with_more_paths_it_does_not_end(void **state)
+TEST(with_more_paths_it_does_not_end)
 {
 	solve(1, 3);
 	hear(0, 0, 0, 0);
@@ -225,21 +227,21 @@ static void with_more_paths_it_does_not_end(void **state)
 	assert_int_equal(3, episode.pattern.count);
 }
 
-static void a_pattern_is_the_union_over_an_episode(void **state)
+TEST(a_pattern_is_the_union_over_an_episode)
 {
 	hear(0, 900, 1, 2);
 	hear(0, 900, 2, 3);
 	assert_int_equal(4, episode.pattern.count);
 }
 
-static void other_paths_flows_are_not_in_it(void **state)
+TEST(other_paths_flows_are_not_in_it)
 {
 	hear(0, 900, 1, 2);
 	hear(1, 900, 5, 2);
 	assert_int_equal(2, episode.pattern.count);
 }
 
-static void still_high_it_opens_further_paths(void **state)
+TEST(still_high_it_opens_further_paths)
 {
 	solve(1, 3);
 	settle();
@@ -248,7 +250,7 @@ static void still_high_it_opens_further_paths(void **state)
 	assert_int_equal(4, path.open);
 }
 
-static void not_if_it_must_not_improve(void **state)
+TEST(not_if_it_must_not_improve)
 {
 	control.rules.improve = false;
 	solve(1, 3);
@@ -258,7 +260,7 @@ static void not_if_it_must_not_improve(void **state)
 	assert_int_equal(3, path.open);
 }
 
-static void a_lower_latency_replaces_a_solution(void **state)
+TEST(a_lower_latency_replaces_a_solution)
 {
 	uint64_t before;
 
@@ -269,7 +271,7 @@ static void a_lower_latency_replaces_a_solution(void **state)
 	assert_true(control.base.entry[0].best < before);
 }
 
-static void a_higher_latency_does_not(void **state)
+TEST(a_higher_latency_does_not)
 {
 	uint64_t before;
 
@@ -280,7 +282,7 @@ static void a_higher_latency_does_not(void **state)
 	assert_int_equal(before, control.base.entry[0].best);
 }
 
-static void more_paths_replace_a_solution(void **state)
+TEST(more_paths_replace_a_solution)
 {
 	solve(1, 3);
 	hear_all(3000, 0, 0);
@@ -289,7 +291,7 @@ static void more_paths_replace_a_solution(void **state)
 	assert_int_equal(4, control.base.entry[0].open);
 }
 
-static void the_least_recently_used_goes(void **state)
+TEST(the_least_recently_used_goes)
 {
 	struct flow_pattern pattern[4] = {{.count = 0}};
 	struct solutions_config config = {.entries = 3, .similarity_ppm = 800000};
@@ -309,7 +311,7 @@ static void the_least_recently_used_goes(void **state)
 	assert_non_null(solutions_find(&control.base, TO, &pattern[3]));
 }
 
-static void the_most_similar_solution_matches(void **state)
+TEST(the_most_similar_solution_matches)
 {
 	struct flow_pattern some = {.count = 0}, all = {.count = 0};
 
@@ -326,7 +328,7 @@ static void the_most_similar_solution_matches(void **state)
 	assert_int_equal(3, solutions_find(&control.base, TO, &all)->open);
 }
 
-static void a_new_flow_makes_the_database_answer_anew(void **state)
+TEST(a_new_flow_makes_the_database_answer_anew)
 {
 	struct flow_pattern known = {.count = 0}, seen = {.count = 0};
 
@@ -343,7 +345,7 @@ static void a_new_flow_makes_the_database_answer_anew(void **state)
 	assert_null(solutions_find(&control.base, TO, &seen)); /* 4 of 6 */
 }
 
-static void a_new_solution_makes_the_database_answer_anew(void **state)
+TEST(a_new_solution_makes_the_database_answer_anew)
 {
 	struct flow_pattern first = {.count = 0}, same = {.count = 0};
 
@@ -355,7 +357,7 @@ static void a_new_solution_makes_the_database_answer_anew(void **state)
 	assert_non_null(solutions_find(&control.base, TO, &first));
 }
 
-static void a_solution_of_more_paths_than_there_are_is_cut(void **state)
+TEST(a_solution_of_more_paths_than_there_are_is_cut)
 {
 	solve(1, 3);
 	settle();
@@ -364,7 +366,7 @@ static void a_solution_of_more_paths_than_there_are_is_cut(void **state)
 	assert_int_equal(2, path.open);
 }
 
-static void a_pattern_is_bounded(void **state)
+TEST(a_pattern_is_bounded)
 {
 	struct flow_pattern pattern = {.count = 0};
 
@@ -373,7 +375,7 @@ static void a_pattern_is_bounded(void **state)
 	assert_false(flow_pattern_add(&pattern, flow(1000)));
 }
 
-static void a_flow_is_in_a_pattern_once(void **state)
+TEST(a_flow_is_in_a_pattern_once)
 {
 	struct flow_pattern pattern = {.count = 0};
 
@@ -381,42 +383,4 @@ static void a_flow_is_in_a_pattern_once(void **state)
 	assert_false(flow_pattern_add(&pattern, flow(1)));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_a_solution_paths_open_as_by_drb),
-		TEST(stable_paths_are_saved),
-		TEST(one_path_is_not_saved),
-		TEST(nothing_is_saved_in_other_zones),
-		TEST(by_the_letter_they_are_saved_below),
-		TEST(the_same_pattern_brings_the_paths_back_at_once),
-		TEST(another_pattern_does_not),
-		TEST(no_flows_are_no_pattern),
-		TEST(four_in_five_flows_suffice),
-		TEST(three_in_four_do_not),
-		TEST(part_of_the_stored_flows_suffices),
-		TEST(of_the_union_it_does_not),
-		TEST(another_destinations_solution_does_not_match),
-		TEST(a_solution_is_applied_once_in_an_episode),
-		TEST(a_new_episode_applies_it_again),
-		TEST(an_episode_ends_at_one_path_in_zone_low),
-		TEST(with_more_paths_it_does_not_end),
-		TEST(a_pattern_is_the_union_over_an_episode),
-		TEST(other_paths_flows_are_not_in_it),
-		TEST(still_high_it_opens_further_paths),
-		TEST(not_if_it_must_not_improve),
-		TEST(a_lower_latency_replaces_a_solution),
-		TEST(a_higher_latency_does_not),
-		TEST(more_paths_replace_a_solution),
-		TEST(the_least_recently_used_goes),
-		TEST(a_new_flow_makes_the_database_answer_anew),
-		TEST(a_new_solution_makes_the_database_answer_anew),
-		TEST(the_most_similar_solution_matches),
-		TEST(a_solution_of_more_paths_than_there_are_is_cut),
-		TEST(a_pattern_is_bounded),
-		TEST(a_flow_is_in_a_pattern_once),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-static void a_frame_comes_back_under_its_number_once(void **state)
+UNIT_TEST(a_frame_comes_back_under_its_number_once)
 {
 	struct resequencer resequencer;
 	struct weft_packet packet[64] = {{.bytes = 100}};
@@ -29,7 +29,7 @@ static void a_frame_comes_back_under_its_number_once(void **state)
 	resequencer_fini(&resequencer);
 }
 
-static void windows_are_bounded_and_come_back(void **state)
+UNIT_TEST(windows_are_bounded_and_come_back)
 {
 	struct resequencer resequencer;
 
@@ -45,9 +45,4 @@ static void windows_are_bounded_and_come_back(void **state)
 	resequencer_fini(&resequencer);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_frame_comes_back_under_its_number_once),
-	cmocka_unit_test(windows_are_bounded_and_come_back),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

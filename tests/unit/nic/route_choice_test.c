@@ -52,7 +52,7 @@ static void sent(struct route_choice *choice, unsigned count, unsigned index, un
 	route_choice_sent(choice, 1, count, index, start, start + alone * tenths / 10, 512);
 }
 
-static void choices_are_found_by_their_names(void **state)
+UNIT_TEST(choices_are_found_by_their_names)
 {
 	for (unsigned i = 0; i < route_choices.count; i++)
 		assert_ptr_equal(route_choice_find(word_list_name(route_choices.entry[i])),
@@ -60,7 +60,7 @@ static void choices_are_found_by_their_names(void **state)
 	assert_null(route_choice_find("last"));
 }
 
-static void one_route_is_not_asked_about(void **state)
+UNIT_TEST(one_route_is_not_asked_about)
 {
 	for (unsigned i = 0; i < route_choices.count; i++) {
 		struct route_choice choice = start(word_list_name(route_choices.entry[i]));
@@ -71,7 +71,7 @@ static void one_route_is_not_asked_about(void **state)
 	}
 }
 
-static void first_takes_the_first(void **state)
+UNIT_TEST(first_takes_the_first)
 {
 	struct route_choice choice = start("first");
 
@@ -80,7 +80,7 @@ static void first_takes_the_first(void **state)
 	route_choice_fini(&choice);
 }
 
-static void round_robin_takes_turns_for_each_destination(void **state)
+UNIT_TEST(round_robin_takes_turns_for_each_destination)
 {
 	struct route_choice choice = start("round-robin");
 
@@ -91,7 +91,7 @@ static void round_robin_takes_turns_for_each_destination(void **state)
 	route_choice_fini(&choice);
 }
 
-static void random_takes_all_equally_often(void **state)
+UNIT_TEST(random_takes_all_equally_often)
 {
 	struct route_choice choice = start("random");
 	unsigned taken[10] = {0};
@@ -103,7 +103,7 @@ static void random_takes_all_equally_often(void **state)
 	route_choice_fini(&choice);
 }
 
-static void contention_takes_the_least_coefficient(void **state)
+UNIT_TEST(contention_takes_the_least_coefficient)
 {
 	struct route_choice choice = start("contention");
 
@@ -117,7 +117,7 @@ static void contention_takes_the_least_coefficient(void **state)
 	route_choice_fini(&choice);
 }
 
-static void a_coefficient_is_the_time_over_the_time_alone_whatever_the_size(void **state)
+UNIT_TEST(a_coefficient_is_the_time_over_the_time_alone_whatever_the_size)
 {
 	struct route_choice choice = start("contention");
 
@@ -128,7 +128,7 @@ static void a_coefficient_is_the_time_over_the_time_alone_whatever_the_size(void
 	route_choice_fini(&choice);
 }
 
-static void a_coefficient_is_never_below_one_nor_above_what_fits(void **state)
+UNIT_TEST(a_coefficient_is_never_below_one_nor_above_what_fits)
 {
 	struct route_choice choice = start("contention");
 
@@ -143,7 +143,7 @@ static void a_coefficient_is_never_below_one_nor_above_what_fits(void **state)
 	route_choice_fini(&choice);
 }
 
-static void each_message_makes_the_other_routes_forget_a_tenth_down_to_one(void **state)
+UNIT_TEST(each_message_makes_the_other_routes_forget_a_tenth_down_to_one)
 {
 	struct route_choice choice = start("contention");
 	unsigned messages = 0;
@@ -162,7 +162,7 @@ static void each_message_makes_the_other_routes_forget_a_tenth_down_to_one(void 
 	route_choice_fini(&choice);
 }
 
-static void a_destination_learns_nothing_from_another(void **state)
+UNIT_TEST(a_destination_learns_nothing_from_another)
 {
 	struct route_choice choice = start("contention");
 
@@ -176,7 +176,7 @@ static void a_destination_learns_nothing_from_another(void **state)
 	route_choice_fini(&choice);
 }
 
-static void short_messages_take_the_set_with_few_itbs_and_long_ones_the_other(void **state)
+UNIT_TEST(short_messages_take_the_set_with_few_itbs_and_long_ones_the_other)
 {
 	struct route_choice choice = start("message-length");
 
@@ -193,7 +193,7 @@ static void short_messages_take_the_set_with_few_itbs_and_long_ones_the_other(vo
 	route_choice_fini(&choice);
 }
 
-static void the_named_share_of_messages_takes_the_first_set(void **state)
+UNIT_TEST(the_named_share_of_messages_takes_the_first_set)
 {
 	struct route_choice_options options = route_choice_options_default();
 	struct route_choice choice;
@@ -210,7 +210,7 @@ static void the_named_share_of_messages_takes_the_first_set(void **state)
 	route_choice_fini(&choice);
 }
 
-static void detect_leaves_the_first_set_only_above_one_and_k(void **state)
+UNIT_TEST(detect_leaves_the_first_set_only_above_one_and_k)
 {
 	static const unsigned k[] = {1, 2};
 
@@ -240,7 +240,7 @@ static void detect_leaves_the_first_set_only_above_one_and_k(void **state)
 	}
 }
 
-static void detect_short_detects_for_short_messages_alone(void **state)
+UNIT_TEST(detect_short_detects_for_short_messages_alone)
 {
 	struct route_choice choice = start("detect-short");
 
@@ -257,7 +257,7 @@ static void detect_short_detects_for_short_messages_alone(void **state)
 	route_choice_fini(&choice);
 }
 
-static void three_sets_go_up_by_two_thresholds(void **state)
+UNIT_TEST(three_sets_go_up_by_two_thresholds)
 {
 	struct route_choice choice = start("three-sets");
 
@@ -276,7 +276,7 @@ static void three_sets_go_up_by_two_thresholds(void **state)
 	route_choice_fini(&choice);
 }
 
-static void with_three_sets_only_the_one_before_is_forgotten(void **state)
+UNIT_TEST(with_three_sets_only_the_one_before_is_forgotten)
 {
 	struct route_choice choice = start("three-sets");
 	uint32_t first;
@@ -297,7 +297,7 @@ static void with_three_sets_only_the_one_before_is_forgotten(void **state)
 	route_choice_fini(&choice);
 }
 
-static void a_route_of_two_sets_stands_for_both(void **state)
+UNIT_TEST(a_route_of_two_sets_stands_for_both)
 {
 	struct route_choice choice = start("three-sets");
 
@@ -310,24 +310,4 @@ static void a_route_of_two_sets_stands_for_both(void **state)
 	route_choice_fini(&choice);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(choices_are_found_by_their_names),
-	cmocka_unit_test(one_route_is_not_asked_about),
-	cmocka_unit_test(first_takes_the_first),
-	cmocka_unit_test(round_robin_takes_turns_for_each_destination),
-	cmocka_unit_test(random_takes_all_equally_often),
-	cmocka_unit_test(contention_takes_the_least_coefficient),
-	cmocka_unit_test(a_coefficient_is_the_time_over_the_time_alone_whatever_the_size),
-	cmocka_unit_test(a_coefficient_is_never_below_one_nor_above_what_fits),
-	cmocka_unit_test(each_message_makes_the_other_routes_forget_a_tenth_down_to_one),
-	cmocka_unit_test(a_destination_learns_nothing_from_another),
-	cmocka_unit_test(short_messages_take_the_set_with_few_itbs_and_long_ones_the_other),
-	cmocka_unit_test(the_named_share_of_messages_takes_the_first_set),
-	cmocka_unit_test(detect_leaves_the_first_set_only_above_one_and_k),
-	cmocka_unit_test(detect_short_detects_for_short_messages_alone),
-	cmocka_unit_test(three_sets_go_up_by_two_thresholds),
-	cmocka_unit_test(with_three_sets_only_the_one_before_is_forgotten),
-	cmocka_unit_test(a_route_of_two_sets_stands_for_both),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -62,14 +62,16 @@ static unsigned taken(void)
 	return set;
 }
 
-static void zero_load_times_grow_with_the_switches_of_a_path(void **state)
+#define TEST(name) UNIT_WITH(name, NULL, end)
+
+TEST(zero_load_times_grow_with_the_switches_of_a_path)
 {
 	start(SOURCE_CONTROL_DRB);
 	assert_int_equal(120, control->path[TO].zero_ns[0]);
 	assert_int_equal(140, control->path[TO].zero_ns[1]);
 }
 
-static void iba_cc_slows_down_and_opens_nothing(void **state)
+TEST(iba_cc_slows_down_and_opens_nothing)
 {
 	start(SOURCE_CONTROL_IBA_CC);
 	hear((struct cn){.flags = CN_F_BECN});
@@ -78,7 +80,7 @@ static void iba_cc_slows_down_and_opens_nothing(void **state)
 	assert_int_equal(1, taken());
 }
 
-static void iba_cc_ignores_what_is_not_marked(void **state)
+TEST(iba_cc_ignores_what_is_not_marked)
 {
 	start(SOURCE_CONTROL_IBA_CC);
 	hear((struct cn){.waiting_ns = 100000});
@@ -86,7 +88,7 @@ static void iba_cc_ignores_what_is_not_marked(void **state)
 	assert_int_equal(180, source_control_ready_ns(control, TO));
 }
 
-static void drb_cn_opens_and_does_not_slow_down(void **state)
+TEST(drb_cn_opens_and_does_not_slow_down)
 {
 	start(SOURCE_CONTROL_DRB_CN);
 	hear((struct cn){.flags = CN_F_BECN});
@@ -96,14 +98,14 @@ static void drb_cn_opens_and_does_not_slow_down(void **state)
 	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_OPENED));
 }
 
-static void drb_cn_ignores_what_is_not_marked(void **state)
+TEST(drb_cn_ignores_what_is_not_marked)
 {
 	start(SOURCE_CONTROL_DRB_CN);
 	hear((struct cn){.waiting_ns = 100000});
 	assert_int_equal(1, taken());
 }
 
-static void drb_cn_closes_by_its_timer_when_a_message_leaves(void **state)
+TEST(drb_cn_closes_by_its_timer_when_a_message_leaves)
 {
 	start(SOURCE_CONTROL_DRB_CN);
 	hear((struct cn){.flags = CN_F_BECN});
@@ -111,7 +113,7 @@ static void drb_cn_closes_by_its_timer_when_a_message_leaves(void **state)
 	assert_int_equal(1, count(SOURCE_CONTROL_PATHS_CLOSED));
 }
 
-static void drb_opens_by_latency_and_not_by_marks(void **state)
+TEST(drb_opens_by_latency_and_not_by_marks)
 {
 	start(SOURCE_CONTROL_DRB);
 	hear((struct cn){.flags = CN_F_BECN});
@@ -122,7 +124,7 @@ static void drb_opens_by_latency_and_not_by_marks(void **state)
 	assert_int_equal(0, source_control_ready_ns(control, TO));
 }
 
-static void a_pair_hears_for_itself(void **state)
+TEST(a_pair_hears_for_itself)
 {
 	start(SOURCE_CONTROL_DRB);
 	source_control_begin(control, 1, 4, switches);
@@ -131,7 +133,7 @@ static void a_pair_hears_for_itself(void **state)
 		assert_int_equal(0, source_control_choose(control, 1, 0));
 }
 
-static void a_path_that_the_pair_does_not_have_is_ignored(void **state)
+TEST(a_path_that_the_pair_does_not_have_is_ignored)
 {
 	start(SOURCE_CONTROL_DRB);
 	hear((struct cn){.waiting_ns = 100000, .path = 4});
@@ -139,7 +141,7 @@ static void a_path_that_the_pair_does_not_have_is_ignored(void **state)
 	assert_int_equal(1, taken());
 }
 
-static void a_host_that_there_is_not_is_ignored(void **state)
+TEST(a_host_that_there_is_not_is_ignored)
 {
 	const struct cn cn = {.waiting_ns = 100000};
 
@@ -148,7 +150,7 @@ static void a_host_that_there_is_not_is_ignored(void **state)
 	assert_int_equal(0, count(SOURCE_CONTROL_CN_RECEIVED));
 }
 
-static void new_routes_forget_what_was_open(void **state)
+TEST(new_routes_forget_what_was_open)
 {
 	start(SOURCE_CONTROL_PR_DRB);
 	hear((struct cn){.waiting_ns = 100000, .flows = 1, .flow = {{1, 3}}});
@@ -157,7 +159,7 @@ static void new_routes_forget_what_was_open(void **state)
 	assert_int_equal(0, control->episode[TO].pattern.count);
 }
 
-static void pr_drb_counts_its_database(void **state)
+TEST(pr_drb_counts_its_database)
 {
 	start(SOURCE_CONTROL_PR_DRB);
 	hear((struct cn){.waiting_ns = 1000, .flows = 1, .flow = {{1, 3}}});
@@ -175,7 +177,7 @@ static const struct cn crossing = {.waiting_ns = 100000, .flows = 2, .flow = {{1
 static const struct cn mixed = {
 	.waiting_ns = 100000, .flows = 3, .flow = {{1, TO}, {3, TO}, {3, 1}}};
 
-static void flows_to_other_hosts_open_a_path(void **state)
+TEST(flows_to_other_hosts_open_a_path)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(crossing);
@@ -187,7 +189,7 @@ static void flows_to_other_hosts_open_a_path(void **state)
 }
 
 /* All links are busy with ever other flows. */
-static void flows_that_never_come_again_open_nothing(void **state)
+TEST(flows_that_never_come_again_open_nothing)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	for (uint16_t i = 0; i < 50; i++)
@@ -195,7 +197,7 @@ static void flows_that_never_come_again_open_nothing(void **state)
 	assert_int_equal(1, taken());
 }
 
-static void flows_that_no_longer_come_again_close_what_is_open(void **state)
+TEST(flows_that_no_longer_come_again_close_what_is_open)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	for (unsigned i = 0; i < 3; i++)
@@ -214,7 +216,7 @@ static void hear_in_turn(uint16_t flows)
 			hear((struct cn){.waiting_ns = 100000, .flows = 1, .flow = {{i, 1}}});
 }
 
-static void a_flow_is_remembered_until_so_many_others_have_come(void **state)
+TEST(a_flow_is_remembered_until_so_many_others_have_come)
 {
 	hear_in_turn(DRB_CC_RECENT);
 	assert_true(taken() > 1);
@@ -223,7 +225,7 @@ static void a_flow_is_remembered_until_so_many_others_have_come(void **state)
 	assert_int_equal(1, taken());
 }
 
-static void one_notification_of_an_incast_does_not_slow_down(void **state)
+TEST(one_notification_of_an_incast_does_not_slow_down)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	for (unsigned i = 0; i < 3; i++)
@@ -233,7 +235,7 @@ static void one_notification_of_an_incast_does_not_slow_down(void **state)
 	assert_int_equal(180, source_control_ready_ns(control, TO));
 }
 
-static void an_incast_slows_down_and_opens_nothing(void **state)
+TEST(an_incast_slows_down_and_opens_nothing)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(incast);
@@ -243,7 +245,7 @@ static void an_incast_slows_down_and_opens_nothing(void **state)
 	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
 }
 
-static void it_is_one_if_most_flows_share_the_destination(void **state)
+TEST(it_is_one_if_most_flows_share_the_destination)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(mixed);
@@ -252,7 +254,7 @@ static void it_is_one_if_most_flows_share_the_destination(void **state)
 	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
 }
 
-static void sources_are_counted_once_and_over_notifications(void **state)
+TEST(sources_are_counted_once_and_over_notifications)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear((struct cn){.flows = 1, .flow = {{1, TO}}});
@@ -261,7 +263,7 @@ static void sources_are_counted_once_and_over_notifications(void **state)
 	assert_int_equal(2, control->end[TO].sources);
 }
 
-static void sources_are_forgotten_once_nothing_pauses(void **state)
+TEST(sources_are_forgotten_once_nothing_pauses)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(incast);
@@ -269,7 +271,7 @@ static void sources_are_forgotten_once_nothing_pauses(void **state)
 	assert_int_equal(1, control->end[TO].sources);
 }
 
-static void an_incast_closes_what_is_open(void **state)
+TEST(an_incast_closes_what_is_open)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	for (unsigned i = 0; i < 3; i++)
@@ -279,7 +281,7 @@ static void an_incast_closes_what_is_open(void **state)
 	assert_int_equal(1, taken());
 }
 
-static void without_flows_the_last_judgement_holds(void **state)
+TEST(without_flows_the_last_judgement_holds)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	hear(incast);
@@ -289,7 +291,7 @@ static void without_flows_the_last_judgement_holds(void **state)
 	assert_int_equal(100 + 80 + 160, source_control_ready_ns(control, TO));
 }
 
-static void an_incast_that_ends_is_forgotten(void **state)
+TEST(an_incast_that_ends_is_forgotten)
 {
 	start(SOURCE_CONTROL_DRB_CC);
 	for (unsigned i = 0; i < 50; i++)
@@ -299,35 +301,4 @@ static void an_incast_that_ends_is_forgotten(void **state)
 	assert_int_not_equal(1, taken());
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(zero_load_times_grow_with_the_switches_of_a_path),
-		TEST(iba_cc_slows_down_and_opens_nothing),
-		TEST(iba_cc_ignores_what_is_not_marked),
-		TEST(drb_cn_opens_and_does_not_slow_down),
-		TEST(drb_cn_ignores_what_is_not_marked),
-		TEST(drb_cn_closes_by_its_timer_when_a_message_leaves),
-		TEST(drb_opens_by_latency_and_not_by_marks),
-		TEST(a_pair_hears_for_itself),
-		TEST(a_path_that_the_pair_does_not_have_is_ignored),
-		TEST(a_host_that_there_is_not_is_ignored),
-		TEST(new_routes_forget_what_was_open),
-		TEST(pr_drb_counts_its_database),
-		TEST(flows_to_other_hosts_open_a_path),
-		TEST(flows_that_never_come_again_open_nothing),
-		TEST(flows_that_no_longer_come_again_close_what_is_open),
-		TEST(a_flow_is_remembered_until_so_many_others_have_come),
-		TEST(one_notification_of_an_incast_does_not_slow_down),
-		TEST(an_incast_slows_down_and_opens_nothing),
-		TEST(it_is_one_if_most_flows_share_the_destination),
-		TEST(sources_are_counted_once_and_over_notifications),
-		TEST(sources_are_forgotten_once_nothing_pauses),
-		TEST(an_incast_closes_what_is_open),
-		TEST(without_flows_the_last_judgement_holds),
-		TEST(an_incast_that_ends_is_forgotten),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

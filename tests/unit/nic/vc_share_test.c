@@ -14,7 +14,7 @@ static uint32_t fill(struct vc_share *share, unsigned vc)
 	return taken;
 }
 
-static void a_single_vc_has_everything(void **state)
+UNIT_TEST(a_single_vc_has_everything)
 {
 	struct vc_share share;
 
@@ -22,7 +22,7 @@ static void a_single_vc_has_everything(void **state)
 	assert_int_equal(fill(&share, 0), 7);
 }
 
-static void a_vc_that_takes_all_it_can_leaves_the_others_theirs(void **state)
+UNIT_TEST(a_vc_that_takes_all_it_can_leaves_the_others_theirs)
 {
 	struct vc_share share;
 
@@ -33,7 +33,7 @@ static void a_vc_that_takes_all_it_can_leaves_the_others_theirs(void **state)
 	assert_int_equal(fill(&share, 3), 8);
 }
 
-static void a_small_store_keeps_one_item_for_each_vc(void **state)
+UNIT_TEST(a_small_store_keeps_one_item_for_each_vc)
 {
 	struct vc_share share;
 
@@ -43,7 +43,7 @@ static void a_small_store_keeps_one_item_for_each_vc(void **state)
 	assert_int_equal(fill(&share, 2), 1);
 }
 
-static void a_store_smaller_than_the_vcs_is_for_whoever_comes_first(void **state)
+UNIT_TEST(a_store_smaller_than_the_vcs_is_for_whoever_comes_first)
 {
 	struct vc_share share;
 
@@ -52,7 +52,7 @@ static void a_store_smaller_than_the_vcs_is_for_whoever_comes_first(void **state
 	assert_int_equal(fill(&share, 0), 0);
 }
 
-static void an_empty_store_has_no_room(void **state)
+UNIT_TEST(an_empty_store_has_no_room)
 {
 	struct vc_share share;
 
@@ -63,7 +63,7 @@ static void an_empty_store_has_no_room(void **state)
 }
 
 /* Never more than there is, each VC always its own part, and nothing is lost. */
-static void it_holds_whatever_the_order_of_taking_and_giving_back(void **state)
+UNIT_TEST(it_holds_whatever_the_order_of_taking_and_giving_back)
 {
 	struct vc_share share;
 	uint32_t held = 0;
@@ -92,16 +92,4 @@ static void it_holds_whatever_the_order_of_taking_and_giving_back(void **state)
 	assert_int_equal(share.common_used, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_single_vc_has_everything),
-		cmocka_unit_test(a_vc_that_takes_all_it_can_leaves_the_others_theirs),
-		cmocka_unit_test(a_small_store_keeps_one_item_for_each_vc),
-		cmocka_unit_test(a_store_smaller_than_the_vcs_is_for_whoever_comes_first),
-		cmocka_unit_test(an_empty_store_has_no_room),
-		cmocka_unit_test(it_holds_whatever_the_order_of_taking_and_giving_back),
-	};
-
-	return cmocka_run_group_tests_name("vc_share", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

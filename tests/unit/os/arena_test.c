@@ -30,7 +30,7 @@ static size_t present(const uint8_t *memory, size_t bytes)
 	return there;
 }
 
-static void memory_is_zero_and_begins_at_a_cache_line(void **state)
+UNIT_TEST(memory_is_zero_and_begins_at_a_cache_line)
 {
 	static const size_t bytes[] = {1, 63, 64, 65, 4097, (size_t)33 << 20};
 	struct arena arena = {0};
@@ -46,7 +46,7 @@ static void memory_is_zero_and_begins_at_a_cache_line(void **state)
 	arena_free(&arena);
 }
 
-static void pages_are_there_once_they_are_touched_and_still_zero(void **state)
+UNIT_TEST(pages_are_there_once_they_are_touched_and_still_zero)
 {
 	struct arena arena = {0};
 	uint8_t *memory = arena_get(&arena, BYTES);
@@ -64,9 +64,4 @@ static void pages_are_there_once_they_are_touched_and_still_zero(void **state)
 	arena_free(&arena);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(memory_is_zero_and_begins_at_a_cache_line),
-	cmocka_unit_test(pages_are_there_once_they_are_touched_and_still_zero),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -37,7 +37,7 @@ static void have(unsigned long kib, const char *free_pages)
 	assert_int_equal(system(command), 0);
 }
 
-static void pages_of_all_sizes_are_added_up(void **state)
+UNIT_WITH(pages_of_all_sizes_are_added_up, set_up, tear_down)
 {
 	(void)state;
 	have(2048, "10");
@@ -45,20 +45,20 @@ static void pages_of_all_sizes_are_added_up(void **state)
 	assert_int_equal(hugepages_free_bytes(root), (UINT64_C(2) << 30) + (UINT64_C(20) << 20));
 }
 
-static void a_kernel_without_hugepages_has_none(void **state)
+UNIT_WITH(a_kernel_without_hugepages_has_none, set_up, tear_down)
 {
 	(void)state;
 	assert_int_equal(hugepages_free_bytes(root), 0);
 }
 
-static void a_number_that_cannot_be_read_is_none(void **state)
+UNIT_WITH(a_number_that_cannot_be_read_is_none, set_up, tear_down)
 {
 	(void)state;
 	have(2048, "many");
 	assert_int_equal(hugepages_free_bytes(root), 0);
 }
 
-static void the_lock_can_be_taken_again_when_it_is_free(void **state)
+UNIT_TEST(the_lock_can_be_taken_again_when_it_is_free)
 {
 	int lock = hugepages_lock();
 
@@ -67,11 +67,4 @@ static void the_lock_can_be_taken_again_when_it_is_free(void **state)
 	assert_int_equal(hugepages_lock() >= 0, lock >= 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(pages_of_all_sizes_are_added_up, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_kernel_without_hugepages_has_none, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_number_that_cannot_be_read_is_none, set_up, tear_down),
-	cmocka_unit_test(the_lock_can_be_taken_again_when_it_is_free),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -41,7 +41,9 @@ static void make_file(const char *name)
 	close(fd);
 }
 
-static void folder_is_private_and_in_memory_where_that_is_possible(void **state)
+#define CLAIM(name) UNIT_WITH(name, setup, teardown)
+
+CLAIM(folder_is_private_and_in_memory_where_that_is_possible)
 {
 	struct statfs shm, found;
 	struct stat status;
@@ -54,7 +56,7 @@ static void folder_is_private_and_in_memory_where_that_is_possible(void **state)
 		assert_int_equal(found.f_type, TMPFS_MAGIC);
 }
 
-static void run_directory_in_memory_holds_the_folder_itself(void **state)
+CLAIM(run_directory_in_memory_holds_the_folder_itself)
 {
 	char run_dir[] = "/dev/shm/weft-memory-XXXXXX", path[48];
 	struct statfs shm;
@@ -71,7 +73,7 @@ static void run_directory_in_memory_holds_the_folder_itself(void **state)
 	assert_int_equal(rmdir(run_dir), 0);
 }
 
-static void second_process_gets_the_same_folder(void **state)
+CLAIM(second_process_gets_the_same_folder)
 {
 	struct stat first, second;
 
@@ -82,7 +84,7 @@ static void second_process_gets_the_same_folder(void **state)
 	assert_int_equal(first.st_ino, second.st_ino);
 }
 
-static void folder_that_has_vanished_is_made_again(void **state)
+CLAIM(folder_that_has_vanished_is_made_again)
 {
 	char target[64];
 	ssize_t length;
@@ -95,7 +97,7 @@ static void folder_that_has_vanished_is_made_again(void **state)
 	make_file("l0.ring");
 }
 
-static void removal_leaves_neither_link_nor_folder(void **state)
+CLAIM(removal_leaves_neither_link_nor_folder)
 {
 	char target[64] = "";
 	struct stat status;
@@ -111,7 +113,7 @@ static void removal_leaves_neither_link_nor_folder(void **state)
 	assert_int_equal(memory_dir_remove(dir, patterns, NULL), 0);
 }
 
-static void folder_that_cannot_be_removed_is_found_again(void **state)
+CLAIM(folder_that_cannot_be_removed_is_found_again)
 {
 	struct stat status;
 	struct fault fault;
@@ -127,7 +129,7 @@ static void folder_that_cannot_be_removed_is_found_again(void **state)
 	assert_int_equal(lstat(memory, &status), -1);
 }
 
-static void folder_of_a_link_that_others_can_change_is_refused(void **state)
+CLAIM(folder_of_a_link_that_others_can_change_is_refused)
 {
 	char open_folder[] = "/tmp/weft-open-XXXXXX";
 	struct fault fault;
@@ -140,27 +142,11 @@ static void folder_of_a_link_that_others_can_change_is_refused(void **state)
 	assert_int_equal(rmdir(open_folder), 0);
 }
 
-static void run_directory_that_is_missing_is_an_error(void **state)
+CLAIM(run_directory_that_is_missing_is_an_error)
 {
 	struct fault fault;
 
 	assert_int_equal(memory_dir_make("/nonexist/run", &fault), -ENOENT);
 }
 
-#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CLAIM(folder_is_private_and_in_memory_where_that_is_possible),
-		CLAIM(run_directory_in_memory_holds_the_folder_itself),
-		CLAIM(second_process_gets_the_same_folder),
-		CLAIM(folder_that_has_vanished_is_made_again),
-		CLAIM(removal_leaves_neither_link_nor_folder),
-		CLAIM(folder_that_cannot_be_removed_is_found_again),
-		CLAIM(folder_of_a_link_that_others_can_change_is_refused),
-		CLAIM(run_directory_that_is_missing_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

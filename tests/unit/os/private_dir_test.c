@@ -60,7 +60,9 @@ static void is_refused(int result, const char *why)
 		fail_msg("'%s' is not in '%s'", why, fault.text);
 }
 
-static void a_new_folder_is_for_its_user_alone(void **state)
+#define CASE(name) UNIT_WITH(name, set_up, tear_down)
+
+CASE(a_new_folder_is_for_its_user_alone)
 {
 	struct stat status;
 
@@ -70,24 +72,24 @@ static void a_new_folder_is_for_its_user_alone(void **state)
 	assert_int_equal(private_dir_make(path, &fault), 0);
 }
 
-static void a_missing_folder_is_told_from_a_refused_one(void **state)
+CASE(a_missing_folder_is_told_from_a_refused_one)
 {
 	assert_int_equal(private_dir_check(path, &fault), -ENOENT);
 }
 
-static void a_link_is_no_folder(void **state)
+CASE(a_link_is_no_folder)
 {
 	assert_int_equal(symlink("/tmp", path), 0);
 	is_refused(private_dir_make(path, &fault), "is a symbolic link, expected a folder");
 }
 
-static void a_file_is_no_folder(void **state)
+CASE(a_file_is_no_folder)
 {
 	make_file(path);
 	is_refused(private_dir_make(path, &fault), "is no folder, expected a folder");
 }
 
-static void a_folder_that_others_may_write_into_is_refused(void **state)
+CASE(a_folder_that_others_may_write_into_is_refused)
 {
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chmod(path, 0770), 0);
@@ -97,7 +99,7 @@ static void a_folder_that_others_may_write_into_is_refused(void **state)
 }
 
 /* As root, the processes of a lab have no privilege to pass them either. */
-static void a_folder_that_its_user_cannot_enter_is_refused(void **state)
+CASE(a_folder_that_its_user_cannot_enter_is_refused)
 {
 	char inner[128];
 
@@ -113,7 +115,7 @@ static void a_folder_that_its_user_cannot_enter_is_refused(void **state)
 	is_refused(private_dir_check(inner, &fault), "(mode 600): 'chmod u+rwx ");
 }
 
-static void a_folder_of_another_user_is_refused(void **state)
+CASE(a_folder_of_another_user_is_refused)
 {
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -121,7 +123,7 @@ static void a_folder_of_another_user_is_refused(void **state)
 	is_refused(private_dir_make(path, &fault), "belongs to user 12345, expected 0");
 }
 
-static void a_folder_in_one_that_others_can_change_is_refused(void **state)
+CASE(a_folder_in_one_that_others_can_change_is_refused)
 {
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chmod(root, 0707), 0);
@@ -130,7 +132,7 @@ static void a_folder_in_one_that_others_can_change_is_refused(void **state)
 	assert_int_equal(private_dir_check(path, &fault), 0);
 }
 
-static void a_folder_in_one_of_another_user_is_refused(void **state)
+CASE(a_folder_in_one_of_another_user_is_refused)
 {
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -139,7 +141,7 @@ static void a_folder_in_one_of_another_user_is_refused(void **state)
 }
 
 /* He may lead it elsewhere after the check. */
-static void a_way_over_a_link_of_another_user_is_refused(void **state)
+CASE(a_way_over_a_link_of_another_user_is_refused)
 {
 	char folder[192];
 
@@ -153,7 +155,7 @@ static void a_way_over_a_link_of_another_user_is_refused(void **state)
 	is_refused(private_dir_check(folder, &fault), "link belongs to user 12345, expected 0");
 }
 
-static void a_link_does_not_hide_a_folder_that_others_can_change(void **state)
+CASE(a_link_does_not_hide_a_folder_that_others_can_change)
 {
 	char folder[192];
 
@@ -165,7 +167,7 @@ static void a_link_does_not_hide_a_folder_that_others_can_change(void **state)
 	is_refused(private_dir_check(folder, &fault), "real is writable by other users");
 }
 
-static void only_files_with_our_names_are_removed(void **state)
+CASE(only_files_with_our_names_are_removed)
 {
 	static const char *const ours[] = {"one", "two.*", NULL};
 	char at[96];
@@ -185,7 +187,7 @@ static void only_files_with_our_names_are_removed(void **state)
 	assert_int_equal(private_dir_remove(path, ours, &fault), 0); /* gone */
 }
 
-static void nothing_is_removed_through_a_link(void **state)
+CASE(nothing_is_removed_through_a_link)
 {
 	static const char *const ours[] = {"one", NULL};
 
@@ -196,7 +198,7 @@ static void nothing_is_removed_through_a_link(void **state)
 	assert_int_equal(access(below("real/one"), F_OK), 0);
 }
 
-static void nothing_is_removed_from_the_folder_of_another_user(void **state)
+CASE(nothing_is_removed_from_the_folder_of_another_user)
 {
 	static const char *const ours[] = {"one", NULL};
 
@@ -208,7 +210,7 @@ static void nothing_is_removed_from_the_folder_of_another_user(void **state)
 	assert_int_equal(access(below("folder/one"), F_OK), 0);
 }
 
-static void a_file_of_ones_own_is_trusted_unless_others_may_write_it(void **state)
+CASE(a_file_of_ones_own_is_trusted_unless_others_may_write_it)
 {
 	make_file(path);
 	assert_int_equal(private_file_check(path, &fault), 0);
@@ -218,7 +220,7 @@ static void a_file_of_ones_own_is_trusted_unless_others_may_write_it(void **stat
 	is_refused(private_file_check(path, &fault), "is writable by other users (mode 664)");
 }
 
-static void a_file_of_another_user_is_not_trusted(void **state)
+CASE(a_file_of_another_user_is_not_trusted)
 {
 	need_root();
 	make_file(path);
@@ -226,14 +228,14 @@ static void a_file_of_another_user_is_not_trusted(void **state)
 	is_refused(private_file_check(path, &fault), "belongs to user 12345, expected 0");
 }
 
-static void a_file_in_a_folder_that_others_can_change_is_not_trusted(void **state)
+CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted)
 {
 	make_file(path);
 	assert_int_equal(chmod(root, 0770), 0);
 	is_refused(private_file_check(path, &fault), "is writable by other users (mode 770)");
 }
 
-static void a_file_behind_a_link_is_judged_where_it_is(void **state)
+CASE(a_file_behind_a_link_is_judged_where_it_is)
 {
 	assert_int_equal(mkdir(below("real"), 0700), 0);
 	make_file(below("real/file"));
@@ -243,7 +245,7 @@ static void a_file_behind_a_link_is_judged_where_it_is(void **state)
 	is_refused(private_file_check(path, &fault), "real is writable by other users");
 }
 
-static void a_file_behind_a_link_of_another_user_is_not_trusted(void **state)
+CASE(a_file_behind_a_link_of_another_user_is_not_trusted)
 {
 	need_root();
 	make_file(path);
@@ -253,28 +255,4 @@ static void a_file_behind_a_link_of_another_user_is_not_trusted(void **state)
 	is_refused(private_file_check(below("link"), &fault), "link belongs to user 12345");
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	CASE(a_new_folder_is_for_its_user_alone),
-	CASE(a_missing_folder_is_told_from_a_refused_one),
-	CASE(a_link_is_no_folder),
-	CASE(a_file_is_no_folder),
-	CASE(a_folder_that_others_may_write_into_is_refused),
-	CASE(a_folder_that_its_user_cannot_enter_is_refused),
-	CASE(a_folder_of_another_user_is_refused),
-	CASE(a_folder_in_one_that_others_can_change_is_refused),
-	CASE(a_folder_in_one_of_another_user_is_refused),
-	CASE(a_way_over_a_link_of_another_user_is_refused),
-	CASE(a_link_does_not_hide_a_folder_that_others_can_change),
-	CASE(only_files_with_our_names_are_removed),
-	CASE(nothing_is_removed_through_a_link),
-	CASE(nothing_is_removed_from_the_folder_of_another_user),
-	CASE(a_file_of_ones_own_is_trusted_unless_others_may_write_it),
-	CASE(a_file_of_another_user_is_not_trusted),
-	CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted),
-	CASE(a_file_behind_a_link_is_judged_where_it_is),
-	CASE(a_file_behind_a_link_of_another_user_is_not_trusted),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -68,7 +68,9 @@ static int has_a_folder_in_tmp(void)
 	return strcmp(labs + length, "/weft") != 0 || strcmp(dpdk + length, "/dpdk/x") != 0;
 }
 
-static void a_user_without_a_session_has_a_folder_of_his_own_in_tmp(void **state)
+#define CASE(name) UNIT_WITH(name, set_up, tear_down)
+
+CASE(a_user_without_a_session_has_a_folder_of_his_own_in_tmp)
 {
 	need_root();
 	assert_int_equal(as_user(has_a_folder_in_tmp), 0);
@@ -80,21 +82,21 @@ static int has_the_folder_of_the_session(void)
 	return !base_is("/run/user/12345");
 }
 
-static void a_user_with_a_session_has_its_folder(void **state)
+CASE(a_user_with_a_session_has_its_folder)
 {
 	need_root();
 	assert_int_equal(as_user(has_the_folder_of_the_session), 0);
 }
 
 /* After su, it is the folder of another user. */
-static void root_has_run_whatever_the_session(void **state)
+CASE(root_has_run_whatever_the_session)
 {
 	need_root();
 	setenv("XDG_RUNTIME_DIR", "/run/user/12345", 1);
 	assert_true(base_is("/run"));
 }
 
-static void the_folder_of_a_service_comes_first(void **state)
+CASE(the_folder_of_a_service_comes_first)
 {
 	setenv("RUNTIME_DIRECTORY", "/run/bench", 1);
 	assert_true(base_is("/run/bench"));
@@ -114,7 +116,7 @@ static int prepares_its_folder(void)
 	return strcmp(getenv("RUNTIME_DIRECTORY"), expected_base) != 0;
 }
 
-static void dpdk_is_told_of_the_folder(void **state)
+CASE(dpdk_is_told_of_the_folder)
 {
 	need_root();
 	assert_int_equal(as_user(prepares_its_folder), 0);
@@ -132,7 +134,7 @@ static int is_refused_the_folder_of_root(void)
 	return strcmp(fault.text, expected) != 0;
 }
 
-static void a_folder_that_another_user_made_first_is_refused(void **state)
+CASE(a_folder_that_another_user_made_first_is_refused)
 {
 	need_root();
 	assert_int_equal(mkdir(expected_base, 0700), 0);
@@ -140,7 +142,7 @@ static void a_folder_that_another_user_made_first_is_refused(void **state)
 	assert_int_equal(as_user(is_refused_the_folder_of_root), 0);
 }
 
-static void a_link_in_the_place_of_dpdks_folder_is_refused(void **state)
+CASE(a_link_in_the_place_of_dpdks_folder_is_refused)
 {
 	char folder[] = "/tmp/weft-base-XXXXXX", link[64];
 	struct fault fault;
@@ -155,7 +157,7 @@ static void a_link_in_the_place_of_dpdks_folder_is_refused(void **state)
 	rmdir(folder);
 }
 
-static void only_files_of_dpdk_are_removed(void **state)
+CASE(only_files_of_dpdk_are_removed)
 {
 	static const char *const names[] = {"dpdk_telemetry.v2", "mp_socket_1_2", "mine"};
 	char folder[] = "/tmp/weft-dpdk-XXXXXX", path[96];
@@ -170,17 +172,4 @@ static void only_files_of_dpdk_are_removed(void **state)
 	assert_int_equal(runtime_dir_remove(folder), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	CASE(a_user_without_a_session_has_a_folder_of_his_own_in_tmp),
-	CASE(a_user_with_a_session_has_its_folder),
-	CASE(root_has_run_whatever_the_session),
-	CASE(the_folder_of_a_service_comes_first),
-	CASE(dpdk_is_told_of_the_folder),
-	CASE(a_folder_that_another_user_made_first_is_refused),
-	CASE(a_link_in_the_place_of_dpdks_folder_is_refused),
-	CASE(only_files_of_dpdk_are_removed),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

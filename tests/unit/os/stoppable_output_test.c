@@ -95,7 +95,7 @@ static void write_numbers(FILE *out)
 		fputc((uint8_t)(i * 7 >> 8), out);
 }
 
-static void all_bytes_arrive_in_order(void **state)
+UNIT_TEST(all_bytes_arrive_in_order)
 {
 	pthread_t reader;
 	struct lab lab;
@@ -111,7 +111,7 @@ static void all_bytes_arrive_in_order(void **state)
 	close(lab.end[0]);
 }
 
-static void a_signal_ends_it_when_the_reader_reads_no_more(void **state)
+UNIT_TEST(a_signal_ends_it_when_the_reader_reads_no_more)
 {
 	static const char bytes[3 * PIPE_ROOM];
 	pthread_t reader;
@@ -127,7 +127,7 @@ static void a_signal_ends_it_when_the_reader_reads_no_more(void **state)
 	close_lab(&lab);
 }
 
-static void nothing_is_written_after_a_signal(void **state)
+UNIT_TEST(nothing_is_written_after_a_signal)
 {
 	struct lab lab;
 	int waiting = -1;
@@ -158,7 +158,7 @@ static void *disturb_and_read(void *ctx)
 	return read_all(ctx);
 }
 
-static void other_signals_lose_no_bytes(void **state)
+UNIT_TEST(other_signals_lose_no_bytes)
 {
 	const struct sigaction action = {.sa_handler = on_other_signal};
 	pthread_t reader;
@@ -175,7 +175,7 @@ static void other_signals_lose_no_bytes(void **state)
 	close(lab.end[0]);
 }
 
-static void an_error_of_the_descriptor_is_the_stream_s(void **state)
+UNIT_TEST(an_error_of_the_descriptor_is_the_stream_s)
 {
 	int full = open("/dev/full", O_WRONLY);
 	FILE *out;
@@ -189,12 +189,4 @@ static void an_error_of_the_descriptor_is_the_stream_s(void **state)
 	close(full);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(all_bytes_arrive_in_order),
-	cmocka_unit_test(a_signal_ends_it_when_the_reader_reads_no_more),
-	cmocka_unit_test(nothing_is_written_after_a_signal),
-	cmocka_unit_test(other_signals_lose_no_bytes),
-	cmocka_unit_test(an_error_of_the_descriptor_is_the_stream_s),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static void speak(void)
 	_exit(0);
 }
 
-static void a_terminal_gets_no_control_characters_but_those_of_progress(void **state)
+UNIT_TEST(a_terminal_gets_no_control_characters_but_those_of_progress)
 {
 	struct termios raw;
 	char text[256] = "";
@@ -49,7 +49,7 @@ static void a_terminal_gets_no_control_characters_but_those_of_progress(void **s
 	close(terminal);
 }
 
-static void a_file_gets_all_bytes(void **state)
+UNIT_TEST(a_file_gets_all_bytes)
 {
 	static struct terminal_guard guard;
 	char text[16] = "";
@@ -74,9 +74,4 @@ static void a_file_gets_all_bytes(void **state)
 	fclose(file);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_terminal_gets_no_control_characters_but_those_of_progress),
-	cmocka_unit_test(a_file_gets_all_bytes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -35,7 +35,7 @@ static unsigned read_piece(int fd, unsigned before)
 }
 
 /* A pipe that is much smaller than the text, and read now and then. Whoever waits for it hangs. */
-static void a_full_pipe_is_not_waited_for(void **state)
+UNIT_TEST(a_full_pipe_is_not_waited_for)
 {
 	struct text_output output;
 	unsigned bytes = 0, turns = 0;
@@ -57,7 +57,7 @@ static void a_full_pipe_is_not_waited_for(void **state)
 	close(end[1]);
 }
 
-static void what_nobody_will_read_is_forgotten(void **state)
+UNIT_TEST(what_nobody_will_read_is_forgotten)
 {
 	struct text_output output;
 	int end[2];
@@ -70,12 +70,4 @@ static void what_nobody_will_read_is_forgotten(void **state)
 	close(end[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_pipe_is_not_waited_for),
-		cmocka_unit_test(what_nobody_will_read_is_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

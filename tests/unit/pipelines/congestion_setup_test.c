@@ -71,7 +71,7 @@ static bool last_switch_records(enum source_control_kind kind, enum run_recordin
 	return last;
 }
 
-static void only_drb_cc_has_the_last_switch_record_unless_the_file_says_which(void **state)
+UNIT_TEST(only_drb_cc_has_the_last_switch_record_unless_the_file_says_which)
 {
 	assert_false(last_switch_records(SOURCE_CONTROL_PR_DRB, RUN_RECORDING_AUTO));
 	assert_true(last_switch_records(SOURCE_CONTROL_DRB_CC, RUN_RECORDING_AUTO));
@@ -79,7 +79,7 @@ static void only_drb_cc_has_the_last_switch_record_unless_the_file_says_which(vo
 	assert_false(last_switch_records(SOURCE_CONTROL_DRB_CC, RUN_RECORDING_FIRST));
 }
 
-static void sources_that_measure_nothing_time_no_departures(void **state)
+UNIT_TEST(sources_that_measure_nothing_time_no_departures)
 {
 	static const enum source_control_kind kinds[] = {
 		SOURCE_CONTROL_NONE, SOURCE_CONTROL_IBA_CC, SOURCE_CONTROL_DRB_CN};
@@ -94,7 +94,7 @@ static void sources_that_measure_nothing_time_no_departures(void **state)
 	}
 }
 
-static void drb_measures_and_records_no_flows(void **state)
+UNIT_TEST(drb_measures_and_records_no_flows)
 {
 	struct bed bed;
 
@@ -106,7 +106,7 @@ static void drb_measures_and_records_no_flows(void **state)
 	close_bed(&bed);
 }
 
-static void flows_are_recorded_after_two_full_frames_of_the_slowest_link(void **state)
+UNIT_TEST(flows_are_recorded_after_two_full_frames_of_the_slowest_link)
 {
 	/* 1 KiB, header of 46, extension of 40, and 24 around the frame. */
 	const weft_time at_10g = 2 * 8 * (1024 + 46 + 40 + 24) * 100;
@@ -127,7 +127,7 @@ static void flows_are_recorded_after_two_full_frames_of_the_slowest_link(void **
 	close_bed(&bed);
 }
 
-static void marks_follow_the_rules_of_the_run_file(void **state)
+UNIT_TEST(marks_follow_the_rules_of_the_run_file)
 {
 	struct bed bed;
 
@@ -145,12 +145,4 @@ static void marks_follow_the_rules_of_the_run_file(void **state)
 	close_bed(&bed);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(sources_that_measure_nothing_time_no_departures),
-	cmocka_unit_test(only_drb_cc_has_the_last_switch_record_unless_the_file_says_which),
-	cmocka_unit_test(drb_measures_and_records_no_flows),
-	cmocka_unit_test(flows_are_recorded_after_two_full_frames_of_the_slowest_link),
-	cmocka_unit_test(marks_follow_the_rules_of_the_run_file),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -345,7 +345,7 @@ static unsigned count_ways(struct world *world)
 #define WAYS    (8 * 7)
 #define A_WHILE (400 * PS_PER_MS)
 
-static void every_host_gets_a_way_to_every_other(void **state)
+UNIT_TEST(every_host_gets_a_way_to_every_other)
 {
 	const struct mapper_config tables = patient_mapper("ud", true);
 	const struct mapper_config routes = patient_mapper("ud", false);
@@ -361,7 +361,7 @@ static void every_host_gets_a_way_to_every_other(void **state)
 	}
 }
 
-static void two_processes_find_each_other(void **state)
+UNIT_TEST(two_processes_find_each_other)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
@@ -373,7 +373,7 @@ static void two_processes_find_each_other(void **state)
 }
 
 /* Every cable between switches in turn, one after the other is repaired. */
-static void a_cut_cable_is_gone_round(void **state)
+UNIT_TEST(a_cut_cable_is_gone_round)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
 	struct world world;
@@ -395,7 +395,7 @@ static void a_cut_cable_is_gone_round(void **state)
 	stop(&world);
 }
 
-static void a_host_that_is_cut_off_leaves_the_process_without_all_routes(void **state)
+UNIT_TEST(a_host_that_is_cut_off_leaves_the_process_without_all_routes)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology_port port = {DEVICE_HOST, 5, 0};
@@ -427,7 +427,7 @@ static json_int_t count_refusing(struct world *world)
 }
 
 /* Its agent has them and says so; the loop knows that it cannot use them. */
-static void a_device_that_refuses_its_tables_is_not_routed(void **state)
+UNIT_TEST(a_device_that_refuses_its_tables_is_not_routed)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
 	struct world world;
@@ -455,7 +455,7 @@ static json_int_t count_forged(struct world *world)
 }
 
 /* Each makes a fabric of what has its key. */
-static void processes_with_different_keys_know_nothing_of_each_other(void **state)
+UNIT_TEST(processes_with_different_keys_know_nothing_of_each_other)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned within = 0;
@@ -481,7 +481,7 @@ static void processes_with_different_keys_know_nothing_of_each_other(void **stat
 }
 
 /* Up/down routes before and after a cable was cut do not always go together. */
-static void a_pause_reaches_all_loops_and_ends(void **state)
+UNIT_TEST(a_pause_reaches_all_loops_and_ends)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned pauses = 0, ways;
@@ -545,7 +545,7 @@ static const struct distribution_target *go_to_a_round(struct world *world)
 }
 
 /* Nobody knows what waits at a port that no loop has looked at since the question. */
-static void the_mappers_own_device_answers_when_its_loop_has_looked(void **state)
+UNIT_TEST(the_mappers_own_device_answers_when_its_loop_has_looked)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	const struct distribution_target *own;
@@ -623,7 +623,7 @@ static json_int_t number_of(const json_t *object, const char *key)
 }
 
 /* All cables go while the switches are paused: no switch hears of a mapper any more. */
-static void a_pause_that_no_mapper_ends_is_over_in_the_loops_too(void **state)
+UNIT_TEST(a_pause_that_no_mapper_ends_is_over_in_the_loops_too)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
@@ -652,7 +652,7 @@ static void a_pause_that_no_mapper_ends_is_over_in_the_loops_too(void **state)
 	stop(&world);
 }
 
-static void the_status_says_who_leads_and_whom_all_follow(void **state)
+UNIT_TEST(the_status_says_who_leads_and_whom_all_follow)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
@@ -682,7 +682,7 @@ static void the_status_says_who_leads_and_whom_all_follow(void **state)
 	stop(&world);
 }
 
-static void a_device_that_no_mapper_reaches_is_said_to_hear_nothing(void **state)
+UNIT_TEST(a_device_that_no_mapper_reaches_is_said_to_hear_nothing)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned silent = 0;
@@ -713,7 +713,7 @@ static void a_device_that_no_mapper_reaches_is_said_to_hear_nothing(void **state
 	stop(&world);
 }
 
-static void hosts_are_named_the_first_too_and_others_by_identity(void **state)
+UNIT_TEST(hosts_are_named_the_first_too_and_others_by_identity)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct world world;
@@ -730,7 +730,7 @@ static void hosts_are_named_the_first_too_and_others_by_identity(void **state)
 }
 
 /* Dimension-order routes of a torus need two VC classes. */
-static void the_status_says_why_another_algorithm_is_in_use(void **state)
+UNIT_TEST(the_status_says_why_another_algorithm_is_in_use)
 {
 	struct mapper_config mapper = patient_mapper("dor", true);
 	const json_t *leader;
@@ -766,7 +766,7 @@ static void expect_news(struct world *world, const char *begin, const char *part
 }
 
 /* Nothing is printed where agents wait. */
-static void what_somebody_is_to_be_told_waits_for_whoever_prints_it(void **state)
+UNIT_TEST(what_somebody_is_to_be_told_waits_for_whoever_prints_it)
 {
 	struct mapper_config mapper = patient_mapper("dor", true);
 	struct topology *expect = topology_generate("torus:dims=4x4,hosts=1", NULL);
@@ -784,7 +784,7 @@ static void what_somebody_is_to_be_told_waits_for_whoever_prints_it(void **state
 	topology_destroy(expect);
 }
 
-static void of_news_that_nobody_takes_the_latest_are_kept(void **state)
+UNIT_TEST(of_news_that_nobody_takes_the_latest_are_kept)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
 	struct topology *expect = topology_generate(NETWORK, NULL);
@@ -808,7 +808,7 @@ static void of_news_that_nobody_takes_the_latest_are_kept(void **state)
 }
 
 /* Tables of dmodk leave a choice, and those of ud, made instead of them, none. */
-static void adaptive_routing_without_a_choice_is_told_of(void **state)
+UNIT_TEST(adaptive_routing_without_a_choice_is_told_of)
 {
 	static const char *const networks[] = {"rlft:ports=4,stages=2", NETWORK};
 	struct mapper_config mapper = patient_mapper("dmodk", true);
@@ -848,7 +848,7 @@ static struct topology *written_map(struct world *world)
 	return found;
 }
 
-static void the_map_is_written_as_a_topology(void **state)
+UNIT_TEST(the_map_is_written_as_a_topology)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *found;
@@ -864,7 +864,7 @@ static void the_map_is_written_as_a_topology(void **state)
 }
 
 /* Its hosts are gone with it: in a topology file they would have to have links. */
-static void a_map_without_a_dead_switch_is_a_topology_too(void **state)
+UNIT_TEST(a_map_without_a_dead_switch_is_a_topology_too)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *found;
@@ -886,7 +886,7 @@ static void a_map_without_a_dead_switch_is_a_topology_too(void **state)
 	stop(&world);
 }
 
-static void what_is_not_as_expected_is_told(void **state)
+UNIT_TEST(what_is_not_as_expected_is_told)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology *expect = topology_generate(NETWORK, NULL);
@@ -915,7 +915,7 @@ static void what_is_not_as_expected_is_told(void **state)
 	topology_destroy(expect);
 }
 
-static void a_device_that_is_flooded_keeps_nobody_else_waiting(void **state)
+UNIT_TEST(a_device_that_is_flooded_keeps_nobody_else_waiting)
 {
 	static const uint8_t nonsense[64];
 	const struct mapper_config mapper = patient_mapper("ud", false);
@@ -935,30 +935,4 @@ static void a_device_that_is_flooded_keeps_nobody_else_waiting(void **state)
 	stop(&world);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_host_gets_a_way_to_every_other),
-		cmocka_unit_test(two_processes_find_each_other),
-		cmocka_unit_test(a_cut_cable_is_gone_round),
-		cmocka_unit_test(a_host_that_is_cut_off_leaves_the_process_without_all_routes),
-		cmocka_unit_test(a_device_that_refuses_its_tables_is_not_routed),
-		cmocka_unit_test(processes_with_different_keys_know_nothing_of_each_other),
-		cmocka_unit_test(a_pause_reaches_all_loops_and_ends),
-		cmocka_unit_test(a_pause_that_no_mapper_ends_is_over_in_the_loops_too),
-		cmocka_unit_test(the_mappers_own_device_answers_when_its_loop_has_looked),
-		cmocka_unit_test(the_status_says_who_leads_and_whom_all_follow),
-		cmocka_unit_test(a_device_that_no_mapper_reaches_is_said_to_hear_nothing),
-		cmocka_unit_test(hosts_are_named_the_first_too_and_others_by_identity),
-		cmocka_unit_test(the_status_says_why_another_algorithm_is_in_use),
-		cmocka_unit_test(what_somebody_is_to_be_told_waits_for_whoever_prints_it),
-		cmocka_unit_test(of_news_that_nobody_takes_the_latest_are_kept),
-		cmocka_unit_test(adaptive_routing_without_a_choice_is_told_of),
-		cmocka_unit_test(the_map_is_written_as_a_topology),
-		cmocka_unit_test(a_map_without_a_dead_switch_is_a_topology_too),
-		cmocka_unit_test(what_is_not_as_expected_is_told),
-		cmocka_unit_test(a_device_that_is_flooded_keeps_nobody_else_waiting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@
 #define FOUND 6 /* hosts of the map; two of the file are missing, the highest numbers */
 #define FILED 8
 
-static void a_scheme_has_a_queue_for_hosts_that_were_not_found(void **state)
+UNIT_TEST(a_scheme_has_a_queue_for_hosts_that_were_not_found)
 {
 	struct topology *topology = topology_generate("ring:switches=3,hosts=2", NULL);
 	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &(struct fault){""});
@@ -40,7 +40,7 @@ static void a_scheme_has_a_queue_for_hosts_that_were_not_found(void **state)
 }
 
 /* Selectors that combine sets (three-sets, say) look there. */
-static void routes_tell_the_sets_that_they_belong_to(void **state)
+UNIT_TEST(routes_tell_the_sets_that_they_belong_to)
 {
 	const struct route_algorithm *all[] = {
 		route_algorithm_find("ud"), route_algorithm_find("ud-itb")};
@@ -65,9 +65,4 @@ static void routes_tell_the_sets_that_they_belong_to(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(routes_tell_the_sets_that_they_belong_to),
-	cmocka_unit_test(a_scheme_has_a_queue_for_hosts_that_were_not_found),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

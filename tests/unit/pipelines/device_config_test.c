@@ -25,7 +25,7 @@ static void setup(struct bench *bench, weft_time hello_ps)
 	bench->alone = (struct device_config){.run = &bench->run, .session = 7};
 }
 
-static void credit_frames_come_four_times_a_hello_wherever_a_device_lives(void **state)
+UNIT_TEST(credit_frames_come_four_times_a_hello_wherever_a_device_lives)
 {
 	struct switch_config lab, alone;
 	struct nic_config nic;
@@ -41,7 +41,7 @@ static void credit_frames_come_four_times_a_hello_wherever_a_device_lives(void *
 	topology_destroy(bench.topology);
 }
 
-static void credits_for_each_packet_are_granted_by_switches_and_hosts(void **state)
+UNIT_TEST(credits_for_each_packet_are_granted_by_switches_and_hosts)
 {
 	for (unsigned each = 0; each < 2; each++) {
 		struct switch_config sw;
@@ -58,13 +58,13 @@ static void credits_for_each_packet_are_granted_by_switches_and_hosts(void **sta
 	}
 }
 
-static void rare_hellos_leave_a_credit_frame_each_millisecond(void **state)
+UNIT_TEST(rare_hellos_leave_a_credit_frame_each_millisecond)
 {
 	assert_int_equal(device_credit_refresh(10 * PS_PER_MS), PS_PER_MS);
 	assert_int_equal(device_credit_refresh(60 * PS_PER_S), PS_PER_MS);
 }
 
-static void links_that_are_up_from_the_start_have_no_timers(void **state)
+UNIT_TEST(links_that_are_up_from_the_start_have_no_timers)
 {
 	struct datagram_config datagram;
 	struct switch_config config;
@@ -83,7 +83,7 @@ static void links_that_are_up_from_the_start_have_no_timers(void **state)
 	topology_destroy(bench.topology);
 }
 
-static void a_receive_ring_smaller_than_the_buffer_bounds_what_a_host_grants(void **state)
+UNIT_TEST(a_receive_ring_smaller_than_the_buffer_bounds_what_a_host_grants)
 {
 	struct nic_config all, few;
 	struct bench bench;
@@ -97,15 +97,4 @@ static void a_receive_ring_smaller_than_the_buffer_bounds_what_a_host_grants(voi
 	topology_destroy(bench.topology);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(credit_frames_come_four_times_a_hello_wherever_a_device_lives),
-		cmocka_unit_test(credits_for_each_packet_are_granted_by_switches_and_hosts),
-		cmocka_unit_test(rare_hellos_leave_a_credit_frame_each_millisecond),
-		cmocka_unit_test(links_that_are_up_from_the_start_have_no_timers),
-		cmocka_unit_test(a_receive_ring_smaller_than_the_buffer_bounds_what_a_host_grants),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -59,7 +59,9 @@ static bool take(struct device_control *control, uint8_t number)
 	return true;
 }
 
-static void frames_come_up_whole_and_in_order(void **state)
+#define TEST(name) UNIT_WITH(name, setup, teardown)
+
+TEST(frames_come_up_whole_and_in_order)
 {
 	for (uint8_t i = 0; i < FRAMES; i++)
 		assert_true(up(*state, i));
@@ -69,7 +71,7 @@ static void frames_come_up_whole_and_in_order(void **state)
 	assert_false(take(*state, FRAMES));
 }
 
-static void a_frame_without_room_is_refused_and_counted(void **state)
+TEST(a_frame_without_room_is_refused_and_counted)
 {
 	uint8_t frame[FRAME_BYTES + 1] = {0};
 	unsigned accepted = 0;
@@ -87,7 +89,7 @@ static void a_frame_without_room_is_refused_and_counted(void **state)
 }
 
 /* Frames that waited in other ports when the question came are handled before the answer. */
-static void a_question_waits_for_a_whole_turn_of_the_loop(void **state)
+TEST(a_question_waits_for_a_whole_turn_of_the_loop)
 {
 	assert_true(up(*state, 1));
 	assert_false(take(*state, 1));
@@ -97,7 +99,7 @@ static void a_question_waits_for_a_whole_turn_of_the_loop(void **state)
 	assert_true(take(*state, 1));
 }
 
-static void the_links_are_those_of_the_last_iteration(void **state)
+TEST(the_links_are_those_of_the_last_iteration)
 {
 	device_control_update(*state, 5, false);
 	assert_int_equal(device_control_linked(*state), 5);
@@ -114,7 +116,7 @@ static void do_next(struct device_control *control, enum device_order_kind kind)
 	device_control_done(control);
 }
 
-static void orders_arrive_in_order_with_frames_between_them(void **state)
+TEST(orders_arrive_in_order_with_frames_between_them)
 {
 	assert_true(down(*state, 1));
 	assert_true(device_control_order(*state, DEVICE_PAUSE));
@@ -133,7 +135,7 @@ static void orders_arrive_in_order_with_frames_between_them(void **state)
 }
 
 /* Neither what was idle before the pause nor what was so before the resumption counts. */
-static void idle_is_said_of_what_came_after_the_last_order(void **state)
+TEST(idle_is_said_of_what_came_after_the_last_order)
 {
 	turns(*state, 1, true);
 	assert_true(device_control_order(*state, DEVICE_PAUSE));
@@ -150,7 +152,7 @@ static void idle_is_said_of_what_came_after_the_last_order(void **state)
 	assert_false(device_control_idle(*state));
 }
 
-static void frames_leave_room_for_other_orders(void **state)
+TEST(frames_leave_room_for_other_orders)
 {
 	unsigned accepted = 0;
 
@@ -173,7 +175,7 @@ static void frames_leave_room_for_other_orders(void **state)
 }
 
 /* The leak checker of the sanitized build judges who frees what. */
-static void tables_go_down_and_the_old_ones_come_back(void **state)
+TEST(tables_go_down_and_the_old_ones_come_back)
 {
 	struct switch_tables *first = switch_tables_create(3), *second = switch_tables_create(3);
 	struct switch_tables *in_use = NULL;
@@ -205,7 +207,7 @@ static void commit_next(struct device_control *control, bool refused)
 }
 
 /* Only the device knows whether it uses the tables; that they are on their way is no answer yet. */
-static void the_control_thread_learns_that_the_last_tables_were_refused(void **state)
+TEST(the_control_thread_learns_that_the_last_tables_were_refused)
 {
 	commit_next(*state, false);
 	assert_false(device_control_has_refused(*state));
@@ -220,7 +222,7 @@ static void the_control_thread_learns_that_the_last_tables_were_refused(void **s
 	assert_int_equal(device_control_refusals(*state), 1);
 }
 
-static void tables_on_the_way_are_freed_with_it(void **state)
+TEST(tables_on_the_way_are_freed_with_it)
 {
 	struct host_tables *taken = NULL;
 
@@ -306,7 +308,7 @@ static uint64_t take_all(struct device_control *control, uint64_t next)
 	return next;
 }
 
-static void two_threads_lose_nothing_that_was_accepted(void **state)
+TEST(two_threads_lose_nothing_that_was_accepted)
 {
 	struct load load = {.control = *state};
 	uint64_t sent = 0, taken = 0, pauses = 0, idle = 0;
@@ -346,23 +348,4 @@ static void two_threads_lose_nothing_that_was_accepted(void **state)
 	assert_true(idle > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(frames_come_up_whole_and_in_order),
-		TEST(a_frame_without_room_is_refused_and_counted),
-		TEST(a_question_waits_for_a_whole_turn_of_the_loop),
-		TEST(the_links_are_those_of_the_last_iteration),
-		TEST(orders_arrive_in_order_with_frames_between_them),
-		TEST(idle_is_said_of_what_came_after_the_last_order),
-		TEST(frames_leave_room_for_other_orders),
-		TEST(tables_go_down_and_the_old_ones_come_back),
-		TEST(the_control_thread_learns_that_the_last_tables_were_refused),
-		TEST(tables_on_the_way_are_freed_with_it),
-		TEST(two_threads_lose_nothing_that_was_accepted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -39,7 +39,7 @@ static int request(const char *algorithm, const char *mode, const char *adaptive
 	return result;
 }
 
-static void adaptive_switches_need_tables_with_a_choice_mapped_or_not(void **state)
+UNIT_TEST(adaptive_switches_need_tables_with_a_choice_mapped_or_not)
 {
 	for (unsigned mapped = 0; mapped < 2; mapped++) {
 		assert_int_equal(request("dmodk", "table", "adaptive", mapped), 0);
@@ -49,7 +49,7 @@ static void adaptive_switches_need_tables_with_a_choice_mapped_or_not(void **sta
 }
 
 /* On a fat tree, where all that could leave a choice do. */
-static void an_algorithm_says_whether_its_tables_leave_a_choice(void **state)
+UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 {
 	struct topology *topology = topology_generate(NETWORK, NULL);
 	const struct route_options options = {.seed = 1};
@@ -100,7 +100,7 @@ static const char *refusal(const char *topology_text, const char *more)
 	return result == 0 ? NULL : fault.text;
 }
 
-static void what_chooses_needs_a_network_with_a_choice(void **state)
+UNIT_TEST(what_chooses_needs_a_network_with_a_choice)
 {
 	static const struct {
 		const char *one_path, *several, *more, *word;
@@ -142,7 +142,7 @@ static void what_chooses_needs_a_network_with_a_choice(void **state)
 	}
 }
 
-static void an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key(void **state)
+UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 {
 	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\nclock: virtual\n"
 				   "routing: {algorithm: dmodk, mode: table}\n";
@@ -183,7 +183,7 @@ static bool on_demand(const char *clock, const char *more)
 	return result;
 }
 
-static void routes_are_made_on_demand_where_the_run_can_use_them(void **state)
+UNIT_TEST(routes_are_made_on_demand_where_the_run_can_use_them)
 {
 	assert_true(on_demand("virtual", "routing: {algorithm: dmodk}"));
 	assert_true(on_demand("virtual", ""));
@@ -194,15 +194,4 @@ static void routes_are_made_on_demand_where_the_run_can_use_them(void **state)
 		"link: {rate: 1Gbps}\nswitch: {switching: wormhole}\nrouting: {algorithm: dmodk}"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(adaptive_switches_need_tables_with_a_choice_mapped_or_not),
-		cmocka_unit_test(an_algorithm_says_whether_its_tables_leave_a_choice),
-		cmocka_unit_test(what_chooses_needs_a_network_with_a_choice),
-		cmocka_unit_test(routes_are_made_on_demand_where_the_run_can_use_them),
-		cmocka_unit_test(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

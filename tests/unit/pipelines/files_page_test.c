@@ -42,7 +42,7 @@ static char *example(const char *kind)
 	return found;
 }
 
-static void the_topology_is_whole(void **state)
+UNIT_TEST(the_topology_is_whole)
 {
 	struct fault fault = {""};
 	char *text = example("topology/1");
@@ -63,7 +63,7 @@ static struct run_config *parse_run(const char *text)
 	return config;
 }
 
-static void the_run_is_supported(void **state)
+UNIT_TEST(the_run_is_supported)
 {
 	struct fault fault = {""};
 	char *text = example("run/1");
@@ -93,7 +93,7 @@ static char *explain_sections(const struct run_config *config)
 	return text;
 }
 
-static void the_run_shows_the_defaults(void **state)
+UNIT_TEST(the_run_shows_the_defaults)
 {
 	char *text = example("run/1"), *shown, *defaults;
 	struct run_config *config = parse_run(text);
@@ -112,7 +112,7 @@ static void the_run_shows_the_defaults(void **state)
 	run_config_destroy(bare);
 }
 
-static void the_lab_is_supported(void **state)
+UNIT_TEST(the_lab_is_supported)
 {
 	struct fault fault = {""};
 	char *text = example("lab/1");
@@ -129,11 +129,4 @@ static void the_lab_is_supported(void **state)
 	free(text);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_topology_is_whole),
-	cmocka_unit_test(the_run_is_supported),
-	cmocka_unit_test(the_run_shows_the_defaults),
-	cmocka_unit_test(the_lab_is_supported),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -30,7 +30,7 @@ static void check(const struct topology *topology, uint32_t host, uint32_t links
 	assert_int_equal(at, count);
 }
 
-static void hosts_within_the_distance_are_near_and_no_others(void **state)
+UNIT_TEST(hosts_within_the_distance_are_near_and_no_others)
 {
 	struct fault fault = {""};
 	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &fault);
@@ -43,7 +43,7 @@ static void hosts_within_the_distance_are_near_and_no_others(void **state)
 }
 
 /* Two hosts of one leaf of a fat tree are 0 links apart, of one group 2, others 4. */
-static void a_way_through_upper_stages_counts_each_link(void **state)
+UNIT_TEST(a_way_through_upper_stages_counts_each_link)
 {
 	static const uint32_t wanted[] = {2, 2, 4, 4, 16, 16};
 	struct topology *topology = topology_generate("rlft:ports=4,stages=3", NULL);
@@ -58,9 +58,4 @@ static void a_way_through_upper_stages_counts_each_link(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(hosts_within_the_distance_are_near_and_no_others),
-	cmocka_unit_test(a_way_through_upper_stages_counts_each_link),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

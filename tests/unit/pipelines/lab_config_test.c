@@ -41,7 +41,7 @@ static const char full[] = HEAD "name: mine\n"
 				"traffic: [{pattern: uniform, load: 10%}]\n"
 				"measure: {duration: 2s}\n";
 
-static void every_key_is_read(void **state)
+UNIT_TEST(every_key_is_read)
 {
 	struct lab_config *config = parse(full);
 
@@ -71,7 +71,7 @@ static void every_key_is_read(void **state)
 	lab_config_destroy(config);
 }
 
-static void a_lab_is_called_like_its_file_unless_it_says_otherwise(void **state)
+UNIT_TEST(a_lab_is_called_like_its_file_unless_it_says_otherwise)
 {
 	struct lab_config *config = parse(HEAD);
 
@@ -83,7 +83,7 @@ static void a_lab_is_called_like_its_file_unless_it_says_otherwise(void **state)
 	lab_config_destroy(config);
 }
 
-static void a_topology_file_is_a_lab(void **state)
+UNIT_TEST(a_topology_file_is_a_lab)
 {
 	struct fault fault = {""};
 	struct lab_config *config =
@@ -98,7 +98,7 @@ static void a_topology_file_is_a_lab(void **state)
 	lab_config_destroy(config);
 }
 
-static void a_generators_text_is_a_lab(void **state)
+UNIT_TEST(a_generators_text_is_a_lab)
 {
 	static const char *const set[] = {"nic.window=16", "links=veth"};
 	struct fault fault = {""};
@@ -112,7 +112,7 @@ static void a_generators_text_is_a_lab(void **state)
 	lab_config_destroy(config);
 }
 
-static void the_ready_lab_is_supported_and_its_groups_are_there(void **state)
+UNIT_TEST(the_ready_lab_is_supported_and_its_groups_are_there)
 {
 	struct fault fault = {""};
 	struct lab_config *config =
@@ -133,7 +133,7 @@ static void the_ready_lab_is_supported_and_its_groups_are_there(void **state)
 	lab_config_destroy(config);
 }
 
-static void groups_may_be_a_list_of_lists(void **state)
+UNIT_TEST(groups_may_be_a_list_of_lists)
 {
 	struct lab_config *config = parse(HEAD "groups: [[s0, s1], [h0]]\n");
 
@@ -143,7 +143,7 @@ static void groups_may_be_a_list_of_lists(void **state)
 	lab_config_destroy(config);
 }
 
-static void a_group_of_unknown_devices_is_refused_with_its_place(void **state)
+UNIT_TEST(a_group_of_unknown_devices_is_refused_with_its_place)
 {
 	struct lab_config *config = parse(HEAD "groups: {edge: [s0, s7]}\n");
 	struct fault fault = {""};
@@ -157,7 +157,7 @@ static void a_group_of_unknown_devices_is_refused_with_its_place(void **state)
 	lab_config_destroy(config);
 }
 
-static void an_explanation_is_a_lab_file_that_says_the_same(void **state)
+UNIT_TEST(an_explanation_is_a_lab_file_that_says_the_same)
 {
 	static const char *const texts[] = {full, HEAD, HEAD "groups: [[s0, s1], [h0]]\n"};
 
@@ -200,7 +200,7 @@ static void given_of(const struct lab_config *config, char text[3])
 	"  hosts: [{name: h0}, {name: h1}]\n"  \
 	"  links: [{a: h0, b: s0:0, rate: 10Gbps}, {a: h1, b: s0:1}]\n"
 
-static void a_rate_of_the_file_is_told_from_a_default_by_an_explanation_too(void **state)
+UNIT_TEST(a_rate_of_the_file_is_told_from_a_default_by_an_explanation_too)
 {
 	static const struct {
 		const char *text, *given;
@@ -235,7 +235,7 @@ static void a_rate_of_the_file_is_told_from_a_default_by_an_explanation_too(void
 	}
 }
 
-static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
+UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 {
 	static const struct {
 		const char *text, *message;
@@ -270,7 +270,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 	}
 }
 
-static void routes_that_may_deadlock_are_refused(void **state)
+UNIT_TEST(routes_that_may_deadlock_are_refused)
 {
 	struct lab_config *config =
 		parse(HEAD "mapper: {routes: static}\nrouting: {algorithm: minhop}\n");
@@ -283,7 +283,7 @@ static void routes_that_may_deadlock_are_refused(void **state)
 	lab_config_destroy(config);
 }
 
-static void a_route_file_is_verified_in_any_case(void **state)
+UNIT_TEST(a_route_file_is_verified_in_any_case)
 {
 	static const char path[] = "/tmp/weft-lab-config-routes";
 	struct lab_config *config;
@@ -303,7 +303,7 @@ static void a_route_file_is_verified_in_any_case(void **state)
 	lab_config_destroy(config);
 }
 
-static void tags_of_data_need_a_link_key(void **state)
+UNIT_TEST(tags_of_data_need_a_link_key)
 {
 	struct lab_config *config = parse(HEAD "security: {data: true}\n");
 	struct fault fault = {""};
@@ -330,7 +330,7 @@ static void expect_one_lcore(const char *text, const char *said)
 	lab_config_destroy(config);
 }
 
-static void what_needs_one_lcore_is_refused_with_more(void **state)
+UNIT_TEST(what_needs_one_lcore_is_refused_with_more)
 {
 	(void)state;
 	expect_one_lcore(HEAD "lcores: 2\nswitch: {voq: false}\n",
@@ -342,7 +342,7 @@ static void what_needs_one_lcore_is_refused_with_more(void **state)
 		"switch is divided; expected 'cores', which restricts the CPUs");
 }
 
-static void schedules_are_refused_because_their_replay_is_one_process(void **state)
+UNIT_TEST(schedules_are_refused_because_their_replay_is_one_process)
 {
 	struct lab_config *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
 	struct fault fault = {""};
@@ -354,22 +354,4 @@ static void schedules_are_refused_because_their_replay_is_one_process(void **sta
 	lab_config_destroy(config);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_key_is_read),
-	cmocka_unit_test(a_lab_is_called_like_its_file_unless_it_says_otherwise),
-	cmocka_unit_test(a_topology_file_is_a_lab),
-	cmocka_unit_test(a_generators_text_is_a_lab),
-	cmocka_unit_test(the_ready_lab_is_supported_and_its_groups_are_there),
-	cmocka_unit_test(groups_may_be_a_list_of_lists),
-	cmocka_unit_test(a_group_of_unknown_devices_is_refused_with_its_place),
-	cmocka_unit_test(an_explanation_is_a_lab_file_that_says_the_same),
-	cmocka_unit_test(a_rate_of_the_file_is_told_from_a_default_by_an_explanation_too),
-	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
-	cmocka_unit_test(routes_that_may_deadlock_are_refused),
-	cmocka_unit_test(a_route_file_is_verified_in_any_case),
-	cmocka_unit_test(tags_of_data_need_a_link_key),
-	cmocka_unit_test(what_needs_one_lcore_is_refused_with_more),
-	cmocka_unit_test(schedules_are_refused_because_their_replay_is_one_process),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

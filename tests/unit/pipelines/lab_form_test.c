@@ -63,26 +63,28 @@ static unsigned processes_of(const char *text, bool fresh)
 	return processes;
 }
 
-static void a_file_that_says_nothing_is_one_process_where_several_are_too_many(void **state)
+#define CLAIM(function) UNIT_WITH(function, make_folder, remove_folder)
+
+CLAIM(a_file_that_says_nothing_is_one_process_where_several_are_too_many)
 {
 	(void)state;
 	assert_int_equal(processes_of(HEAD, true), 1);
 }
 
-static void two_loops_to_a_cpu_are_not_too_many(void **state)
+CLAIM(two_loops_to_a_cpu_are_not_too_many)
 {
 	(void)state;
 	assert_false(lab_form_is_crowded(4, 2));
 	assert_true(lab_form_is_crowded(5, 2));
 }
 
-static void each_means_several_however_many_they_are(void **state)
+CLAIM(each_means_several_however_many_they_are)
 {
 	(void)state;
 	assert_int_equal(processes_of(HEAD "processes: each\n", true), 17);
 }
 
-static void one_means_one_even_for_a_few(void **state)
+CLAIM(one_means_one_even_for_a_few)
 {
 	(void)state;
 	assert_int_equal(processes_of("weft: lab/1\ntopology: \"full:switches=2,hosts=1\"\n"
@@ -91,7 +93,7 @@ static void one_means_one_even_for_a_few(void **state)
 		1);
 }
 
-static void groups_and_other_links_are_several_processes(void **state)
+CLAIM(groups_and_other_links_are_several_processes)
 {
 	(void)state;
 	assert_int_equal(processes_of(HEAD "groups: [[s0, s1]]\n", true), 16);
@@ -101,7 +103,7 @@ static void groups_and_other_links_are_several_processes(void **state)
 }
 
 /* A command may run on other CPUs than the one that started the lab. */
-static void a_lab_that_is_up_keeps_its_form(void **state)
+CLAIM(a_lab_that_is_up_keeps_its_form)
 {
 	char kept[128];
 
@@ -130,7 +132,7 @@ static uint32_t dilation_of(const char *text, bool fresh)
 }
 
 /* The file's own is compared with it, so another one in the file is seen. */
-static void a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks(void **state)
+CLAIM(a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks)
 {
 	bool dilated;
 	char kept[128];
@@ -148,7 +150,7 @@ static void a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks(void **state)
 	assert_false(dilated);
 }
 
-static void a_lab_has_no_more_cpus_than_its_cores(void **state)
+CLAIM(a_lab_has_no_more_cpus_than_its_cores)
 {
 	const struct lab_config none = {.cores = 0}, one = {.cores = 1}, many = {.cores = 1024};
 
@@ -160,17 +162,4 @@ static void a_lab_has_no_more_cpus_than_its_cores(void **state)
 		lab_cpus(&(struct lab){.config = (struct lab_config *)&many}), cpu_count());
 }
 
-#define CLAIM(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
-
-static const struct CMUnitTest tests[] = {
-	CLAIM(a_file_that_says_nothing_is_one_process_where_several_are_too_many),
-	CLAIM(two_loops_to_a_cpu_are_not_too_many),
-	CLAIM(each_means_several_however_many_they_are),
-	CLAIM(one_means_one_even_for_a_few),
-	CLAIM(groups_and_other_links_are_several_processes),
-	CLAIM(a_lab_that_is_up_keeps_its_form),
-	CLAIM(a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks),
-	CLAIM(a_lab_has_no_more_cpus_than_its_cores),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -55,14 +55,14 @@ static void expect(const char *text, bool same)
 	lab_close(&other);
 }
 
-static void the_same_file_is_the_same(void **state)
+UNIT_TEST(the_same_file_is_the_same)
 {
 	expect(WITH(""), true);
 	/* These are the defaults. */
 	expect(WITH("hello: 10ms\nswitch: {vcs: 1}\n"), true);
 }
 
-static void each_machine_decides_about_its_processes_and_traffic(void **state)
+UNIT_TEST(each_machine_decides_about_its_processes_and_traffic)
 {
 	expect(WITH("eal: [\"--no-huge\"]\n"), true);
 	expect(WITH("lcores: 2\ncores: 1\n"), true);
@@ -75,7 +75,7 @@ static void each_machine_decides_about_its_processes_and_traffic(void **state)
 	expect(WITH("security: {sandbox: false}\n"), true);
 }
 
-static void both_ends_of_a_cable_act_alike(void **state)
+UNIT_TEST(both_ends_of_a_cable_act_alike)
 {
 	expect(WITH("hello: 20ms\n"), false);
 	expect(WITH("switch: {vcs: 2}\n"), false);
@@ -85,7 +85,7 @@ static void both_ends_of_a_cable_act_alike(void **state)
 	expect(WITH("watchdog: 1s\n"), false);
 }
 
-static void devices_and_cables_are_the_same_and_in_the_same_order(void **state)
+UNIT_TEST(devices_and_cables_are_the_same_and_in_the_same_order)
 {
 	expect(FILE_OF("three", SWITCHES, HOSTS, LINKS, ""), false);
 	expect(FILE_OF("two", "[{name: s0, ports: 4}, {name: s1, ports: 3}]", HOSTS, LINKS, ""),
@@ -97,14 +97,4 @@ static void devices_and_cables_are_the_same_and_in_the_same_order(void **state)
 		false);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_file_is_the_same),
-		cmocka_unit_test(each_machine_decides_about_its_processes_and_traffic),
-		cmocka_unit_test(both_ends_of_a_cable_act_alike),
-		cmocka_unit_test(devices_and_cables_are_the_same_and_in_the_same_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -46,7 +46,7 @@ static void end(struct bench *bench)
 	topology_destroy(bench->network);
 }
 
-static void the_processes_that_were_written_are_read(void **state)
+UNIT_TEST(the_processes_that_were_written_are_read)
 {
 	const bool written[PROCESSES] = {true, false, false, true};
 	bool here[PROCESSES] = {false, true, true, false};
@@ -59,7 +59,7 @@ static void the_processes_that_were_written_are_read(void **state)
 	end(&bench);
 }
 
-static void without_the_file_all_processes_share_a_machine(void **state)
+UNIT_TEST(without_the_file_all_processes_share_a_machine)
 {
 	const bool all[PROCESSES] = {true, true, true, true};
 	bool here[PROCESSES] = {false};
@@ -71,7 +71,7 @@ static void without_the_file_all_processes_share_a_machine(void **state)
 	end(&bench);
 }
 
-static void a_name_that_is_no_process_is_refused(void **state)
+UNIT_TEST(a_name_that_is_no_process_is_refused)
 {
 	bool here[PROCESSES];
 	struct bench bench;
@@ -89,10 +89,4 @@ static void a_name_that_is_no_process_is_refused(void **state)
 	end(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_processes_that_were_written_are_read),
-	cmocka_unit_test(without_the_file_all_processes_share_a_machine),
-	cmocka_unit_test(a_name_that_is_no_process_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

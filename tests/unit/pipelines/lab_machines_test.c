@@ -58,7 +58,7 @@ static void open_good(const char *text, struct lab *lab)
 		fail_msg("%s", fault.text);
 }
 
-static void ports_of_machines_are_ports_of_the_topology(void **state)
+UNIT_TEST(ports_of_machines_are_ports_of_the_topology)
 {
 	struct lab lab;
 
@@ -69,7 +69,7 @@ static void ports_of_machines_are_ports_of_the_topology(void **state)
 	lab_close(&lab);
 }
 
-static void hosts_of_different_machines_share_no_process(void **state)
+UNIT_TEST(hosts_of_different_machines_share_no_process)
 {
 	struct lab lab;
 
@@ -80,7 +80,7 @@ static void hosts_of_different_machines_share_no_process(void **state)
 	lab_close(&lab);
 }
 
-static void a_written_configuration_reads_back(void **state)
+UNIT_TEST(a_written_configuration_reads_back)
 {
 	struct lab first, second;
 	char *text = NULL;
@@ -99,7 +99,7 @@ static void a_written_configuration_reads_back(void **state)
 	lab_close(&second);
 }
 
-static void each_device_is_on_one_machine(void **state)
+UNIT_TEST(each_device_is_on_one_machine)
 {
 	expect_refused(TOPOLOGY "machines:\n" MACHINE_A
 				"  - {name: b, ssh: b, devices: [s1, h1], " PORTS_B "}\n",
@@ -110,7 +110,7 @@ static void each_device_is_on_one_machine(void **state)
 		"machine 'a': topology t has no device 's9', nearest is 's");
 }
 
-static void a_port_belongs_to_the_machine_of_its_device(void **state)
+UNIT_TEST(a_port_belongs_to_the_machine_of_its_device)
 {
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s0, h0], " PORTS_B
 				"}\n  - {name: b, ssh: b, devices: [s1, h1, h2]}\n",
@@ -120,27 +120,27 @@ static void a_port_belongs_to_the_machine_of_its_device(void **state)
 		"machine 'a': port s0:2 has no cable");
 }
 
-static void a_link_between_machines_needs_ports(void **state)
+UNIT_TEST(a_link_between_machines_needs_ports)
 {
 	expect_refused(TOPOLOGY "machines:\n  - {name: a, ssh: a, devices: [s0, h0]}\n"
 				"  - {name: b, ssh: b, devices: [s1, h1, h2]}\n",
 		"link s0:1 - s1:1 leads from machine 'a' to 'b', expected both ports");
 }
 
-static void a_group_is_on_one_machine(void **state)
+UNIT_TEST(a_group_is_on_one_machine)
 {
 	expect_refused(GOOD "groups: [[h0, h1]]\n",
 		"group 'h0': h0 is on machine 'a' and h1 on 'b', expected devices of one machine");
 }
 
-static void names_and_addresses_are_unlike(void **state)
+UNIT_TEST(names_and_addresses_are_unlike)
 {
 	expect_refused(GOOD "  - {name: a, ssh: c, devices: [h1]}\n", "a second machine 'a'");
 	expect_refused(GOOD "  - {name: c, ssh: root@a, devices: [h1]}\n",
 		"machine 'c' has the address of 'a'");
 }
 
-static void an_address_is_nothing_else_to_a_shell_or_to_ssh(void **state)
+UNIT_TEST(an_address_is_nothing_else_to_a_shell_or_to_ssh)
 {
 	static const char *const bad[] = {"-oProxyCommand=x", "\"a b\"", "\"a;b\"", "\"$(b)\""};
 	char text[2000];
@@ -156,19 +156,4 @@ static void an_address_is_nothing_else_to_a_shell_or_to_ssh(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_of_machines_are_ports_of_the_topology),
-		cmocka_unit_test(hosts_of_different_machines_share_no_process),
-		cmocka_unit_test(a_written_configuration_reads_back),
-		cmocka_unit_test(each_device_is_on_one_machine),
-		cmocka_unit_test(a_port_belongs_to_the_machine_of_its_device),
-		cmocka_unit_test(a_link_between_machines_needs_ports),
-		cmocka_unit_test(a_group_is_on_one_machine),
-		cmocka_unit_test(names_and_addresses_are_unlike),
-		cmocka_unit_test(an_address_is_nothing_else_to_a_shell_or_to_ssh),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

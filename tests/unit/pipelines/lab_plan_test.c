@@ -47,7 +47,9 @@ static int close_network(void **state)
 	return 0;
 }
 
-static void each_switch_has_a_process_and_the_hosts_share_one(void **state)
+#define CLAIM(function) UNIT_WITH(function, NULL, close_network)
+
+CLAIM(each_switch_has_a_process_and_the_hosts_share_one)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
@@ -63,7 +65,7 @@ static void each_switch_has_a_process_and_the_hosts_share_one(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void more_hosts_than_ports_are_split_by_leaf_switch(void **state)
+CLAIM(more_hosts_than_ports_are_split_by_leaf_switch)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
@@ -80,7 +82,7 @@ static void more_hosts_than_ports_are_split_by_leaf_switch(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void a_link_between_processes_has_one_server_and_one_client(void **state)
+CLAIM(a_link_between_processes_has_one_server_and_one_client)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
@@ -100,7 +102,7 @@ static void a_link_between_processes_has_one_server_and_one_client(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void ends_of_a_shared_link_are_those_of_one_file(void **state)
+CLAIM(ends_of_a_shared_link_are_those_of_one_file)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_SHARED, NULL, 0);
 	char end[2][LAB_DEVICE_MAX];
@@ -118,7 +120,7 @@ static void ends_of_a_shared_link_are_those_of_one_file(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void links_inside_a_process_need_no_port(void **state)
+CLAIM(links_inside_a_process_need_no_port)
 {
 	const uint32_t all[] = {0, 1, 2, 3, 4, 5};
 	const struct lab_plan_group group = {.name = "all", .switches = all, .switch_count = 6};
@@ -135,7 +137,7 @@ static void links_inside_a_process_need_no_port(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void more_than_32_ports_in_a_process_are_refused(void **state)
+CLAIM(more_than_32_ports_in_a_process_are_refused)
 {
 	uint32_t hosts[40];
 	struct lab_plan_group group = {.name = "hosts", .hosts = hosts, .host_count = 40};
@@ -147,7 +149,7 @@ static void more_than_32_ports_in_a_process_are_refused(void **state)
 	assert_non_null(strstr(fault.text, "has 40 links to other processes"));
 }
 
-static void shared_links_are_no_ports_of_dpdk(void **state)
+CLAIM(shared_links_are_no_ports_of_dpdk)
 {
 	struct lab_plan_group group = {.name = "hosts", .host_count = 40};
 	struct lab_plan *plan;
@@ -164,7 +166,7 @@ static void shared_links_are_no_ports_of_dpdk(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void a_device_in_two_processes_is_refused(void **state)
+CLAIM(a_device_in_two_processes_is_refused)
 {
 	const uint32_t first[] = {0, 1}, second[] = {1, 2};
 	const struct lab_plan_group groups[] = {
@@ -177,7 +179,7 @@ static void a_device_in_two_processes_is_refused(void **state)
 	assert_non_null(strstr(fault.text, "group 'right': s1 is in another group"));
 }
 
-static void switches_and_hosts_in_one_process_are_refused(void **state)
+CLAIM(switches_and_hosts_in_one_process_are_refused)
 {
 	const uint32_t zero[] = {0};
 	const struct lab_plan_group group = {.name = "both",
@@ -191,7 +193,7 @@ static void switches_and_hosts_in_one_process_are_refused(void **state)
 	assert_non_null(strstr(fault.text, "either switches or hosts"));
 }
 
-static void veth_slots_hold_the_longest_frame(void **state)
+CLAIM(veth_slots_hold_the_longest_frame)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_VETH, NULL, 0);
 	unsigned block, slot, slots;
@@ -227,7 +229,7 @@ static void bind(uint32_t link, bool side_b, const char *dpdk)
 	snprintf(more[network->bindings++].dpdk, sizeof(more->dpdk), "%s", dpdk);
 }
 
-static void bound_ports_are_used_as_the_file_names_them(void **state)
+CLAIM(bound_ports_are_used_as_the_file_names_them)
 {
 	struct lab_plan *plan;
 
@@ -243,7 +245,7 @@ static void bound_ports_are_used_as_the_file_names_them(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void a_link_with_one_bound_end_is_refused(void **state)
+CLAIM(a_link_with_one_bound_end_is_refused)
 {
 	(void)state;
 	open_network("rlft:ports=4,stages=2");
@@ -252,14 +254,14 @@ static void a_link_with_one_bound_end_is_refused(void **state)
 	assert_non_null(strstr(fault.text, "expected both or neither"));
 }
 
-static void real_links_need_devices(void **state)
+CLAIM(real_links_need_devices)
 {
 	(void)state;
 	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_BOUND, NULL, 0));
 	assert_non_null(strstr(fault.text, "have no devices"));
 }
 
-static void names_that_cannot_be_file_names_are_refused(void **state)
+CLAIM(names_that_cannot_be_file_names_are_refused)
 {
 	static const char *const names[] = {"a/b", "a.console", "a.files", ".a", ""};
 	struct lab_plan_request request = {.run_dir = "/run/weft/x"};
@@ -277,23 +279,4 @@ static void names_that_cannot_be_file_names_are_refused(void **state)
 	}
 }
 
-#define CLAIM(function) cmocka_unit_test_teardown(function, close_network)
-
-static const struct CMUnitTest tests[] = {
-	CLAIM(each_switch_has_a_process_and_the_hosts_share_one),
-	CLAIM(more_hosts_than_ports_are_split_by_leaf_switch),
-	CLAIM(a_link_between_processes_has_one_server_and_one_client),
-	CLAIM(ends_of_a_shared_link_are_those_of_one_file),
-	CLAIM(links_inside_a_process_need_no_port),
-	CLAIM(more_than_32_ports_in_a_process_are_refused),
-	CLAIM(shared_links_are_no_ports_of_dpdk),
-	CLAIM(a_device_in_two_processes_is_refused),
-	CLAIM(switches_and_hosts_in_one_process_are_refused),
-	CLAIM(veth_slots_hold_the_longest_frame),
-	CLAIM(bound_ports_are_used_as_the_file_names_them),
-	CLAIM(a_link_with_one_bound_end_is_refused),
-	CLAIM(real_links_need_devices),
-	CLAIM(names_that_cannot_be_file_names_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@
 
 #define FOLDER "/tmp/weft-rendezvous-XXXXXX"
 
-static void processes_of_a_lab_agree_on_one_clock(void **state)
+UNIT_TEST(processes_of_a_lab_agree_on_one_clock)
 {
 	char folder[] = FOLDER, path[64];
 	struct clock first, second;
@@ -36,7 +36,7 @@ static void processes_of_a_lab_agree_on_one_clock(void **state)
 
 /* Another process would read a clock that is empty. The limit of a file's size stands for a full
  * disk. */
-static void a_clock_that_does_not_fit_is_an_error_and_leaves_no_file(void **state)
+UNIT_TEST(a_clock_that_does_not_fit_is_an_error_and_leaves_no_file)
 {
 	char folder[] = FOLDER;
 	struct rlimit before, none;
@@ -56,12 +56,4 @@ static void a_clock_that_does_not_fit_is_an_error_and_leaves_no_file(void **stat
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(processes_of_a_lab_agree_on_one_clock),
-	cmocka_unit_test(a_clock_that_does_not_fit_is_an_error_and_leaves_no_file),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -70,13 +70,15 @@ static int check(const char *file, const char *trusted)
 	return result;
 }
 
-static void a_file_that_only_its_user_can_change_is_obeyed(void **state)
+#define CASE(name) UNIT_WITH(name, set_up, tear_down)
+
+CASE(a_file_that_only_its_user_can_change_is_obeyed)
 {
 	write_files(LAB "eal: [-d, plugin.so]\n", TOPOLOGY PORTS);
 	assert_int_equal(check(lab_file, NULL), 0);
 }
 
-static void words_for_the_eal_in_a_file_that_others_can_change_are_refused(void **state)
+CASE(words_for_the_eal_in_a_file_that_others_can_change_are_refused)
 {
 	char expected[FAULT_TEXT];
 
@@ -91,7 +93,7 @@ static void words_for_the_eal_in_a_file_that_others_can_change_are_refused(void 
 	assert_string_equal(fault.text, expected);
 }
 
-static void words_for_the_eal_of_another_user_are_refused(void **state)
+CASE(words_for_the_eal_of_another_user_are_refused)
 {
 	need_root();
 	write_files(LAB "eal: [-d, plugin.so]\n", TOPOLOGY);
@@ -100,7 +102,7 @@ static void words_for_the_eal_of_another_user_are_refused(void **state)
 	assert_non_null(strstr(fault.text, "lab.yaml belongs to user 12345, expected 0"));
 }
 
-static void a_folder_that_others_can_change_is_no_better_than_the_file(void **state)
+CASE(a_folder_that_others_can_change_is_no_better_than_the_file)
 {
 	write_files(LAB "eal: [-d, plugin.so]\n", TOPOLOGY);
 	assert_int_equal(chmod(folder, 0777), 0);
@@ -108,7 +110,7 @@ static void a_folder_that_others_can_change_is_no_better_than_the_file(void **st
 	assert_non_null(strstr(fault.text, "is writable by other users (mode 777)"));
 }
 
-static void devices_in_a_topology_that_others_can_change_are_refused(void **state)
+CASE(devices_in_a_topology_that_others_can_change_are_refused)
 {
 	write_files(LAB, TOPOLOGY PORTS);
 	assert_int_equal(chmod(topology_file, 0666), 0);
@@ -117,7 +119,7 @@ static void devices_in_a_topology_that_others_can_change_are_refused(void **stat
 	assert_non_null(strstr(fault.text, ": 'ports' (s0:1 and others) can make DPDK run code"));
 }
 
-static void devices_in_the_lab_file_itself_are_refused_as_well(void **state)
+CASE(devices_in_the_lab_file_itself_are_refused_as_well)
 {
 	write_files(
 		"weft: lab/1\ntopology:\n  weft: topology/1\n  name: two\n  switches: [{name: s0, "
@@ -129,7 +131,7 @@ static void devices_in_the_lab_file_itself_are_refused_as_well(void **state)
 	assert_int_equal(strncmp(fault.text, lab_file, strlen(lab_file)), 0);
 }
 
-static void devices_in_a_topology_that_is_the_lab_are_refused_as_well(void **state)
+CASE(devices_in_a_topology_that_is_the_lab_are_refused_as_well)
 {
 	write_files("", TOPOLOGY PORTS);
 	assert_int_equal(chmod(topology_file, 0666), 0);
@@ -137,7 +139,7 @@ static void devices_in_a_topology_that_is_the_lab_are_refused_as_well(void **sta
 	assert_int_equal(check(topology_file, topology_file), 0);
 }
 
-static void a_file_without_such_keys_may_be_anyones(void **state)
+CASE(a_file_without_such_keys_may_be_anyones)
 {
 	write_files(LAB, TOPOLOGY);
 	assert_int_equal(chmod(lab_file, 0666), 0);
@@ -145,7 +147,7 @@ static void a_file_without_such_keys_may_be_anyones(void **state)
 	assert_int_equal(check(lab_file, NULL), 0);
 }
 
-static void the_command_line_can_trust_a_file_and_only_that_one(void **state)
+CASE(the_command_line_can_trust_a_file_and_only_that_one)
 {
 	char other_way[80];
 
@@ -160,26 +162,11 @@ static void the_command_line_can_trust_a_file_and_only_that_one(void **state)
 	assert_non_null(strstr(fault.text, "'ports'"));
 }
 
-static void trust_in_a_file_that_the_lab_does_not_read_is_a_mistake(void **state)
+CASE(trust_in_a_file_that_the_lab_does_not_read_is_a_mistake)
 {
 	write_files(LAB, TOPOLOGY);
 	assert_int_equal(check(lab_file, "/etc/passwd"), -EINVAL);
 	assert_non_null(strstr(fault.text, "--trust /etc/passwd: expected the lab file"));
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	CASE(a_file_that_only_its_user_can_change_is_obeyed),
-	CASE(words_for_the_eal_in_a_file_that_others_can_change_are_refused),
-	CASE(words_for_the_eal_of_another_user_are_refused),
-	CASE(a_folder_that_others_can_change_is_no_better_than_the_file),
-	CASE(devices_in_a_topology_that_others_can_change_are_refused),
-	CASE(devices_in_the_lab_file_itself_are_refused_as_well),
-	CASE(devices_in_a_topology_that_is_the_lab_are_refused_as_well),
-	CASE(a_file_without_such_keys_may_be_anyones),
-	CASE(the_command_line_can_trust_a_file_and_only_that_one),
-	CASE(trust_in_a_file_that_the_lab_does_not_read_is_a_mistake),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-static void down_cuts_and_up_joins(void **state)
+UNIT_TEST(down_cuts_and_up_joins)
 {
 	struct link_order order;
 
@@ -21,7 +21,7 @@ static void down_cuts_and_up_joins(void **state)
 }
 
 /* A word that is misspelt joins no cable. */
-static void any_other_word_is_no_order(void **state)
+UNIT_TEST(any_other_word_is_no_order)
 {
 	static const char *const bad[] = {"", " ", "s0:1", "s0:1 ", "s0:1 dwon", "s0:1 upp",
 		"s0:1  up", "s0:1 up ", "s0:1 Down", " down", "s0:1 down now"};
@@ -31,12 +31,4 @@ static void any_other_word_is_no_order(void **state)
 		assert_false(link_order_parse(bad[i], &order));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(down_cuts_and_up_joins),
-		cmocka_unit_test(any_other_word_is_no_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 #include "real_private.h"
 #include "unit.h"
 
-static void a_loop_takes_an_order_once(void **state)
+UNIT_TEST(a_loop_takes_an_order_once)
 {
 	struct loop_orders orders = {0};
 	unsigned seen = 0;
@@ -16,7 +16,7 @@ static void a_loop_takes_an_order_once(void **state)
 	assert_false(loop_orders_take(&orders, &seen));
 }
 
-static void an_order_is_done_when_all_loops_have_obeyed(void **state)
+UNIT_TEST(an_order_is_done_when_all_loops_have_obeyed)
 {
 	struct loop_orders orders = {0};
 
@@ -31,7 +31,7 @@ static void an_order_is_done_when_all_loops_have_obeyed(void **state)
 
 /* Traffic has begun, and a loop may still be creating sources: neither is the half read nor the
  * traffic stopped. */
-static void the_leader_waits_until_all_loops_have_obeyed(void **state)
+UNIT_TEST(the_leader_waits_until_all_loops_have_obeyed)
 {
 	struct topology topology = {.links = 0};
 	struct real_fabric fabric = {
@@ -52,10 +52,4 @@ static void the_leader_waits_until_all_loops_have_obeyed(void **state)
 	assert_int_equal(fabric.given.window.batches, 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_loop_takes_an_order_once),
-	cmocka_unit_test(an_order_is_done_when_all_loops_have_obeyed),
-	cmocka_unit_test(the_leader_waits_until_all_loops_have_obeyed),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

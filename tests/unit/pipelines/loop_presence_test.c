@@ -6,7 +6,7 @@
 
 #define MOST 100u
 
-static void the_longest_iteration_and_the_sum_of_too_long_ones_count(void **state)
+UNIT_TEST(the_longest_iteration_and_the_sum_of_too_long_ones_count)
 {
 	struct loop_presence presence = {0};
 
@@ -20,7 +20,7 @@ static void the_longest_iteration_and_the_sum_of_too_long_ones_count(void **stat
 	assert_int_equal(presence.absent, 350);
 }
 
-static void work_that_takes_long_is_no_absence(void **state)
+UNIT_TEST(work_that_takes_long_is_no_absence)
 {
 	struct loop_presence presence = {0};
 
@@ -33,7 +33,7 @@ static void work_that_takes_long_is_no_absence(void **state)
 }
 
 /* Nine hundred iterations of 1 us, and one of 100 us: a tenth of the time is in the long one. */
-static void time_counts_by_the_iterations_in_which_it_went_by(void **state)
+UNIT_TEST(time_counts_by_the_iterations_in_which_it_went_by)
 {
 	static struct loop_presence presence;
 	weft_time now = PS_PER_S;
@@ -51,7 +51,7 @@ static void time_counts_by_the_iterations_in_which_it_went_by(void **state)
 }
 
 /* The loop is stopped between the beginning of its iteration and that of the work, or in it. */
-static void a_stop_beside_the_work_is_not_excused(void **state)
+UNIT_TEST(a_stop_beside_the_work_is_not_excused)
 {
 	struct loop_presence presence = {0};
 
@@ -70,7 +70,7 @@ static void a_stop_beside_the_work_is_not_excused(void **state)
 	assert_int_equal(presence.absent, 700);
 }
 
-static void a_clock_that_was_read_before_the_work_ended_is_no_absence(void **state)
+UNIT_TEST(a_clock_that_was_read_before_the_work_ended_is_no_absence)
 {
 	struct loop_presence presence = {0};
 
@@ -81,7 +81,7 @@ static void a_clock_that_was_read_before_the_work_ended_is_no_absence(void **sta
 	assert_int_equal(presence.absent, 0);
 }
 
-static void traffic_begins_with_no_absence_and_keeps_the_sum(void **state)
+UNIT_TEST(traffic_begins_with_no_absence_and_keeps_the_sum)
 {
 	struct loop_presence presence = {0};
 
@@ -91,13 +91,4 @@ static void traffic_begins_with_no_absence_and_keeps_the_sum(void **state)
 	assert_int_equal(presence.absent, 500);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_longest_iteration_and_the_sum_of_too_long_ones_count),
-	cmocka_unit_test(time_counts_by_the_iterations_in_which_it_went_by),
-	cmocka_unit_test(work_that_takes_long_is_no_absence),
-	cmocka_unit_test(a_stop_beside_the_work_is_not_excused),
-	cmocka_unit_test(a_clock_that_was_read_before_the_work_ended_is_no_absence),
-	cmocka_unit_test(traffic_begins_with_no_absence_and_keeps_the_sum),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

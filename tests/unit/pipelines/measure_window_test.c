@@ -20,7 +20,7 @@ static void open_window(struct measure_window *window, weft_time cycle_ps)
 	topology_destroy(topology);
 }
 
-static void a_share_is_of_what_the_links_of_all_hosts_carry(void **state)
+UNIT_TEST(a_share_is_of_what_the_links_of_all_hosts_carry)
 {
 	const struct measure_totals from = {.at_ps = PS_PER_US};
 	const struct measure_totals to = {
@@ -42,7 +42,7 @@ static void a_share_is_of_what_the_links_of_all_hosts_carry(void **state)
 }
 
 /* Counters of several loops are not read at one moment. */
-static void totals_that_fall_give_nothing(void **state)
+UNIT_TEST(totals_that_fall_give_nothing)
 {
 	const struct measure_totals from = {
 		.at_ps = PS_PER_US, .wire_bytes = 100, .edge_wire_bytes = 50};
@@ -64,7 +64,7 @@ static void totals_that_fall_give_nothing(void **state)
 	run_result_free(&result);
 }
 
-static void the_latency_of_a_sample_is_that_of_what_was_timed(void **state)
+UNIT_TEST(the_latency_of_a_sample_is_that_of_what_was_timed)
 {
 	const struct measure_totals from = {.timed = 5, .latency_sum_ps = 5 * PS_PER_US};
 	/* 100 messages came, 10 of them from hosts on this clock. */
@@ -81,7 +81,7 @@ static void the_latency_of_a_sample_is_that_of_what_was_timed(void **state)
 	measure_window_close(&window);
 }
 
-static void each_sample_counts_from_the_one_before(void **state)
+UNIT_TEST(each_sample_counts_from_the_one_before)
 {
 	struct measure_totals now = {.at_ps = PS_PER_US};
 	struct measure_window window;
@@ -102,7 +102,7 @@ static void each_sample_counts_from_the_one_before(void **state)
 	measure_window_close(&window);
 }
 
-static void a_window_without_time_shows_nothing(void **state)
+UNIT_TEST(a_window_without_time_shows_nothing)
 {
 	const struct measure_totals now = {.at_ps = PS_PER_US, .wire_bytes = 375};
 	struct run_result result = {0};
@@ -127,7 +127,7 @@ static uint64_t generated_in(const struct run_entry *entry, unsigned batches)
 }
 
 /* h0 sends by both entries, h1 by the second only. */
-static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
+UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 {
 	static const char text[] =
 		"weft: run/1\ntopology: \"ring:switches=3,hosts=1\"\nclock: virtual\n"
@@ -185,7 +185,7 @@ static void an_entrys_share_is_of_what_its_senders_links_carry(void **state)
 }
 
 /* Its messages have all arrived so far, but its operations have not all been reached. */
-static void a_schedule_that_is_cut_off_has_no_completion_time(void **state)
+UNIT_TEST(a_schedule_that_is_cut_off_has_no_completion_time)
 {
 	static const char text[] =
 		"weft: run/1\ntopology: \"ring:switches=3,hosts=1\"\nclock: virtual\n"
@@ -249,7 +249,7 @@ static void open_links(struct measure_window *window, struct topology *topology,
 		measure_links_open(&window->links, topology, run, read_counter, counter), 0);
 }
 
-static void a_sample_of_links_is_what_they_have_counted_since_the_one_before(void **state)
+UNIT_TEST(a_sample_of_links_is_what_they_have_counted_since_the_one_before)
 {
 	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 	struct run_config *run = calloc(1, sizeof(*run));
@@ -285,7 +285,7 @@ static void a_sample_of_links_is_what_they_have_counted_since_the_one_before(voi
 	free(run);
 }
 
-static void samples_go_on_where_there_is_no_more_room_for_links(void **state)
+UNIT_TEST(samples_go_on_where_there_is_no_more_room_for_links)
 {
 	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 	struct run_config *run = calloc(1, sizeof(*run));
@@ -309,19 +309,4 @@ static void samples_go_on_where_there_is_no_more_room_for_links(void **state)
 	free(run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_share_is_of_what_the_links_of_all_hosts_carry),
-		cmocka_unit_test(totals_that_fall_give_nothing),
-		cmocka_unit_test(the_latency_of_a_sample_is_that_of_what_was_timed),
-		cmocka_unit_test(each_sample_counts_from_the_one_before),
-		cmocka_unit_test(a_sample_of_links_is_what_they_have_counted_since_the_one_before),
-		cmocka_unit_test(samples_go_on_where_there_is_no_more_room_for_links),
-		cmocka_unit_test(a_window_without_time_shows_nothing),
-		cmocka_unit_test(an_entrys_share_is_of_what_its_senders_links_carry),
-		cmocka_unit_test(a_schedule_that_is_cut_off_has_no_completion_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static void refused(const char *text, const char *message)
 	assert_string_equal(message, fault.text);
 }
 
-static void settings_are_read(void **state)
+UNIT_TEST(settings_are_read)
 {
 	struct opensm_cc cc = parse(whole);
 
@@ -68,7 +68,7 @@ static void settings_are_read(void **state)
 	assert_int_equal(1 << 14 | 16383, cc.table.entry[2]);
 }
 
-static void what_a_file_does_not_say_is_not_set(void **state)
+UNIT_TEST(what_a_file_does_not_say_is_not_set)
 {
 	struct opensm_cc cc = parse("log_level 3\ncc_cct (null)\n");
 
@@ -77,7 +77,7 @@ static void what_a_file_does_not_say_is_not_set(void **state)
 	assert_false(cc.has_increase || cc.has_min || cc.has_table);
 }
 
-static void settings_outside_the_control_map_do_not_count(void **state)
+UNIT_TEST(settings_outside_the_control_map_do_not_count)
 {
 	struct opensm_cc cc = parse("cc_sw_cong_setting_control_map 0x10\n"
 				    "cc_sw_cong_setting_victim_mask 0x0\n"
@@ -89,7 +89,7 @@ static void settings_outside_the_control_map_do_not_count(void **state)
 	assert_false(cc.has_threshold || cc.has_packet_size || cc.has_victims);
 }
 
-static void no_port_in_the_victim_mask_marks_no_victims(void **state)
+UNIT_TEST(no_port_in_the_victim_mask_marks_no_victims)
 {
 	struct opensm_cc cc = parse("cc_sw_cong_setting_victim_mask 0x0000\n");
 
@@ -97,7 +97,7 @@ static void no_port_in_the_victim_mask_marks_no_victims(void **state)
 	assert_false(cc.victims);
 }
 
-static void service_levels_outside_the_map_do_not_count(void **state)
+UNIT_TEST(service_levels_outside_the_map_do_not_count)
 {
 	struct opensm_cc cc = parse("cc_ca_cong_setting_control_map 0x2\n"
 				    "cc_ca_cong_setting_ccti_timer 0 0\n"
@@ -106,7 +106,7 @@ static void service_levels_outside_the_map_do_not_count(void **state)
 	assert_int_equal(9 * UINT64_C(1024000), cc.timer_ps);
 }
 
-static void bad_values_are_refused_with_file_line_and_expectation(void **state)
+UNIT_TEST(bad_values_are_refused_with_file_line_and_expectation)
 {
 	refused("\ncc_sw_cong_setting_threshold 16\n",
 		"o.conf:2: cc_sw_cong_setting_threshold: expected 0 to 15, found '16'");
@@ -129,7 +129,7 @@ static void bad_values_are_refused_with_file_line_and_expectation(void **state)
 		"o.conf:1: cc_ca_key: expected a key of OpenSM's congestion control");
 }
 
-static void a_table_has_at_most_its_entries(void **state)
+UNIT_TEST(a_table_has_at_most_its_entries)
 {
 	char text[8 + 4 * (CC_TABLE_ENTRIES + 1) + 1];
 	size_t used = (size_t)sprintf(text, "cc_cct 0:1");
@@ -143,7 +143,7 @@ static void a_table_has_at_most_its_entries(void **state)
 	assert_int_equal(-EINVAL, opensm_cc_parse(text, strlen(text), "o", &out, &fault));
 }
 
-static void what_opensm_or_weft_would_not_do_is_refused(void **state)
+UNIT_TEST(what_opensm_or_weft_would_not_do_is_refused)
 {
 	refused("congestion_control FALSE",
 		"o.conf:1: congestion_control: expected TRUE, without which OpenSM sets nothing "
@@ -177,7 +177,7 @@ static struct run_config *configure(const char *keys, const char *set, struct fa
 	return config;
 }
 
-static void the_file_fills_in_keys_that_are_not_given(void **state)
+UNIT_TEST(the_file_fills_in_keys_that_are_not_given)
 {
 	struct fault fault = {""};
 	struct run_config *config = configure("increase: 9", NULL, &fault);
@@ -193,7 +193,7 @@ static void the_file_fills_in_keys_that_are_not_given(void **state)
 	run_config_destroy(config);
 }
 
-static void on_the_command_line_it_replaces_the_run_files_keys(void **state)
+UNIT_TEST(on_the_command_line_it_replaces_the_run_files_keys)
 {
 	struct fault fault = {""};
 	struct run_config *config = configure("increase: 9", "nic.iba-cc.min=2", &fault);
@@ -205,20 +205,4 @@ static void on_the_command_line_it_replaces_the_run_files_keys(void **state)
 	run_config_destroy(config);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(settings_are_read),
-		cmocka_unit_test(what_a_file_does_not_say_is_not_set),
-		cmocka_unit_test(settings_outside_the_control_map_do_not_count),
-		cmocka_unit_test(no_port_in_the_victim_mask_marks_no_victims),
-		cmocka_unit_test(service_levels_outside_the_map_do_not_count),
-		cmocka_unit_test(bad_values_are_refused_with_file_line_and_expectation),
-		cmocka_unit_test(a_table_has_at_most_its_entries),
-		cmocka_unit_test(what_opensm_or_weft_would_not_do_is_refused),
-		cmocka_unit_test(the_file_fills_in_keys_that_are_not_given),
-		cmocka_unit_test(on_the_command_line_it_replaces_the_run_files_keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

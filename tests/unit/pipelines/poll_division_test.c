@@ -16,7 +16,7 @@ static void expect(const int *port_socket, unsigned ports, const int *part_socke
 		assert_int_equal(owner[port], expected[port]);
 }
 
-static void ports_are_dealt_out_in_turn(void **state)
+UNIT_TEST(ports_are_dealt_out_in_turn)
 {
 	static const int unknown[5] = {-1, -1, -1, -1, -1}, same[2] = {0, 0};
 
@@ -25,7 +25,7 @@ static void ports_are_dealt_out_in_turn(void **state)
 	expect(unknown, 5, unknown, 3, (const uint8_t[]){0, 1, 2, 0, 1});
 }
 
-static void a_port_goes_to_a_core_of_its_socket(void **state)
+UNIT_TEST(a_port_goes_to_a_core_of_its_socket)
 {
 	static const int port[6] = {1, 1, 0, 0, 1, -1}, part[3] = {0, 1, 1};
 
@@ -33,7 +33,7 @@ static void a_port_goes_to_a_core_of_its_socket(void **state)
 	expect(port, 6, part, 3, (const uint8_t[]){1, 2, 0, 0, 1, 2});
 }
 
-static void a_port_of_a_socket_without_a_core_goes_anywhere(void **state)
+UNIT_TEST(a_port_of_a_socket_without_a_core_goes_anywhere)
 {
 	static const int port[4] = {3, 3, 3, 3}, part[2] = {0, 1};
 
@@ -41,7 +41,7 @@ static void a_port_of_a_socket_without_a_core_goes_anywhere(void **state)
 	expect(port, 4, part, 2, (const uint8_t[]){0, 1, 0, 1});
 }
 
-static void no_core_stays_without_a_port(void **state)
+UNIT_TEST(no_core_stays_without_a_port)
 {
 	static const int port[4] = {0, 0, 0, 0}, part[3] = {0, 1, 1};
 
@@ -49,11 +49,4 @@ static void no_core_stays_without_a_port(void **state)
 	expect(port, 4, part, 3, (const uint8_t[]){0, 0, 2, 1});
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ports_are_dealt_out_in_turn),
-	cmocka_unit_test(a_port_goes_to_a_core_of_its_socket),
-	cmocka_unit_test(a_port_of_a_socket_without_a_core_goes_anywhere),
-	cmocka_unit_test(no_core_stays_without_a_port),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -41,7 +41,7 @@ static void iterate(struct poll_yield *yield, unsigned iterations)
 		poll_yield_update(yield, 0);
 }
 
-static void a_loop_with_a_core_of_its_own_never_sleeps(void **state)
+UNIT_TEST(a_loop_with_a_core_of_its_own_never_sleeps)
 {
 	struct poll_yield yield;
 
@@ -53,7 +53,7 @@ static void a_loop_with_a_core_of_its_own_never_sleeps(void **state)
 	assert_int_equal(seen.yields + seen.sleeps, 0);
 }
 
-static void an_idle_loop_spins_then_yields_then_sleeps(void **state)
+UNIT_TEST(an_idle_loop_spins_then_yields_then_sleeps)
 {
 	struct poll_yield yield;
 
@@ -68,7 +68,7 @@ static void an_idle_loop_spins_then_yields_then_sleeps(void **state)
 	assert_int_equal(seen.last_ns, 20000);
 }
 
-static void sleeps_grow_to_200_us_where_loops_are_more_than_cpus(void **state)
+UNIT_TEST(sleeps_grow_to_200_us_where_loops_are_more_than_cpus)
 {
 	struct poll_yield yield;
 
@@ -79,7 +79,7 @@ static void sleeps_grow_to_200_us_where_loops_are_more_than_cpus(void **state)
 	assert_int_equal(seen.last_ns, 200000);
 }
 
-static void sleeps_stay_short_where_there_is_a_cpu_for_each_loop(void **state)
+UNIT_TEST(sleeps_stay_short_where_there_is_a_cpu_for_each_loop)
 {
 	struct poll_yield yield;
 
@@ -88,7 +88,7 @@ static void sleeps_stay_short_where_there_is_a_cpu_for_each_loop(void **state)
 	assert_int_equal(seen.last_ns, 50000);
 }
 
-static void a_single_frame_lets_the_loop_spin_again(void **state)
+UNIT_TEST(a_single_frame_lets_the_loop_spin_again)
 {
 	struct poll_yield yield;
 	unsigned before;
@@ -101,12 +101,4 @@ static void a_single_frame_lets_the_loop_spin_again(void **state)
 	assert_int_equal(seen.yields + seen.sleeps, before);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_loop_with_a_core_of_its_own_never_sleeps),
-	cmocka_unit_test(an_idle_loop_spins_then_yields_then_sleeps),
-	cmocka_unit_test(sleeps_grow_to_200_us_where_loops_are_more_than_cpus),
-	cmocka_unit_test(sleeps_stay_short_where_there_is_a_cpu_for_each_loop),
-	cmocka_unit_test(a_single_frame_lets_the_loop_spin_again),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

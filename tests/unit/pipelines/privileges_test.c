@@ -103,7 +103,7 @@ static int keeps_one_in_all_threads(void)
 	return other_ask(&one) != raw || other_ask(&two) != raw ? 4 : 0;
 }
 
-static void all_threads_give_up_what_is_not_wanted(void **state)
+UNIT_TEST(all_threads_give_up_what_is_not_wanted)
 {
 	need_root();
 	assert_int_equal(in_child(keeps_one_in_all_threads), 0);
@@ -126,7 +126,7 @@ static int cannot_open_the_file_of_another(void)
 	return result;
 }
 
-static void root_without_capabilities_is_refused_the_files_of_others(void **state)
+UNIT_TEST(root_without_capabilities_is_refused_the_files_of_others)
 {
 	need_root();
 	assert_int_equal(in_child(cannot_open_the_file_of_another), 0);
@@ -144,7 +144,7 @@ static int cannot_get_them_back(void)
 	return 2;
 }
 
-static void a_program_that_is_executed_does_not_get_them_back(void **state)
+UNIT_TEST(a_program_that_is_executed_does_not_get_them_back)
 {
 	need_root();
 	assert_int_equal(in_child(cannot_get_them_back), 0);
@@ -159,17 +159,10 @@ static int has_none(void)
 	return privileges_keep(PRIVILEGE(CAP_NET_RAW), &fault) != 0 || permitted() != 0 ? 2 : 0;
 }
 
-static void a_user_without_any_gets_none(void **state)
+UNIT_TEST(a_user_without_any_gets_none)
 {
 	need_root();
 	assert_int_equal(in_child(has_none), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(all_threads_give_up_what_is_not_wanted),
-	cmocka_unit_test(root_without_capabilities_is_refused_the_files_of_others),
-	cmocka_unit_test(a_program_that_is_executed_does_not_get_them_back),
-	cmocka_unit_test(a_user_without_any_gets_none),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

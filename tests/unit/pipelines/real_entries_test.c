@@ -46,7 +46,7 @@ static void close_bed(struct bed *bed)
 	free(bed->fabric.given.flows);
 }
 
-static void rows_of_another_work_take_their_place_when_its_traffic_begins(void **state)
+UNIT_TEST(rows_of_another_work_take_their_place_when_its_traffic_begins)
 {
 	struct real_work other = {.run = NULL};
 	struct bed bed;
@@ -72,7 +72,7 @@ static void arrive(struct bed *bed, unsigned host, weft_time at_ps)
 	entry->flow[1].last_ps = at_ps;
 }
 
-static void totals_are_read_without_the_flows(void **state)
+UNIT_TEST(totals_are_read_without_the_flows)
 {
 	struct bed bed;
 
@@ -85,7 +85,7 @@ static void totals_are_read_without_the_flows(void **state)
 	close_bed(&bed);
 }
 
-static void flows_are_summed_over_the_loops(void **state)
+UNIT_TEST(flows_are_summed_over_the_loops)
 {
 	struct bed bed;
 
@@ -101,7 +101,7 @@ static void flows_are_summed_over_the_loops(void **state)
 	close_bed(&bed);
 }
 
-static void hosts_of_a_loop_share_a_row_and_loops_share_none(void **state)
+UNIT_TEST(hosts_of_a_loop_share_a_row_and_loops_share_none)
 {
 	const struct measure_sink_flow *row[HOSTS];
 	struct bed bed;
@@ -115,7 +115,7 @@ static void hosts_of_a_loop_share_a_row_and_loops_share_none(void **state)
 	close_bed(&bed);
 }
 
-static void a_loop_clears_its_own_rows_alone(void **state)
+UNIT_TEST(a_loop_clears_its_own_rows_alone)
 {
 	struct bed bed;
 
@@ -129,12 +129,4 @@ static void a_loop_clears_its_own_rows_alone(void **state)
 	close_bed(&bed);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(totals_are_read_without_the_flows),
-	cmocka_unit_test(flows_are_summed_over_the_loops),
-	cmocka_unit_test(hosts_of_a_loop_share_a_row_and_loops_share_none),
-	cmocka_unit_test(rows_of_another_work_take_their_place_when_its_traffic_begins),
-	cmocka_unit_test(a_loop_clears_its_own_rows_alone),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -22,14 +22,14 @@ static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
 
 /* A driver frees what it has sent when its ring, of 1,024 at most, is nearly full, and not before.
  */
-static void control_frames_that_all_transmit_rings_keep_leave_some_for_others(void **state)
+UNIT_TEST(control_frames_that_all_transmit_rings_keep_leave_some_for_others)
 {
 	(void)state;
 	for (unsigned nics = 1; nics <= 32; nics++)
 		assert_true(sizes_of(nics, 4096).control_mbufs >= nics * 1024 + 1024);
 }
 
-static void the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers(void **state)
+UNIT_TEST(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers)
 {
 	(void)state;
 	for (unsigned nics = 1; nics <= 32; nics++)
@@ -37,7 +37,7 @@ static void the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers
 			    nics * (2 * PORT_RX_DESCRIPTORS) + nics * 1024);
 }
 
-static void a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_to(void **state)
+UNIT_TEST(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_to)
 {
 	static const uint32_t mtus[] = {64, 512, 1024, 1500, 2048, 4096, 9000};
 
@@ -53,19 +53,19 @@ static void a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_round
 }
 
 /* virtio keeps its MTU of 1,500 where less is asked for, and wants room for that. */
-static void short_frames_have_room_for_what_a_device_may_send_by_itself(void **state)
+UNIT_TEST(short_frames_have_room_for_what_a_device_may_send_by_itself)
 {
 	(void)state;
 	assert_true(sizes_of(1, 64).data_bytes >= 1530);
 }
 
-static void without_nics_buffers_are_as_long_as_frames(void **state)
+UNIT_TEST(without_nics_buffers_are_as_long_as_frames)
 {
 	(void)state;
 	assert_int_equal(sizes_of(0, 4096).data_bytes, frame_room(4096));
 }
 
-static void the_memory_of_four_nics_is_not_a_gibibyte(void **state)
+UNIT_TEST(the_memory_of_four_nics_is_not_a_gibibyte)
 {
 	const struct real_pool_request request = {.ends = 4, .mtu_bytes = 1024};
 	const struct real_pool_sizes sizes = sizes_of(4, 1024);
@@ -76,7 +76,7 @@ static void the_memory_of_four_nics_is_not_a_gibibyte(void **state)
 }
 
 /* Two mbufs of 2 KiB do not fit in a page of 4 KiB, with what stands before their frames. */
-static void memory_counts_what_pages_waste(void **state)
+UNIT_TEST(memory_counts_what_pages_waste)
 {
 	const struct real_pool_request request = {.ends = 32, .mtu_bytes = 1400};
 	const struct real_pool_sizes sizes = sizes_of(32, 1400);
@@ -87,7 +87,7 @@ static void memory_counts_what_pages_waste(void **state)
 		    (uint64_t)sizes.data_mbufs * 4096);
 }
 
-static void a_port_that_tells_what_it_stores_gets_room_for_it(void **state)
+UNIT_TEST(a_port_that_tells_what_it_stores_gets_room_for_it)
 {
 	struct real_pool_request usual = {.ends = 16, .mtu_bytes = 4096}, asked = usual;
 	struct real_pool_sizes of_usual, of_asked;
@@ -101,7 +101,7 @@ static void a_port_that_tells_what_it_stores_gets_room_for_it(void **state)
 }
 
 /* 'weft lab set' may give all links that leave the process a long delay. */
-static void frames_that_are_held_back_take_none_of_the_others_away(void **state)
+UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 {
 	(void)state;
 	for (unsigned ends = 1; ends <= 512; ends *= 2) {
@@ -139,7 +139,7 @@ static int socket_of(int first, int second, int third)
 	return sizes.socket;
 }
 
-static void the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on(void **state)
+UNIT_TEST(the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on)
 {
 	(void)state;
 	assert_int_equal(socket_of(1, 1, 1), 1);
@@ -151,17 +151,4 @@ static void the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on(voi
 	assert_int_equal(socket_of(-1, -1, -1), -1);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on),
-	cmocka_unit_test(control_frames_that_all_transmit_rings_keep_leave_some_for_others),
-	cmocka_unit_test(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers),
-	cmocka_unit_test(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_to),
-	cmocka_unit_test(short_frames_have_room_for_what_a_device_may_send_by_itself),
-	cmocka_unit_test(without_nics_buffers_are_as_long_as_frames),
-	cmocka_unit_test(the_memory_of_four_nics_is_not_a_gibibyte),
-	cmocka_unit_test(memory_counts_what_pages_waste),
-	cmocka_unit_test(a_port_that_tells_what_it_stores_gets_room_for_it),
-	cmocka_unit_test(frames_that_are_held_back_take_none_of_the_others_away),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ static void *rest_again_and_again(void *ctx)
 }
 
 /* The loop wakes up at any moment while another thread asks. */
-static void a_rest_that_ends_while_somebody_looks_is_no_absence(void **state)
+UNIT_TEST(a_rest_that_ends_while_somebody_looks_is_no_absence)
 {
 	static struct bench bench = {.now = PS_PER_S};
 	weft_time longest = 0;
@@ -49,7 +49,7 @@ static void a_rest_that_ends_while_somebody_looks_is_no_absence(void **state)
 	assert_int_equal(longest, 0);
 }
 
-static void an_absence_without_rest_counts(void **state)
+UNIT_TEST(an_absence_without_rest_counts)
 {
 	static struct real_worker worker;
 
@@ -58,9 +58,4 @@ static void an_absence_without_rest_counts(void **state)
 	assert_int_equal(real_rest_away(&worker, PS_PER_S + PS_PER_MS), PS_PER_MS);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_rest_that_ends_while_somebody_looks_is_no_absence),
-	cmocka_unit_test(an_absence_without_rest_counts),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -108,7 +108,7 @@ static void expect(const struct network *network, const struct load *load, unsig
 	topology_destroy(topology);
 }
 
-static void advice_is_given_where_no_other_limit_is_nearer(void **state)
+UNIT_TEST(advice_is_given_where_no_other_limit_is_nearer)
 {
 	struct rng rng;
 	unsigned given = 0;
@@ -133,7 +133,7 @@ static void advice_is_given_where_no_other_limit_is_nearer(void **state)
 	assert_in_range(given, 30, 150);
 }
 
-static void adaptive_switches_in_an_incast_are_told_of_isolation(void **state)
+UNIT_TEST(adaptive_switches_in_an_incast_are_told_of_isolation)
 {
 	static const struct network tree = {"rlft:ports=4,stages=2", NULL};
 	static const struct {
@@ -161,9 +161,4 @@ static void adaptive_switches_in_an_incast_are_told_of_isolation(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(advice_is_given_where_no_other_limit_is_nearer),
-	cmocka_unit_test(adaptive_switches_in_an_incast_are_told_of_isolation),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -44,7 +44,7 @@ static void assert_refused(const char *text, const char *set, const char *messag
 }
 
 /* With its folder it would not be read back from what 'weft run --explain' prints. */
-static void a_path_too_long_with_its_folder_is_refused(void **state)
+UNIT_TEST(a_path_too_long_with_its_folder_is_refused)
 {
 	char text[RUN_PATH_MAX + 64];
 	struct fault fault = {""};
@@ -57,7 +57,7 @@ static void a_path_too_long_with_its_folder_is_refused(void **state)
 	assert_non_null(strstr(fault.text, "expected at most 1023"));
 }
 
-static void what_a_file_does_not_say_has_the_designs_defaults(void **state)
+UNIT_TEST(what_a_file_does_not_say_has_the_designs_defaults)
 {
 	struct run_config *config = parse(HEAD);
 
@@ -145,7 +145,7 @@ static const char full[] =
 	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n"
 	"fidelity: {late: 100us, share: 99.5%}\n";
 
-static void every_key_is_read(void **state)
+UNIT_TEST(every_key_is_read)
 {
 	struct run_config *config = parse(full);
 	const struct run_config_traffic *hot = &config->traffic.at[1];
@@ -276,7 +276,7 @@ static void assert_explanation_reads_back(const char *text)
 	run_config_destroy(again);
 }
 
-static void an_explanation_is_a_run_file_that_says_the_same(void **state)
+UNIT_TEST(an_explanation_is_a_run_file_that_says_the_same)
 {
 	assert_explanation_reads_back(full);
 	assert_explanation_reads_back(HEAD);
@@ -286,7 +286,7 @@ static void an_explanation_is_a_run_file_that_says_the_same(void **state)
 		"  links: [{a: a:0, b: x:0, rate: 1Gbps}, {a: y:0, b: a:1}]\n");
 }
 
-static void an_explanation_has_every_section(void **state)
+UNIT_TEST(an_explanation_has_every_section)
 {
 	static const char *const keys[] = {"topology", "clock", "seed", "link", "switch", "queuing",
 		"routing", "detector", "nic", "hello", "watchdog", "mapper", "measure", "fidelity",
@@ -302,7 +302,7 @@ static void an_explanation_has_every_section(void **state)
 	run_config_destroy(config);
 }
 
-static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
+UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 {
 	static const struct {
 		const char *text, *message;
@@ -480,7 +480,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		assert_refused(bad[i].text, NULL, bad[i].message);
 }
 
-static void an_override_changes_one_key(void **state)
+UNIT_TEST(an_override_changes_one_key)
 {
 	static const char *const set[] = {"switch.buffer=64KiB", "traffic[0].load=40%",
 		"traffic[1].to=[h7]", "clock=real", "nic.selector=random"};
@@ -497,7 +497,7 @@ static void an_override_changes_one_key(void **state)
 	run_config_destroy(config);
 }
 
-static void an_override_is_checked_like_the_file(void **state)
+UNIT_TEST(an_override_is_checked_like_the_file)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
 		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; "
@@ -527,7 +527,7 @@ static bool run_key(const char *line, char key[128])
 	return true;
 }
 
-static void the_place_of_any_key_is_the_option_and_the_key(void **state)
+UNIT_TEST(the_place_of_any_key_is_the_option_and_the_key)
 {
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n"
 					"edges: [{host: h0, tap: t0}]\n";
@@ -574,7 +574,7 @@ static void check_all(const char *text, const char *set, struct fault *fault)
 	run_config_destroy(config);
 }
 
-static void what_is_found_late_has_the_same_place(void **state)
+UNIT_TEST(what_is_found_late_has_the_same_place)
 {
 	static const char *const bad[] = {"edges=[{host: h1, tap: t}, {host: h1, tap: u}]",
 		"edges=[{host: h1, tap: t}, {host: h2, tap: t}]", "edges=[{host: h9, tap: t}]",
@@ -602,7 +602,7 @@ static void what_is_found_late_has_the_same_place(void **state)
 	}
 }
 
-static void what_is_not_built_is_refused_by_name(void **state)
+UNIT_TEST(what_is_not_built_is_refused_by_name)
 {
 	static const struct {
 		const char *set, *message;
@@ -652,7 +652,7 @@ static void what_is_not_built_is_refused_by_name(void **state)
 	}
 }
 
-static void adaptive_routing_brings_what_it_needs_or_says_what_is_missing(void **state)
+UNIT_TEST(adaptive_routing_brings_what_it_needs_or_says_what_is_missing)
 {
 	static const struct {
 		const char *routing, *message;
@@ -699,7 +699,7 @@ static enum run_mapper_mode mode_of(const char *mapper, const char *host)
 	return mode;
 }
 
-static void hosts_say_who_may_be_the_mapper(void **state)
+UNIT_TEST(hosts_say_who_may_be_the_mapper)
 {
 	assert_int_equal(mode_of("{}", "h1"), RUN_MAPPER_AUTO);
 	assert_int_equal(mode_of("{mode: always}", "h1"), RUN_MAPPER_ALWAYS);
@@ -712,7 +712,7 @@ static void hosts_say_who_may_be_the_mapper(void **state)
 	assert_int_equal(mode_of("{mode: never, hosts: [h1]}", "h2"), RUN_MAPPER_AUTO);
 }
 
-static void a_mapper_host_that_is_not_there_is_refused_with_its_place(void **state)
+UNIT_TEST(a_mapper_host_that_is_not_there_is_refused_with_its_place)
 {
 	struct run_config *config = parse(HEAD "mapper: {hosts: [h0, h77]}\n");
 	struct fault fault = {""};
@@ -724,7 +724,7 @@ static void a_mapper_host_that_is_not_there_is_refused_with_its_place(void **sta
 	run_config_destroy(config);
 }
 
-static void what_a_mapper_cannot_do_is_refused(void **state)
+UNIT_TEST(what_a_mapper_cannot_do_is_refused)
 {
 	static const struct {
 		const char *text, *message;
@@ -754,7 +754,7 @@ static void what_a_mapper_cannot_do_is_refused(void **state)
 
 #define UNTIL "weft: run/1\ntopology: \"ring:switches=3\"\nclock: virtual\nmeasure: "
 
-static void a_run_until_a_value_is_known_has_a_longest_duration(void **state)
+UNIT_TEST(a_run_until_a_value_is_known_has_a_longest_duration)
 {
 	static const struct {
 		const char *text, *message;
@@ -797,7 +797,7 @@ static void a_run_until_a_value_is_known_has_a_longest_duration(void **state)
 	run_config_destroy(config);
 }
 
-static void a_radius_goes_with_multi_step_paths_alone(void **state)
+UNIT_TEST(a_radius_goes_with_multi_step_paths_alone)
 {
 	struct run_config *config = parse(HEAD "routing: {algorithm: msp}\n");
 	struct fault fault;
@@ -824,7 +824,7 @@ static void a_radius_goes_with_multi_step_paths_alone(void **state)
 	assert_null(parse_set(HEAD, "routing.radius=0", &fault));
 }
 
-static void control_that_spreads_needs_two_routes(void **state)
+UNIT_TEST(control_that_spreads_needs_two_routes)
 {
 	static const char *const refused[][2] = {
 		{"nic: {control: drb}\n",
@@ -860,7 +860,7 @@ static void control_that_spreads_needs_two_routes(void **state)
 	}
 }
 
-static void ties_are_for_grids_alone(void **state)
+UNIT_TEST(ties_are_for_grids_alone)
 {
 	struct run_config *config = parse(HEAD "routing: {algorithm: ud+msp}\n");
 	struct fault fault;
@@ -879,7 +879,7 @@ static void ties_are_for_grids_alone(void **state)
 	assert_null(parse_set(HEAD, "routing.ties=random", &fault));
 }
 
-static void sets_of_routes_are_named_with_plus(void **state)
+UNIT_TEST(sets_of_routes_are_named_with_plus)
 {
 	struct run_config *config = parse(
 		HEAD "routing: {algorithm: ud+ud-mitb+ud-itb}\nnic: {selector: three-sets}\n");
@@ -900,7 +900,7 @@ static void sets_of_routes_are_named_with_plus(void **state)
 	assert_null(parse_set(HEAD, "routing.algorithm=ud+", &fault));
 }
 
-static void a_second_schedule_is_refused(void **state)
+UNIT_TEST(a_second_schedule_is_refused)
 {
 	struct run_config *config = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\n"
 					  "clock: virtual\nnic: {selector: first}\ntraffic:\n"
@@ -916,7 +916,7 @@ static void a_second_schedule_is_refused(void **state)
 	run_config_destroy(config);
 }
 
-static void several_sets_of_tables_are_refused(void **state)
+UNIT_TEST(several_sets_of_tables_are_refused)
 {
 	struct run_config *config = parse(HEAD "routing: {algorithm: ud+dmodk, mode: table}\n");
 	struct fault fault;
@@ -927,7 +927,7 @@ static void several_sets_of_tables_are_refused(void **state)
 	run_config_destroy(config);
 }
 
-static void what_selectors_are_told_has_three_digits_after_the_point(void **state)
+UNIT_TEST(what_selectors_are_told_has_three_digits_after_the_point)
 {
 	static const struct {
 		const char *set;
@@ -951,7 +951,7 @@ static void what_selectors_are_told_has_three_digits_after_the_point(void **stat
 }
 
 /* Modes that compare ports by credits need them exact, on both clocks. */
-static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
+UNIT_TEST(credits_are_by_default_as_exact_as_the_mode_needs)
 {
 	static const struct {
 		const char *clock, *mode;
@@ -988,7 +988,7 @@ static void credits_are_by_default_as_exact_as_the_mode_needs(void **state)
 	}
 }
 
-static void a_credit_frame_for_each_packet_is_supported_on_both_clocks(void **state)
+UNIT_TEST(a_credit_frame_for_each_packet_is_supported_on_both_clocks)
 {
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
 	struct fault fault = {""};
@@ -1005,7 +1005,7 @@ static void a_credit_frame_for_each_packet_is_supported_on_both_clocks(void **st
 	}
 }
 
-static void a_dilation_is_auto_or_a_number_of_the_real_clock(void **state)
+UNIT_TEST(a_dilation_is_auto_or_a_number_of_the_real_clock)
 {
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
 	static const char *const wrong[] = {"dilation=0", "dilation=100001", "dilation=1.5",
@@ -1033,7 +1033,7 @@ static void a_dilation_is_auto_or_a_number_of_the_real_clock(void **state)
 	}
 }
 
-static void the_defaults_are_supported(void **state)
+UNIT_TEST(the_defaults_are_supported)
 {
 	struct run_config *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
 	struct fault fault = {""};
@@ -1043,7 +1043,7 @@ static void the_defaults_are_supported(void **state)
 	run_config_destroy(config);
 }
 
-static void every_built_algorithm_can_be_asked_for(void **state)
+UNIT_TEST(every_built_algorithm_can_be_asked_for)
 {
 	struct fault fault = {""};
 	char set[128];
@@ -1061,7 +1061,7 @@ static void every_built_algorithm_can_be_asked_for(void **state)
 	}
 }
 
-static void alternatives_and_selector_are_the_algorithms_own_unless_named(void **state)
+UNIT_TEST(alternatives_and_selector_are_the_algorithms_own_unless_named)
 {
 	static const struct {
 		const char *routing;
@@ -1089,7 +1089,7 @@ static void alternatives_and_selector_are_the_algorithms_own_unless_named(void *
 	}
 }
 
-static void the_link_section_holds_where_the_topology_says_nothing(void **state)
+UNIT_TEST(the_link_section_holds_where_the_topology_says_nothing)
 {
 	struct run_config *config =
 		parse("weft: run/1\nclock: real\ntopology: \"ring:switches=3,delay=9ns\"\n"
@@ -1103,7 +1103,7 @@ static void the_link_section_holds_where_the_topology_says_nothing(void **state)
 	run_config_destroy(config);
 }
 
-static void unreachable_hosts_are_refused_with_their_line(void **state)
+UNIT_TEST(unreachable_hosts_are_refused_with_their_line)
 {
 	struct run_config *config = parse("weft: run/1\nclock: real\ntopology:\n"
 					  "  switches: [{name: a, ports: 2}, {name: b, ports: 2}]\n"
@@ -1119,7 +1119,7 @@ static void unreachable_hosts_are_refused_with_their_line(void **state)
 	run_config_destroy(config);
 }
 
-static void a_topology_that_is_not_there_is_named_with_its_run_file(void **state)
+UNIT_TEST(a_topology_that_is_not_there_is_named_with_its_run_file)
 {
 	struct run_config *config =
 		parse("weft: run/1\nclock: real\ntopology: /nonexist/net.yaml\n");
@@ -1132,7 +1132,7 @@ static void a_topology_that_is_not_there_is_named_with_its_run_file(void **state
 	run_config_destroy(config);
 }
 
-static void the_quick_start_is_supported(void **state)
+UNIT_TEST(the_quick_start_is_supported)
 {
 	struct fault fault = {""};
 	struct run_config *config =
@@ -1152,40 +1152,4 @@ static void the_quick_start_is_supported(void **state)
 	run_config_destroy(config);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_path_too_long_with_its_folder_is_refused),
-	cmocka_unit_test(what_a_file_does_not_say_has_the_designs_defaults),
-	cmocka_unit_test(every_key_is_read),
-	cmocka_unit_test(an_explanation_is_a_run_file_that_says_the_same),
-	cmocka_unit_test(an_explanation_has_every_section),
-	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
-	cmocka_unit_test(an_override_changes_one_key),
-	cmocka_unit_test(an_override_is_checked_like_the_file),
-	cmocka_unit_test(the_place_of_any_key_is_the_option_and_the_key),
-	cmocka_unit_test(what_is_found_late_has_the_same_place),
-	cmocka_unit_test(what_is_not_built_is_refused_by_name),
-	cmocka_unit_test(credits_are_by_default_as_exact_as_the_mode_needs),
-	cmocka_unit_test(a_credit_frame_for_each_packet_is_supported_on_both_clocks),
-	cmocka_unit_test(a_dilation_is_auto_or_a_number_of_the_real_clock),
-	cmocka_unit_test(the_defaults_are_supported),
-	cmocka_unit_test(adaptive_routing_brings_what_it_needs_or_says_what_is_missing),
-	cmocka_unit_test(hosts_say_who_may_be_the_mapper),
-	cmocka_unit_test(a_mapper_host_that_is_not_there_is_refused_with_its_place),
-	cmocka_unit_test(what_a_mapper_cannot_do_is_refused),
-	cmocka_unit_test(a_run_until_a_value_is_known_has_a_longest_duration),
-	cmocka_unit_test(a_radius_goes_with_multi_step_paths_alone),
-	cmocka_unit_test(control_that_spreads_needs_two_routes),
-	cmocka_unit_test(ties_are_for_grids_alone),
-	cmocka_unit_test(sets_of_routes_are_named_with_plus),
-	cmocka_unit_test(a_second_schedule_is_refused),
-	cmocka_unit_test(several_sets_of_tables_are_refused),
-	cmocka_unit_test(what_selectors_are_told_has_three_digits_after_the_point),
-	cmocka_unit_test(every_built_algorithm_can_be_asked_for),
-	cmocka_unit_test(alternatives_and_selector_are_the_algorithms_own_unless_named),
-	cmocka_unit_test(the_link_section_holds_where_the_topology_says_nothing),
-	cmocka_unit_test(unreachable_hosts_are_refused_with_their_line),
-	cmocka_unit_test(a_topology_that_is_not_there_is_named_with_its_run_file),
-	cmocka_unit_test(the_quick_start_is_supported),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -54,7 +54,7 @@ static enum verdict steady(const struct run_result *result)
 	return run_result_is_steady(result).verdict;
 }
 
-static void more_than_2_percent_that_stays_behind_is_saturation(void **state)
+UNIT_TEST(more_than_2_percent_that_stays_behind_is_saturation)
 {
 	static const struct {
 		double left;
@@ -71,7 +71,7 @@ static void more_than_2_percent_that_stays_behind_is_saturation(void **state)
 	}
 }
 
-static void a_trend_of_more_than_10_percent_is_not_steady(void **state)
+UNIT_TEST(a_trend_of_more_than_10_percent_is_not_steady)
 {
 	static const struct {
 		double grows; /* from 1000 ns on, over 128 batches */
@@ -87,7 +87,7 @@ static void a_trend_of_more_than_10_percent_is_not_steady(void **state)
 	}
 }
 
-static void throughput_that_falls_is_not_steady(void **state)
+UNIT_TEST(throughput_that_falls_is_not_steady)
 {
 	struct run_result *result = make_run(0, 0);
 
@@ -98,7 +98,7 @@ static void throughput_that_falls_is_not_steady(void **state)
 }
 
 /* Each with the reason, and the time that would be enough. */
-static void too_little_gives_no_answer(void **state)
+UNIT_TEST(too_little_gives_no_answer)
 {
 	struct run_result *result = make_run(0, 0);
 	struct run_verdict verdict;
@@ -130,7 +130,7 @@ static void too_little_gives_no_answer(void **state)
 }
 
 /* In the first 10 batches nothing is delivered, and then everything. */
-static void a_fabric_that_fills_is_not_called_saturated(void **state)
+UNIT_TEST(a_fabric_that_fills_is_not_called_saturated)
 {
 	struct run_result *result = make_run(0, 0);
 
@@ -140,7 +140,7 @@ static void a_fabric_that_fills_is_not_called_saturated(void **state)
 	free_run(result);
 }
 
-static void one_saturated_entry_makes_a_saturated_result(void **state)
+UNIT_TEST(one_saturated_entry_makes_a_saturated_result)
 {
 	struct run_result *result = make_run(0, 0), *other = make_run(50, 0);
 	struct run_entry *entry = run_result_add_entry(result);
@@ -155,7 +155,7 @@ static void one_saturated_entry_makes_a_saturated_result(void **state)
 	free_run(other);
 }
 
-static void a_part_of_a_lab_is_not_judged(void **state)
+UNIT_TEST(a_part_of_a_lab_is_not_judged)
 {
 	struct run_result *result = make_run(60, 0);
 	struct run_config_traffic traffic = {0};
@@ -190,7 +190,7 @@ static struct run_flow *add_flow(
 	return flow;
 }
 
-static void an_entry_is_complete_with_its_last_flow(void **state)
+UNIT_TEST(an_entry_is_complete_with_its_last_flow)
 {
 	struct run_entry *entry = calloc(1, sizeof(*entry));
 	uint64_t ns;
@@ -208,7 +208,7 @@ static void an_entry_is_complete_with_its_last_flow(void **state)
 	free(entry);
 }
 
-static void an_entry_that_could_still_send_is_not_complete(void **state)
+UNIT_TEST(an_entry_that_could_still_send_is_not_complete)
 {
 	struct run_entry *entry = calloc(1, sizeof(*entry));
 	uint64_t ns;
@@ -223,7 +223,7 @@ static void an_entry_that_could_still_send_is_not_complete(void **state)
 	free(entry);
 }
 
-static void a_flow_that_sent_nothing_has_no_completion(void **state)
+UNIT_TEST(a_flow_that_sent_nothing_has_no_completion)
 {
 	const struct run_flow flow = {.generated = 0};
 	uint64_t ns;
@@ -231,17 +231,4 @@ static void a_flow_that_sent_nothing_has_no_completion(void **state)
 	assert_false(run_flow_completion(&flow, &ns));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(more_than_2_percent_that_stays_behind_is_saturation),
-	cmocka_unit_test(a_trend_of_more_than_10_percent_is_not_steady),
-	cmocka_unit_test(throughput_that_falls_is_not_steady),
-	cmocka_unit_test(too_little_gives_no_answer),
-	cmocka_unit_test(a_fabric_that_fills_is_not_called_saturated),
-	cmocka_unit_test(one_saturated_entry_makes_a_saturated_result),
-	cmocka_unit_test(a_part_of_a_lab_is_not_judged),
-	cmocka_unit_test(an_entry_is_complete_with_its_last_flow),
-	cmocka_unit_test(an_entry_that_could_still_send_is_not_complete),
-	cmocka_unit_test(a_flow_that_sent_nothing_has_no_completion),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

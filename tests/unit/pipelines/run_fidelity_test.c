@@ -44,7 +44,9 @@ static void assert_table(struct run_result *result, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void a_bound_is_the_next_round_time(void **state)
+#define CLAIM(function) UNIT_WITH(function, create, destroy)
+
+CLAIM(a_bound_is_the_next_round_time)
 {
 	(void)state;
 	assert_int_equal(run_fidelity_step(0), 1);
@@ -58,14 +60,14 @@ static void a_bound_is_the_next_round_time(void **state)
 	assert_int_equal(run_fidelity_step(410 * MS), 500 * MS);
 }
 
-static void the_line_says_from_where_on_times_are_trustworthy(void **state)
+CLAIM(the_line_says_from_where_on_times_are_trustworthy)
 {
 	fill(*state, 9 * MS);
 	assert_table(*state, "  loops away             p99 0.3 ms, longest 9 ms: link times are "
 			     "trustworthy above 10 ms\n");
 }
 
-static void times_are_told_without_exponents(void **state)
+CLAIM(times_are_told_without_exponents)
 {
 	struct run_result *result = *state;
 
@@ -75,12 +77,12 @@ static void times_are_told_without_exponents(void **state)
 			     "trustworthy above 0.1 ms\n");
 }
 
-static void a_result_without_loops_has_no_line(void **state)
+CLAIM(a_result_without_loops_has_no_line)
 {
 	assert_table(*state, "");
 }
 
-static void a_starved_machine_is_named_if_links_went_down(void **state)
+CLAIM(a_starved_machine_is_named_if_links_went_down)
 {
 	struct run_result *result = *state;
 
@@ -95,7 +97,7 @@ static void a_starved_machine_is_named_if_links_went_down(void **state)
 		"above 500 ms\n");
 }
 
-static void a_starved_machine_is_named_if_messages_were_refused(void **state)
+CLAIM(a_starved_machine_is_named_if_messages_were_refused)
 {
 	struct run_result *result = *state;
 	char text[160];
@@ -107,7 +109,7 @@ static void a_starved_machine_is_named_if_messages_were_refused(void **state)
 	assert_string_equal(text, "a loop was away 31 ms");
 }
 
-static void links_that_somebody_has_cut_do_not_count(void **state)
+CLAIM(links_that_somebody_has_cut_do_not_count)
 {
 	struct run_result *result = *state;
 	char text[160];
@@ -123,7 +125,7 @@ static void links_that_somebody_has_cut_do_not_count(void **state)
 	assert_true(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 }
 
-static void messages_that_are_refused_after_a_cut_do_not_count(void **state)
+CLAIM(messages_that_are_refused_after_a_cut_do_not_count)
 {
 	struct run_result *result = *state;
 	char text[160];
@@ -155,17 +157,17 @@ static bool is_starved_after_a_cut(struct run_result *result, uint64_t cut_ends)
 	return starved;
 }
 
-static void a_cable_that_was_joined_before_the_run_is_no_excuse(void **state)
+CLAIM(a_cable_that_was_joined_before_the_run_is_no_excuse)
 {
 	assert_true(is_starved_after_a_cut(*state, 0));
 }
 
-static void a_cable_that_was_still_cut_when_the_run_began_is_one(void **state)
+CLAIM(a_cable_that_was_still_cut_when_the_run_began_is_one)
 {
 	assert_false(is_starved_after_a_cut(*state, 2));
 }
 
-static void loops_that_were_never_away_for_long_are_not_the_cause(void **state)
+CLAIM(loops_that_were_never_away_for_long_are_not_the_cause)
 {
 	struct run_result *result = *state;
 	char text[160];
@@ -175,7 +177,7 @@ static void loops_that_were_never_away_for_long_are_not_the_cause(void **state)
 	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 }
 
-static void parts_of_a_lab_come_together(void **state)
+CLAIM(parts_of_a_lab_come_together)
 {
 	struct run_result *result = *state, *sum = calloc(1, sizeof(*sum));
 	json_t *part;
@@ -211,7 +213,7 @@ static void make_late(struct run_result *result, unsigned more)
 	histogram_record_times(&result->fidelity.late_ns, 410 * US, more);
 }
 
-static void lateness_is_one_line(void **state)
+CLAIM(lateness_is_one_line)
 {
 	struct run_result *result = *state;
 
@@ -225,7 +227,7 @@ static void lateness_is_one_line(void **state)
 		"within 10 % of the path's latency\n");
 }
 
-static void transmissions_that_were_moved_are_a_line_and_counts_of_the_document(void **state)
+CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document)
 {
 	struct run_result *result = *state;
 	json_t *fidelity;
@@ -243,7 +245,7 @@ static void transmissions_that_were_moved_are_a_line_and_counts_of_the_document(
 	json_decref(fidelity);
 }
 
-static void a_run_as_good_as_demanded_has_no_reason(void **state)
+CLAIM(a_run_as_good_as_demanded_has_no_reason)
 {
 	struct run_result *result = *state;
 
@@ -254,7 +256,7 @@ static void a_run_as_good_as_demanded_has_no_reason(void **state)
 	assert_false(run_result_is_broken(result));
 }
 
-static void a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation(void **state)
+CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 {
 	struct run_result *result = *state;
 
@@ -266,7 +268,7 @@ static void a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation(void 
 		"they were late by 0.41 ms: a dilation of at most 5 would do");
 }
 
-static void where_nothing_arrived_a_demand_is_not_met(void **state)
+CLAIM(where_nothing_arrived_a_demand_is_not_met)
 {
 	struct run_result *result = *state;
 
@@ -275,7 +277,7 @@ static void where_nothing_arrived_a_demand_is_not_met(void **state)
 	assert_null(strstr(result->reason[0].text, "dilation"));
 }
 
-static void the_dilation_is_the_lowest_that_meets_the_demand(void **state)
+CLAIM(the_dilation_is_the_lowest_that_meets_the_demand)
 {
 	struct run_result *result = *state;
 	const struct histogram *late = &result->fidelity.late_ns;
@@ -315,7 +317,7 @@ static uint64_t stall(struct run_result *result, uint64_t seed, uint64_t dilatio
 	return late_ns;
 }
 
-static void without_a_demand_lateness_is_compared_with_the_latency(void **state)
+CLAIM(without_a_demand_lateness_is_compared_with_the_latency)
 {
 	const struct run_config_fidelity none = {WEFT_TIME_NEVER, 990000};
 	unsigned times[2] = {0};
@@ -341,7 +343,7 @@ static void without_a_demand_lateness_is_compared_with_the_latency(void **state)
 	assert_true(times[0] > 100 && times[1] > 100);
 }
 
-static void a_run_without_frames_is_not_in_time(void **state)
+CLAIM(a_run_without_frames_is_not_in_time)
 {
 	struct run_result *result = *state;
 	const struct run_config_fidelity none = {WEFT_TIME_NEVER, 990000};
@@ -353,7 +355,7 @@ static void a_run_without_frames_is_not_in_time(void **state)
 	assert_true(run_fidelity_meets(result, &demand));
 }
 
-static void a_late_run_without_a_demand_names_the_cure(void **state)
+CLAIM(a_late_run_without_a_demand_names_the_cure)
 {
 	struct run_result *result = *state;
 
@@ -371,7 +373,7 @@ static void a_late_run_without_a_demand_names_the_cure(void **state)
 		"latency\n");
 }
 
-static void what_was_not_measured_is_null(void **state)
+CLAIM(what_was_not_measured_is_null)
 {
 	struct run_result *result = *state;
 
@@ -385,7 +387,7 @@ static void what_was_not_measured_is_null(void **state)
 }
 
 /* The parts of a lab are judged together. */
-static void lateness_of_parts_comes_together(void **state)
+CLAIM(lateness_of_parts_comes_together)
 {
 	struct run_result *result = *state, *sum = calloc(1, sizeof(*sum));
 	json_t *part;
@@ -405,32 +407,4 @@ static void lateness_of_parts_comes_together(void **state)
 	free(sum);
 }
 
-#define CLAIM(function) cmocka_unit_test_setup_teardown(function, create, destroy)
-
-static const struct CMUnitTest tests[] = {
-	CLAIM(a_bound_is_the_next_round_time),
-	CLAIM(the_line_says_from_where_on_times_are_trustworthy),
-	CLAIM(times_are_told_without_exponents),
-	CLAIM(a_result_without_loops_has_no_line),
-	CLAIM(a_starved_machine_is_named_if_links_went_down),
-	CLAIM(a_starved_machine_is_named_if_messages_were_refused),
-	CLAIM(links_that_somebody_has_cut_do_not_count),
-	CLAIM(messages_that_are_refused_after_a_cut_do_not_count),
-	CLAIM(a_cable_that_was_joined_before_the_run_is_no_excuse),
-	CLAIM(a_cable_that_was_still_cut_when_the_run_began_is_one),
-	CLAIM(loops_that_were_never_away_for_long_are_not_the_cause),
-	CLAIM(parts_of_a_lab_come_together),
-	CLAIM(lateness_is_one_line),
-	CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document),
-	CLAIM(a_run_as_good_as_demanded_has_no_reason),
-	CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation),
-	CLAIM(where_nothing_arrived_a_demand_is_not_met),
-	CLAIM(the_dilation_is_the_lowest_that_meets_the_demand),
-	CLAIM(without_a_demand_lateness_is_compared_with_the_latency),
-	CLAIM(a_run_without_frames_is_not_in_time),
-	CLAIM(a_late_run_without_a_demand_names_the_cure),
-	CLAIM(what_was_not_measured_is_null),
-	CLAIM(lateness_of_parts_comes_together),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -62,7 +62,7 @@ static int open_goal(const char *schedule, const char *ranks, unsigned hosts,
 	return result;
 }
 
-static void without_a_file_rank_i_is_host_i(void **state)
+UNIT_TEST(without_a_file_rank_i_is_host_i)
 {
 	struct run_goal *goal;
 	char message[FAULT_TEXT];
@@ -78,7 +78,7 @@ static void without_a_file_rank_i_is_host_i(void **state)
 	run_goal_close(goal);
 }
 
-static void a_file_places_the_ranks(void **state)
+UNIT_TEST(a_file_places_the_ranks)
 {
 	static const char ranks[] = "# where\n2 h0\n\n0 h4 # here\n1 h3\n";
 	struct run_goal *goal;
@@ -94,7 +94,7 @@ static void a_file_places_the_ranks(void **state)
 	run_goal_close(goal);
 }
 
-static void what_is_wrong_is_said_with_its_place(void **state)
+UNIT_TEST(what_is_wrong_is_said_with_its_place)
 {
 	static const struct {
 		const char *schedule, *ranks;
@@ -129,18 +129,11 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 	}
 }
 
-static void short_messages_have_the_least_length_of_the_network(void **state)
+UNIT_TEST(short_messages_have_the_least_length_of_the_network)
 {
 	assert_int_equal(run_goal_bytes(0), RUN_MESSAGE_MIN);
 	assert_int_equal(run_goal_bytes(RUN_MESSAGE_MIN), RUN_MESSAGE_MIN);
 	assert_int_equal(run_goal_bytes(4097), 4097);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(without_a_file_rank_i_is_host_i),
-	cmocka_unit_test(a_file_places_the_ranks),
-	cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-	cmocka_unit_test(short_messages_have_the_least_length_of_the_network),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -52,7 +52,7 @@ static bool contains(const uint16_t *list, uint32_t count, uint16_t host)
 	return false;
 }
 
-static void rest_is_who_no_other_entry_names(void **state)
+UNIT_TEST(rest_is_who_no_other_entry_names)
 {
 	struct resolved r;
 
@@ -71,7 +71,7 @@ static void rest_is_who_no_other_entry_names(void **state)
 	finish(&r);
 }
 
-static void rest_leaves_out_edges_and_all_does_not(void **state)
+UNIT_TEST(rest_leaves_out_edges_and_all_does_not)
 {
 	struct resolved r;
 
@@ -96,7 +96,7 @@ static const char share_rows[] = "edges: [{host: h0, tap: t0}]\ntraffic:\n"
 				 "  - {pattern: hotspot, from: 10%, to: [h6]}\n"
 				 "  - {pattern: uniform}\n";
 
-static void a_share_is_drawn_among_those_that_nothing_names(void **state)
+UNIT_TEST(a_share_is_drawn_among_those_that_nothing_names)
 {
 	static const char *const seeds[] = {"1", "2", "3", "4", "5", "99"};
 
@@ -123,7 +123,7 @@ static void a_share_is_drawn_among_those_that_nothing_names(void **state)
 }
 
 /* Of 20 hosts, with half of them senders, some seed would draw it. */
-static void a_hot_host_is_not_drawn_among_its_senders(void **state)
+UNIT_TEST(a_hot_host_is_not_drawn_among_its_senders)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		char text[16];
@@ -143,7 +143,7 @@ static void a_hot_host_is_not_drawn_among_its_senders(void **state)
 }
 
 /* Hosts that are drawn where nothing is hot, and with a hot host that is not among them. */
-static void a_hot_host_changes_no_other_draw(void **state)
+UNIT_TEST(a_hot_host_changes_no_other_draw)
 {
 	struct resolved plain, hot;
 	char rows[128];
@@ -169,7 +169,7 @@ static void a_hot_host_changes_no_other_draw(void **state)
 	finish(&plain);
 }
 
-static void hot_hosts_that_are_drawn_are_none_of_the_senders(void **state)
+UNIT_TEST(hot_hosts_that_are_drawn_are_none_of_the_senders)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		char text[16];
@@ -184,7 +184,7 @@ static void hot_hosts_that_are_drawn_are_none_of_the_senders(void **state)
 	}
 }
 
-static void the_same_seed_draws_the_same_hosts_and_another_one_others(void **state)
+UNIT_TEST(the_same_seed_draws_the_same_hosts_and_another_one_others)
 {
 	struct resolved a, b, c;
 	bool same;
@@ -204,7 +204,7 @@ static void the_same_seed_draws_the_same_hosts_and_another_one_others(void **sta
 	finish(&c);
 }
 
-static void a_single_destination_does_not_send_to_itself(void **state)
+UNIT_TEST(a_single_destination_does_not_send_to_itself)
 {
 	struct resolved r;
 
@@ -214,7 +214,7 @@ static void a_single_destination_does_not_send_to_itself(void **state)
 	finish(&r);
 }
 
-static void a_permutation_of_the_seed_has_everybody_once(void **state)
+UNIT_TEST(a_permutation_of_the_seed_has_everybody_once)
 {
 	struct resolved r;
 	unsigned received[20] = {0};
@@ -244,7 +244,7 @@ static void resolve_file(struct resolved *r, const char *contents)
 	unlink(path);
 }
 
-static void a_permutation_file_names_its_pairs(void **state)
+UNIT_TEST(a_permutation_file_names_its_pairs)
 {
 	struct resolved r;
 
@@ -255,7 +255,7 @@ static void a_permutation_file_names_its_pairs(void **state)
 	finish(&r);
 }
 
-static void a_bad_permutation_file_is_refused_with_its_line(void **state)
+UNIT_TEST(a_bad_permutation_file_is_refused_with_its_line)
 {
 	static const struct {
 		const char *contents, *message;
@@ -279,7 +279,7 @@ static void a_bad_permutation_file_is_refused_with_its_line(void **state)
 	}
 }
 
-static void hosts_that_cannot_be_are_refused_with_their_place(void **state)
+UNIT_TEST(hosts_that_cannot_be_are_refused_with_their_place)
 {
 	static const struct {
 		const char *rows, *message;
@@ -316,19 +316,4 @@ static void hosts_that_cannot_be_are_refused_with_their_place(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(rest_is_who_no_other_entry_names),
-	cmocka_unit_test(rest_leaves_out_edges_and_all_does_not),
-	cmocka_unit_test(a_share_is_drawn_among_those_that_nothing_names),
-	cmocka_unit_test(a_hot_host_is_not_drawn_among_its_senders),
-	cmocka_unit_test(a_hot_host_changes_no_other_draw),
-	cmocka_unit_test(hot_hosts_that_are_drawn_are_none_of_the_senders),
-	cmocka_unit_test(the_same_seed_draws_the_same_hosts_and_another_one_others),
-	cmocka_unit_test(a_single_destination_does_not_send_to_itself),
-	cmocka_unit_test(a_permutation_of_the_seed_has_everybody_once),
-	cmocka_unit_test(a_permutation_file_names_its_pairs),
-	cmocka_unit_test(a_bad_permutation_file_is_refused_with_its_line),
-	cmocka_unit_test(hosts_that_cannot_be_are_refused_with_their_place),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -39,7 +39,7 @@ static struct run_link_series make_series(void)
 	return series;
 }
 
-static void a_series_comes_back_from_json_as_it_was(void **state)
+UNIT_TEST(a_series_comes_back_from_json_as_it_was)
 {
 	struct run_link_series series = make_series(), back = {.ways = WAYS, .vcs = VCS};
 
@@ -62,7 +62,7 @@ static void a_series_comes_back_from_json_as_it_was(void **state)
 	run_link_series_free(&back);
 }
 
-static void buffers_and_roots_that_were_never_there_are_left_out(void **state)
+UNIT_TEST(buffers_and_roots_that_were_never_there_are_left_out)
 {
 	struct run_link_series series = {.ways = 1, .vcs = VCS};
 	uint32_t *value = run_link_series_add(&series);
@@ -83,7 +83,7 @@ static void buffers_and_roots_that_were_never_there_are_left_out(void **state)
 	run_link_series_free(&series);
 }
 
-static void json_of_another_shape_is_refused(void **state)
+UNIT_TEST(json_of_another_shape_is_refused)
 {
 	static const char *const texts[] = {"{}",
 		"{\"utilisation\": [0], \"blocked\": [0, 0], \"stalls\": [0, 0]}",
@@ -104,7 +104,7 @@ static void json_of_another_shape_is_refused(void **state)
 	run_link_series_free(&series);
 }
 
-static void a_stream_gives_each_sample_as_soon_as_it_is_whole(void **state)
+UNIT_TEST(a_stream_gives_each_sample_as_soon_as_it_is_whole)
 {
 	struct run_stream writer, reader;
 	uint32_t values[WAYS * WIDTH], read[WAYS * WIDTH];
@@ -134,7 +134,7 @@ static void a_stream_gives_each_sample_as_soon_as_it_is_whole(void **state)
 	close(fd);
 }
 
-static void a_stream_goes_on_where_there_is_no_more_room_for_links(void **state)
+UNIT_TEST(a_stream_goes_on_where_there_is_no_more_room_for_links)
 {
 	enum { MANY = 600000 }; /* ways: a sample of them fits, two do not */
 	uint32_t *values = calloc(MANY, (RUN_LINK_FILL + 1) * sizeof(*values));
@@ -159,7 +159,7 @@ static void a_stream_goes_on_where_there_is_no_more_room_for_links(void **state)
 	close(fd);
 }
 
-static void a_stream_of_something_else_is_refused(void **state)
+UNIT_TEST(a_stream_of_something_else_is_refused)
 {
 	struct run_stream stream;
 	int fd = memfd_create("stream", MFD_CLOEXEC);
@@ -177,16 +177,4 @@ static void a_stream_of_something_else_is_refused(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_series_comes_back_from_json_as_it_was),
-		cmocka_unit_test(buffers_and_roots_that_were_never_there_are_left_out),
-		cmocka_unit_test(json_of_another_shape_is_refused),
-		cmocka_unit_test(a_stream_gives_each_sample_as_soon_as_it_is_whole),
-		cmocka_unit_test(a_stream_goes_on_where_there_is_no_more_room_for_links),
-		cmocka_unit_test(a_stream_of_something_else_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static void add(struct run_result *into, const struct run_result *from)
 	json_decref(part);
 }
 
-static void histograms_of_parts_add_up_to_that_of_the_whole(void **state)
+UNIT_TEST(histograms_of_parts_add_up_to_that_of_the_whole)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 	struct histogram *whole = calloc(1, sizeof(*whole));
@@ -57,7 +57,7 @@ static void histograms_of_parts_add_up_to_that_of_the_whole(void **state)
 }
 
 /* The whole run has an answer about starvation if each part has. */
-static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
+UNIT_TEST(a_circle_and_what_starves_are_those_of_the_parts)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 	const struct topology_port port = {DEVICE_SWITCH, 0, 1};
@@ -92,7 +92,7 @@ static void a_circle_and_what_starves_are_those_of_the_parts(void **state)
 	free_result(all);
 }
 
-static void the_table_names_the_hosts_that_starve_in_any_part(void **state)
+UNIT_TEST(the_table_names_the_hosts_that_starve_in_any_part)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 	char *text = NULL;
@@ -117,7 +117,7 @@ static void the_table_names_the_hosts_that_starve_in_any_part(void **state)
 }
 
 /* Frames that wait in one process are in the sums of both, and so are edges. */
-static void releases_and_edges_add_up(void **state)
+UNIT_TEST(releases_and_edges_add_up)
 {
 	struct run_result *part = new_result(), *all = new_result();
 	struct run_sample *sample = run_result_add_sample(part);
@@ -155,7 +155,7 @@ static void releases_and_edges_add_up(void **state)
 	free_result(all);
 }
 
-static void counts_add_up(void **state)
+UNIT_TEST(counts_add_up)
 {
 	struct run_result *part = new_result(), *all = new_result();
 
@@ -175,7 +175,7 @@ static void counts_add_up(void **state)
 	free_result(all);
 }
 
-static void messages_that_arrive_more_often_than_they_left_are_a_surplus(void **state)
+UNIT_TEST(messages_that_arrive_more_often_than_they_left_are_a_surplus)
 {
 	struct run_result *run = new_result(), *before = new_result();
 
@@ -195,7 +195,7 @@ static void messages_that_arrive_more_often_than_they_left_are_a_surplus(void **
 	free_result(before);
 }
 
-static void what_one_part_sent_and_another_received_is_not_pending(void **state)
+UNIT_TEST(what_one_part_sent_and_another_received_is_not_pending)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 
@@ -215,7 +215,7 @@ static void what_one_part_sent_and_another_received_is_not_pending(void **state)
 }
 
 /* One process has the sender, the other the receiver. */
-static void entries_add_up_over_senders_and_receivers(void **state)
+UNIT_TEST(entries_add_up_over_senders_and_receivers)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 	struct run_entry *from = run_result_add_entry(a), *to = run_result_add_entry(b), *whole;
@@ -259,7 +259,7 @@ static void entries_add_up_over_senders_and_receivers(void **state)
 	free_result(all);
 }
 
-static void a_latency_by_an_unknown_clock_is_null(void **state)
+UNIT_TEST(a_latency_by_an_unknown_clock_is_null)
 {
 	struct run_result *run = new_result();
 	json_t *json, *network, *total, *clocks;
@@ -287,7 +287,7 @@ static void a_latency_by_an_unknown_clock_is_null(void **state)
 	free_result(run);
 }
 
-static void the_bound_of_clocks_is_the_greatest_of_all_parts(void **state)
+UNIT_TEST(the_bound_of_clocks_is_the_greatest_of_all_parts)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 	json_t *json, *clocks;
@@ -319,7 +319,7 @@ static void the_bound_of_clocks_is_the_greatest_of_all_parts(void **state)
 	free_result(all);
 }
 
-static void histograms_are_in_the_document_only_if_asked_for(void **state)
+UNIT_TEST(histograms_are_in_the_document_only_if_asked_for)
 {
 	struct run_result *run = new_result();
 	json_t *json = run_result_json(run, json_pack("{s:{s:b}}", "measure", "latencies", 0));
@@ -344,7 +344,7 @@ static void histograms_are_in_the_document_only_if_asked_for(void **state)
 	free_result(run);
 }
 
-static void shares_of_the_fabric_add_up(void **state)
+UNIT_TEST(shares_of_the_fabric_add_up)
 {
 	struct run_result *part = new_result(), *all = new_result();
 
@@ -358,7 +358,7 @@ static void shares_of_the_fabric_add_up(void **state)
 	free_result(all);
 }
 
-static void the_measuring_is_from_the_first_beginning_to_the_last_end(void **state)
+UNIT_TEST(the_measuring_is_from_the_first_beginning_to_the_last_end)
 {
 	static const uint64_t from_ns[] = {7, 0, 5}, to_ns[] = {100, 300, 200};
 	struct run_result *part = new_result(), *all = new_result(), *late = new_result();
@@ -381,7 +381,7 @@ static void the_measuring_is_from_the_first_beginning_to_the_last_end(void **sta
 
 /* --- reasons --- */
 
-static void reasons_of_parts_are_those_of_the_whole_once_each(void **state)
+UNIT_TEST(reasons_of_parts_are_those_of_the_whole_once_each)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 
@@ -403,7 +403,7 @@ static void reasons_of_parts_are_those_of_the_whole_once_each(void **state)
 	free_result(all);
 }
 
-static void a_loop_that_is_away_for_longer_than_the_bound_is_a_reason(void **state)
+UNIT_TEST(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason)
 {
 	struct run_result *run = new_result();
 
@@ -416,7 +416,7 @@ static void a_loop_that_is_away_for_longer_than_the_bound_is_a_reason(void **sta
 	free_result(run);
 }
 
-static void messages_that_do_not_arrive_are_a_reason(void **state)
+UNIT_TEST(messages_that_do_not_arrive_are_a_reason)
 {
 	struct run_result *run = new_result();
 
@@ -434,7 +434,7 @@ static void messages_that_do_not_arrive_are_a_reason(void **state)
 	free_result(run);
 }
 
-static void the_document_has_the_reasons(void **state)
+UNIT_TEST(the_document_has_the_reasons)
 {
 	struct run_result *run = new_result();
 	json_t *json;
@@ -455,7 +455,7 @@ static void the_document_has_the_reasons(void **state)
 
 /* --- many samples --- */
 
-static void samples_keep_their_values_while_their_room_grows(void **state)
+UNIT_TEST(samples_keep_their_values_while_their_room_grows)
 {
 	struct run_result *run = new_result(), *copy = new_result();
 
@@ -475,7 +475,7 @@ static void samples_keep_their_values_while_their_room_grows(void **state)
 	free_result(copy);
 }
 
-static void a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended(void **state)
+UNIT_TEST(a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended)
 {
 	struct run_result *run = new_result();
 	atomic_bool stop = false;
@@ -501,7 +501,7 @@ static void a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended(void **
 	free_result(run);
 }
 
-static void a_long_document_is_written_whole(void **state)
+UNIT_TEST(a_long_document_is_written_whole)
 {
 	struct run_result *run = new_result();
 	char *text = malloc(50001);
@@ -525,7 +525,7 @@ static void a_long_document_is_written_whole(void **state)
 	free_result(run);
 }
 
-static void something_else_is_refused(void **state)
+UNIT_TEST(something_else_is_refused)
 {
 	struct run_result *all = new_result();
 	json_t *other = json_pack("{s:s}", "weft", "lab/1");
@@ -536,7 +536,7 @@ static void something_else_is_refused(void **state)
 	free_result(all);
 }
 
-static void a_bucket_out_of_range_is_refused(void **state)
+UNIT_TEST(a_bucket_out_of_range_is_refused)
 {
 	struct run_result *part = new_result(), *all = new_result();
 	json_t *text = run_result_part_json(part);
@@ -550,29 +550,4 @@ static void a_bucket_out_of_range_is_refused(void **state)
 	free_result(all);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(histograms_of_parts_add_up_to_that_of_the_whole),
-	cmocka_unit_test(a_circle_and_what_starves_are_those_of_the_parts),
-	cmocka_unit_test(the_table_names_the_hosts_that_starve_in_any_part),
-	cmocka_unit_test(releases_and_edges_add_up),
-	cmocka_unit_test(counts_add_up),
-	cmocka_unit_test(messages_that_arrive_more_often_than_they_left_are_a_surplus),
-	cmocka_unit_test(what_one_part_sent_and_another_received_is_not_pending),
-	cmocka_unit_test(entries_add_up_over_senders_and_receivers),
-	cmocka_unit_test(a_latency_by_an_unknown_clock_is_null),
-	cmocka_unit_test(the_bound_of_clocks_is_the_greatest_of_all_parts),
-	cmocka_unit_test(histograms_are_in_the_document_only_if_asked_for),
-	cmocka_unit_test(shares_of_the_fabric_add_up),
-	cmocka_unit_test(the_measuring_is_from_the_first_beginning_to_the_last_end),
-	cmocka_unit_test(reasons_of_parts_are_those_of_the_whole_once_each),
-	cmocka_unit_test(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason),
-	cmocka_unit_test(messages_that_do_not_arrive_are_a_reason),
-	cmocka_unit_test(the_document_has_the_reasons),
-	cmocka_unit_test(samples_keep_their_values_while_their_room_grows),
-	cmocka_unit_test(a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended),
-	cmocka_unit_test(a_long_document_is_written_whole),
-	cmocka_unit_test(something_else_is_refused),
-	cmocka_unit_test(a_bucket_out_of_range_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -138,7 +138,7 @@ static struct fault load(const char *text, const char *set)
 	return fault;
 }
 
-static void the_path_starts_from_the_folder_of_the_run_file(void **state)
+UNIT_TEST(the_path_starts_from_the_folder_of_the_run_file)
 {
 	struct run_config *config;
 
@@ -148,7 +148,7 @@ static void the_path_starts_from_the_folder_of_the_run_file(void **state)
 	run_config_destroy(config);
 }
 
-static void the_header_brings_mode_and_selector(void **state)
+UNIT_TEST(the_header_brings_mode_and_selector)
 {
 	struct run_config *config;
 
@@ -164,7 +164,7 @@ static void the_header_brings_mode_and_selector(void **state)
 	run_config_destroy(config);
 }
 
-static void a_selector_of_the_run_file_comes_before_that_of_the_header(void **state)
+UNIT_TEST(a_selector_of_the_run_file_comes_before_that_of_the_header)
 {
 	struct run_config *config;
 
@@ -174,7 +174,7 @@ static void a_selector_of_the_run_file_comes_before_that_of_the_header(void **st
 	run_config_destroy(config);
 }
 
-static void a_file_and_a_key_that_computes_are_refused_at_the_second(void **state)
+UNIT_TEST(a_file_and_a_key_that_computes_are_refused_at_the_second)
 {
 	static const struct {
 		const char *routing, *end;
@@ -202,7 +202,7 @@ static void a_file_and_a_key_that_computes_are_refused_at_the_second(void **stat
 	}
 }
 
-static void a_file_on_the_command_line_replaces_the_algorithm(void **state)
+UNIT_TEST(a_file_on_the_command_line_replaces_the_algorithm)
 {
 	struct run_config *config;
 	char set[160];
@@ -217,7 +217,7 @@ static void a_file_on_the_command_line_replaces_the_algorithm(void **state)
 	run_config_destroy(config);
 }
 
-static void an_algorithm_on_the_command_line_replaces_the_file(void **state)
+UNIT_TEST(an_algorithm_on_the_command_line_replaces_the_file)
 {
 	struct run_config *config =
 		accept(HEAD "routing: {file: gone}\n", "routing.algorithm=ud-det");
@@ -240,7 +240,7 @@ static char *explain(const struct run_config *config)
 	return text;
 }
 
-static void what_is_written_back_is_read_to_the_same(void **state)
+UNIT_TEST(what_is_written_back_is_read_to_the_same)
 {
 	struct run_config *config, *again;
 	char *first, *second;
@@ -258,14 +258,14 @@ static void what_is_written_back_is_read_to_the_same(void **state)
 	run_config_destroy(again);
 }
 
-static void a_mode_that_is_not_the_files_is_refused(void **state)
+UNIT_TEST(a_mode_that_is_not_the_files_is_refused)
 {
 	write_tables(RING, "ud");
 	refuse(HEAD "routing: {file: routes, mode: source}\n", NULL,
 		"/routes holds tables, expected 'table'");
 }
 
-static void with_a_mapper_that_computes_routes_a_file_is_refused(void **state)
+UNIT_TEST(with_a_mapper_that_computes_routes_a_file_is_refused)
 {
 	write_routes(RING, "ud", 1);
 	refuse(HEAD "routing: {file: routes}\n", "mapper.routes=mapper",
@@ -273,7 +273,7 @@ static void with_a_mapper_that_computes_routes_a_file_is_refused(void **state)
 		"routes; expected 'mapper.routes: static'");
 }
 
-static void a_file_that_is_not_there_is_refused_at_the_key(void **state)
+UNIT_TEST(a_file_that_is_not_there_is_refused_at_the_key)
 {
 	char end[200];
 
@@ -283,7 +283,7 @@ static void a_file_that_is_not_there_is_refused_at_the_key(void **state)
 	refuse(HEAD "routing: {file: gone}\n", NULL, end);
 }
 
-static void a_file_that_is_no_route_file_is_refused_at_its_line(void **state)
+UNIT_TEST(a_file_that_is_no_route_file_is_refused_at_its_line)
 {
 	write_text("0 1\n");
 	refuse(HEAD "routing: {file: routes}\n", NULL,
@@ -291,13 +291,13 @@ static void a_file_that_is_no_route_file_is_refused_at_its_line(void **state)
 }
 
 /* A device or a pipe could be read for ever. */
-static void only_a_regular_file_is_opened(void **state)
+UNIT_TEST(only_a_regular_file_is_opened)
 {
 	refuse(HEAD "routing: {file: /dev/zero}\n", NULL,
 		"/r.yaml:4:17: routing.file: /dev/zero: no regular file, expected a route file");
 }
 
-static void selectors_between_sets_are_refused(void **state)
+UNIT_TEST(selectors_between_sets_are_refused)
 {
 	struct run_config *config;
 	struct fault fault = {""};
@@ -312,7 +312,7 @@ static void selectors_between_sets_are_refused(void **state)
 	run_config_destroy(config);
 }
 
-static void a_schedule_wants_the_first_of_the_routes(void **state)
+UNIT_TEST(a_schedule_wants_the_first_of_the_routes)
 {
 	struct run_config *config;
 	struct fault fault = {""};
@@ -326,7 +326,7 @@ static void a_schedule_wants_the_first_of_the_routes(void **state)
 	run_config_destroy(config);
 }
 
-static void routes_that_fit_are_loaded(void **state)
+UNIT_TEST(routes_that_fit_are_loaded)
 {
 	struct fault fault;
 
@@ -338,7 +338,7 @@ static void routes_that_fit_are_loaded(void **state)
 	assert_string_equal(fault.text, "");
 }
 
-static void routes_of_another_topology_are_refused(void **state)
+UNIT_TEST(routes_of_another_topology_are_refused)
 {
 	struct fault fault;
 
@@ -347,7 +347,7 @@ static void routes_of_another_topology_are_refused(void **state)
 	assert_ends(&fault, "/routes:1:26: routes of topology 'ring-6-1', expected 'ring-5-1'");
 }
 
-static void a_route_that_does_not_fit_is_refused_at_its_line(void **state)
+UNIT_TEST(a_route_that_does_not_fit_is_refused_at_its_line)
 {
 	struct fault fault;
 
@@ -357,7 +357,7 @@ static void a_route_that_does_not_fit_is_refused_at_its_line(void **state)
 	assert_non_null(strstr(fault.text, "/r.yaml:4:17: routing.file: "));
 }
 
-static void a_pair_without_a_route_is_named(void **state)
+UNIT_TEST(a_pair_without_a_route_is_named)
 {
 	struct fault fault;
 
@@ -367,7 +367,7 @@ static void a_pair_without_a_route_is_named(void **state)
 		"/routes: h1 to h0: no route; expected routes that connect all pairs of hosts");
 }
 
-static void routes_that_may_deadlock_are_refused(void **state)
+UNIT_TEST(routes_that_may_deadlock_are_refused)
 {
 	struct fault fault;
 
@@ -377,7 +377,7 @@ static void routes_that_may_deadlock_are_refused(void **state)
 	assert_ends(&fault, "expected routes that cannot deadlock, or routing.may-deadlock: true");
 }
 
-static void routes_that_may_deadlock_are_taken_where_that_is_allowed(void **state)
+UNIT_TEST(routes_that_may_deadlock_are_taken_where_that_is_allowed)
 {
 	struct fault fault;
 
@@ -387,7 +387,7 @@ static void routes_that_may_deadlock_are_taken_where_that_is_allowed(void **stat
 }
 
 /* The header was read before. */
-static void a_file_that_has_become_tables_is_refused(void **state)
+UNIT_TEST(a_file_that_has_become_tables_is_refused)
 {
 	struct run_config *config;
 	struct topology *topology = topology_generate(RING, NULL);
@@ -404,7 +404,7 @@ static void a_file_that_has_become_tables_is_refused(void **state)
 	run_config_destroy(config);
 }
 
-static void adaptive_switches_refuse_vc_classes(void **state)
+UNIT_TEST(adaptive_switches_refuse_vc_classes)
 {
 	struct fault fault;
 
@@ -414,7 +414,7 @@ static void adaptive_switches_refuse_vc_classes(void **state)
 			    "expected 'adaptive: none'");
 }
 
-static void a_selector_is_told_the_files_number_of_routes(void **state)
+UNIT_TEST(a_selector_is_told_the_files_number_of_routes)
 {
 	const char *network = "rlft:ports=4,stages=2";
 	struct topology *topology = topology_generate(network, NULL);
@@ -432,33 +432,4 @@ static void a_selector_is_told_the_files_number_of_routes(void **state)
 	run_config_destroy(config);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_path_starts_from_the_folder_of_the_run_file),
-	cmocka_unit_test(the_header_brings_mode_and_selector),
-	cmocka_unit_test(a_selector_of_the_run_file_comes_before_that_of_the_header),
-	cmocka_unit_test(a_file_and_a_key_that_computes_are_refused_at_the_second),
-	cmocka_unit_test(a_file_on_the_command_line_replaces_the_algorithm),
-	cmocka_unit_test(an_algorithm_on_the_command_line_replaces_the_file),
-	cmocka_unit_test(what_is_written_back_is_read_to_the_same),
-	cmocka_unit_test(a_mode_that_is_not_the_files_is_refused),
-	cmocka_unit_test(with_a_mapper_that_computes_routes_a_file_is_refused),
-	cmocka_unit_test(a_file_that_is_not_there_is_refused_at_the_key),
-	cmocka_unit_test(a_file_that_is_no_route_file_is_refused_at_its_line),
-	cmocka_unit_test(only_a_regular_file_is_opened),
-	cmocka_unit_test(selectors_between_sets_are_refused),
-	cmocka_unit_test(a_schedule_wants_the_first_of_the_routes),
-	cmocka_unit_test(routes_that_fit_are_loaded),
-	cmocka_unit_test(routes_of_another_topology_are_refused),
-	cmocka_unit_test(a_route_that_does_not_fit_is_refused_at_its_line),
-	cmocka_unit_test(a_pair_without_a_route_is_named),
-	cmocka_unit_test(routes_that_may_deadlock_are_refused),
-	cmocka_unit_test(routes_that_may_deadlock_are_taken_where_that_is_allowed),
-	cmocka_unit_test(a_file_that_has_become_tables_is_refused),
-	cmocka_unit_test(adaptive_switches_refuse_vc_classes),
-	cmocka_unit_test(a_selector_is_told_the_files_number_of_routes),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+UNIT_MAIN(make_folder, remove_folder)

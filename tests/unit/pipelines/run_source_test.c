@@ -75,7 +75,7 @@ static struct source source_of(const struct run *run, uint32_t which, uint16_t h
 	return source;
 }
 
-static void local_gets_the_hosts_within_its_switches_and_in_to(void **state)
+UNIT_TEST(local_gets_the_hosts_within_its_switches_and_in_to)
 {
 	static const uint16_t around[] = {0, 1, 2, 3, 14, 15};
 	struct source source;
@@ -95,7 +95,7 @@ static void local_gets_the_hosts_within_its_switches_and_in_to(void **state)
 	close_run(&run);
 }
 
-static void lists_of_all_65536_hosts_arrive_whole(void **state)
+UNIT_TEST(lists_of_all_65536_hosts_arrive_whole)
 {
 	struct run run;
 
@@ -111,7 +111,7 @@ static void lists_of_all_65536_hosts_arrive_whole(void **state)
 	close_run(&run);
 }
 
-static void every_key_arrives_at_the_source(void **state)
+UNIT_TEST(every_key_arrives_at_the_source)
 {
 	struct source source;
 	struct run run;
@@ -207,7 +207,7 @@ static bool is_asked(const struct run *run, uint16_t host)
 }
 
 /* For every pattern: the senders of an entry are the hosts that send. */
-static void the_senders_of_an_entry_are_those_that_send(void **state)
+UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 {
 	unsigned silent = 0, drawn = 0;
 	struct rng rng;
@@ -237,7 +237,7 @@ static void the_senders_of_an_entry_are_those_that_send(void **state)
 	assert_true(drawn > 100 && silent > 100);
 }
 
-static void the_end_of_the_run_ends_every_source(void **state)
+UNIT_TEST(the_end_of_the_run_ends_every_source)
 {
 	struct source source;
 	struct run run;
@@ -249,7 +249,7 @@ static void the_end_of_the_run_ends_every_source(void **state)
 	close_run(&run);
 }
 
-static void words_of_run_files_become_patterns_of_sources(void **state)
+UNIT_TEST(words_of_run_files_become_patterns_of_sources)
 {
 	static const struct {
 		const char *row;
@@ -282,7 +282,7 @@ static void words_of_run_files_become_patterns_of_sources(void **state)
 	}
 }
 
-static void only_hosts_of_from_send(void **state)
+UNIT_TEST(only_hosts_of_from_send)
 {
 	struct run run;
 
@@ -300,7 +300,7 @@ static void only_hosts_of_from_send(void **state)
 	close_run(&run);
 }
 
-static void what_the_topology_cannot_have_is_refused_with_its_place(void **state)
+UNIT_TEST(what_the_topology_cannot_have_is_refused_with_its_place)
 {
 	struct run_config *config;
 	struct topology *topology;
@@ -323,7 +323,7 @@ static void what_the_topology_cannot_have_is_refused_with_its_place(void **state
 	run_config_destroy(config);
 }
 
-static void entries_that_a_host_has_no_room_for_are_refused_with_their_place(void **state)
+UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 {
 	struct run run;
 
@@ -338,16 +338,4 @@ static void entries_that_a_host_has_no_room_for_are_refused_with_their_place(voi
 	close_run(&run);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(local_gets_the_hosts_within_its_switches_and_in_to),
-	cmocka_unit_test(lists_of_all_65536_hosts_arrive_whole),
-	cmocka_unit_test(every_key_arrives_at_the_source),
-	cmocka_unit_test(the_senders_of_an_entry_are_those_that_send),
-	cmocka_unit_test(the_end_of_the_run_ends_every_source),
-	cmocka_unit_test(words_of_run_files_become_patterns_of_sources),
-	cmocka_unit_test(only_hosts_of_from_send),
-	cmocka_unit_test(entries_that_a_host_has_no_room_for_are_refused_with_their_place),
-	cmocka_unit_test(what_the_topology_cannot_have_is_refused_with_its_place),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -82,7 +82,7 @@ static void check_lab(const struct run_words *key, const char *word)
 	lab_config_destroy(config);
 }
 
-static void files_accept_every_word_and_write_it_back(void **state)
+UNIT_TEST(files_accept_every_word_and_write_it_back)
 {
 	for (const struct run_words *key = run_words; key->key != NULL; key++)
 		for (unsigned i = 0; i < key->list->count; i++) {
@@ -93,7 +93,7 @@ static void files_accept_every_word_and_write_it_back(void **state)
 		}
 }
 
-static void a_message_about_an_unknown_word_names_all(void **state)
+UNIT_TEST(a_message_about_an_unknown_word_names_all)
 {
 	for (const struct run_words *key = run_words; key->key != NULL; key++) {
 		char text[512] = "weft: run/1\nclock: virtual\n" BODY, all[WORD_LIST_HINT];
@@ -157,7 +157,7 @@ static void expect_in_table(const struct word_list *list, const char *head)
 	free(text);
 }
 
-static void the_tables_of_the_files_page_have_every_word(void **state)
+UNIT_TEST(the_tables_of_the_files_page_have_every_word)
 {
 	expect_in_table(&generators, "| kind | ports of a switch |");
 	expect_in_table(&route_choices, "| `nic.selector` | takes |");
@@ -166,18 +166,11 @@ static void the_tables_of_the_files_page_have_every_word(void **state)
 	expect_in_table(&adaptive_modes, "| `routing.adaptive` | port |");
 }
 
-static void the_routing_pages_have_every_algorithm(void **state)
+UNIT_TEST(the_routing_pages_have_every_algorithm)
 {
 	static const char *const pages[] = {"routing.md", "routing-itb.md", NULL};
 
 	expect_in_pages(&route_algorithms, pages, "algorithm");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(files_accept_every_word_and_write_it_back),
-	cmocka_unit_test(a_message_about_an_unknown_word_names_all),
-	cmocka_unit_test(the_tables_of_the_files_page_have_every_word),
-	cmocka_unit_test(the_routing_pages_have_every_algorithm),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -78,7 +78,7 @@ static int execute(void)
 	return FINE;
 }
 
-static void a_program_that_executes_another_is_ended_and_the_call_named(void **state)
+UNIT_TEST(a_program_that_executes_another_is_ended_and_the_call_named)
 {
 	ends_with(execute, "execve");
 }
@@ -88,7 +88,7 @@ static int start_a_process(void)
 	return fork() == 0 ? 1 : FINE;
 }
 
-static void no_process_is_started(void **state)
+UNIT_TEST(no_process_is_started)
 {
 	ends_with(start_a_process, "clone");
 }
@@ -101,7 +101,7 @@ static int make_code(void)
 	return page == MAP_FAILED ? 1 : FINE;
 }
 
-static void no_memory_becomes_code(void **state)
+UNIT_TEST(no_memory_becomes_code)
 {
 	ends_with(make_code, "mmap");
 }
@@ -113,7 +113,7 @@ static int turn_into_code(void)
 	return mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0 ? FINE : 1;
 }
 
-static void nor_later(void **state)
+UNIT_TEST(nor_later)
 {
 	ends_with(turn_into_code, "mprotect");
 }
@@ -123,7 +123,7 @@ static int unmount(void)
 	return umount2("/nonexistent", 0) == 0 ? 1 : FINE;
 }
 
-static void nothing_is_unmounted_without_need(void **state)
+UNIT_TEST(nothing_is_unmounted_without_need)
 {
 	ends_with(unmount, "umount2");
 }
@@ -133,7 +133,7 @@ static int go_into_the_internet(void)
 	return socket(AF_INET6, SOCK_STREAM, 0) < 0 ? 1 : FINE;
 }
 
-static void no_socket_of_a_kind_that_no_device_has(void **state)
+UNIT_TEST(no_socket_of_a_kind_that_no_device_has)
 {
 	ends_with(go_into_the_internet, "socket");
 }
@@ -162,7 +162,7 @@ static int run_beside_and_enter(int (*run)(void))
 	return 2;
 }
 
-static void threads_that_run_already_are_restricted_too(void **state)
+UNIT_TEST(threads_that_run_already_are_restricted_too)
 {
 	char text[512];
 
@@ -196,7 +196,7 @@ static int work(void)
 	return malloc(1 << 24) != NULL ? FINE : 4;
 }
 
-static void files_sockets_threads_and_memory_work_as_before(void **state)
+UNIT_TEST(files_sockets_threads_and_memory_work_as_before)
 {
 	char text[512];
 
@@ -212,7 +212,7 @@ static int give_up_capabilities(void)
 	return privileges_keep(0, &fault) == 0 ? FINE : 1;
 }
 
-static void capabilities_can_be_given_up_inside(void **state)
+UNIT_TEST(capabilities_can_be_given_up_inside)
 {
 	char text[512];
 
@@ -231,7 +231,7 @@ static int cancel_a_thread(void)
 }
 
 /* As EAL does at its end: the C library loads code for that when it is first done. */
-static void threads_can_be_cancelled(void **state)
+UNIT_TEST(threads_can_be_cancelled)
 {
 	char text[512];
 
@@ -239,17 +239,4 @@ static void threads_can_be_cancelled(void **state)
 	assert_string_equal(text, "");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_program_that_executes_another_is_ended_and_the_call_named),
-	cmocka_unit_test(no_process_is_started),
-	cmocka_unit_test(no_memory_becomes_code),
-	cmocka_unit_test(nor_later),
-	cmocka_unit_test(nothing_is_unmounted_without_need),
-	cmocka_unit_test(no_socket_of_a_kind_that_no_device_has),
-	cmocka_unit_test(threads_that_run_already_are_restricted_too),
-	cmocka_unit_test(files_sockets_threads_and_memory_work_as_before),
-	cmocka_unit_test(capabilities_can_be_given_up_inside),
-	cmocka_unit_test(threads_can_be_cancelled),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

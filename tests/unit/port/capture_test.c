@@ -121,7 +121,11 @@ static void start(struct bench *bench, const char *port)
 	assert_int_equal(capture_start(bench->manager, port, bench->path, &fault), 0);
 }
 
-static void all_that_fits_is_in_the_file(void **state)
+#define TEST(name) UNIT_WITH(name, setup, teardown)
+
+#define TEST_MANY(name) UNIT_WITH(name, setup_many_slots, teardown)
+
+TEST(all_that_fits_is_in_the_file)
 {
 	struct bench *bench = *state;
 	struct capture_counts counts;
@@ -135,7 +139,7 @@ static void all_that_fits_is_in_the_file(void **state)
 	assert_int_equal(count_blocks(read_back(bench), WALK_PACKET), SLOTS);
 }
 
-static void packet_says_why_in_its_comment(void **state)
+TEST(packet_says_why_in_its_comment)
 {
 	static const char expected[] = "vc 1, credits 7, voq 2, deflected";
 	struct bench *bench = *state;
@@ -158,7 +162,7 @@ static void packet_says_why_in_its_comment(void **state)
 
 /* A FIFO without a reader takes nothing, so the ring fills up exactly. */
 /* A device may change or free the frame before it knows the state. */
-static void frame_is_kept_as_it_was_when_its_capture_began(void **state)
+TEST(frame_is_kept_as_it_was_when_its_capture_began)
 {
 	const struct capture_state known = {.vc = 1};
 	struct bench *bench = *state;
@@ -175,7 +179,7 @@ static void frame_is_kept_as_it_was_when_its_capture_began(void **state)
 	assert_int_equal(block.body[20], 1);
 }
 
-static void full_ring_drops_and_counts(void **state)
+TEST(full_ring_drops_and_counts)
 {
 	struct bench *bench = *state;
 	struct capture_counts counts;
@@ -191,7 +195,7 @@ static void full_ring_drops_and_counts(void **state)
 	assert_int_equal(counts.dropped, 100);
 }
 
-static void reader_that_comes_late_gets_what_the_ring_kept(void **state)
+TEST(reader_that_comes_late_gets_what_the_ring_kept)
 {
 	struct bench *bench = *state;
 	struct capture_counts counts;
@@ -220,7 +224,7 @@ static void reader_that_comes_late_gets_what_the_ring_kept(void **state)
 		count_blocks((struct walk){bench->file, bench->file_bytes}, WALK_PACKET), SLOTS);
 }
 
-static void reader_that_goes_away_ends_the_capture(void **state)
+TEST(reader_that_goes_away_ends_the_capture)
 {
 	struct bench *bench = *state;
 	uint8_t some[64];
@@ -237,7 +241,7 @@ static void reader_that_goes_away_ends_the_capture(void **state)
 	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, NULL), -ENOENT);
 }
 
-static void reader_that_stops_reading_stalls_nobody(void **state)
+TEST(reader_that_stops_reading_stalls_nobody)
 {
 	struct bench *bench = *state;
 	struct capture_counts counts;
@@ -256,7 +260,7 @@ static void reader_that_stops_reading_stalls_nobody(void **state)
 	close(fd);
 }
 
-static void ports_of_one_file_have_interfaces_of_their_own(void **state)
+TEST(ports_of_one_file_have_interfaces_of_their_own)
 {
 	struct bench *bench = *state;
 	struct walk walk;
@@ -271,7 +275,7 @@ static void ports_of_one_file_have_interfaces_of_their_own(void **state)
 	assert_int_equal(count_blocks(walk, WALK_PACKET), 2);
 }
 
-static void port_can_join_and_leave_a_running_file(void **state)
+TEST(port_can_join_and_leave_a_running_file)
 {
 	struct bench *bench = *state;
 
@@ -284,7 +288,7 @@ static void port_can_join_and_leave_a_running_file(void **state)
 	assert_int_equal(count_blocks(read_back(bench), WALK_PACKET), 1);
 }
 
-static void frames_of_all_ports_are_in_order_of_time(void **state)
+TEST_MANY(frames_of_all_ports_are_in_order_of_time)
 {
 	struct bench *bench = *state;
 	struct walk_block block;
@@ -315,7 +319,7 @@ static void frames_of_all_ports_are_in_order_of_time(void **state)
 	assert_int_equal(packets, 20000);
 }
 
-static void requests_that_make_no_sense_are_refused(void **state)
+TEST(requests_that_make_no_sense_are_refused)
 {
 	struct bench *bench = *state;
 	struct fault fault;
@@ -327,7 +331,7 @@ static void requests_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, &fault), -EBUSY);
 }
 
-static void file_that_cannot_be_opened_is_a_fault(void **state)
+TEST(file_that_cannot_be_opened_is_a_fault)
 {
 	struct bench *bench = *state;
 	struct fault fault;
@@ -337,7 +341,7 @@ static void file_that_cannot_be_opened_is_a_fault(void **state)
 	assert_null(capture_of(&bench->a));
 }
 
-static void full_disk_ends_the_capture_and_is_told(void **state)
+TEST(full_disk_ends_the_capture_and_is_told)
 {
 	struct bench *bench = *state;
 	struct fault fault = {""};
@@ -349,7 +353,7 @@ static void full_disk_ends_the_capture_and_is_told(void **state)
 	assert_non_null(strstr(fault.text, "No space left"));
 }
 
-static void captures_can_be_repeated_on_a_port(void **state)
+TEST(captures_can_be_repeated_on_a_port)
 {
 	struct bench *bench = *state;
 	struct capture_counts counts;
@@ -378,7 +382,7 @@ static void *produce(void *ctx)
 	return NULL;
 }
 
-static void start_and_stop_while_frames_flow(void **state)
+TEST(start_and_stop_while_frames_flow)
 {
 	struct bench *bench = *state;
 	struct producer producer = {.port = &bench->a};
@@ -394,25 +398,4 @@ static void start_and_stop_while_frames_flow(void **state)
 	count_blocks(read_back(bench), WALK_PACKET);
 }
 
-#define TEST(name)      cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define TEST_MANY(name) cmocka_unit_test_setup_teardown(name, setup_many_slots, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(all_that_fits_is_in_the_file),
-	TEST(packet_says_why_in_its_comment),
-	TEST(frame_is_kept_as_it_was_when_its_capture_began),
-	TEST(full_ring_drops_and_counts),
-	TEST(reader_that_comes_late_gets_what_the_ring_kept),
-	TEST(reader_that_goes_away_ends_the_capture),
-	TEST(reader_that_stops_reading_stalls_nobody),
-	TEST(ports_of_one_file_have_interfaces_of_their_own),
-	TEST(port_can_join_and_leave_a_running_file),
-	TEST_MANY(frames_of_all_ports_are_in_order_of_time),
-	TEST(requests_that_make_no_sense_are_refused),
-	TEST(file_that_cannot_be_opened_is_a_fault),
-	TEST(full_disk_ends_the_capture_and_is_told),
-	TEST(captures_can_be_repeated_on_a_port),
-	TEST(start_and_stop_while_frames_flow),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -40,7 +40,7 @@ static void make_nic(const char *address, const char *vendor)
 	assert_int_equal(system(command), 0);
 }
 
-static void the_device_of_another_vendor_needs_no_buffers_of_powers_of_two(void **state)
+UNIT_WITH(the_device_of_another_vendor_needs_no_buffers_of_powers_of_two, set_up, tear_down)
 {
 	(void)state;
 	make_nic("0000:3b:00.0", "0x15ad");
@@ -48,38 +48,24 @@ static void the_device_of_another_vendor_needs_no_buffers_of_powers_of_two(void 
 	assert_false(ethdev_driver_guess(root, "3b:00.0")->buffers_are_powers);
 }
 
-static void a_device_of_intel_may_need_them(void **state)
+UNIT_WITH(a_device_of_intel_may_need_them, set_up, tear_down)
 {
 	(void)state;
 	make_nic("0000:3b:00.0", "0x8086");
 	assert_true(ethdev_driver_guess(root, "3b:00.0")->buffers_are_powers);
 }
 
-static void a_device_of_which_nothing_is_known_may_need_them(void **state)
+UNIT_WITH(a_device_of_which_nothing_is_known_may_need_them, set_up, tear_down)
 {
 	(void)state;
 	assert_true(ethdev_driver_guess(root, "0000:3b:00.0")->buffers_are_powers);
 	assert_true(ethdev_driver_guess(root, "")->buffers_are_powers);
 }
 
-static void a_virtual_device_is_known_by_its_name(void **state)
+UNIT_WITH(a_virtual_device_is_known_by_its_name, set_up, tear_down)
 {
 	(void)state;
 	assert_true(ethdev_driver_guess(root, "net_memif0,role=server")->is_virtual);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			the_device_of_another_vendor_needs_no_buffers_of_powers_of_two, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(a_device_of_intel_may_need_them, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_device_of_which_nothing_is_known_may_need_them, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_virtual_device_is_known_by_its_name, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -52,7 +52,7 @@ static struct walk_block block_number(unsigned number)
 	return block;
 }
 
-static void interfaces_are_numbered_and_named(void **state)
+UNIT_TEST(interfaces_are_numbered_and_named)
 {
 	struct pcapng pcapng = begin(-1);
 	const uint8_t *name, *resolution;
@@ -71,7 +71,7 @@ static void interfaces_are_numbered_and_named(void **state)
 	assert_int_equal(*resolution, 9);
 }
 
-static void packet_keeps_time_length_direction_and_comment(void **state)
+UNIT_TEST(packet_keeps_time_length_direction_and_comment)
 {
 	struct pcapng pcapng = begin(-1);
 	const uint8_t frame[61] = {1, 2, 3};
@@ -103,7 +103,7 @@ static void packet_keeps_time_length_direction_and_comment(void **state)
 	assert_memory_equal(option, packet.comment, bytes);
 }
 
-static void blocks_are_well_formed_for_all_lengths(void **state)
+UNIT_TEST(blocks_are_well_formed_for_all_lengths)
 {
 	struct pcapng pcapng = begin(-1);
 	struct walk walk;
@@ -131,7 +131,7 @@ static void blocks_are_well_formed_for_all_lengths(void **state)
 	assert_int_equal(packets, 1000);
 }
 
-static void long_comment_is_not_cut_within_a_character(void **state)
+UNIT_TEST(long_comment_is_not_cut_within_a_character)
 {
 	struct pcapng pcapng = begin(-1);
 	char comment[2 * PCAPNG_COMMENT_MAX];
@@ -151,7 +151,7 @@ static void long_comment_is_not_cut_within_a_character(void **state)
 	assert_int_equal(bytes, PCAPNG_COMMENT_MAX - 1);
 }
 
-static void counts_are_received_and_dropped(void **state)
+UNIT_TEST(counts_are_received_and_dropped)
 {
 	struct pcapng pcapng = begin(-1);
 	struct walk_block block;
@@ -171,7 +171,7 @@ static void counts_are_received_and_dropped(void **state)
 	assert_true(value == 17);
 }
 
-static void first_failure_stays_and_nothing_more_is_written(void **state)
+UNIT_TEST(first_failure_stays_and_nothing_more_is_written)
 {
 	struct pcapng pcapng = begin(3);
 	struct pcapng_packet packet = {.bytes = ""};
@@ -185,7 +185,7 @@ static void first_failure_stays_and_nothing_more_is_written(void **state)
 	assert_int_equal(sink.used, used);
 }
 
-static void full_disk_is_an_error_of_the_file(void **state)
+UNIT_TEST(full_disk_is_an_error_of_the_file)
 {
 	FILE *full = fopen("/dev/full", "w");
 	struct pcapng pcapng;
@@ -196,14 +196,4 @@ static void full_disk_is_an_error_of_the_file(void **state)
 	fclose(full);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(interfaces_are_numbered_and_named),
-	cmocka_unit_test(packet_keeps_time_length_direction_and_comment),
-	cmocka_unit_test(blocks_are_well_formed_for_all_lengths),
-	cmocka_unit_test(long_comment_is_not_cut_within_a_character),
-	cmocka_unit_test(counts_are_received_and_dropped),
-	cmocka_unit_test(first_failure_stays_and_nothing_more_is_written),
-	cmocka_unit_test(full_disk_is_an_error_of_the_file),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -99,13 +99,13 @@ static void says(const char *log, int code, const char *part)
 		fail_msg("'%s' does not say '%s'", fault.text, part);
 }
 
-static void a_device_that_is_not_there_is_named(void **state)
+UNIT_WITH(a_device_that_is_not_there_is_named, set_up, tear_down)
 {
 	(void)state;
 	says(NULL, ENODEV, "no PCI device " ADDRESS " in this machine");
 }
 
-static void a_device_that_is_no_nic_is_called_so(void **state)
+UNIT_WITH(a_device_that_is_no_nic_is_called_so, set_up, tear_down)
 {
 	(void)state;
 	make_nic("ahci");
@@ -113,7 +113,7 @@ static void a_device_that_is_no_nic_is_called_so(void **state)
 	says(NULL, ENODEV, "is no network interface (class 0x010601)");
 }
 
-static void a_device_of_the_kernel_is_to_be_bound_to_vfio(void **state)
+UNIT_WITH(a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down)
 {
 	(void)state;
 	make_nic("e1000e");
@@ -122,7 +122,7 @@ static void a_device_of_the_kernel_is_to_be_bound_to_vfio(void **state)
 		"')");
 }
 
-static void without_an_iommu_nobody_is_sent_to_bind_it_to_vfio(void **state)
+UNIT_WITH(without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down)
 {
 	(void)state;
 	make_nic("e1000e");
@@ -130,7 +130,7 @@ static void without_an_iommu_nobody_is_sent_to_bind_it_to_vfio(void **state)
 	says(NULL, ENODEV, "vfio-pci cannot take it: this machine's IOMMU is off");
 }
 
-static void a_device_of_another_process_names_that_process(void **state)
+UNIT_WITH(a_device_of_another_process_names_that_process, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -141,7 +141,7 @@ static void a_device_of_another_process_names_that_process(void **state)
 		"belongs to DPDK process 4242 (testpmd)");
 }
 
-static void a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy(void **state)
+UNIT_WITH(a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -149,7 +149,7 @@ static void a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy(vo
 		"belongs to another process (/dev/vfio/7 is in use)");
 }
 
-static void missing_permission_names_the_file(void **state)
+UNIT_WITH(missing_permission_names_the_file, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -157,7 +157,7 @@ static void missing_permission_names_the_file(void **state)
 		"no permission for /dev/vfio/7");
 }
 
-static void memory_that_cannot_be_locked_is_not_called_a_missing_permission(void **state)
+UNIT_WITH(memory_that_cannot_be_locked_is_not_called_a_missing_permission, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -165,7 +165,7 @@ static void memory_that_cannot_be_locked_is_not_called_a_missing_permission(void
 		"300 MiB");
 }
 
-static void a_group_that_the_kernel_shares_is_told_apart(void **state)
+UNIT_WITH(a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -173,7 +173,7 @@ static void a_group_that_the_kernel_shares_is_told_apart(void **state)
 		ENODEV, "shares IOMMU group 7 with a device that the kernel still drives");
 }
 
-static void uio_without_physical_addresses_asks_for_hugepages(void **state)
+UNIT_WITH(uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down)
 {
 	(void)state;
 	need_root();
@@ -182,7 +182,7 @@ static void uio_without_physical_addresses_asks_for_hugepages(void **state)
 		"provide hugepages");
 }
 
-static void what_nobody_foresaw_is_said_in_the_words_of_dpdk(void **state)
+UNIT_WITH(what_nobody_foresaw_is_said_in_the_words_of_dpdk, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -190,7 +190,7 @@ static void what_nobody_foresaw_is_said_in_the_words_of_dpdk(void **state)
 		"(vfio-pci) is not usable: the firmware is too old");
 }
 
-static void a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none(void **state)
+UNIT_WITH(a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none, set_up, tear_down)
 {
 	(void)state;
 	make_nic("vfio-pci");
@@ -199,29 +199,4 @@ static void a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none(void **state
 		ENODEV, "(vfio-pci) is not usable: DPDK has no driver for it");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_device_that_is_not_there_is_named, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_device_that_is_no_nic_is_called_so, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		a_device_of_another_process_names_that_process, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy, set_up,
-		tear_down),
-	cmocka_unit_test_setup_teardown(missing_permission_names_the_file, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		memory_that_cannot_be_locked_is_not_called_a_missing_permission, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(
-		what_nobody_foresaw_is_said_in_the_words_of_dpdk, set_up, tear_down),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

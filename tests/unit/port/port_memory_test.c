@@ -52,7 +52,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void packet_arrives_at_its_time_and_not_before(void **state)
+#define TEST(name) UNIT_WITH(name, setup, teardown)
+
+TEST(packet_arrives_at_its_time_and_not_before)
 {
 	struct bench *bench = *state;
 
@@ -63,7 +65,7 @@ static void packet_arrives_at_its_time_and_not_before(void **state)
 	assert_ptr_equal(bench->out[0], bench->in[0]);
 }
 
-static void early_packet_waits_behind_a_late_one(void **state)
+TEST(early_packet_waits_behind_a_late_one)
 {
 	struct bench *bench = *state;
 
@@ -75,7 +77,7 @@ static void early_packet_waits_behind_a_late_one(void **state)
 	assert_ptr_equal(bench->out[1], bench->in[1]);
 }
 
-static void what_does_not_fit_stays_with_the_sender(void **state)
+TEST(what_does_not_fit_stays_with_the_sender)
 {
 	struct bench *bench = *state;
 
@@ -86,7 +88,7 @@ static void what_does_not_fit_stays_with_the_sender(void **state)
 	assert_true(port_tx(&bench->a, bench->in + SLOTS, 10, 0) >= 5);
 }
 
-static void directions_do_not_meet(void **state)
+TEST(directions_do_not_meet)
 {
 	struct bench *bench = *state;
 
@@ -99,7 +101,7 @@ static void directions_do_not_meet(void **state)
 }
 
 /* Random bursts, random times: each packet comes out once, in order, at its time. */
-static void nothing_is_lost_doubled_or_reordered(void **state)
+TEST(nothing_is_lost_doubled_or_reordered)
 {
 	struct bench *bench = *state;
 	unsigned sent = 0, received = 0;
@@ -127,7 +129,7 @@ static void nothing_is_lost_doubled_or_reordered(void **state)
 
 /* A receiver that comes at drawn times: each frame is late by the time since it was due, to the
  * nanosecond, and the link's own frames do not count. */
-static void a_frame_is_late_by_the_time_since_it_was_due(void **state)
+TEST(a_frame_is_late_by_the_time_since_it_was_due)
 {
 	static uint8_t data[FRAME_HEADER_BYTES], credit[FRAME_HEADER_BYTES];
 	static struct histogram total, wanted;
@@ -160,7 +162,7 @@ static void a_frame_is_late_by_the_time_since_it_was_due(void **state)
 	bench->b.late = NULL;
 }
 
-static void slots_are_a_power_of_two(void **state)
+TEST(slots_are_a_power_of_two)
 {
 	struct port a, b;
 	struct fault fault;
@@ -169,16 +171,4 @@ static void slots_are_a_power_of_two(void **state)
 	assert_non_null(strstr(fault.text, "power of two"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(packet_arrives_at_its_time_and_not_before),
-	TEST(early_packet_waits_behind_a_late_one),
-	TEST(what_does_not_fit_stays_with_the_sender),
-	TEST(directions_do_not_meet),
-	TEST(nothing_is_lost_doubled_or_reordered),
-	TEST(a_frame_is_late_by_the_time_since_it_was_due),
-	TEST(slots_are_a_power_of_two),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -137,7 +137,9 @@ static void assert_emptied(struct bench *bench)
 
 /* --- claims --- */
 
-static void frames_come_whole_and_in_order_round_the_ring(void **state)
+#define CLAIM(name) UNIT_WITH(name, setup, teardown)
+
+CLAIM(frames_come_whole_and_in_order_round_the_ring)
 {
 	struct bench *bench = *state;
 
@@ -151,7 +153,7 @@ static void frames_come_whole_and_in_order_round_the_ring(void **state)
 	assert_int_equal(bench->rx.damaged, 0);
 }
 
-static void each_direction_has_a_ring_of_its_own(void **state)
+CLAIM(each_direction_has_a_ring_of_its_own)
 {
 	struct shared_ring_record record;
 	struct bench *bench = *state;
@@ -171,7 +173,7 @@ static void each_direction_has_a_ring_of_its_own(void **state)
 	assert_int_equal(bench->received, 20);
 }
 
-static void full_ring_takes_no_frame_and_loses_none(void **state)
+CLAIM(full_ring_takes_no_frame_and_loses_none)
 {
 	struct bench *bench = *state;
 	uint32_t held;
@@ -186,7 +188,7 @@ static void full_ring_takes_no_frame_and_loses_none(void **state)
 	assert_int_equal(bench->received, held + 1);
 }
 
-static void unpublished_frame_is_not_seen(void **state)
+CLAIM(unpublished_frame_is_not_seen)
 {
 	struct bench *bench = *state;
 
@@ -194,7 +196,7 @@ static void unpublished_frame_is_not_seen(void **state)
 	assert_int_equal(receive(bench, 32), 0);
 }
 
-static void frame_stays_until_it_is_released(void **state)
+CLAIM(frame_stays_until_it_is_released)
 {
 	struct shared_ring_record record[4];
 	struct bench *bench = *state;
@@ -205,7 +207,7 @@ static void frame_stays_until_it_is_released(void **state)
 	assert_int_equal(receive(bench, 4), 0);
 }
 
-static void writer_that_starts_again_continues_behind_its_predecessor(void **state)
+CLAIM(writer_that_starts_again_continues_behind_its_predecessor)
 {
 	struct bench *bench = *state;
 
@@ -221,7 +223,7 @@ static void writer_that_starts_again_continues_behind_its_predecessor(void **sta
 	assert_int_equal(bench->rx.damaged, 0);
 }
 
-static void reader_that_starts_again_skips_what_waited_for_its_predecessor(void **state)
+CLAIM(reader_that_starts_again_skips_what_waited_for_its_predecessor)
 {
 	struct bench *bench = *state;
 
@@ -234,7 +236,7 @@ static void reader_that_starts_again_skips_what_waited_for_its_predecessor(void 
 	assert_int_equal(receive(bench, 32), 1);
 }
 
-static void impossible_position_of_the_writer_empties_the_ring(void **state)
+CLAIM(impossible_position_of_the_writer_empties_the_ring)
 {
 	struct bench *bench = *state;
 
@@ -242,31 +244,31 @@ static void impossible_position_of_the_writer_empties_the_ring(void **state)
 	assert_emptied(bench);
 }
 
-static void length_of_nothing_empties_the_ring(void **state)
+CLAIM(length_of_nothing_empties_the_ring)
 {
 	forge(*state, 0, 160);
 	assert_emptied(*state);
 }
 
-static void length_above_the_longest_frame_empties_the_ring(void **state)
+CLAIM(length_above_the_longest_frame_empties_the_ring)
 {
 	forge(*state, LONGEST + 1, RING);
 	assert_emptied(*state);
 }
 
-static void length_beyond_what_was_written_empties_the_ring(void **state)
+CLAIM(length_beyond_what_was_written_empties_the_ring)
 {
 	forge(*state, 200, 160);
 	assert_emptied(*state);
 }
 
-static void rest_that_is_shorter_than_a_record_empties_the_ring(void **state)
+CLAIM(rest_that_is_shorter_than_a_record_empties_the_ring)
 {
 	forge(*state, 1, 7);
 	assert_emptied(*state);
 }
 
-static void frames_before_the_damage_arrive(void **state)
+CLAIM(frames_before_the_damage_arrive)
 {
 	struct bench *bench = *state;
 	uint32_t nonsense = 1u << 31;
@@ -281,7 +283,7 @@ static void frames_before_the_damage_arrive(void **state)
 	assert_emptied(bench);
 }
 
-static void impossible_position_of_the_reader_leaves_no_room(void **state)
+CLAIM(impossible_position_of_the_reader_leaves_no_room)
 {
 	struct bench *bench = *state;
 
@@ -296,7 +298,7 @@ static void impossible_position_of_the_reader_leaves_no_room(void **state)
 	assert_true(send(bench));
 }
 
-static void writer_that_starts_in_nonsense_finds_an_empty_ring(void **state)
+CLAIM(writer_that_starts_in_nonsense_finds_an_empty_ring)
 {
 	struct bench *bench = *state;
 
@@ -308,7 +310,7 @@ static void writer_that_starts_in_nonsense_finds_an_empty_ring(void **state)
 }
 
 /* Records lie, whatever the other process writes, in the ring's memory, which is mapped twice. */
-static void random_bytes_never_lead_out_of_the_memory(void **state)
+CLAIM(random_bytes_never_lead_out_of_the_memory)
 {
 	struct bench *bench = *state;
 	uint8_t *bytes = bench->rx.ring.bytes;
@@ -336,7 +338,7 @@ static void random_bytes_never_lead_out_of_the_memory(void **state)
 	assert_true(taken > 1000 && bench->rx.damaged > 1000);
 }
 
-static void end_that_a_process_has_is_refused(void **state)
+CLAIM(end_that_a_process_has_is_refused)
 {
 	struct bench *bench = *state;
 	struct shared_file again;
@@ -348,7 +350,7 @@ static void end_that_a_process_has_is_refused(void **state)
 	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
 }
 
-static void file_of_another_size_is_refused_and_left_alone(void **state)
+CLAIM(file_of_another_size_is_refused_and_left_alone)
 {
 	struct bench *bench = *state;
 	struct shared_file other;
@@ -364,7 +366,7 @@ static void file_of_another_size_is_refused_and_left_alone(void **state)
 	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
 }
 
-static void file_is_open_to_its_user_alone(void **state)
+CLAIM(file_is_open_to_its_user_alone)
 {
 	struct bench *bench = *state;
 	struct shared_file other;
@@ -380,7 +382,7 @@ static void file_is_open_to_its_user_alone(void **state)
 	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
 }
 
-static void symbolic_link_is_refused(void **state)
+CLAIM(symbolic_link_is_refused)
 {
 	struct bench *bench = *state;
 	struct shared_file other;
@@ -393,32 +395,4 @@ static void symbolic_link_is_refused(void **state)
 	unlink(path);
 }
 
-#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CLAIM(frames_come_whole_and_in_order_round_the_ring),
-		CLAIM(each_direction_has_a_ring_of_its_own),
-		CLAIM(full_ring_takes_no_frame_and_loses_none),
-		CLAIM(unpublished_frame_is_not_seen),
-		CLAIM(frame_stays_until_it_is_released),
-		CLAIM(writer_that_starts_again_continues_behind_its_predecessor),
-		CLAIM(reader_that_starts_again_skips_what_waited_for_its_predecessor),
-		CLAIM(impossible_position_of_the_writer_empties_the_ring),
-		CLAIM(length_of_nothing_empties_the_ring),
-		CLAIM(length_above_the_longest_frame_empties_the_ring),
-		CLAIM(length_beyond_what_was_written_empties_the_ring),
-		CLAIM(rest_that_is_shorter_than_a_record_empties_the_ring),
-		CLAIM(frames_before_the_damage_arrive),
-		CLAIM(impossible_position_of_the_reader_leaves_no_room),
-		CLAIM(writer_that_starts_in_nonsense_finds_an_empty_ring),
-		CLAIM(random_bytes_never_lead_out_of_the_memory),
-		CLAIM(end_that_a_process_has_is_refused),
-		CLAIM(file_of_another_size_is_refused_and_left_alone),
-		CLAIM(file_is_open_to_its_user_alone),
-		CLAIM(symbolic_link_is_refused),
-	};
-
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

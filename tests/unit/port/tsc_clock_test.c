@@ -12,7 +12,7 @@ static const uint64_t frequencies[] = {1000000, 999999937, 2500000000, 289456133
 #define FREQUENCIES (sizeof(frequencies) / sizeof(frequencies[0]))
 #define DAYS_PS(n)  ((weft_time)(n)*86400 * PS_PER_S)
 
-static void time_is_exact_after_a_hundred_days(void **state)
+UNIT_TEST(time_is_exact_after_a_hundred_days)
 {
 	/* The maximum sum of 2^-32 ps per cycle, plus the last picosecond. */
 	for (unsigned i = 0; i < FREQUENCIES; i++) {
@@ -27,7 +27,7 @@ static void time_is_exact_after_a_hundred_days(void **state)
 	}
 }
 
-static void time_never_goes_back(void **state)
+UNIT_TEST(time_never_goes_back)
 {
 	struct rng rng;
 
@@ -49,7 +49,7 @@ static void time_never_goes_back(void **state)
 	}
 }
 
-static void intervals_do_not_depend_on_when_they_are_taken(void **state)
+UNIT_TEST(intervals_do_not_depend_on_when_they_are_taken)
 {
 	struct clock clock;
 
@@ -59,7 +59,7 @@ static void intervals_do_not_depend_on_when_they_are_taken(void **state)
 			    10 * PS_PER_US);
 }
 
-static void counter_behind_the_origin_reads_as_the_start(void **state)
+UNIT_TEST(counter_behind_the_origin_reads_as_the_start)
 {
 	struct clock clock;
 
@@ -69,7 +69,7 @@ static void counter_behind_the_origin_reads_as_the_start(void **state)
 }
 
 /* Also for the longest. */
-static void text_makes_the_same_clock(void **state)
+UNIT_TEST(text_makes_the_same_clock)
 {
 	static const char *const texts[] = {"2894561337:5:1", "2894561337:5:10000",
 		"18446744073709551615:18446744073709551600:10000"};
@@ -87,7 +87,7 @@ static void text_makes_the_same_clock(void **state)
 }
 
 /* To the picosecond that both round down to, and what the dilated clock loses in a cycle. */
-static void a_dilated_clock_shows_the_real_time_divided(void **state)
+UNIT_TEST(a_dilated_clock_shows_the_real_time_divided)
 {
 	static const uint32_t dilations[] = {1, 2, 10, 1000, CLOCK_DILATION_MAX};
 	char text[CLOCK_TEXT_SIZE];
@@ -113,7 +113,7 @@ static void a_dilated_clock_shows_the_real_time_divided(void **state)
 }
 
 /* The same for every dilation, however much later it is asked for. */
-static void the_origin_in_unix_time_does_not_depend_on_the_dilation(void **state)
+UNIT_TEST(the_origin_in_unix_time_does_not_depend_on_the_dilation)
 {
 	char text[CLOCK_TEXT_SIZE];
 	struct clock real, dilated;
@@ -129,7 +129,7 @@ static void the_origin_in_unix_time_does_not_depend_on_the_dilation(void **state
 	assert_true((found > wanted ? found - wanted : wanted - found) < 1000000000);
 }
 
-static void wrong_texts_are_refused(void **state)
+UNIT_TEST(wrong_texts_are_refused)
 {
 	static const char *const wrong[] = {"", "x", "2500000000", "2500000000:", "2500000000:1x:1",
 		"0:5:1", "12:5:1", ":5:1", "2500000000:1", "2500000000:1:", "2500000000:1:0",
@@ -144,15 +144,4 @@ static void wrong_texts_are_refused(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(time_is_exact_after_a_hundred_days),
-	cmocka_unit_test(time_never_goes_back),
-	cmocka_unit_test(intervals_do_not_depend_on_when_they_are_taken),
-	cmocka_unit_test(counter_behind_the_origin_reads_as_the_start),
-	cmocka_unit_test(text_makes_the_same_clock),
-	cmocka_unit_test(a_dilated_clock_shows_the_real_time_divided),
-	cmocka_unit_test(the_origin_in_unix_time_does_not_depend_on_the_dilation),
-	cmocka_unit_test(wrong_texts_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

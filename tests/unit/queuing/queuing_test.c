@@ -24,7 +24,7 @@ static struct queuing *open(const char *name, uint32_t queues)
 	return open_on("rlft:ports=12,stages=3", name, queues);
 }
 
-static void leaves_are_numbered_as_the_hosts_on_them(void **state)
+UNIT_TEST(leaves_are_numbered_as_the_hosts_on_them)
 {
 	struct queuing *queuing = open("vftree", 3);
 
@@ -35,7 +35,7 @@ static void leaves_are_numbered_as_the_hosts_on_them(void **state)
 }
 
 /* Switches 0 and 1 of a torus have their hosts in another order than their numbers here. */
-static void leaves_are_numbered_by_their_least_host(void **state)
+UNIT_TEST(leaves_are_numbered_by_their_least_host)
 {
 	static const char text[] = "weft: topology/1\n"
 				   "switches: [{name: a, ports: 3}, {name: b, ports: 3}]\n"
@@ -53,7 +53,7 @@ static void leaves_are_numbered_by_their_least_host(void **state)
 	topology_destroy(topology);
 }
 
-static void one_queue_has_all_in_vc_0(void **state)
+UNIT_TEST(one_queue_has_all_in_vc_0)
 {
 	struct queuing *queuing = open("1q", 4);
 
@@ -63,7 +63,7 @@ static void one_queue_has_all_in_vc_0(void **state)
 	assert_int_equal(queuing_sl(NULL, 1, 2), 0);
 }
 
-static void dbbm_is_the_destination_modulo_q(void **state)
+UNIT_TEST(dbbm_is_the_destination_modulo_q)
 {
 	struct queuing *queuing = open("dbbm", 3);
 
@@ -75,7 +75,7 @@ static void dbbm_is_the_destination_modulo_q(void **state)
 	queuing_destroy(queuing);
 }
 
-static void vftree_packets_between_the_same_leaves_share_a_vc(void **state)
+UNIT_TEST(vftree_packets_between_the_same_leaves_share_a_vc)
 {
 	struct queuing *queuing = open("vftree", 3);
 
@@ -86,7 +86,7 @@ static void vftree_packets_between_the_same_leaves_share_a_vc(void **state)
 	queuing_destroy(queuing);
 }
 
-static void vftree_consecutive_destination_leaves_use_consecutive_vcs(void **state)
+UNIT_TEST(vftree_consecutive_destination_leaves_use_consecutive_vcs)
 {
 	for (uint32_t queues = 2; queues <= 16; queues++) {
 		struct queuing *queuing = open("vftree", queues);
@@ -101,7 +101,7 @@ static void vftree_consecutive_destination_leaves_use_consecutive_vcs(void **sta
 	}
 }
 
-static void flow2sl_adds_the_groups_of_source_and_destination(void **state)
+UNIT_TEST(flow2sl_adds_the_groups_of_source_and_destination)
 {
 	struct queuing *queuing = open("flow2sl", 3);
 
@@ -115,7 +115,7 @@ static void flow2sl_adds_the_groups_of_source_and_destination(void **state)
 	queuing_destroy(queuing);
 }
 
-static void flow2sl_groups_differ_by_one_host_where_q_does_not_divide(void **state)
+UNIT_TEST(flow2sl_groups_differ_by_one_host_where_q_does_not_divide)
 {
 	struct queuing *queuing = open("flow2sl", 5);
 	uint32_t count[5] = {0};
@@ -130,7 +130,7 @@ static void flow2sl_groups_differ_by_one_host_where_q_does_not_divide(void **sta
 	queuing_destroy(queuing);
 }
 
-static void voqnet_has_a_vc_for_each_destination(void **state)
+UNIT_TEST(voqnet_has_a_vc_for_each_destination)
 {
 	struct queuing *queuing = open_on("rlft:ports=4,stages=2", "voqnet", 8);
 
@@ -150,7 +150,7 @@ static void assert_refused(const char *spec, const char *name, uint32_t queues, 
 	topology_destroy(topology);
 }
 
-static void what_cannot_be_is_refused(void **state)
+UNIT_TEST(what_cannot_be_is_refused)
 {
 	assert_refused("rlft:ports=4,stages=2", "voqnet", 7,
 		"queuing voqnet: 7 VCs for 8 hosts, expected one for each: switch.vcs of 8");
@@ -161,7 +161,7 @@ static void what_cannot_be_is_refused(void **state)
 	assert_refused("rlft:ports=4,stages=2", "dbbm", 0, "queuing dbbm: 0 VCs, expected 1 to 16");
 }
 
-static void every_scheme_is_found_by_its_name_and_stays_below_q(void **state)
+UNIT_TEST(every_scheme_is_found_by_its_name_and_stays_below_q)
 {
 	const struct queuing_scheme *scheme;
 
@@ -178,18 +178,4 @@ static void every_scheme_is_found_by_its_name_and_stays_below_q(void **state)
 	assert_null(word_list_find(&queuing_schemes, "obqa"));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(leaves_are_numbered_as_the_hosts_on_them),
-	cmocka_unit_test(leaves_are_numbered_by_their_least_host),
-	cmocka_unit_test(one_queue_has_all_in_vc_0),
-	cmocka_unit_test(dbbm_is_the_destination_modulo_q),
-	cmocka_unit_test(vftree_packets_between_the_same_leaves_share_a_vc),
-	cmocka_unit_test(vftree_consecutive_destination_leaves_use_consecutive_vcs),
-	cmocka_unit_test(flow2sl_adds_the_groups_of_source_and_destination),
-	cmocka_unit_test(flow2sl_groups_differ_by_one_host_where_q_does_not_divide),
-	cmocka_unit_test(voqnet_has_a_vc_for_each_destination),
-	cmocka_unit_test(what_cannot_be_is_refused),
-	cmocka_unit_test(every_scheme_is_found_by_its_name_and_stays_below_q),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -44,7 +44,7 @@ static void check(unsigned classes, enum vc_steps steps, const struct step *step
 
 #define CHECK(classes, steps, rows) check(classes, steps, rows, sizeof(rows) / sizeof((rows)[0]))
 
-static void without_steps_a_dateline_leads_to_the_next_class_and_a_ring_to_the_first(void **state)
+UNIT_TEST(without_steps_a_dateline_leads_to_the_next_class_and_a_ring_to_the_first)
 {
 	static const struct step rows[] = {
 		{HOST, 0, 0, VC_GO_ON, 0},
@@ -60,7 +60,7 @@ static void without_steps_a_dateline_leads_to_the_next_class_and_a_ring_to_the_f
 	CHECK(2, VC_STEPS_NONE, rows);
 }
 
-static void without_a_layout_next_step_changes_nothing(void **state)
+UNIT_TEST(without_a_layout_next_step_changes_nothing)
 {
 	static const struct step rows[] = {
 		{HOST, 0, 0, VC_STEP_AHEAD, 0},
@@ -71,7 +71,7 @@ static void without_a_layout_next_step_changes_nothing(void **state)
 	CHECK(2, VC_STEPS_NONE, rows);
 }
 
-static void a_first_link_has_class_0_and_any_other_path_begins_in_the_middle(void **state)
+UNIT_TEST(a_first_link_has_class_0_and_any_other_path_begins_in_the_middle)
 {
 	static const struct step rows[] = {
 		{HOST, 0, 0, VC_STEP_AHEAD, 0},
@@ -84,7 +84,7 @@ static void a_first_link_has_class_0_and_any_other_path_begins_in_the_middle(voi
 	CHECK(4, VC_STEPS_LINKS, rows);
 }
 
-static void after_a_first_link_the_middle_step_begins_and_after_that_the_last(void **state)
+UNIT_TEST(after_a_first_link_the_middle_step_begins_and_after_that_the_last)
 {
 	static const struct step rows[] = {
 		{0, 0, 0, VC_NEXT_STEP, 1},
@@ -100,7 +100,7 @@ static void after_a_first_link_the_middle_step_begins_and_after_that_the_last(vo
 	CHECK(4, VC_STEPS_LINKS, rows);
 }
 
-static void within_the_middle_step_rings_and_datelines_count(void **state)
+UNIT_TEST(within_the_middle_step_rings_and_datelines_count)
 {
 	static const struct step rows[] = {
 		{0, 1, 0, VC_GO_ON, 1}, {0, 1, 1, VC_GO_ON, 2}, {0, 2, 0, VC_GO_ON, 2},
@@ -111,7 +111,7 @@ static void within_the_middle_step_rings_and_datelines_count(void **state)
 	CHECK(4, VC_STEPS_LINKS, rows);
 }
 
-static void a_mesh_has_a_class_for_each_step(void **state)
+UNIT_TEST(a_mesh_has_a_class_for_each_step)
 {
 	static const struct step rows[] = {
 		{HOST, 0, 0, VC_GO_ON, 1},
@@ -124,7 +124,7 @@ static void a_mesh_has_a_class_for_each_step(void **state)
 	CHECK(3, VC_STEPS_LINKS, rows);
 }
 
-static void equal_steps_have_as_many_classes_each_and_begin_in_the_first(void **state)
+UNIT_TEST(equal_steps_have_as_many_classes_each_and_begin_in_the_first)
 {
 	static const struct step rows[] = {
 		{HOST, 0, 0, VC_GO_ON, 0},
@@ -145,7 +145,7 @@ static void equal_steps_have_as_many_classes_each_and_begin_in_the_first(void **
 }
 
 /* From a neighbour that does not keep the rule. */
-static void whatever_class_comes_in_a_class_of_the_rule_goes_out(void **state)
+UNIT_TEST(whatever_class_comes_in_a_class_of_the_rule_goes_out)
 {
 	static const unsigned classes[] = {2, 4, 6};
 
@@ -163,7 +163,7 @@ static void whatever_class_comes_in_a_class_of_the_rule_goes_out(void **state)
 	}
 }
 
-static void a_layout_fits_a_number_of_classes_that_it_can_divide(void **state)
+UNIT_TEST(a_layout_fits_a_number_of_classes_that_it_can_divide)
 {
 	for (unsigned classes = 0; classes <= VC_RULE_CLASSES_MAX; classes++) {
 		assert_true(vc_steps_fit(VC_STEPS_NONE, classes));
@@ -174,7 +174,7 @@ static void a_layout_fits_a_number_of_classes_that_it_can_divide(void **state)
 	assert_false(vc_steps_fit(VC_STEPS_COUNT, 6));
 }
 
-static void a_copy_has_the_same_steps_and_a_rule_with_others_differs(void **state)
+UNIT_TEST(a_copy_has_the_same_steps_and_a_rule_with_others_differs)
 {
 	struct vc_rule *made = rule(3, VC_STEPS_LINKS), *copy = vc_rule_copy(made);
 
@@ -185,17 +185,4 @@ static void a_copy_has_the_same_steps_and_a_rule_with_others_differs(void **stat
 	vc_rule_destroy(made);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(without_steps_a_dateline_leads_to_the_next_class_and_a_ring_to_the_first),
-	cmocka_unit_test(without_a_layout_next_step_changes_nothing),
-	cmocka_unit_test(a_first_link_has_class_0_and_any_other_path_begins_in_the_middle),
-	cmocka_unit_test(after_a_first_link_the_middle_step_begins_and_after_that_the_last),
-	cmocka_unit_test(within_the_middle_step_rings_and_datelines_count),
-	cmocka_unit_test(a_mesh_has_a_class_for_each_step),
-	cmocka_unit_test(equal_steps_have_as_many_classes_each_and_begin_in_the_first),
-	cmocka_unit_test(whatever_class_comes_in_a_class_of_the_rule_goes_out),
-	cmocka_unit_test(a_layout_fits_a_number_of_classes_that_it_can_divide),
-	cmocka_unit_test(a_copy_has_the_same_steps_and_a_rule_with_others_differs),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

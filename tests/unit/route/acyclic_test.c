@@ -81,7 +81,7 @@ static void draw(struct fixture *fixture, uint32_t *before, uint32_t *after)
 						graph->first_arc[at + 1] - graph->first_arc[at]);
 }
 
-static void a_dependency_is_refused_exactly_if_it_would_close_a_cycle(void **state)
+UNIT_TEST(a_dependency_is_refused_exactly_if_it_would_close_a_cycle)
 {
 	unsigned refused = 0, accepted = 0;
 
@@ -105,7 +105,7 @@ static void a_dependency_is_refused_exactly_if_it_would_close_a_cycle(void **sta
 	assert_true(accepted > 1000);
 }
 
-static void every_accepted_dependency_agrees_with_the_order(void **state)
+UNIT_TEST(every_accepted_dependency_agrees_with_the_order)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct fixture fixture;
@@ -125,7 +125,7 @@ static void every_accepted_dependency_agrees_with_the_order(void **state)
 	}
 }
 
-static void dependencies_that_agree_with_the_order_are_accepted_all_together(void **state)
+UNIT_TEST(dependencies_that_agree_with_the_order_are_accepted_all_together)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct fixture fixture;
@@ -145,10 +145,4 @@ static void dependencies_that_agree_with_the_order_are_accepted_all_together(voi
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_dependency_is_refused_exactly_if_it_would_close_a_cycle),
-	cmocka_unit_test(every_accepted_dependency_agrees_with_the_order),
-	cmocka_unit_test(dependencies_that_agree_with_the_order_are_accepted_all_together),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -182,7 +182,7 @@ static struct topology *fat_tree(unsigned ports, unsigned stages)
 	return topology;
 }
 
-static void adapted_packets_and_others_never_wait_in_a_circle(void **state)
+UNIT_TEST(adapted_packets_and_others_never_wait_in_a_circle)
 {
 	static const unsigned shapes[][2] = {{4, 2}, {4, 3}, {4, 4}, {6, 3}, {8, 2}, {8, 3}};
 
@@ -194,7 +194,7 @@ static void adapted_packets_and_others_never_wait_in_a_circle(void **state)
 	}
 }
 
-static void nor_do_they_in_damaged_trees(void **state)
+UNIT_TEST(nor_do_they_in_damaged_trees)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct topology *topology = fat_tree(seed % 2 == 0 ? 4 : 6, seed % 2 == 0 ? 3 : 2);
@@ -207,7 +207,7 @@ static void nor_do_they_in_damaged_trees(void **state)
 	}
 }
 
-static void if_they_could_go_up_again_after_a_way_down_they_would(void **state)
+UNIT_TEST(if_they_could_go_up_again_after_a_way_down_they_would)
 {
 	struct topology *topology = fat_tree(4, 3);
 
@@ -215,10 +215,4 @@ static void if_they_could_go_up_again_after_a_way_down_they_would(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(adapted_packets_and_others_never_wait_in_a_circle),
-	cmocka_unit_test(nor_do_they_in_damaged_trees),
-	cmocka_unit_test(if_they_could_go_up_again_after_a_way_down_they_would),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

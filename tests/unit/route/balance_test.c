@@ -230,7 +230,7 @@ static void expect_as_figure_54(const struct fixture *fixture, enum route_granul
 	free(left);
 }
 
-static void what_remains_is_what_figure_54_leaves(void **state)
+UNIT_TEST(what_remains_is_what_figure_54_leaves)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct fixture fixture;
@@ -250,7 +250,7 @@ static void what_remains_is_what_figure_54_leaves(void **state)
 }
 
 /* Figure 54 has a row for each pair of hosts and candidate, so a copy cannot change its owner. */
-static void copies_balance_as_well_as_pairs_of_hosts_one_by_one(void **state)
+UNIT_TEST(copies_balance_as_well_as_pairs_of_hosts_one_by_one)
 {
 	double ours = 0, theirs = 0;
 
@@ -275,7 +275,7 @@ static void copies_balance_as_well_as_pairs_of_hosts_one_by_one(void **state)
 	assert_true(ours < 1.01 * theirs);
 }
 
-static void every_pair_of_hosts_keeps_one_route(void **state)
+UNIT_TEST(every_pair_of_hosts_keeps_one_route)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct fixture fixture;
@@ -299,7 +299,7 @@ static void every_pair_of_hosts_keeps_one_route(void **state)
 	}
 }
 
-static void the_order_names_every_candidate_once_those_that_remained_first(void **state)
+UNIT_TEST(the_order_names_every_candidate_once_those_that_remained_first)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct fixture fixture;
@@ -327,11 +327,4 @@ static void the_order_names_every_candidate_once_those_that_remained_first(void 
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_remains_is_what_figure_54_leaves),
-	cmocka_unit_test(copies_balance_as_well_as_pairs_of_hosts_one_by_one),
-	cmocka_unit_test(every_pair_of_hosts_keeps_one_route),
-	cmocka_unit_test(the_order_names_every_candidate_once_those_that_remained_first),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

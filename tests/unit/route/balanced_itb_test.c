@@ -31,18 +31,18 @@ static void on_random_networks(bool hosts_everywhere)
 	}
 }
 
-static void where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free(void **state)
+UNIT_TEST(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free)
 {
 	on_random_networks(true);
 }
 
-static void switches_without_hosts_leave_all_connected_and_deadlock_free(void **state)
+UNIT_TEST(switches_without_hosts_leave_all_connected_and_deadlock_free)
 {
 	on_random_networks(false);
 }
 
 /* Only its leaves have hosts; no minimal way turns upwards. */
-static void fat_trees_need_no_itbs_above_the_leaves(void **state)
+UNIT_TEST(fat_trees_need_no_itbs_above_the_leaves)
 {
 	struct topology *topology = network_fat_tree(2, 3);
 
@@ -52,7 +52,7 @@ static void fat_trees_need_no_itbs_above_the_leaves(void **state)
 	topology_destroy(topology);
 }
 
-static void random_and_bmin_have_no_itb_that_is_not_needed(void **state)
+UNIT_TEST(random_and_bmin_have_no_itb_that_is_not_needed)
 {
 	unsigned itbs = 0;
 
@@ -84,7 +84,7 @@ static void check_at_first_switch(
 }
 
 /* Clockwise round a ring, by source and then by destination, the turn at s0 is the last to come. */
-static void cycles_are_broken_in_the_order_of_sources(void **state)
+UNIT_TEST(cycles_are_broken_in_the_order_of_sources)
 {
 	struct topology *topology = network_ring(6);
 	unsigned itbs = 0;
@@ -166,7 +166,7 @@ static void run_rule(struct rule *rule, const struct topology *topology, uint64_
 	route_graph_destroy(graph);
 }
 
-static void itbs_stand_where_the_ranks_say_and_nowhere_else(void **state)
+UNIT_TEST(itbs_stand_where_the_ranks_say_and_nowhere_else)
 {
 	for (uint64_t seed = 1; seed < NETWORKS; seed++) {
 		struct topology *topology = itb_network(seed, true);
@@ -180,7 +180,7 @@ static void itbs_stand_where_the_ranks_say_and_nowhere_else(void **state)
 	}
 }
 
-static void shares_are_a_third_a_half_two_thirds_and_all(void **state)
+UNIT_TEST(shares_are_a_third_a_half_two_thirds_and_all)
 {
 	static const unsigned percent[] = {33, 50, 67, 100};
 	struct topology *topology = network_torus(6, 1);
@@ -197,7 +197,7 @@ static void shares_are_a_third_a_half_two_thirds_and_all(void **state)
 	topology_destroy(topology);
 }
 
-static void ranks_are_unique_and_the_lowest_without_hosts(void **state)
+UNIT_TEST(ranks_are_unique_and_the_lowest_without_hosts)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = itb_network(seed, false);
@@ -242,7 +242,7 @@ static bool is_bottom(const struct route_graph *graph, uint32_t at, const uint32
 	return true;
 }
 
-static void switches_without_hosts_that_hang_together_have_one_bottom(void **state)
+UNIT_TEST(switches_without_hosts_that_hang_together_have_one_bottom)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = itb_network(seed, false);
@@ -287,7 +287,7 @@ static bool same_ways(
 	return true;
 }
 
-static void the_b_family_has_the_same_paths(void **state)
+UNIT_TEST(the_b_family_has_the_same_paths)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_options options = {.seed = 3};
@@ -317,12 +317,12 @@ static double load_deviation(const char *name)
 	return deviation;
 }
 
-static void balancing_evens_the_load_out(void **state)
+UNIT_TEST(balancing_evens_the_load_out)
 {
 	assert_true(load_deviation("bmin-itb") < 0.4 * load_deviation("random-itb"));
 }
 
-static void more_alternatives_do_not_change_the_first_routes(void **state)
+UNIT_TEST(more_alternatives_do_not_change_the_first_routes)
 {
 	struct topology *topology = network_torus(4, 1);
 	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
@@ -350,7 +350,7 @@ static void more_alternatives_do_not_change_the_first_routes(void **state)
 }
 
 /* On the 4 x 4 torus a pair two apart in both dimensions has 24 minimal ways, a neighbour one. */
-static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
+UNIT_TEST(a_pair_has_as_many_routes_as_asked_for_or_as_there_are)
 {
 	struct topology *topology = network_torus(4, 1);
 	struct route_options ten = {.seed = 3, .alternatives = 10};
@@ -369,7 +369,7 @@ static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
 
 /* With all its ITBs a route of bmax fits up to 10 links, and one of 20 has room for 5. The turns
  * that other routes take by the rule must not close a cycle with those of such routes. */
-static void routes_too_long_for_all_their_itbs_go_with_fewer(void **state)
+UNIT_TEST(routes_too_long_for_all_their_itbs_go_with_fewer)
 {
 	static const uint32_t switches[] = {24, 40};
 
@@ -394,7 +394,7 @@ static bool same_way(const struct topology *topology, const struct route_set *se
 
 /* Two hosts at each of two switches with two minimal ways, which four pairs share: where each way
  * has two of them, a host has the same way to both hosts in one case of three. */
-static void which_pair_of_hosts_gets_which_path_is_random(void **state)
+UNIT_TEST(which_pair_of_hosts_gets_which_path_is_random)
 {
 	struct topology *topology = network_torus(4, 2);
 	unsigned halves = 0, same = 0;
@@ -419,7 +419,7 @@ static void which_pair_of_hosts_gets_which_path_is_random(void **state)
 	topology_destroy(topology);
 }
 
-static void random_itb_takes_each_minimal_path_alike(void **state)
+UNIT_TEST(random_itb_takes_each_minimal_path_alike)
 {
 	struct topology *topology = network_ring(4);
 	unsigned clockwise = 0;
@@ -435,7 +435,7 @@ static void random_itb_takes_each_minimal_path_alike(void **state)
 	topology_destroy(topology);
 }
 
-static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **state)
+UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_options options = {.seed = 1, .granularity = ROUTE_PER_SWITCH_PAIR};
@@ -455,7 +455,7 @@ static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **stat
 	topology_destroy(topology);
 }
 
-static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
 {
 	for (unsigned i = 0; i < NAMES; i++)
 		assert_true(itb_options_agree(names[i],
@@ -463,33 +463,11 @@ static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **stat
 			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
 }
 
-static void another_seed_gives_other_routes(void **state)
+UNIT_TEST(another_seed_gives_other_routes)
 {
 	for (unsigned i = 0; i < NAMES; i++)
 		assert_false(itb_options_agree(names[i], &(struct route_options){.seed = 5},
 			&(struct route_options){.seed = 6}));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free),
-	cmocka_unit_test(switches_without_hosts_leave_all_connected_and_deadlock_free),
-	cmocka_unit_test(fat_trees_need_no_itbs_above_the_leaves),
-	cmocka_unit_test(random_and_bmin_have_no_itb_that_is_not_needed),
-	cmocka_unit_test(cycles_are_broken_in_the_order_of_sources),
-	cmocka_unit_test(itbs_stand_where_the_ranks_say_and_nowhere_else),
-	cmocka_unit_test(shares_are_a_third_a_half_two_thirds_and_all),
-	cmocka_unit_test(ranks_are_unique_and_the_lowest_without_hosts),
-	cmocka_unit_test(switches_without_hosts_that_hang_together_have_one_bottom),
-	cmocka_unit_test(the_b_family_has_the_same_paths),
-	cmocka_unit_test(balancing_evens_the_load_out),
-	cmocka_unit_test(more_alternatives_do_not_change_the_first_routes),
-	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for_or_as_there_are),
-	cmocka_unit_test(routes_too_long_for_all_their_itbs_go_with_fewer),
-	cmocka_unit_test(which_pair_of_hosts_gets_which_path_is_random),
-	cmocka_unit_test(random_itb_takes_each_minimal_path_alike),
-	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
-	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
-	cmocka_unit_test(another_seed_gives_other_routes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -112,17 +112,17 @@ static void on_random_networks(bool hosts_everywhere)
 	}
 }
 
-static void any_paths_are_made_free_of_deadlock(void **state)
+UNIT_TEST(any_paths_are_made_free_of_deadlock)
 {
 	on_random_networks(true);
 }
 
-static void so_they_are_where_switches_have_no_hosts(void **state)
+UNIT_TEST(so_they_are_where_switches_have_no_hosts)
 {
 	on_random_networks(false);
 }
 
-static void where_every_switch_has_hosts_the_paths_stay(void **state)
+UNIT_TEST(where_every_switch_has_hosts_the_paths_stay)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct fixture before, after;
@@ -162,7 +162,7 @@ static void break_ring(struct route_path *path, uint32_t first)
 }
 
 /* To the letter of figure 49 all six would have one. */
-static void only_the_path_that_closes_the_ring_gets_an_itb(void **state)
+UNIT_TEST(only_the_path_that_closes_the_ring_gets_an_itb)
 {
 	struct route_path path[6];
 
@@ -185,7 +185,7 @@ static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint
 
 /* A triangle of switches without hosts, each with a switch with a host: of the three paths round
  * the triangle one would close it, and no host is there to stop it. */
-static void where_no_host_can_absorb_another_path_is_taken(void **state)
+UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 {
 	struct network network;
 	struct topology *topology;
@@ -221,7 +221,7 @@ static void where_no_host_can_absorb_another_path_is_taken(void **state)
 }
 
 /* A chain of 32 switches: a frame has room for 30 links. */
-static void a_way_that_fits_into_no_frame_is_refused(void **state)
+UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
 	struct network network;
 	struct topology *topology;
@@ -247,13 +247,4 @@ static void a_way_that_fits_into_no_frame_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(any_paths_are_made_free_of_deadlock),
-	cmocka_unit_test(so_they_are_where_switches_have_no_hosts),
-	cmocka_unit_test(where_every_switch_has_hosts_the_paths_stay),
-	cmocka_unit_test(only_the_path_that_closes_the_ring_gets_an_itb),
-	cmocka_unit_test(where_no_host_can_absorb_another_path_is_taken),
-	cmocka_unit_test(a_way_that_fits_into_no_frame_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -96,7 +96,7 @@ static void assert_labels(const struct route_graph *graph, uint32_t root)
 	free(up);
 }
 
-static void the_labels_are_those_of_the_definition_from_every_root(void **state)
+UNIT_TEST(the_labels_are_those_of_the_definition_from_every_root)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = network_random(seed, seed % 4 != 0);
@@ -126,7 +126,7 @@ static void find_places(struct network *network, uint32_t *places)
 }
 
 /* From 1, switch 4 has two links to the tree of 0 and 1; 2 and 3 have one, and smaller numbers. */
-static void a_neighbour_with_more_links_to_the_tree_enters_first(void **state)
+UNIT_TEST(a_neighbour_with_more_links_to_the_tree_enters_first)
 {
 	struct network network;
 	uint32_t places[5];
@@ -144,7 +144,7 @@ static void a_neighbour_with_more_links_to_the_tree_enters_first(void **state)
 	assert_int_equal(places[4], 2);
 }
 
-static void parallel_links_count_one_by_one(void **state)
+UNIT_TEST(parallel_links_count_one_by_one)
 {
 	struct network network;
 	uint32_t places[4];
@@ -161,7 +161,7 @@ static void parallel_links_count_one_by_one(void **state)
 }
 
 /* From 0, switches 1 (the end of a chain) and 2 (a hub) have one link each. */
-static void of_equal_neighbours_the_one_nearest_to_all_enters_first(void **state)
+UNIT_TEST(of_equal_neighbours_the_one_nearest_to_all_enters_first)
 {
 	struct network network;
 	uint32_t places[5];
@@ -220,12 +220,12 @@ static void judge_networks(bool tables)
 	topology_destroy(torus);
 }
 
-static void routes_connect_all_hosts_without_a_cycle(void **state)
+UNIT_TEST(routes_connect_all_hosts_without_a_cycle)
 {
 	judge_networks(false);
 }
 
-static void tables_connect_all_hosts_without_a_cycle(void **state)
+UNIT_TEST(tables_connect_all_hosts_without_a_cycle)
 {
 	judge_networks(true);
 }
@@ -258,8 +258,7 @@ static double mean_minimal(const char *algorithm)
 }
 
 /* The thesis, section 5.2.2: 81 % for DFS, 71 % for UD, mean of ten networks. */
-static void irregular_networks_of_32_switches_have_the_published_shares_of_minimal_routes(
-	void **state)
+UNIT_TEST(irregular_networks_of_32_switches_have_the_published_shares_of_minimal_routes)
 {
 	double dfs = mean_minimal("dfs"), ud = mean_minimal("ud");
 
@@ -267,15 +266,4 @@ static void irregular_networks_of_32_switches_have_the_published_shares_of_minim
 	assert_true(dfs > ud + 0.03);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_labels_are_those_of_the_definition_from_every_root),
-	cmocka_unit_test(a_neighbour_with_more_links_to_the_tree_enters_first),
-	cmocka_unit_test(parallel_links_count_one_by_one),
-	cmocka_unit_test(of_equal_neighbours_the_one_nearest_to_all_enters_first),
-	cmocka_unit_test(routes_connect_all_hosts_without_a_cycle),
-	cmocka_unit_test(tables_connect_all_hosts_without_a_cycle),
-	cmocka_unit_test(
-		irregular_networks_of_32_switches_have_the_published_shares_of_minimal_routes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -90,7 +90,7 @@ static void check_disjoint(const struct topology *topology, const struct route_s
 	free(uses);
 }
 
-static void no_link_is_used_twice_by_the_routes_of_a_pair(void **state)
+UNIT_TEST(no_link_is_used_twice_by_the_routes_of_a_pair)
 {
 	on_random_networks(check_disjoint);
 }
@@ -103,12 +103,12 @@ static void check_lengths(const struct topology *topology, const struct route_se
 			    travel(topology, set, from, to, i - 1, NULL).links);
 }
 
-static void after_the_first_the_shorter_come_first(void **state)
+UNIT_TEST(after_the_first_the_shorter_come_first)
 {
 	on_random_networks(check_lengths);
 }
 
-static void the_first_route_is_that_of_up_down(void **state)
+UNIT_TEST(the_first_route_is_that_of_up_down)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = network_random(seed, seed % 4 != 0);
@@ -144,7 +144,7 @@ static void expect_no_cycle(const struct topology *topology, const struct route_
 	route_report_free(&report);
 }
 
-static void all_routes_together_cannot_deadlock(void **state)
+UNIT_TEST(all_routes_together_cannot_deadlock)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = network_random(seed, seed % 4 != 0);
@@ -156,7 +156,7 @@ static void all_routes_together_cannot_deadlock(void **state)
 	}
 }
 
-static void on_every_kind_of_topology_they_cannot_deadlock(void **state)
+UNIT_TEST(on_every_kind_of_topology_they_cannot_deadlock)
 {
 	static const char *const specs[] = {"torus:dims=5x5", "mesh:dims=4x4", "ring:switches=9",
 		"rlft:ports=6,stages=3", "hypercube:dims=4", "full:switches=7",
@@ -176,7 +176,7 @@ static void on_every_kind_of_topology_they_cannot_deadlock(void **state)
 	}
 }
 
-static void after_failures_they_cannot_deadlock(void **state)
+UNIT_TEST(after_failures_they_cannot_deadlock)
 {
 	for (uint64_t seed = 0; seed < 30; seed++) {
 		struct topology *topology = bench_generate("torus:dims=4x4");
@@ -206,7 +206,7 @@ static void expect_count(const char *spec, unsigned alternatives, unsigned count
 	topology_destroy(topology);
 }
 
-static void regular_networks_give_as_many_as_their_least_cut(void **state)
+UNIT_TEST(regular_networks_give_as_many_as_their_least_cut)
 {
 	expect_count("torus:dims=8x8,hosts=1", 10, 4);
 	expect_count("ring:switches=8,hosts=1", 10, 2);
@@ -214,14 +214,14 @@ static void regular_networks_give_as_many_as_their_least_cut(void **state)
 	expect_count("full:switches=6,hosts=1", 10, 5);
 }
 
-static void the_number_is_four_unless_asked_otherwise(void **state)
+UNIT_TEST(the_number_is_four_unless_asked_otherwise)
 {
 	expect_count("full:switches=8,hosts=1", 0, 4);
 	expect_count("full:switches=8,hosts=1", 3, 3);
 	expect_count("full:switches=8,hosts=1", 1, 1);
 }
 
-static void parallel_links_are_different_links(void **state)
+UNIT_TEST(parallel_links_are_different_links)
 {
 	struct network network;
 	struct topology *topology;
@@ -254,7 +254,7 @@ static struct topology *ring_of_four(bool host_below)
 	return network_end(&network);
 }
 
-static void a_forbidden_turn_is_taken_through_a_host(void **state)
+UNIT_TEST(a_forbidden_turn_is_taken_through_a_host)
 {
 	struct topology *topology = ring_of_four(true);
 	struct route_set *set = disjoint(topology, 0, 4);
@@ -267,7 +267,7 @@ static void a_forbidden_turn_is_taken_through_a_host(void **state)
 	topology_destroy(topology);
 }
 
-static void no_path_turns_at_a_switch_without_hosts(void **state)
+UNIT_TEST(no_path_turns_at_a_switch_without_hosts)
 {
 	struct topology *topology = ring_of_four(false);
 	struct route_set *set = disjoint(topology, 0, 4);
@@ -290,7 +290,7 @@ static void begin_hostless(struct network *network, uint32_t switches)
 }
 
 /* Below s3 hangs s4, whose host could turn messages, by one link or by two. */
-static void a_path_comes_back_by_another_link_or_not_at_all(void **state)
+UNIT_TEST(a_path_comes_back_by_another_link_or_not_at_all)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct route_options options = {.seed = seed};
@@ -314,7 +314,7 @@ static void a_path_comes_back_by_another_link_or_not_at_all(void **state)
 
 /* Below s3 hangs s4, below that a triangle whose last corner has the host: it leads back to s4 by
  * other links, but from there to s3 only by the link that was used. */
-static void no_path_uses_a_link_twice_itself(void **state)
+UNIT_TEST(no_path_uses_a_link_twice_itself)
 {
 	struct route_options options = {0};
 	struct network network;
@@ -432,7 +432,7 @@ static void check_costs(
 }
 
 /* Host i is at switch i. */
-static void each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs(void **state)
+UNIT_TEST(each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs)
 {
 	for (unsigned seed = 0; seed < 40; seed++) {
 		struct route_options options = {.seed = seed, .alternatives = 10};
@@ -459,7 +459,7 @@ static void each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs(void *
 }
 
 /* From s1 to s4 lead s0 and s2 without and s5 with an ITB, all in two links. */
-static void of_equally_long_paths_those_without_itbs_come_first(void **state)
+UNIT_TEST(of_equally_long_paths_those_without_itbs_come_first)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		static const uint32_t links[][2] = {
@@ -489,7 +489,7 @@ static void of_equally_long_paths_those_without_itbs_come_first(void **state)
 	}
 }
 
-static void the_seed_decides_and_the_threads_do_not(void **state)
+UNIT_TEST(the_seed_decides_and_the_threads_do_not)
 {
 	struct topology *topology = bench_generate("torus:dims=5x5,hosts=2");
 	struct route_options one = {.seed = 1, .jobs = 1}, three = {.seed = 1, .jobs = 3};
@@ -500,23 +500,4 @@ static void the_seed_decides_and_the_threads_do_not(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_link_is_used_twice_by_the_routes_of_a_pair),
-	cmocka_unit_test(after_the_first_the_shorter_come_first),
-	cmocka_unit_test(the_first_route_is_that_of_up_down),
-	cmocka_unit_test(all_routes_together_cannot_deadlock),
-	cmocka_unit_test(on_every_kind_of_topology_they_cannot_deadlock),
-	cmocka_unit_test(after_failures_they_cannot_deadlock),
-	cmocka_unit_test(regular_networks_give_as_many_as_their_least_cut),
-	cmocka_unit_test(the_number_is_four_unless_asked_otherwise),
-	cmocka_unit_test(parallel_links_are_different_links),
-	cmocka_unit_test(a_forbidden_turn_is_taken_through_a_host),
-	cmocka_unit_test(no_path_turns_at_a_switch_without_hosts),
-	cmocka_unit_test(a_path_comes_back_by_another_link_or_not_at_all),
-	cmocka_unit_test(no_path_uses_a_link_twice_itself),
-	cmocka_unit_test(each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs),
-	cmocka_unit_test(of_equally_long_paths_those_without_itbs_come_first),
-	cmocka_unit_test(the_seed_decides_and_the_threads_do_not),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

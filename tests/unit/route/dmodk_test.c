@@ -97,7 +97,7 @@ static uint8_t formula(struct shape shape, uint32_t at, uint32_t host, bool *up)
 	return (uint8_t)(*up ? k + digits % k : place.top ? digits : digits % k);
 }
 
-static void at_each_level_the_up_port_is_the_digit_of_the_destination(void **state)
+UNIT_TEST(at_each_level_the_up_port_is_the_digit_of_the_destination)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = fat_tree(shapes[i]);
@@ -113,7 +113,7 @@ static void at_each_level_the_up_port_is_the_digit_of_the_destination(void **sta
 	}
 }
 
-static void while_a_packet_goes_up_every_up_port_is_an_alternative(void **state)
+UNIT_TEST(while_a_packet_goes_up_every_up_port_is_an_alternative)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		uint32_t k = shapes[i].ports / 2;
@@ -152,7 +152,7 @@ static void walk_primary(const struct topology *topology, const struct route_tab
 }
 
 /* The theorem of the paper: host i sends to host i + shift. */
-static void shift_permutations_load_no_link_twice(void **state)
+UNIT_TEST(shift_permutations_load_no_link_twice)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = fat_tree(shapes[i]);
@@ -205,7 +205,7 @@ static void check_stages(const struct topology *topology, const unsigned *load)
 }
 
 /* As the ARN+AFI paper says of it where it introduces deterministic routing. */
-static void all_links_between_two_stages_carry_as_many_pairs(void **state)
+UNIT_TEST(all_links_between_two_stages_carry_as_many_pairs)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = fat_tree(shapes[i]);
@@ -286,7 +286,7 @@ static struct topology *damaged_tree(uint64_t seed)
 	return topology;
 }
 
-static void in_damaged_trees_the_sets_are_what_leads_there_by_ups_and_then_downs(void **state)
+UNIT_TEST(in_damaged_trees_the_sets_are_what_leads_there_by_ups_and_then_downs)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct topology *topology = damaged_tree(seed);
@@ -301,7 +301,7 @@ static void in_damaged_trees_the_sets_are_what_leads_there_by_ups_and_then_downs
 	}
 }
 
-static void the_primary_port_is_among_the_alternatives(void **state)
+UNIT_TEST(the_primary_port_is_among_the_alternatives)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct topology *topology = damaged_tree(seed);
@@ -317,7 +317,7 @@ static void the_primary_port_is_among_the_alternatives(void **state)
 	}
 }
 
-static void all_alternatives_together_cannot_deadlock(void **state)
+UNIT_TEST(all_alternatives_together_cannot_deadlock)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct topology *topology = damaged_tree(seed);
@@ -335,7 +335,7 @@ static void all_alternatives_together_cannot_deadlock(void **state)
 }
 
 /* K = 3: leaf s0 has the hosts 0 to 2 and the up ports 3 to 5. */
-static void after_a_failure_the_formula_counts_the_ports_that_are_left(void **state)
+UNIT_TEST(after_a_failure_the_formula_counts_the_ports_that_are_left)
 {
 	struct topology *topology = fat_tree((struct shape){6, 2});
 	struct route_table *table;
@@ -353,7 +353,7 @@ static void after_a_failure_the_formula_counts_the_ports_that_are_left(void **st
 	topology_destroy(topology);
 }
 
-static void what_cannot_be_reached_has_no_entry(void **state)
+UNIT_TEST(what_cannot_be_reached_has_no_entry)
 {
 	struct topology *topology = fat_tree((struct shape){4, 2});
 	struct route_table *table;
@@ -390,7 +390,7 @@ static struct topology *tree_with_parallel_links(void)
 	return network_end(&network);
 }
 
-static void parallel_links_carry_the_same_down_as_up(void **state)
+UNIT_TEST(parallel_links_carry_the_same_down_as_up)
 {
 	struct topology *topology = tree_with_parallel_links();
 	struct route_table *table = tables(topology, 1);
@@ -428,7 +428,7 @@ static void check_first_routes(const struct topology *topology, const struct rou
 		}
 }
 
-static void the_first_route_is_the_way_through_the_tables(void **state)
+UNIT_TEST(the_first_route_is_the_way_through_the_tables)
 {
 	for (uint64_t seed = 0; seed < 30; seed++) {
 		struct topology *topology = damaged_tree(seed);
@@ -442,7 +442,7 @@ static void the_first_route_is_the_way_through_the_tables(void **state)
 	}
 }
 
-static void further_routes_are_other_minimal_ways(void **state)
+UNIT_TEST(further_routes_are_other_minimal_ways)
 {
 	struct topology *topology = fat_tree((struct shape){6, 3});
 	struct route_set *set = routes(topology, 10);
@@ -469,7 +469,7 @@ static void further_routes_are_other_minimal_ways(void **state)
 	topology_destroy(topology);
 }
 
-static void routes_of_damaged_trees_are_deadlock_free(void **state)
+UNIT_TEST(routes_of_damaged_trees_are_deadlock_free)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct topology *topology = damaged_tree(seed);
@@ -485,7 +485,7 @@ static void routes_of_damaged_trees_are_deadlock_free(void **state)
 	}
 }
 
-static void the_number_of_jobs_changes_nothing(void **state)
+UNIT_TEST(the_number_of_jobs_changes_nothing)
 {
 	struct topology *topology = damaged_tree(5);
 	struct route_table *one = tables(topology, 1), *three = tables(topology, 3);
@@ -512,7 +512,7 @@ static void expect_refusal(const struct topology *topology, const char *reason)
 	assert_int_equal(result, -EINVAL);
 }
 
-static void a_topology_without_stages_is_refused(void **state)
+UNIT_TEST(a_topology_without_stages_is_refused)
 {
 	struct topology *topology = network_ring(3);
 
@@ -521,7 +521,7 @@ static void a_topology_without_stages_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void a_link_within_a_stage_is_refused(void **state)
+UNIT_TEST(a_link_within_a_stage_is_refused)
 {
 	struct topology *topology = network_ring(3);
 
@@ -532,23 +532,4 @@ static void a_link_within_a_stage_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(at_each_level_the_up_port_is_the_digit_of_the_destination),
-	cmocka_unit_test(while_a_packet_goes_up_every_up_port_is_an_alternative),
-	cmocka_unit_test(shift_permutations_load_no_link_twice),
-	cmocka_unit_test(all_links_between_two_stages_carry_as_many_pairs),
-	cmocka_unit_test(in_damaged_trees_the_sets_are_what_leads_there_by_ups_and_then_downs),
-	cmocka_unit_test(the_primary_port_is_among_the_alternatives),
-	cmocka_unit_test(all_alternatives_together_cannot_deadlock),
-	cmocka_unit_test(after_a_failure_the_formula_counts_the_ports_that_are_left),
-	cmocka_unit_test(what_cannot_be_reached_has_no_entry),
-	cmocka_unit_test(parallel_links_carry_the_same_down_as_up),
-	cmocka_unit_test(the_first_route_is_the_way_through_the_tables),
-	cmocka_unit_test(further_routes_are_other_minimal_ways),
-	cmocka_unit_test(routes_of_damaged_trees_are_deadlock_free),
-	cmocka_unit_test(the_number_of_jobs_changes_nothing),
-	cmocka_unit_test(a_topology_without_stages_is_refused),
-	cmocka_unit_test(a_link_within_a_stage_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

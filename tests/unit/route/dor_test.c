@@ -102,7 +102,7 @@ static void check_order(const struct shape *shape, const uint8_t *route, unsigne
 	assert_int_equal(i + 2, length);
 }
 
-static void dimension_after_dimension_the_shorter_way_around(void **state)
+UNIT_TEST(dimension_after_dimension_the_shorter_way_around)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = bench_generate(shapes[i].spec);
@@ -145,7 +145,7 @@ static void expect_good(const struct topology *topology, const struct route_set 
 	route_report_free(&report);
 }
 
-static void routes_are_minimal_and_cannot_deadlock(void **state)
+UNIT_TEST(routes_are_minimal_and_cannot_deadlock)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = bench_generate(shapes[i].spec);
@@ -157,7 +157,7 @@ static void routes_are_minimal_and_cannot_deadlock(void **state)
 	}
 }
 
-static void tables_are_minimal_and_cannot_deadlock(void **state)
+UNIT_TEST(tables_are_minimal_and_cannot_deadlock)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = bench_generate(shapes[i].spec);
@@ -169,7 +169,7 @@ static void tables_are_minimal_and_cannot_deadlock(void **state)
 	}
 }
 
-static void without_the_classes_a_torus_has_a_cycle(void **state)
+UNIT_TEST(without_the_classes_a_torus_has_a_cycle)
 {
 	struct topology *topology = bench_generate("torus:dims=8x8,hosts=2");
 	struct route_set *set = routes(topology, 1, 1);
@@ -184,7 +184,7 @@ static void without_the_classes_a_torus_has_a_cycle(void **state)
 	topology_destroy(topology);
 }
 
-static void only_rings_need_classes(void **state)
+UNIT_TEST(only_rings_need_classes)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		struct topology *topology = bench_generate(shapes[i].spec);
@@ -227,7 +227,7 @@ static void check_classes(const struct shape *shape, const struct topology *topo
 	}
 }
 
-static void a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else(void **state)
+UNIT_TEST(a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else)
 {
 	const struct shape *shape = &shapes[0];
 	struct topology *topology = bench_generate(shape->spec);
@@ -245,7 +245,7 @@ static void a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else
 	topology_destroy(topology);
 }
 
-static void ties_load_both_directions_of_every_ring_alike(void **state)
+UNIT_TEST(ties_load_both_directions_of_every_ring_alike)
 {
 	static const char *const specs[] = {"ring:switches=8,hosts=1", "ring:switches=6,hosts=2",
 		"torus:dims=8x8,hosts=1", "torus:dims=4x4x4,hosts=2"};
@@ -263,7 +263,7 @@ static void ties_load_both_directions_of_every_ring_alike(void **state)
 	}
 }
 
-static void the_seed_turns_ties_around(void **state)
+UNIT_TEST(the_seed_turns_ties_around)
 {
 	struct topology *topology = bench_generate("ring:switches=4,hosts=1");
 	bool seen[2] = {false, false};
@@ -280,7 +280,7 @@ static void the_seed_turns_ties_around(void **state)
 }
 
 /* Host 0 is at the origin; both others are opposite to it in one dimension. */
-static void by_the_ports_no_seed_counts_and_dimensions_turn_in_turn(void **state)
+UNIT_TEST(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn)
 {
 	struct topology *topology = bench_generate("torus:dims=4x4,hosts=1");
 
@@ -343,7 +343,7 @@ static struct topology *damaged(const struct shape *shape, uint64_t seed)
 	return topology;
 }
 
-static void broken_rings_are_gone_around_the_other_way(void **state)
+UNIT_TEST(broken_rings_are_gone_around_the_other_way)
 {
 	static const struct shape some[] = {
 		{"torus:dims=5x6,hosts=1", {5, 6}, true}, {"mesh:dims=4x4,hosts=1", {4, 4}, false}};
@@ -382,7 +382,7 @@ static void expect_no_cycle(const struct topology *topology, const struct route_
 	route_report_free(&report);
 }
 
-static void damaged_grids_cannot_deadlock(void **state)
+UNIT_TEST(damaged_grids_cannot_deadlock)
 {
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		struct topology *topology = damaged(&shapes[seed % 4 == 0 ? 2 : 1], seed);
@@ -398,7 +398,7 @@ static void damaged_grids_cannot_deadlock(void **state)
 }
 
 /* Ports tell places, numbers do not. */
-static void switches_may_be_numbered_in_any_order(void **state)
+UNIT_TEST(switches_may_be_numbered_in_any_order)
 {
 	struct topology *topology = bench_generate("torus:dims=4x5,hosts=2");
 	struct route_set *set;
@@ -419,7 +419,7 @@ static void switches_may_be_numbered_in_any_order(void **state)
 }
 
 /* Port d of dimension d at both ends. */
-static void hypercubes_are_crossed_by_ascending_ports(void **state)
+UNIT_TEST(hypercubes_are_crossed_by_ascending_ports)
 {
 	struct topology *topology = bench_generate("hypercube:dims=4,hosts=2");
 	struct route_set *set = routes(topology, 1, 1);
@@ -441,7 +441,7 @@ static void hypercubes_are_crossed_by_ascending_ports(void **state)
 	topology_destroy(topology);
 }
 
-static void other_networks_are_refused(void **state)
+UNIT_TEST(other_networks_are_refused)
 {
 	static const char *const specs[] = {"rlft:ports=4,stages=2", "full:switches=5",
 		"torus-express:dims=6x6", "irregular:switches=16,degree=4", "dragonfly:a=4,p=2,h=2",
@@ -460,7 +460,7 @@ static void other_networks_are_refused(void **state)
 	}
 }
 
-static void the_first_link_that_is_none_of_a_grid_is_named(void **state)
+UNIT_TEST(the_first_link_that_is_none_of_a_grid_is_named)
 {
 	struct topology *topology = bench_generate("full:switches=4");
 	struct route_options options = {0};
@@ -472,7 +472,7 @@ static void the_first_link_that_is_none_of_a_grid_is_named(void **state)
 	topology_destroy(topology);
 }
 
-static void a_way_too_long_for_a_frame_is_refused(void **state)
+UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 {
 	struct topology *topology = bench_generate("ring:switches=70");
 	struct route_options options = {0};
@@ -488,7 +488,7 @@ static void a_way_too_long_for_a_frame_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void the_number_of_jobs_changes_nothing(void **state)
+UNIT_TEST(the_number_of_jobs_changes_nothing)
 {
 	struct topology *topology = bench_generate("torus:dims=4x4,hosts=2");
 	struct route_set *one = routes(topology, 1, 1), *three = routes(topology, 1, 3);
@@ -499,24 +499,4 @@ static void the_number_of_jobs_changes_nothing(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(dimension_after_dimension_the_shorter_way_around),
-	cmocka_unit_test(routes_are_minimal_and_cannot_deadlock),
-	cmocka_unit_test(tables_are_minimal_and_cannot_deadlock),
-	cmocka_unit_test(without_the_classes_a_torus_has_a_cycle),
-	cmocka_unit_test(only_rings_need_classes),
-	cmocka_unit_test(a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else),
-	cmocka_unit_test(ties_load_both_directions_of_every_ring_alike),
-	cmocka_unit_test(the_seed_turns_ties_around),
-	cmocka_unit_test(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn),
-	cmocka_unit_test(broken_rings_are_gone_around_the_other_way),
-	cmocka_unit_test(damaged_grids_cannot_deadlock),
-	cmocka_unit_test(switches_may_be_numbered_in_any_order),
-	cmocka_unit_test(hypercubes_are_crossed_by_ascending_ports),
-	cmocka_unit_test(other_networks_are_refused),
-	cmocka_unit_test(the_first_link_that_is_none_of_a_grid_is_named),
-	cmocka_unit_test(a_way_too_long_for_a_frame_is_refused),
-	cmocka_unit_test(the_number_of_jobs_changes_nothing),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static struct route_report judge(struct topology *topology)
 	return report;
 }
 
-static void every_way_arrives_by_a_shortest_path(void **state)
+UNIT_TEST(every_way_arrives_by_a_shortest_path)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct route_report report = judge(network_random(seed, true));
@@ -48,7 +48,7 @@ static void every_way_arrives_by_a_shortest_path(void **state)
 	}
 }
 
-static void what_no_way_leads_to_has_no_entry(void **state)
+UNIT_TEST(what_no_way_leads_to_has_no_entry)
 {
 	struct network network;
 	struct topology *topology;
@@ -67,7 +67,7 @@ static void what_no_way_leads_to_has_no_entry(void **state)
 	topology_destroy(topology);
 }
 
-static void parallel_links_share_the_load(void **state)
+UNIT_TEST(parallel_links_share_the_load)
 {
 	struct network network;
 	struct route_report report;
@@ -83,7 +83,7 @@ static void parallel_links_share_the_load(void **state)
 	route_report_free(&report);
 }
 
-static void in_a_fat_tree_the_load_is_even(void **state)
+UNIT_TEST(in_a_fat_tree_the_load_is_even)
 {
 	struct route_report report = judge(network_fat_tree(4, 2));
 
@@ -92,7 +92,7 @@ static void in_a_fat_tree_the_load_is_even(void **state)
 }
 
 /* Left to the order of the ports alone, the deviation is more than a third of the mean. */
-static void on_a_torus_the_load_is_spread(void **state)
+UNIT_TEST(on_a_torus_the_load_is_spread)
 {
 	struct route_report report = judge(network_torus(8, 1));
 
@@ -100,7 +100,7 @@ static void on_a_torus_the_load_is_spread(void **state)
 	route_report_free(&report);
 }
 
-static void on_a_ring_it_can_deadlock_and_the_verifier_says_so(void **state)
+UNIT_TEST(on_a_ring_it_can_deadlock_and_the_verifier_says_so)
 {
 	struct route_report report = judge(network_ring(5));
 
@@ -109,13 +109,4 @@ static void on_a_ring_it_can_deadlock_and_the_verifier_says_so(void **state)
 	route_report_free(&report);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_way_arrives_by_a_shortest_path),
-	cmocka_unit_test(what_no_way_leads_to_has_no_entry),
-	cmocka_unit_test(parallel_links_share_the_load),
-	cmocka_unit_test(in_a_fat_tree_the_load_is_even),
-	cmocka_unit_test(on_a_torus_the_load_is_spread),
-	cmocka_unit_test(on_a_ring_it_can_deadlock_and_the_verifier_says_so),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

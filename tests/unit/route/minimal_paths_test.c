@@ -47,7 +47,7 @@ static void check_pair(const struct minimal_paths *paths, uint32_t from, uint32_
 	}
 }
 
-static void paths_are_minimal_different_and_ten_or_all(void **state)
+UNIT_TEST(paths_are_minimal_different_and_ten_or_all)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = network_random(seed, true);
@@ -67,7 +67,7 @@ static void paths_are_minimal_different_and_ten_or_all(void **state)
 }
 
 /* 20 links side by side. */
-static void of_more_than_ten_each_is_drawn_as_often(void **state)
+UNIT_TEST(of_more_than_ten_each_is_drawn_as_often)
 {
 	enum { WAYS = 20, SEEDS = 2000 };
 	unsigned drawn[WAYS] = {0};
@@ -98,9 +98,4 @@ static void of_more_than_ten_each_is_drawn_as_often(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(paths_are_minimal_different_and_ten_or_all),
-	cmocka_unit_test(of_more_than_ten_each_is_drawn_as_often),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -89,7 +89,7 @@ static double mean_paths(const char *spec)
 	return (double)routes / pairs;
 }
 
-static void grids_of_64_switches_have_the_numbers_of_paths_that_the_rule_gives(void **state)
+UNIT_TEST(grids_of_64_switches_have_the_numbers_of_paths_that_the_rule_gives)
 {
 	assert_float_equal(mean_paths("torus:dims=8x8,hosts=1"), 3.37, 0.01); /* by the seed */
 	assert_float_equal(mean_paths("mesh:dims=8x8,hosts=1"), 2.60, 0.005);
@@ -118,7 +118,7 @@ static void the_first_route_is(const char *spec, const char *algorithm)
 	finish(topology, set);
 }
 
-static void the_first_route_is_the_deterministic_one(void **state)
+UNIT_TEST(the_first_route_is_the_deterministic_one)
 {
 	the_first_route_is("torus:dims=8x4,hosts=2", "dor");
 	the_first_route_is("torus:dims=3x4x2,hosts=1", "dor");
@@ -160,14 +160,14 @@ static void check_disjoint(const struct topology *topology, const struct route_s
 	free(used);
 }
 
-static void routes_of_a_pair_share_no_link_in_either_direction(void **state)
+UNIT_TEST(routes_of_a_pair_share_no_link_in_either_direction)
 {
 	for_each_pair("torus:dims=5x4,hosts=2", 1, check_disjoint);
 	for_each_pair("mesh:dims=4x4,hosts=1", 2, check_disjoint);
 	for_each_pair("rlft:ports=8,stages=3", 1, check_disjoint);
 }
 
-static void in_a_damaged_tree_they_share_none_either(void **state)
+UNIT_TEST(in_a_damaged_tree_they_share_none_either)
 {
 	for (uint64_t seed = 0; seed < 8; seed++) {
 		struct topology *topology = bench_generate("rlft:ports=8,stages=3");
@@ -186,7 +186,7 @@ static void in_a_damaged_tree_they_share_none_either(void **state)
 }
 
 /* Two leaves with a host each, both with three cables to one switch above. */
-static void parallel_links_carry_a_route_each(void **state)
+UNIT_TEST(parallel_links_carry_a_route_each)
 {
 	struct topology *topology = topology_create("parallel", 3, 2);
 	struct route_options options = {0};
@@ -245,7 +245,7 @@ static void check_visits_of_many(const char *spec, unsigned radius)
 	finish(topology, set);
 }
 
-static void no_route_visits_a_switch_twice(void **state)
+UNIT_TEST(no_route_visits_a_switch_twice)
 {
 	for_each_pair("torus:dims=4x4,hosts=1", 2, check_visits);
 	for_each_pair("mesh:dims=3x4,hosts=1", 2, check_visits);
@@ -268,7 +268,7 @@ static void check_radius(const struct topology *topology, const struct route_set
 	}
 }
 
-static void intermediate_switches_are_within_the_radius(void **state)
+UNIT_TEST(intermediate_switches_are_within_the_radius)
 {
 	for_each_pair("torus:dims=6x5,hosts=1", 1, check_radius);
 	for_each_pair("torus:dims=6x5,hosts=1", 2, check_radius);
@@ -276,7 +276,7 @@ static void intermediate_switches_are_within_the_radius(void **state)
 }
 
 /* Around a broken link an IN is as far as the step to it, not as the links that are left. */
-static void in_a_damaged_torus_the_steps_stay_within_the_radius_too(void **state)
+UNIT_TEST(in_a_damaged_torus_the_steps_stay_within_the_radius_too)
 {
 	for (uint64_t seed = 0; seed < 6; seed++) {
 		struct topology *topology = bench_generate("torus:dims=6x6,hosts=1");
@@ -408,7 +408,7 @@ static void check_rule_on(const char *spec, unsigned radius)
 	finish(topology, set);
 }
 
-static void each_route_is_the_shortest_that_is_left_with_fewest_steps(void **state)
+UNIT_TEST(each_route_is_the_shortest_that_is_left_with_fewest_steps)
 {
 	check_rule_on("torus:dims=5x5,hosts=1", 1);
 	check_rule_on("torus:dims=4x6,hosts=1", 1);
@@ -417,7 +417,7 @@ static void each_route_is_the_shortest_that_is_left_with_fewest_steps(void **sta
 	check_rule_on("torus:dims=3x3x3,hosts=1", 1);
 }
 
-static void the_seed_decides_among_equals_and_threads_decide_nothing(void **state)
+UNIT_TEST(the_seed_decides_among_equals_and_threads_decide_nothing)
 {
 	struct topology *topology = bench_generate("torus:dims=5x5,hosts=2");
 	struct route_options one = {.seed = 1}, three = {.seed = 1, .jobs = 3};
@@ -429,7 +429,7 @@ static void the_seed_decides_among_equals_and_threads_decide_nothing(void **stat
 }
 
 /* In odd rings nothing else distinguishes switches. */
-static void by_the_ports_detours_are_the_same_everywhere(void **state)
+UNIT_TEST(by_the_ports_detours_are_the_same_everywhere)
 {
 	struct topology *topology = bench_generate("torus:dims=5x5,hosts=1");
 	struct route_options options = {.seed = 1, .ties = ROUTE_TIES_PORT};
@@ -456,7 +456,7 @@ static void by_the_ports_detours_are_the_same_everywhere(void **state)
 	finish(topology, set);
 }
 
-static void hosts_of_two_switches_can_share_their_paths(void **state)
+UNIT_TEST(hosts_of_two_switches_can_share_their_paths)
 {
 	struct topology *topology = bench_generate("mesh:dims=4x4,hosts=2");
 	struct route_options options = {.seed = 1, .granularity = ROUTE_PER_SWITCH_PAIR};
@@ -475,7 +475,7 @@ static void hosts_of_two_switches_can_share_their_paths(void **state)
 	finish(topology, set);
 }
 
-static void a_pair_has_as_many_routes_as_asked_for(void **state)
+UNIT_TEST(a_pair_has_as_many_routes_as_asked_for)
 {
 	struct topology *topology = bench_generate("torus:dims=4x4x4,hosts=1");
 
@@ -538,7 +538,7 @@ static const struct {
 
 #define GRIDS (sizeof(grids) / sizeof(grids[0]))
 
-static void routes_in_grids_cannot_deadlock_with_their_classes(void **state)
+UNIT_TEST(routes_in_grids_cannot_deadlock_with_their_classes)
 {
 	for (unsigned i = 0; i < GRIDS; i++) {
 		struct topology *topology;
@@ -553,7 +553,7 @@ static void routes_in_grids_cannot_deadlock_with_their_classes(void **state)
 	}
 }
 
-static void without_their_steps_the_same_routes_have_a_cycle(void **state)
+UNIT_TEST(without_their_steps_the_same_routes_have_a_cycle)
 {
 	for (unsigned i = 0; i < GRIDS; i++) {
 		struct topology *topology;
@@ -571,7 +571,7 @@ static void without_their_steps_the_same_routes_have_a_cycle(void **state)
 }
 
 /* Hosts in the place of 'next step': each step is a route of dor by itself, in its classes. */
-static void with_hosts_between_steps_the_classes_of_dor_suffice(void **state)
+UNIT_TEST(with_hosts_between_steps_the_classes_of_dor_suffice)
 {
 	for (unsigned i = 0; i < GRIDS; i++) {
 		struct route_options options = {
@@ -590,7 +590,7 @@ static void with_hosts_between_steps_the_classes_of_dor_suffice(void **state)
 }
 
 /* The same paths, if they fit into a frame. */
-static void hosts_between_steps_take_the_links_of_next_step(void **state)
+UNIT_TEST(hosts_between_steps_take_the_links_of_next_step)
 {
 	struct topology *topology = bench_generate("torus:dims=8x8,hosts=1");
 	struct route_options options = {.seed = 5};
@@ -620,7 +620,7 @@ static void hosts_between_steps_take_the_links_of_next_step(void **state)
 	finish(topology, itb);
 }
 
-static void hosts_between_steps_are_refused_in_fat_trees(void **state)
+UNIT_TEST(hosts_between_steps_are_refused_in_fat_trees)
 {
 	struct topology *topology = bench_generate("rlft:ports=4,stages=3");
 	struct route_options options = {.steps = ROUTE_STEPS_ITB};
@@ -634,7 +634,7 @@ static void hosts_between_steps_are_refused_in_fat_trees(void **state)
 }
 
 /* The classes of dor alone, in which steps change nothing. */
-static void in_the_classes_of_dor_the_routes_have_a_cycle(void **state)
+UNIT_TEST(in_the_classes_of_dor_the_routes_have_a_cycle)
 {
 	struct topology *topology;
 	struct route_set *set = msp("torus:dims=8x8,hosts=1", &topology, 1);
@@ -650,7 +650,7 @@ static void in_the_classes_of_dor_the_routes_have_a_cycle(void **state)
 	finish(topology, set);
 }
 
-static void without_datelines_the_middle_step_has_a_cycle(void **state)
+UNIT_TEST(without_datelines_the_middle_step_has_a_cycle)
 {
 	struct topology *topology;
 	struct route_set *set = msp("torus:dims=8x8,hosts=1", &topology, 1);
@@ -689,13 +689,13 @@ static void check_climb(const struct topology *topology, const struct route_set 
 	}
 }
 
-static void in_a_tree_route_number_o_takes_the_ports_o_places_on_and_steps_at_the_top(void **state)
+UNIT_TEST(in_a_tree_route_number_o_takes_the_ports_o_places_on_and_steps_at_the_top)
 {
 	for_each_pair("rlft:ports=8,stages=2", 1, check_climb);
 	for_each_pair("rlft:ports=8,stages=3", 1, check_climb);
 }
 
-static void trees_need_no_classes(void **state)
+UNIT_TEST(trees_need_no_classes)
 {
 	static const char *const specs[] = {
 		"rlft:ports=4,stages=3", "rlft:ports=8,stages=2", "rlft:ports=8,stages=3"};
@@ -714,7 +714,7 @@ static void trees_need_no_classes(void **state)
 	}
 }
 
-static void a_pair_has_no_more_routes_than_its_leaf_has_ports_up(void **state)
+UNIT_TEST(a_pair_has_no_more_routes_than_its_leaf_has_ports_up)
 {
 	struct topology *topology = bench_generate("rlft:ports=4,stages=3");
 	struct route_options options = {.alternatives = 10};
@@ -726,7 +726,7 @@ static void a_pair_has_no_more_routes_than_its_leaf_has_ports_up(void **state)
 
 /* --- what it does not do --- */
 
-static void other_networks_are_refused_by_name(void **state)
+UNIT_TEST(other_networks_are_refused_by_name)
 {
 	static const char *const specs[] = {"irregular:switches=8,seed=1", "cplant",
 		"torus-express:dims=5x5", "dragonfly:a=4,p=2,h=2", "full:switches=6,hosts=2"};
@@ -740,7 +740,7 @@ static void other_networks_are_refused_by_name(void **state)
 	}
 }
 
-static void a_radius_out_of_range_is_refused(void **state)
+UNIT_TEST(a_radius_out_of_range_is_refused)
 {
 	struct topology *topology = bench_generate("ring:switches=5,hosts=1");
 	struct route_options options = {.radius = ROUTE_RADIUS_MAX + 1};
@@ -753,32 +753,4 @@ static void a_radius_out_of_range_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(grids_of_64_switches_have_the_numbers_of_paths_that_the_rule_gives),
-	cmocka_unit_test(the_first_route_is_the_deterministic_one),
-	cmocka_unit_test(routes_of_a_pair_share_no_link_in_either_direction),
-	cmocka_unit_test(in_a_damaged_tree_they_share_none_either),
-	cmocka_unit_test(parallel_links_carry_a_route_each),
-	cmocka_unit_test(no_route_visits_a_switch_twice),
-	cmocka_unit_test(intermediate_switches_are_within_the_radius),
-	cmocka_unit_test(in_a_damaged_torus_the_steps_stay_within_the_radius_too),
-	cmocka_unit_test(each_route_is_the_shortest_that_is_left_with_fewest_steps),
-	cmocka_unit_test(the_seed_decides_among_equals_and_threads_decide_nothing),
-	cmocka_unit_test(by_the_ports_detours_are_the_same_everywhere),
-	cmocka_unit_test(hosts_of_two_switches_can_share_their_paths),
-	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for),
-	cmocka_unit_test(routes_in_grids_cannot_deadlock_with_their_classes),
-	cmocka_unit_test(without_their_steps_the_same_routes_have_a_cycle),
-	cmocka_unit_test(in_the_classes_of_dor_the_routes_have_a_cycle),
-	cmocka_unit_test(without_datelines_the_middle_step_has_a_cycle),
-	cmocka_unit_test(in_a_tree_route_number_o_takes_the_ports_o_places_on_and_steps_at_the_top),
-	cmocka_unit_test(trees_need_no_classes),
-	cmocka_unit_test(a_pair_has_no_more_routes_than_its_leaf_has_ports_up),
-	cmocka_unit_test(other_networks_are_refused_by_name),
-	cmocka_unit_test(a_radius_out_of_range_is_refused),
-	cmocka_unit_test(with_hosts_between_steps_the_classes_of_dor_suffice),
-	cmocka_unit_test(hosts_between_steps_take_the_links_of_next_step),
-	cmocka_unit_test(hosts_between_steps_are_refused_in_fat_trees),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

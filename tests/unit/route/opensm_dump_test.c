@@ -56,7 +56,7 @@ static char *tables_text(const struct topology *topology, const struct route_tab
 	return text;
 }
 
-static void ports_are_counted_from_one_and_lids_from_the_hosts_on(void **state)
+UNIT_TEST(ports_are_counted_from_one_and_lids_from_the_hosts_on)
 {
 	struct topology *topology = two_switches();
 	struct route_table *table = compute(topology);
@@ -71,7 +71,7 @@ static void ports_are_counted_from_one_and_lids_from_the_hosts_on(void **state)
 	topology_destroy(topology);
 }
 
-static void both_directions_of_a_link_have_a_line(void **state)
+UNIT_TEST(both_directions_of_a_link_have_a_line)
 {
 	static const char there[] =
 		"{ SW Ports:20 SystemGUID:0200000000010001 NodeGUID:0200000000010001 "
@@ -91,7 +91,7 @@ static void both_directions_of_a_link_have_a_line(void **state)
 	topology_destroy(topology);
 }
 
-static void what_cannot_be_reached_has_no_line(void **state)
+UNIT_TEST(what_cannot_be_reached_has_no_line)
 {
 	struct topology *topology = two_switches();
 	struct route_table *table = compute(topology);
@@ -105,7 +105,7 @@ static void what_cannot_be_reached_has_no_line(void **state)
 	topology_destroy(topology);
 }
 
-static void tables_of_another_topology_are_refused(void **state)
+UNIT_TEST(tables_of_another_topology_are_refused)
 {
 	struct topology *topology = two_switches();
 	struct route_table *table = route_table_create(2, 3);
@@ -118,7 +118,7 @@ static void tables_of_another_topology_are_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void more_devices_than_lids_are_refused(void **state)
+UNIT_TEST(more_devices_than_lids_are_refused)
 {
 	struct topology *topology = topology_create("big", 1000, 48152);
 	struct fault fault;
@@ -129,12 +129,4 @@ static void more_devices_than_lids_are_refused(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ports_are_counted_from_one_and_lids_from_the_hosts_on),
-	cmocka_unit_test(both_directions_of_a_link_have_a_line),
-	cmocka_unit_test(what_cannot_be_reached_has_no_line),
-	cmocka_unit_test(tables_of_another_topology_are_refused),
-	cmocka_unit_test(more_devices_than_lids_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

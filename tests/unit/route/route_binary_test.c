@@ -80,7 +80,7 @@ static void assert_round_trip(const struct topology *topology, struct route_file
 	route_file_close(file);
 }
 
-static void routes_are_read_back_the_same(void **state)
+UNIT_TEST(routes_are_read_back_the_same)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {
 		struct topology *topology = network_random(seed, seed % 2 == 0);
@@ -91,7 +91,7 @@ static void routes_are_read_back_the_same(void **state)
 	}
 }
 
-static void each_route_is_the_same_as_in_memory(void **state)
+UNIT_TEST(each_route_is_the_same_as_in_memory)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_file file = {.set = some_routes(topology, 7)}, again;
@@ -120,7 +120,7 @@ static void each_route_is_the_same_as_in_memory(void **state)
 	topology_destroy(topology);
 }
 
-static void tables_with_alternatives_are_read_back_the_same(void **state)
+UNIT_TEST(tables_with_alternatives_are_read_back_the_same)
 {
 	for (unsigned adaptive = 0; adaptive < 2; adaptive++) {
 		struct topology *topology = network_torus(4, 2);
@@ -138,7 +138,7 @@ static void tables_with_alternatives_are_read_back_the_same(void **state)
 	}
 }
 
-static void vc_classes_are_read_back_the_same(void **state)
+UNIT_TEST(vc_classes_are_read_back_the_same)
 {
 	struct topology *topology = network_ring(5);
 	struct route_file file = {.set = some_routes(topology, 1)};
@@ -152,7 +152,7 @@ static void vc_classes_are_read_back_the_same(void **state)
 	topology_destroy(topology);
 }
 
-static void steps_and_their_layout_are_read_back_the_same(void **state)
+UNIT_TEST(steps_and_their_layout_are_read_back_the_same)
 {
 	static const uint8_t route[] = {0x80, ROUTE_TYPE_STEP, 0x80, 0x82, ROUTE_TYPE_HOST};
 	struct topology *topology = network_ring(5);
@@ -173,7 +173,7 @@ static void steps_and_their_layout_are_read_back_the_same(void **state)
 	topology_destroy(topology);
 }
 
-static void every_file_that_ends_too_early_is_refused(void **state)
+UNIT_TEST(every_file_that_ends_too_early_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_file file = {.set = some_routes(topology, 1)}, again;
@@ -190,7 +190,7 @@ static void every_file_that_ends_too_early_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void every_flipped_bit_is_refused(void **state)
+UNIT_TEST(every_flipped_bit_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_file file = {.set = some_routes(topology, 1)}, again;
@@ -217,7 +217,7 @@ static void refuse(const struct topology *topology, const struct bytes *bytes, c
 	assert_string_equal(fault.text, text);
 }
 
-static void a_layout_that_cannot_divide_the_classes_is_refused(void **state)
+UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 {
 	struct topology *topology = network_ring(5);
 	struct route_file file = {.set = some_routes(topology, 1)};
@@ -236,7 +236,7 @@ static void a_layout_that_cannot_divide_the_classes_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void bytes_after_the_end_are_refused(void **state)
+UNIT_TEST(bytes_after_the_end_are_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_file file = {.set = some_routes(topology, 1)};
@@ -254,7 +254,7 @@ static void bytes_after_the_end_are_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void routes_of_another_topology_are_refused(void **state)
+UNIT_TEST(routes_of_another_topology_are_refused)
 {
 	struct topology *ring = network_ring(4), *larger = network_ring(5);
 	struct route_file file = {.set = some_routes(ring, 1)};
@@ -270,7 +270,7 @@ static void routes_of_another_topology_are_refused(void **state)
 }
 
 /* A set may hold anything; what is read must lead somewhere. */
-static void a_route_that_does_not_lead_there_is_refused(void **state)
+UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 {
 	static const struct {
 		uint8_t route[4];
@@ -304,7 +304,7 @@ static void a_route_that_does_not_lead_there_is_refused(void **state)
 	}
 }
 
-static void a_table_with_a_port_without_a_link_is_refused(void **state)
+UNIT_TEST(a_table_with_a_port_without_a_link_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_file file = {.table = some_table(topology, 1)};
@@ -319,19 +319,4 @@ static void a_table_with_a_port_without_a_link_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(routes_are_read_back_the_same),
-	cmocka_unit_test(each_route_is_the_same_as_in_memory),
-	cmocka_unit_test(tables_with_alternatives_are_read_back_the_same),
-	cmocka_unit_test(vc_classes_are_read_back_the_same),
-	cmocka_unit_test(steps_and_their_layout_are_read_back_the_same),
-	cmocka_unit_test(a_layout_that_cannot_divide_the_classes_is_refused),
-	cmocka_unit_test(every_file_that_ends_too_early_is_refused),
-	cmocka_unit_test(every_flipped_bit_is_refused),
-	cmocka_unit_test(bytes_after_the_end_are_refused),
-	cmocka_unit_test(routes_of_another_topology_are_refused),
-	cmocka_unit_test(a_route_that_does_not_lead_there_is_refused),
-	cmocka_unit_test(a_table_with_a_port_without_a_link_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

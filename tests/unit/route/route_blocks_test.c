@@ -46,7 +46,7 @@ static void expect_same(const struct route_blocks *blocks, const struct route_ta
 	}
 }
 
-static void every_entry_is_what_it_was(void **state)
+UNIT_TEST(every_entry_is_what_it_was)
 {
 	static const uint32_t hosts[] = {1, 63, 64, 65, 200, 1000};
 
@@ -62,7 +62,7 @@ static void every_entry_is_what_it_was(void **state)
 		}
 }
 
-static void equal_blocks_and_rows_are_stored_once(void **state)
+UNIT_TEST(equal_blocks_and_rows_are_stored_once)
 {
 	struct route_table *table = random_table(3, 4 * ROUTE_BLOCK_HOSTS, 60, 1);
 	struct route_blocks *blocks;
@@ -85,7 +85,7 @@ static void equal_blocks_and_rows_are_stored_once(void **state)
 
 /* All leaves send what is not theirs up by the same ports, and all roots send a host's packets down
  * by the same port. */
-static void most_of_a_fat_tree_is_stored_once(void **state)
+UNIT_TEST(most_of_a_fat_tree_is_stored_once)
 {
 	struct topology *topology = bench_generate("rlft:ports=16,stages=3");
 	const struct route_options options = {.seed = 1};
@@ -106,7 +106,7 @@ static void most_of_a_fat_tree_is_stored_once(void **state)
 	topology_destroy(topology);
 }
 
-static void more_blocks_than_numbers_are_refused(void **state)
+UNIT_TEST(more_blocks_than_numbers_are_refused)
 {
 	struct route_table *table = random_table(MANY_SWITCHES, MANY_HOSTS, 64, 1);
 	struct route_blocks *blocks;
@@ -124,11 +124,4 @@ static void more_blocks_than_numbers_are_refused(void **state)
 	route_table_destroy(table);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_entry_is_what_it_was),
-	cmocka_unit_test(equal_blocks_and_rows_are_stored_once),
-	cmocka_unit_test(most_of_a_fat_tree_is_stored_once),
-	cmocka_unit_test(more_blocks_than_numbers_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

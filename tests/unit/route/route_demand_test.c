@@ -149,7 +149,7 @@ static void try(const struct route_case *the_case, struct seen *seen)
 	route_set_destroy(demand);
 }
 
-static void routes_on_demand_are_the_routes_of_all_pairs(void **state)
+UNIT_TEST(routes_on_demand_are_the_routes_of_all_pairs)
 {
 	const struct route_algorithm *algorithm;
 	unsigned algorithms = 0;
@@ -211,7 +211,7 @@ static void expect_classes(
 	}
 }
 
-static void routes_that_need_more_vc_classes_than_there_are_are_not_computed(void **state)
+UNIT_TEST(routes_that_need_more_vc_classes_than_there_are_are_not_computed)
 {
 	struct topology *topology = topology_generate("torus:dims=4x3", NULL);
 
@@ -247,7 +247,7 @@ static void *read_all(void *argument)
 	return NULL;
 }
 
-static void many_threads_read_the_same_routes(void **state)
+UNIT_TEST(many_threads_read_the_same_routes)
 {
 	static const char *const networks[][2] = {{"rlft:ports=8,stages=2", "dmodk"},
 		{"torus:dims=4x4,hosts=2", "msp"}, {"dragonfly:a=4,p=2,h=1", "ud-random"}};
@@ -299,7 +299,7 @@ static void destroy_none(struct route_maker *maker)
 {
 }
 
-static void the_first_fault_is_kept(void **state)
+UNIT_TEST(the_first_fault_is_kept)
 {
 	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 	struct route_maker maker = {.add = add_none, .destroy = destroy_none};
@@ -318,7 +318,7 @@ static void the_first_fault_is_kept(void **state)
 
 /* --- memory --- */
 
-static void without_memory_a_pair_has_no_route_and_the_set_says_so(void **state)
+UNIT_TEST(without_memory_a_pair_has_no_route_and_the_set_says_so)
 {
 	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
@@ -338,7 +338,7 @@ static void without_memory_a_pair_has_no_route_and_the_set_says_so(void **state)
 	topology_destroy(topology);
 }
 
-static void hosts_without_a_pair_have_no_route(void **state)
+UNIT_TEST(hosts_without_a_pair_have_no_route)
 {
 	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
@@ -367,7 +367,7 @@ static size_t heap_bytes(void)
 }
 
 /* All pairs would take 2 GiB. */
-static void memory_follows_the_pairs_that_talk(void **state)
+UNIT_TEST(memory_follows_the_pairs_that_talk)
 {
 	struct topology *topology = topology_generate("rlft:ports=36,stages=3", NULL);
 	static const char *const algorithms[] = {"dmodk", "ud"};
@@ -392,17 +392,4 @@ static void memory_follows_the_pairs_that_talk(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(routes_on_demand_are_the_routes_of_all_pairs),
-	cmocka_unit_test(routes_that_need_more_vc_classes_than_there_are_are_not_computed),
-	cmocka_unit_test(many_threads_read_the_same_routes),
-	cmocka_unit_test(the_first_fault_is_kept),
-	cmocka_unit_test(without_memory_a_pair_has_no_route_and_the_set_says_so),
-	cmocka_unit_test(hosts_without_a_pair_have_no_route),
-	cmocka_unit_test(memory_follows_the_pairs_that_talk),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -42,7 +42,7 @@ static char *write_text(const struct topology *topology, const struct route_set 
 	return text;
 }
 
-static void what_is_written_is_read_back_the_same(void **state)
+UNIT_TEST(what_is_written_is_read_back_the_same)
 {
 	for (uint64_t seed = 0; seed < 50; seed++) {
 		struct topology *topology = network_random(seed, seed % 2 == 0);
@@ -71,7 +71,7 @@ static void what_is_written_is_read_back_the_same(void **state)
 	}
 }
 
-static void the_header_says_where_the_routes_come_from(void **state)
+UNIT_TEST(the_header_says_where_the_routes_come_from)
 {
 	struct topology *topology = network_ring(4);
 	struct route_options options = {.seed = 42, .root = 2};
@@ -88,7 +88,7 @@ static void the_header_says_where_the_routes_come_from(void **state)
 }
 
 /* Cut after any line, the file is not whole; with all lines it is. */
-static void a_file_that_is_cut_between_lines_is_refused(void **state)
+UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_options options = {.seed = 42};
@@ -140,14 +140,14 @@ static enum vc_steps expect_route(unsigned ring, const char *text, uint16_t dest
 	return steps;
 }
 
-static void a_route_reads_as_the_elements_of_the_frame(void **state)
+UNIT_TEST(a_route_reads_as_the_elements_of_the_frame)
 {
 	const uint8_t wanted[] = {0x80, 0x82, ROUTE_TYPE_ITB, 0x80, 0x82, ROUTE_TYPE_HOST};
 
 	expect_route(4, ANNOUNCED "h0 h2 s0:0 s1:2 !h1 s1:0 s2:2\n", 2, wanted, sizeof(wanted));
 }
 
-static void a_step_reads_as_the_element_before_its_first_hop(void **state)
+UNIT_TEST(a_step_reads_as_the_element_before_its_first_hop)
 {
 	const uint8_t wanted[] = {
 		0x80, ROUTE_TYPE_STEP, 0x80, 0x80, ROUTE_TYPE_STEP, 0x80, 0x82, ROUTE_TYPE_HOST};
@@ -157,7 +157,7 @@ static void a_step_reads_as_the_element_before_its_first_hop(void **state)
 	assert_int_equal(expect_route(5, text, 4, wanted, sizeof(wanted)), VC_STEPS_LINKS);
 }
 
-static void lines_of_a_pair_keep_their_order_and_comments_are_passed_over(void **state)
+UNIT_TEST(lines_of_a_pair_keep_their_order_and_comments_are_passed_over)
 {
 	const char text[] = HEADER "\n# a comment\nh0 h2 s0:1 s3:1 s2:2\n"
 				   "h1 h0 s1:1 s0:2\nh0 h2 s0:0 s1:0 s2:2";
@@ -243,7 +243,7 @@ static const struct bad bad[] = {
 		"FILE:2:17: '!h2', expected the end of the route or '!h1': the message is at h1"},
 };
 
-static void vc_classes_are_read_back_the_same(void **state)
+UNIT_TEST(vc_classes_are_read_back_the_same)
 {
 	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=2 routes=1\n"
 			    "# vc s0:0 ring=3 dateline\n# vc s1:1 ring=0\n"
@@ -261,7 +261,7 @@ static void vc_classes_are_read_back_the_same(void **state)
 	topology_destroy(topology);
 }
 
-static void a_bad_file_is_refused_where_it_is_bad(void **state)
+UNIT_TEST(a_bad_file_is_refused_where_it_is_bad)
 {
 	struct topology *topology = network_ring(4);
 
@@ -274,7 +274,7 @@ static void a_bad_file_is_refused_where_it_is_bad(void **state)
 	topology_destroy(topology);
 }
 
-static void an_empty_file_is_refused(void **state)
+UNIT_TEST(an_empty_file_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	FILE *in = fopen("/dev/null", "r");
@@ -288,7 +288,7 @@ static void an_empty_file_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void a_nul_byte_is_refused(void **state)
+UNIT_TEST(a_nul_byte_is_refused)
 {
 	const char text[] = HEADER "h0 h1\0s0:0 s1:2\n";
 	struct topology *topology = network_ring(4);
@@ -299,7 +299,7 @@ static void a_nul_byte_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void too_many_routes_of_a_pair_are_refused(void **state)
+UNIT_TEST(too_many_routes_of_a_pair_are_refused)
 {
 	struct topology *topology = network_ring(4);
 	char text[1000] = HEADER;
@@ -312,7 +312,7 @@ static void too_many_routes_of_a_pair_are_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void a_route_of_too_many_elements_is_refused(void **state)
+UNIT_TEST(a_route_of_too_many_elements_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	char text[1000] = HEADER "h0 h1";
@@ -325,7 +325,7 @@ static void a_route_of_too_many_elements_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void a_file_that_is_not_there_is_named(void **state)
+UNIT_TEST(a_file_that_is_not_there_is_named)
 {
 	struct topology *topology = network_ring(4);
 	struct route_file file;
@@ -351,7 +351,7 @@ static struct fault read_header(const char *text, size_t bytes, struct route_fil
 	return fault;
 }
 
-static void a_header_of_text_is_read_without_a_topology(void **state)
+UNIT_TEST(a_header_of_text_is_read_without_a_topology)
 {
 	static const char text[] = CLASSES "# vc not read\nnor this\n";
 	struct route_file_header header;
@@ -363,7 +363,7 @@ static void a_header_of_text_is_read_without_a_topology(void **state)
 	assert_false(header.tables);
 }
 
-static void a_binary_header_says_whether_tables_follow(void **state)
+UNIT_TEST(a_binary_header_says_whether_tables_follow)
 {
 	struct topology *topology = network_ring(4);
 	struct route_options options = {.seed = 42};
@@ -385,7 +385,7 @@ static void a_binary_header_says_whether_tables_follow(void **state)
 	topology_destroy(topology);
 }
 
-static void a_bad_header_is_refused_where_it_is_bad(void **state)
+UNIT_TEST(a_bad_header_is_refused_where_it_is_bad)
 {
 	struct route_file_header header;
 
@@ -395,7 +395,7 @@ static void a_bad_header_is_refused_where_it_is_bad(void **state)
 		"FILE: byte 8: the file ends, expected 4 more bytes");
 }
 
-static void a_line_without_an_end_takes_no_memory(void **state)
+UNIT_TEST(a_line_without_an_end_takes_no_memory)
 {
 	struct topology *topology = network_ring(4);
 	char *text = malloc(100000);
@@ -410,24 +410,4 @@ static void a_line_without_an_end_takes_no_memory(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_written_is_read_back_the_same),
-	cmocka_unit_test(the_header_says_where_the_routes_come_from),
-	cmocka_unit_test(a_file_that_is_cut_between_lines_is_refused),
-	cmocka_unit_test(a_route_reads_as_the_elements_of_the_frame),
-	cmocka_unit_test(a_step_reads_as_the_element_before_its_first_hop),
-	cmocka_unit_test(lines_of_a_pair_keep_their_order_and_comments_are_passed_over),
-	cmocka_unit_test(vc_classes_are_read_back_the_same),
-	cmocka_unit_test(a_bad_file_is_refused_where_it_is_bad),
-	cmocka_unit_test(an_empty_file_is_refused),
-	cmocka_unit_test(a_nul_byte_is_refused),
-	cmocka_unit_test(a_header_of_text_is_read_without_a_topology),
-	cmocka_unit_test(a_binary_header_says_whether_tables_follow),
-	cmocka_unit_test(a_bad_header_is_refused_where_it_is_bad),
-	cmocka_unit_test(a_line_without_an_end_takes_no_memory),
-	cmocka_unit_test(too_many_routes_of_a_pair_are_refused),
-	cmocka_unit_test(a_route_of_too_many_elements_is_refused),
-	cmocka_unit_test(a_file_that_is_not_there_is_named),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -84,7 +84,7 @@ static void try_network(
 	}
 }
 
-static void every_algorithm_serves_every_kind_that_it_was_made_for(void **state)
+UNIT_TEST(every_algorithm_serves_every_kind_that_it_was_made_for)
 {
 	for (unsigned i = 0; i < NETWORKS; i++) {
 		struct topology *topology = topology_generate(networks[i].spec, NULL);
@@ -98,7 +98,7 @@ static void every_algorithm_serves_every_kind_that_it_was_made_for(void **state)
 	}
 }
 
-static void no_kind_is_missing_here(void **state)
+UNIT_TEST(no_kind_is_missing_here)
 {
 	const struct generator *generator;
 
@@ -112,7 +112,7 @@ static void no_kind_is_missing_here(void **state)
 	}
 }
 
-static void only_minhop_makes_no_promise(void **state)
+UNIT_TEST(only_minhop_makes_no_promise)
 {
 	const struct route_algorithm *algorithm;
 
@@ -144,7 +144,7 @@ static void try_union(const char *names, const struct topology *topology, uint64
 	route_set_destroy(set);
 }
 
-static void sets_on_one_tree_are_free_of_deadlock_together(void **state)
+UNIT_TEST(sets_on_one_tree_are_free_of_deadlock_together)
 {
 	static const char *const unions[] = {
 		"ud+ud-itb", "ud-random+ud-mitb+ud-itb", "dfs+dfs-itb"};
@@ -159,7 +159,7 @@ static void sets_on_one_tree_are_free_of_deadlock_together(void **state)
 }
 
 /* The trees of up/down and of the depth-first search forbid different turns. */
-static void sets_on_two_trees_are_not(void **state)
+UNIT_TEST(sets_on_two_trees_are_not)
 {
 	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
 	char unknown[ROUTE_LABEL_MAX];
@@ -183,12 +183,4 @@ static void sets_on_two_trees_are_not(void **state)
 	assert_true(cycles > 10);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_kind_is_missing_here),
-	cmocka_unit_test(only_minhop_makes_no_promise),
-	cmocka_unit_test(every_algorithm_serves_every_kind_that_it_was_made_for),
-	cmocka_unit_test(sets_on_one_tree_are_free_of_deadlock_together),
-	cmocka_unit_test(sets_on_two_trees_are_not),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static unsigned found(const char *names, const struct route_algorithm **algorith
 	return (unsigned)route_merge_find(names, algorithms, unknown);
 }
 
-static void names_are_joined_by_plus(void **state)
+UNIT_TEST(names_are_joined_by_plus)
 {
 	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
 	char unknown[ROUTE_LABEL_MAX];
@@ -34,7 +34,7 @@ static void names_are_joined_by_plus(void **state)
 	assert_int_equal(-E2BIG, route_merge_find("ud+ud+ud+ud+ud", algorithms, unknown));
 }
 
-static void the_first_algorithms_routes_come_first_and_none_twice(void **state)
+UNIT_TEST(the_first_algorithms_routes_come_first_and_none_twice)
 {
 	struct topology *topology = network_torus(4, 1);
 	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
@@ -83,7 +83,7 @@ static bool has(const struct route_set *set, uint32_t source, uint32_t to, const
 	return false;
 }
 
-static void each_route_tells_whose_it_is(void **state)
+UNIT_TEST(each_route_tells_whose_it_is)
 {
 	struct topology *topology = network_torus(4, 1);
 	const struct route_algorithm *all[] = {&route_up_down, &route_minhop, &route_ud_itb};
@@ -121,7 +121,7 @@ static void each_route_tells_whose_it_is(void **state)
 	topology_destroy(topology);
 }
 
-static void too_many_routes_together_are_refused(void **state)
+UNIT_TEST(too_many_routes_together_are_refused)
 {
 	struct topology *topology = network_torus(4, 1);
 	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
@@ -161,7 +161,7 @@ static struct topology *line(void)
 	return network_end(&network);
 }
 
-static void the_centre_is_nearest_to_the_farthest(void **state)
+UNIT_TEST(the_centre_is_nearest_to_the_farthest)
 {
 	struct topology *topology = line();
 
@@ -183,7 +183,7 @@ static uint64_t total_links(const struct topology *topology, uint32_t root)
 	return links;
 }
 
-static void no_root_gives_shorter_ways_than_the_best(void **state)
+UNIT_TEST(no_root_gives_shorter_ways_than_the_best)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct topology *topology = network_random(seed, true);
@@ -195,7 +195,7 @@ static void no_root_gives_shorter_ways_than_the_best(void **state)
 	}
 }
 
-static void a_random_root_depends_on_the_seed_alone(void **state)
+UNIT_TEST(a_random_root_depends_on_the_seed_alone)
 {
 	struct topology *topology = network_torus(5, 1);
 	uint32_t root[2], differ = 0;
@@ -214,7 +214,7 @@ static void a_random_root_depends_on_the_seed_alone(void **state)
 
 /* Gaps. */
 
-static void hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart(void **state)
+UNIT_TEST(hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart)
 {
 	struct topology *topology;
 	struct network network;
@@ -246,7 +246,7 @@ static void hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart(void 
 	topology_destroy(topology);
 }
 
-static void a_whole_network_has_no_gaps(void **state)
+UNIT_TEST(a_whole_network_has_no_gaps)
 {
 	struct topology *topology = network_torus(3, 1);
 	struct route_options options = {0};
@@ -262,16 +262,4 @@ static void a_whole_network_has_no_gaps(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(names_are_joined_by_plus),
-	cmocka_unit_test(the_first_algorithms_routes_come_first_and_none_twice),
-	cmocka_unit_test(each_route_tells_whose_it_is),
-	cmocka_unit_test(too_many_routes_together_are_refused),
-	cmocka_unit_test(the_centre_is_nearest_to_the_farthest),
-	cmocka_unit_test(no_root_gives_shorter_ways_than_the_best),
-	cmocka_unit_test(a_random_root_depends_on_the_seed_alone),
-	cmocka_unit_test(hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart),
-	cmocka_unit_test(a_whole_network_has_no_gaps),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -214,7 +214,7 @@ static bool spends_many(const struct route_algorithm *algorithm)
 	return false;
 }
 
-static void a_needed_itb_that_is_missing_is_caught_and_no_other(void **state)
+UNIT_TEST(a_needed_itb_that_is_missing_is_caught_and_no_other)
 {
 	const struct route_algorithm *algorithm;
 	unsigned spent_caught = 0;
@@ -236,7 +236,7 @@ static void a_needed_itb_that_is_missing_is_caught_and_no_other(void **state)
 }
 
 /* Where nothing is promised both cases occur, and judge and brute force agree on each. */
-static void judge_and_brute_force_agree_on_shortest_routes(void **state)
+UNIT_TEST(judge_and_brute_force_agree_on_shortest_routes)
 {
 	const struct route_algorithm *minhop = route_algorithm_find("minhop");
 	unsigned cycles = 0, networks = PROPERTY_NETWORKS / 2;
@@ -255,9 +255,4 @@ static void judge_and_brute_force_agree_on_shortest_routes(void **state)
 	assert_in_range(cycles, networks / 20, networks - networks / 20);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_needed_itb_that_is_missing_is_caught_and_no_other),
-	cmocka_unit_test(judge_and_brute_force_agree_on_shortest_routes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -61,7 +61,7 @@ static uint64_t try_whole(
 	return route_expect_good(&the_case, seed % 4 == 0);
 }
 
-static void routes_are_good_on_random_networks(void **state)
+UNIT_TEST(routes_are_good_on_random_networks)
 {
 	const struct route_algorithm *algorithm;
 
@@ -136,7 +136,7 @@ static uint64_t try_damaged(
 	return routes;
 }
 
-static void what_failures_leave_connected_has_good_routes(void **state)
+UNIT_TEST(what_failures_leave_connected_has_good_routes)
 {
 	const struct route_algorithm *algorithm;
 
@@ -160,7 +160,7 @@ static const char *const regular[] = {"rlft:ports=4,stages=3", "rlft:ports=6,sta
 	"torus:dims=4x4", "torus:dims=3x3x3", "mesh:dims=4x3", "hypercube:dims=4",
 	"ring:switches=7"};
 
-static void what_failures_leave_of_regular_networks_is_free_of_deadlock(void **state)
+UNIT_TEST(what_failures_leave_of_regular_networks_is_free_of_deadlock)
 {
 	const struct route_algorithm *algorithm;
 
@@ -208,7 +208,7 @@ static void count_features(const struct topology *topology, struct features *fea
 	route_graph_destroy(graph);
 }
 
-static void the_networks_have_all_oddities(void **state)
+UNIT_TEST(the_networks_have_all_oddities)
 {
 	struct features features = {0};
 
@@ -227,13 +227,6 @@ static void the_networks_have_all_oddities(void **state)
 	assert_true(features.largest > 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_networks_have_all_oddities),
-	cmocka_unit_test(routes_are_good_on_random_networks),
-	cmocka_unit_test(what_failures_leave_connected_has_good_routes),
-	cmocka_unit_test(what_failures_leave_of_regular_networks_is_free_of_deadlock),
-};
-
 int main(int count, char **arguments)
 {
 	if (count == 2)
@@ -246,5 +239,5 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: route_property_test [PART PARTS | ALGORITHM]\n");
 		return 2;
 	}
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

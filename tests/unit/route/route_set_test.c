@@ -19,7 +19,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void a_new_set_has_no_routes(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(a_new_set_has_no_routes)
 {
 	unsigned length;
 
@@ -27,7 +29,7 @@ static void a_new_set_has_no_routes(void **state)
 	assert_null(route_set_get(*state, 3, 4, 0, &length));
 }
 
-static void routes_come_back_in_the_order_in_which_they_were_added(void **state)
+TEST(routes_come_back_in_the_order_in_which_they_were_added)
 {
 	const uint8_t *route;
 	unsigned length;
@@ -48,7 +50,7 @@ static void routes_come_back_in_the_order_in_which_they_were_added(void **state)
 	assert_null(route_set_get(*state, 3, 4, ROUTE_ALTERNATIVES_MAX, &length));
 }
 
-static void an_eleventh_route_is_refused_and_changes_nothing(void **state)
+TEST(an_eleventh_route_is_refused_and_changes_nothing)
 {
 	const uint8_t route[2] = {0x80, ROUTE_TYPE_HOST};
 
@@ -58,7 +60,7 @@ static void an_eleventh_route_is_refused_and_changes_nothing(void **state)
 	assert_int_equal(route_set_count(*state, 0, 1), ROUTE_ALTERNATIVES_MAX);
 }
 
-static void what_cannot_be_a_route_is_refused(void **state)
+TEST(what_cannot_be_a_route_is_refused)
 {
 	const uint8_t route[ROUTE_ELEMENTS_MAX + 1] = {0};
 
@@ -71,7 +73,7 @@ static void what_cannot_be_a_route_is_refused(void **state)
 }
 
 /* Any order of pairs, and the model is a plain array. */
-static void routes_of_different_pairs_do_not_disturb_each_other(void **state)
+TEST(routes_of_different_pairs_do_not_disturb_each_other)
 {
 	static uint8_t model[20][20][ROUTE_ALTERNATIVES_MAX][ROUTE_ELEMENTS_MAX + 1];
 	static unsigned count[20][20];
@@ -104,21 +106,10 @@ static void routes_of_different_pairs_do_not_disturb_each_other(void **state)
 		}
 }
 
-static void hosts_out_of_range_have_no_routes(void **state)
+TEST(hosts_out_of_range_have_no_routes)
 {
 	assert_int_equal(route_set_count(*state, 20, 1), 0);
 	assert_int_equal(route_set_count(*state, 1, UINT32_MAX), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_new_set_has_no_routes),
-	TEST(routes_come_back_in_the_order_in_which_they_were_added),
-	TEST(an_eleventh_route_is_refused_and_changes_nothing),
-	TEST(what_cannot_be_a_route_is_refused),
-	TEST(routes_of_different_pairs_do_not_disturb_each_other),
-	TEST(hosts_out_of_range_have_no_routes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -52,7 +52,7 @@ static struct vc_rule *ring_rule(uint32_t switches)
 	return rule;
 }
 
-static void two_good_sets_with_a_cycle_between_them_are_caught(void **state)
+UNIT_TEST(two_good_sets_with_a_cycle_between_them_are_caught)
 {
 	struct topology *topology = network_ring(6);
 	struct route_set *a = route_set_create(6), *b = route_set_create(6);
@@ -78,7 +78,7 @@ static void two_good_sets_with_a_cycle_between_them_are_caught(void **state)
 	topology_destroy(topology);
 }
 
-static void a_dateline_opens_the_ring(void **state)
+UNIT_TEST(a_dateline_opens_the_ring)
 {
 	struct topology *topology = network_ring(6);
 	struct route_set *set = route_set_create(6);
@@ -95,7 +95,7 @@ static void a_dateline_opens_the_ring(void **state)
 	topology_destroy(topology);
 }
 
-static void classes_without_a_dateline_leave_the_cycle_and_are_named_in_it(void **state)
+UNIT_TEST(classes_without_a_dateline_leave_the_cycle_and_are_named_in_it)
 {
 	struct topology *topology = network_ring(6);
 	struct route_set *set = route_set_create(6);
@@ -116,7 +116,7 @@ static void classes_without_a_dateline_leave_the_cycle_and_are_named_in_it(void 
 	topology_destroy(topology);
 }
 
-static void another_rule_for_the_same_switches_is_refused(void **state)
+UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 {
 	struct topology *topology = network_ring(6);
 	struct route_set *a = route_set_create(6), *b = route_set_create(6);
@@ -150,7 +150,7 @@ static struct route_table *clockwise_to_the_middle(void)
 	return table;
 }
 
-static void an_alternative_port_counts_like_the_primary(void **state)
+UNIT_TEST(an_alternative_port_counts_like_the_primary)
 {
 	struct topology *topology = network_ring(6);
 	struct route_table *table = clockwise_to_the_middle();
@@ -177,7 +177,7 @@ static void an_alternative_port_counts_like_the_primary(void **state)
 	topology_destroy(topology);
 }
 
-static void an_alternative_port_without_a_link_is_found(void **state)
+UNIT_TEST(an_alternative_port_without_a_link_is_found)
 {
 	struct topology *topology = network_ring(6);
 	struct route_table *table = clockwise_to_the_middle();
@@ -196,7 +196,7 @@ static void an_alternative_port_without_a_link_is_found(void **state)
 	topology_destroy(topology);
 }
 
-static void what_the_topology_cannot_connect_is_told_apart(void **state)
+UNIT_TEST(what_the_topology_cannot_connect_is_told_apart)
 {
 	struct topology *topology;
 	struct route_options options = {0};
@@ -271,7 +271,7 @@ static void spoil(struct route_table *table, uint64_t seed)
 			(uint8_t)rng_below(&rng, 6);
 }
 
-static void tables_are_judged_as_each_packet_alone_would_be(void **state)
+UNIT_TEST(tables_are_judged_as_each_packet_alone_would_be)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct topology *topology = network_random(seed, true);
@@ -303,15 +303,4 @@ static void tables_are_judged_as_each_packet_alone_would_be(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(two_good_sets_with_a_cycle_between_them_are_caught),
-	cmocka_unit_test(a_dateline_opens_the_ring),
-	cmocka_unit_test(classes_without_a_dateline_leave_the_cycle_and_are_named_in_it),
-	cmocka_unit_test(another_rule_for_the_same_switches_is_refused),
-	cmocka_unit_test(an_alternative_port_counts_like_the_primary),
-	cmocka_unit_test(an_alternative_port_without_a_link_is_found),
-	cmocka_unit_test(what_the_topology_cannot_connect_is_told_apart),
-	cmocka_unit_test(tables_are_judged_as_each_packet_alone_would_be),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

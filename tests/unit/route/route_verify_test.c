@@ -82,7 +82,9 @@ static void all_clockwise(struct fixture *fixture, uint8_t last, unsigned itb_at
 		}
 }
 
-static void the_routes_of_up_down_on_a_ring_are_good(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(the_routes_of_up_down_on_a_ring_are_good)
 {
 	const struct route_report *report = judge(*state);
 
@@ -108,7 +110,7 @@ static void assert_closed(const struct topology *topology, const struct route_re
 	}
 }
 
-static void one_illegal_turn_is_caught_with_the_cycle_that_it_closes(void **state)
+TEST(one_illegal_turn_is_caught_with_the_cycle_that_it_closes)
 {
 	const uint8_t illegal[] = {TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST}; /* s2 s3 s4 */
 	struct fixture *fixture = *state;
@@ -124,7 +126,7 @@ static void one_illegal_turn_is_caught_with_the_cycle_that_it_closes(void **stat
 	assert_non_null(strstr(report->evidence, "a cycle of 6 channel dependencies"));
 }
 
-static void routes_round_a_ring_deadlock(void **state)
+TEST(routes_round_a_ring_deadlock)
 {
 	struct fixture *fixture = *state;
 	const struct route_report *report;
@@ -137,7 +139,7 @@ static void routes_round_a_ring_deadlock(void **state)
 	assert_int_equal(report->max_switch_links, 5);
 }
 
-static void an_in_transit_buffer_ends_the_dependency(void **state)
+TEST(an_in_transit_buffer_ends_the_dependency)
 {
 	struct fixture *fixture = *state;
 	const struct route_report *report;
@@ -151,7 +153,7 @@ static void an_in_transit_buffer_ends_the_dependency(void **state)
 	assert_in_range((unsigned)(report->itbs_mean * 300 + 0.5), 100, 100);
 }
 
-static void links_and_loads_are_counted(void **state)
+TEST(links_and_loads_are_counted)
 {
 	struct fixture *fixture = *state;
 	const struct route_report *report;
@@ -168,7 +170,7 @@ static void links_and_loads_are_counted(void **state)
 	assert_true(report->link_load.stddev == 7.5);
 }
 
-static void a_pair_without_a_route_is_found(void **state)
+TEST(a_pair_without_a_route_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 	struct fixture *fixture = *state;
@@ -196,14 +198,14 @@ static void expect_invalid(
 	assert_string_equal(report->evidence, evidence);
 }
 
-static void a_route_to_the_wrong_host_is_found(void **state)
+TEST(a_route_to_the_wrong_host_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
 	expect_invalid(*state, route, sizeof(route), "h0 to h2: it ends at h1:0");
 }
 
-static void a_route_by_a_port_without_a_link_is_found(void **state)
+TEST(a_route_by_a_port_without_a_link_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, ROUTE_PORT_BIT | 63, TO_HOST, ROUTE_TYPE_HOST};
 
@@ -212,7 +214,7 @@ static void a_route_by_a_port_without_a_link_is_found(void **state)
 }
 
 /* Another way than the one that is judged. */
-static void a_hop_that_a_switch_may_replace_is_found(void **state)
+TEST(a_hop_that_a_switch_may_replace_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT | ROUTE_ADAPTIVE, TO_HOST, ROUTE_TYPE_HOST};
 
@@ -220,14 +222,14 @@ static void a_hop_that_a_switch_may_replace_is_found(void **state)
 		"h0 to h2: it lets a switch replace a hop, which cannot be verified, at s1:1");
 }
 
-static void a_route_without_an_end_is_found(void **state)
+TEST(a_route_without_an_end_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST};
 
 	expect_invalid(*state, route, sizeof(route), "h0 to h2: it has no end at h2:0");
 }
 
-static void a_route_that_ends_in_a_switch_is_found(void **state)
+TEST(a_route_that_ends_in_a_switch_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, ROUTE_TYPE_HOST};
 
@@ -235,21 +237,21 @@ static void a_route_that_ends_in_a_switch_is_found(void **state)
 		*state, route, sizeof(route), "h0 to h2: it has an interface element at s1:1");
 }
 
-static void a_route_through_a_host_is_found(void **state)
+TEST(a_route_through_a_host_is_found)
 {
 	const uint8_t route[] = {TO_HOST, TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
 	expect_invalid(*state, route, sizeof(route), "h0 to h2: it has a port element at h0:0");
 }
 
-static void a_route_that_goes_on_after_its_end_is_found(void **state)
+TEST(a_route_that_goes_on_after_its_end_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST, ROUTE_TYPE_HOST};
 
 	expect_invalid(*state, route, sizeof(route), "h0 to h2: it goes on after its end at h2:0");
 }
 
-static void an_element_of_no_known_type_is_found(void **state)
+TEST(an_element_of_no_known_type_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST, 0x33};
 
@@ -257,7 +259,7 @@ static void an_element_of_no_known_type_is_found(void **state)
 		"h0 to h2: it has an element of no known type at h2:0");
 }
 
-static void a_step_that_is_not_between_two_ports_is_found(void **state)
+TEST(a_step_that_is_not_between_two_ports_is_found)
 {
 	const uint8_t route[] = {ROUTE_TYPE_STEP, TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
@@ -266,7 +268,7 @@ static void a_step_that_is_not_between_two_ports_is_found(void **state)
 		"s0:2");
 }
 
-static void more_than_two_steps_are_found(void **state)
+TEST(more_than_two_steps_are_found)
 {
 	const uint8_t route[] = {TO_NEXT, ROUTE_TYPE_STEP, TO_NEXT, ROUTE_TYPE_STEP, TO_NEXT,
 		ROUTE_TYPE_STEP, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
@@ -276,7 +278,7 @@ static void more_than_two_steps_are_found(void **state)
 		"s0:2");
 }
 
-static void a_set_for_another_number_of_hosts_is_refused(void **state)
+TEST(a_set_for_another_number_of_hosts_is_refused)
 {
 	struct fixture *fixture = *state;
 	struct route_set *other = route_set_create(7);
@@ -297,7 +299,7 @@ static struct route_table *some_table(const struct fixture *fixture)
 	return table;
 }
 
-static void tables_that_send_round_in_a_circle_are_found(void **state)
+TEST(tables_that_send_round_in_a_circle_are_found)
 {
 	struct fixture *fixture = *state;
 	struct route_table *table = some_table(fixture);
@@ -312,7 +314,7 @@ static void tables_that_send_round_in_a_circle_are_found(void **state)
 	route_table_destroy(table);
 }
 
-static void a_table_with_a_hole_is_found(void **state)
+TEST(a_table_with_a_hole_is_found)
 {
 	struct fixture *fixture = *state;
 	struct route_table *table = some_table(fixture);
@@ -324,7 +326,7 @@ static void a_table_with_a_hole_is_found(void **state)
 	route_table_destroy(table);
 }
 
-static void tables_that_turn_against_the_rule_are_found(void **state)
+TEST(tables_that_turn_against_the_rule_are_found)
 {
 	struct fixture *fixture = *state;
 	struct route_table *table = some_table(fixture);
@@ -341,29 +343,4 @@ static void tables_that_turn_against_the_rule_are_found(void **state)
 	route_table_destroy(table);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_routes_of_up_down_on_a_ring_are_good),
-	TEST(one_illegal_turn_is_caught_with_the_cycle_that_it_closes),
-	TEST(routes_round_a_ring_deadlock),
-	TEST(an_in_transit_buffer_ends_the_dependency),
-	TEST(links_and_loads_are_counted),
-	TEST(a_pair_without_a_route_is_found),
-	TEST(a_route_to_the_wrong_host_is_found),
-	TEST(a_route_by_a_port_without_a_link_is_found),
-	TEST(a_hop_that_a_switch_may_replace_is_found),
-	TEST(a_route_without_an_end_is_found),
-	TEST(a_route_that_ends_in_a_switch_is_found),
-	TEST(a_route_through_a_host_is_found),
-	TEST(a_route_that_goes_on_after_its_end_is_found),
-	TEST(an_element_of_no_known_type_is_found),
-	TEST(a_step_that_is_not_between_two_ports_is_found),
-	TEST(more_than_two_steps_are_found),
-	TEST(a_set_for_another_number_of_hosts_is_refused),
-	TEST(tables_that_send_round_in_a_circle_are_found),
-	TEST(a_table_with_a_hole_is_found),
-	TEST(tables_that_turn_against_the_rule_are_found),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -101,7 +101,7 @@ static uint32_t count_pairs(const struct bench *bench)
 	return pairs;
 }
 
-static void turns_that_are_kept_connect_all_pairs_and_close_no_cycle(void **state)
+UNIT_TEST(turns_that_are_kept_connect_all_pairs_and_close_no_cycle)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct acyclic *acyclic;
@@ -120,7 +120,7 @@ static void turns_that_are_kept_connect_all_pairs_and_close_no_cycle(void **stat
 	}
 }
 
-static void in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would(void **state)
+UNIT_TEST(in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct acyclic *acyclic;
@@ -162,13 +162,13 @@ static bool ring_keeps_turn_at_2(uint32_t hosts_at_1, uint32_t hosts_at_2)
 	return at_2;
 }
 
-static void the_turn_that_costs_least_is_forbidden(void **state)
+UNIT_TEST(the_turn_that_costs_least_is_forbidden)
 {
 	assert_true(ring_keeps_turn_at_2(3, 1));
 	assert_false(ring_keeps_turn_at_2(1, 3));
 }
 
-static void paths_are_the_shortest_over_allowed_turns(void **state)
+UNIT_TEST(paths_are_the_shortest_over_allowed_turns)
 {
 	const struct route_graph *graph;
 	struct smart_paths paths;
@@ -196,7 +196,7 @@ static void paths_are_the_shortest_over_allowed_turns(void **state)
 	bench_end(&bench);
 }
 
-static void a_sample_of_many_paths_has_no_path_twice(void **state)
+UNIT_TEST(a_sample_of_many_paths_has_no_path_twice)
 {
 	struct smart_paths paths;
 	struct bench bench;
@@ -254,7 +254,7 @@ static double cheapest(const struct smart_paths *paths, uint32_t pair, const dou
  * costs at least what all pairs pay on their cheapest paths, and its largest load plus its mean is
  * at least what it costs. A split that attains this bound is an optimum, whatever found it.
  */
-static void prices_prove_that_no_split_is_better(void **state)
+UNIT_TEST(prices_prove_that_no_split_is_better)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct smart_paths paths;
@@ -298,7 +298,7 @@ static void prices_prove_that_no_split_is_better(void **state)
 	}
 }
 
-static void no_detour_is_added_that_is_not_cheaper(void **state)
+UNIT_TEST(no_detour_is_added_that_is_not_cheaper)
 {
 	struct smart_paths paths;
 	struct smart_prices prices;
@@ -328,7 +328,7 @@ static void no_detour_is_added_that_is_not_cheaper(void **state)
 }
 
 /* Six routes over four parallel links. */
-static void whole_routes_are_spread_as_evenly_as_they_can(void **state)
+UNIT_TEST(whole_routes_are_spread_as_evenly_as_they_can)
 {
 	struct smart_paths paths;
 	struct network network;
@@ -359,15 +359,4 @@ static void whole_routes_are_spread_as_evenly_as_they_can(void **state)
 	bench_end(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(turns_that_are_kept_connect_all_pairs_and_close_no_cycle),
-	cmocka_unit_test(in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would),
-	cmocka_unit_test(the_turn_that_costs_least_is_forbidden),
-	cmocka_unit_test(paths_are_the_shortest_over_allowed_turns),
-	cmocka_unit_test(a_sample_of_many_paths_has_no_path_twice),
-	cmocka_unit_test(prices_prove_that_no_split_is_better),
-	cmocka_unit_test(no_detour_is_added_that_is_not_cheaper),
-	cmocka_unit_test(whole_routes_are_spread_as_evenly_as_they_can),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -50,17 +50,17 @@ static void assert_good_on_random_networks(const char *algorithm)
 	}
 }
 
-static void smart_connects_what_is_connected_without_a_cycle(void **state)
+UNIT_TEST(smart_connects_what_is_connected_without_a_cycle)
 {
 	assert_good_on_random_networks("smart");
 }
 
-static void bsmart_itb_connects_what_is_connected_without_a_cycle(void **state)
+UNIT_TEST(bsmart_itb_connects_what_is_connected_without_a_cycle)
 {
 	assert_good_on_random_networks("bsmart-itb");
 }
 
-static void both_are_good_on_regular_networks(void **state)
+UNIT_TEST(both_are_good_on_regular_networks)
 {
 	static const char *const specs[] = {"torus:dims=4x4,hosts=2", "mesh:dims=3x3x2",
 		"hypercube:dims=4", "full:switches=5,hosts=2", "rlft:ports=4,stages=3",
@@ -78,7 +78,7 @@ static void both_are_good_on_regular_networks(void **state)
 
 /* Figure 71 of the thesis. Over ten networks of 16 switches the largest load is 0.45 of that of ud
  * and 0.63 of that of dfs. */
-static void the_largest_load_of_smart_is_clearly_below_that_of_trees(void **state)
+UNIT_TEST(the_largest_load_of_smart_is_clearly_below_that_of_trees)
 {
 	uint64_t smart = 0, ud = 0, dfs = 0;
 
@@ -94,7 +94,7 @@ static void the_largest_load_of_smart_is_clearly_below_that_of_trees(void **stat
 	assert_true(smart * 10 < dfs * 8);
 }
 
-static void bsmart_itb_is_minimal_and_better_balanced_than_chance(void **state)
+UNIT_TEST(bsmart_itb_is_minimal_and_better_balanced_than_chance)
 {
 	uint64_t bsmart = 0, minhop = 0;
 
@@ -126,7 +126,7 @@ static struct topology *make_bypass(void)
 	return network_end(&network);
 }
 
-static void longer_paths_are_taken_where_they_lower_the_largest_load(void **state)
+UNIT_TEST(longer_paths_are_taken_where_they_lower_the_largest_load)
 {
 	struct topology *topology = make_bypass();
 	struct route_options options = {.seed = 1};
@@ -139,7 +139,7 @@ static void longer_paths_are_taken_where_they_lower_the_largest_load(void **stat
 	topology_destroy(topology);
 }
 
-static void parallel_links_carry_the_same(void **state)
+UNIT_TEST(parallel_links_carry_the_same)
 {
 	struct route_options options = {.seed = 1};
 	struct topology *topology;
@@ -159,7 +159,7 @@ static void parallel_links_carry_the_same(void **state)
 }
 
 /* A fat tree's minimal paths close no cycle, and its upper switches have no hosts for ITBs. */
-static void bsmart_itb_leaves_paths_without_cycles_as_they_are(void **state)
+UNIT_TEST(bsmart_itb_leaves_paths_without_cycles_as_they_are)
 {
 	struct route_report report = judge_spec("rlft:ports=4,stages=3", "bsmart-itb");
 
@@ -169,7 +169,7 @@ static void bsmart_itb_leaves_paths_without_cycles_as_they_are(void **state)
 	assert_true(report.link_load.max <= 1 + report.link_load.mean * 5 / 4);
 }
 
-static void the_same_seed_gives_the_same_routes(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_routes)
 {
 	struct topology *topology = bench_generate("irregular:switches=12,hosts=2,seed=3");
 	struct route_options options = {.seed = 9, .alternatives = 2};
@@ -198,7 +198,7 @@ static void the_same_seed_gives_the_same_routes(void **state)
 	topology_destroy(topology);
 }
 
-static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **state)
+UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
 {
 	struct topology *topology = make_bypass();
 	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
@@ -217,7 +217,7 @@ static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **stat
 }
 
 /* Both of the parallel links are in use, so both are alternatives of every pair. */
-static void alternatives_are_the_other_paths_in_use(void **state)
+UNIT_TEST(alternatives_are_the_other_paths_in_use)
 {
 	struct route_options options = {.alternatives = 5};
 	struct topology *topology;
@@ -242,7 +242,7 @@ static void alternatives_are_the_other_paths_in_use(void **state)
 	topology_destroy(topology);
 }
 
-static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
+UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
 	struct topology *topology = network_ring(80);
 
@@ -250,19 +250,4 @@ static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(smart_connects_what_is_connected_without_a_cycle),
-	cmocka_unit_test(bsmart_itb_connects_what_is_connected_without_a_cycle),
-	cmocka_unit_test(both_are_good_on_regular_networks),
-	cmocka_unit_test(the_largest_load_of_smart_is_clearly_below_that_of_trees),
-	cmocka_unit_test(bsmart_itb_is_minimal_and_better_balanced_than_chance),
-	cmocka_unit_test(longer_paths_are_taken_where_they_lower_the_largest_load),
-	cmocka_unit_test(parallel_links_carry_the_same),
-	cmocka_unit_test(bsmart_itb_leaves_paths_without_cycles_as_they_are),
-	cmocka_unit_test(the_same_seed_gives_the_same_routes),
-	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
-	cmocka_unit_test(alternatives_are_the_other_paths_in_use),
-	cmocka_unit_test(a_way_that_does_not_fit_into_a_frame_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -18,7 +18,7 @@ static struct route_options per_switch(uint64_t seed, unsigned alternatives)
 		.seed = seed, .alternatives = alternatives, .granularity = ROUTE_PER_SWITCH_PAIR};
 }
 
-static void all_routes_are_good(void **state)
+UNIT_TEST(all_routes_are_good)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = itb_network(seed, seed % 2 == 0);
@@ -38,7 +38,7 @@ static bool same_path(const struct itb_walk *a, const struct itb_walk *b)
 }
 
 /* The hosts of network_torus(4, 3): three to a switch, by number. */
-static void the_hosts_of_two_switches_share_their_paths_in_the_same_order(void **state)
+UNIT_TEST(the_hosts_of_two_switches_share_their_paths_in_the_same_order)
 {
 	struct topology *topology = network_torus(4, 3);
 	struct route_options options = per_switch(5, 4);
@@ -82,7 +82,7 @@ static void count_absorbing(
 		}
 }
 
-static void the_hosts_that_absorb_are_spread_all_the_same(void **state)
+UNIT_TEST(the_hosts_that_absorb_are_spread_all_the_same)
 {
 	struct topology *topology = network_torus(4, 4);
 	struct route_options options = per_switch(5, 1);
@@ -98,7 +98,7 @@ static void the_hosts_that_absorb_are_spread_all_the_same(void **state)
 	topology_destroy(topology);
 }
 
-static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
 {
 	struct route_options one = per_switch(7, 2), three = one;
 
@@ -107,11 +107,4 @@ static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **stat
 		assert_true(itb_options_agree(names[i], &one, &three));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(all_routes_are_good),
-	cmocka_unit_test(the_hosts_of_two_switches_share_their_paths_in_the_same_order),
-	cmocka_unit_test(the_hosts_that_absorb_are_spread_all_the_same),
-	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

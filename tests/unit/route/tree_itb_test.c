@@ -27,12 +27,12 @@ static void on_random_networks(bool hosts_everywhere)
 	}
 }
 
-static void where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free(void **state)
+UNIT_TEST(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free)
 {
 	on_random_networks(true);
 }
 
-static void switches_without_hosts_leave_all_connected_and_deadlock_free(void **state)
+UNIT_TEST(switches_without_hosts_leave_all_connected_and_deadlock_free)
 {
 	on_random_networks(false);
 }
@@ -66,7 +66,7 @@ static void check_turns(const struct topology *topology, const struct itb_walk *
 	assert_false(walk->itb[walk->links]);
 }
 
-static void itbs_stand_at_the_forbidden_turns_and_nowhere_else(void **state)
+UNIT_TEST(itbs_stand_at_the_forbidden_turns_and_nowhere_else)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = itb_network(seed, seed % 2 == 0);
@@ -112,7 +112,7 @@ static unsigned count_spared(const struct topology *topology, const char *name, 
 	return found;
 }
 
-static void ud_mitb_and_dfs_itb_avoid_itbs_where_they_can_and_the_others_do_not(void **state)
+UNIT_TEST(ud_mitb_and_dfs_itb_avoid_itbs_where_they_can_and_the_others_do_not)
 {
 	unsigned ud = 0, dfs = 0;
 
@@ -155,7 +155,7 @@ static unsigned count_not_first(
 	return found;
 }
 
-static void ud_mitb_first_takes_the_first_without_itbs_by_the_ports_and_ud_mitb_draws(void **state)
+UNIT_TEST(ud_mitb_first_takes_the_first_without_itbs_by_the_ports_and_ud_mitb_draws)
 {
 	unsigned drawn = 0;
 
@@ -200,17 +200,17 @@ static unsigned count_below(const char *name, unsigned seeds)
 	return below;
 }
 
-static void in_figure_45_ud_mitb_always_goes_by_the_root(void **state)
+UNIT_TEST(in_figure_45_ud_mitb_always_goes_by_the_root)
 {
 	assert_int_equal(count_below("ud-mitb", 1000), 0);
 }
 
-static void in_figure_45_ud_itb_goes_either_way_alike(void **state)
+UNIT_TEST(in_figure_45_ud_itb_goes_either_way_alike)
 {
 	assert_in_range(count_below("ud-itb", 1000), 500 - 80, 500 + 80);
 }
 
-static void on_a_ring_every_itb_is_needed(void **state)
+UNIT_TEST(on_a_ring_every_itb_is_needed)
 {
 	struct topology *topology = network_ring(6);
 
@@ -225,7 +225,7 @@ static void on_a_ring_every_itb_is_needed(void **state)
 }
 
 /* A ring of six where the one switch with a forbidden turn, s3, has no host. */
-static void without_hosts_at_the_turn_the_way_leads_round(void **state)
+UNIT_TEST(without_hosts_at_the_turn_the_way_leads_round)
 {
 	struct route_options options = {.seed = 1};
 	struct network network;
@@ -258,7 +258,7 @@ static uint32_t row_switch(uint32_t i)
 
 /* 21 switches in a row, each joined to the root by ten others: along the row every other turn is
  * forbidden, which makes 20 links and 10 ITBs, too many for a frame; by the root it is 22 links. */
-static void routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones(void **state)
+UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 {
 	struct route_options options = {.seed = 1};
 	struct network network;
@@ -291,7 +291,7 @@ static void routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones(void **st
 	topology_destroy(topology);
 }
 
-static void a_way_that_fits_into_no_frame_is_refused(void **state)
+UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
 	struct topology *topology = network_ring(80);
 	struct route_options options = {.seed = 1};
@@ -305,7 +305,7 @@ static void a_way_that_fits_into_no_frame_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
 {
 	for (unsigned i = 0; i < NAMES; i++)
 		assert_true(itb_options_agree(names[i],
@@ -313,7 +313,7 @@ static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **stat
 			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
 }
 
-static void another_seed_or_root_gives_other_routes(void **state)
+UNIT_TEST(another_seed_or_root_gives_other_routes)
 {
 	struct route_options one = {.seed = 5}, seed = {.seed = 6}, root = {.seed = 5, .root = 7};
 
@@ -326,7 +326,7 @@ static void another_seed_or_root_gives_other_routes(void **state)
 }
 
 /* The thesis: 256 / 63 links; up/down has 32 / 7. */
-static void on_the_8_by_8_torus_all_is_minimal(void **state)
+UNIT_TEST(on_the_8_by_8_torus_all_is_minimal)
 {
 	struct topology *topology = network_torus(8, 8);
 	struct route_options options = {.seed = 1};
@@ -339,21 +339,4 @@ static void on_the_8_by_8_torus_all_is_minimal(void **state)
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free),
-	cmocka_unit_test(switches_without_hosts_leave_all_connected_and_deadlock_free),
-	cmocka_unit_test(itbs_stand_at_the_forbidden_turns_and_nowhere_else),
-	cmocka_unit_test(ud_mitb_and_dfs_itb_avoid_itbs_where_they_can_and_the_others_do_not),
-	cmocka_unit_test(ud_mitb_first_takes_the_first_without_itbs_by_the_ports_and_ud_mitb_draws),
-	cmocka_unit_test(in_figure_45_ud_mitb_always_goes_by_the_root),
-	cmocka_unit_test(in_figure_45_ud_itb_goes_either_way_alike),
-	cmocka_unit_test(on_a_ring_every_itb_is_needed),
-	cmocka_unit_test(without_hosts_at_the_turn_the_way_leads_round),
-	cmocka_unit_test(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones),
-	cmocka_unit_test(a_way_that_fits_into_no_frame_is_refused),
-	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
-	cmocka_unit_test(another_seed_or_root_gives_other_routes),
-	cmocka_unit_test(on_the_8_by_8_torus_all_is_minimal),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

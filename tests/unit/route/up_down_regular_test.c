@@ -31,25 +31,19 @@ static void assert_shares(const char *spec, double minimal, double mean_links)
 	topology_destroy(topology);
 }
 
-static void torus_routes_are_minimal_in_eight_of_ten_cases(void **state)
+UNIT_TEST(torus_routes_are_minimal_in_eight_of_ten_cases)
 {
 	assert_shares("torus:dims=8x8,hosts=2", 0.81845238095238095, 32.0 / 7);
 }
 
-static void express_links_make_more_of_them_minimal(void **state)
+UNIT_TEST(express_links_make_more_of_them_minimal)
 {
 	assert_shares("torus-express:dims=8x8,hosts=2", 0.9375, 164.0 / 63);
 }
 
-static void all_routes_of_cplant_are_minimal(void **state)
+UNIT_TEST(all_routes_of_cplant_are_minimal)
 {
 	assert_shares("cplant", 1, 6098.0 / 2450);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(torus_routes_are_minimal_in_eight_of_ten_cases),
-	cmocka_unit_test(express_links_make_more_of_them_minimal),
-	cmocka_unit_test(all_routes_of_cplant_are_minimal),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

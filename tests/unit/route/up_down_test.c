@@ -158,7 +158,7 @@ static void check_legal_and_shortest(const struct topology *topology, const stru
 	}
 }
 
-static void every_route_is_legal_and_as_short_as_legal_routes_can_be(void **state)
+UNIT_TEST(every_route_is_legal_and_as_short_as_legal_routes_can_be)
 {
 	on_random_networks(check_legal_and_shortest);
 }
@@ -174,7 +174,7 @@ static void check_as_many_as_there_are(const struct topology *topology, const st
 		routes < alternatives ? routes : alternatives);
 }
 
-static void a_pair_has_as_many_routes_as_asked_for_or_as_there_are(void **state)
+UNIT_TEST(a_pair_has_as_many_routes_as_asked_for_or_as_there_are)
 {
 	on_random_networks(check_as_many_as_there_are);
 }
@@ -193,12 +193,12 @@ static void check_all_different(const struct topology *topology, const struct ro
 		}
 }
 
-static void the_routes_of_a_pair_differ(void **state)
+UNIT_TEST(the_routes_of_a_pair_differ)
 {
 	on_random_networks(check_all_different);
 }
 
-static void the_union_of_all_routes_is_deadlock_free(void **state)
+UNIT_TEST(the_union_of_all_routes_is_deadlock_free)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct topology *topology = network_random(seed, true);
@@ -216,7 +216,7 @@ static void the_union_of_all_routes_is_deadlock_free(void **state)
 }
 
 /* Two switches joined by four links: four shortest routes. */
-static void each_shortest_route_is_as_likely_as_the_others(void **state)
+UNIT_TEST(each_shortest_route_is_as_likely_as_the_others)
 {
 	unsigned chosen[4] = {0}, length;
 	struct network network;
@@ -249,25 +249,25 @@ static bool options_agree(const struct route_options *a, const struct route_opti
 	return same;
 }
 
-static void the_same_seed_gives_the_same_routes_whatever_the_threads(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
 {
 	assert_true(options_agree(&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
 		&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
 }
 
-static void another_seed_gives_other_routes(void **state)
+UNIT_TEST(another_seed_gives_other_routes)
 {
 	assert_false(options_agree(
 		&(struct route_options){.seed = 5}, &(struct route_options){.seed = 6}));
 }
 
-static void another_root_gives_other_routes(void **state)
+UNIT_TEST(another_root_gives_other_routes)
 {
 	assert_false(options_agree(
 		&(struct route_options){.root = 0}, &(struct route_options){.root = 5}));
 }
 
-static void more_alternatives_begin_with_the_same_route(void **state)
+UNIT_TEST(more_alternatives_begin_with_the_same_route)
 {
 	struct topology *topology = network_torus(4, 1);
 	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
@@ -291,7 +291,7 @@ static void more_alternatives_begin_with_the_same_route(void **state)
 	topology_destroy(topology);
 }
 
-static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **state)
+UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
 {
 	struct topology *topology = network_torus(4, 2);
 	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
@@ -309,7 +309,7 @@ static void hosts_of_the_same_switches_share_a_route_per_switch_pair(void **stat
 	topology_destroy(topology);
 }
 
-static void a_pair_that_nothing_connects_is_named(void **state)
+UNIT_TEST(a_pair_that_nothing_connects_is_named)
 {
 	struct network network;
 	struct topology *topology;
@@ -332,7 +332,7 @@ static void a_pair_that_nothing_connects_is_named(void **state)
 	topology_destroy(topology);
 }
 
-static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
+UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
 	struct topology *topology = network_ring(80);
 
@@ -340,7 +340,7 @@ static void a_way_that_does_not_fit_into_a_frame_is_refused(void **state)
 	topology_destroy(topology);
 }
 
-static void a_root_that_does_not_exist_is_refused(void **state)
+UNIT_TEST(a_root_that_does_not_exist_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_options options = {.root = 4};
@@ -353,7 +353,7 @@ static void a_root_that_does_not_exist_is_refused(void **state)
 }
 
 /* routing.md and the thesis, table of the 8 x 8 torus: 80 % minimal (0.8185), 4.5714 links. */
-static void on_the_8_by_8_torus_the_figures_are_the_known_ones(void **state)
+UNIT_TEST(on_the_8_by_8_torus_the_figures_are_the_known_ones)
 {
 	struct topology *topology = network_torus(8, 8);
 	struct route_options options = {.seed = 1};
@@ -368,7 +368,7 @@ static void on_the_8_by_8_torus_the_figures_are_the_known_ones(void **state)
 	topology_destroy(topology);
 }
 
-static void minhop_is_always_minimal(void **state)
+UNIT_TEST(minhop_is_always_minimal)
 {
 	struct topology *topology = network_torus(5, 1);
 	struct route_options options = {.seed = 1, .alternatives = 4};
@@ -385,7 +385,7 @@ static void minhop_is_always_minimal(void **state)
 }
 
 /* RSUD, RRSUD and DET differ in what the interface does with them. */
-static void the_variants_have_all_shortest_routes_up_to_ten(void **state)
+UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 {
 	static const char *const names[] = {"ud-random", "ud-rr", "ud-det"};
 	struct topology *topology = network_torus(4, 1);
@@ -417,7 +417,7 @@ static void the_variants_have_all_shortest_routes_up_to_ten(void **state)
 	topology_destroy(topology);
 }
 
-static void algorithms_are_found_by_name(void **state)
+UNIT_TEST(algorithms_are_found_by_name)
 {
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++)
 		assert_ptr_equal(
@@ -426,24 +426,4 @@ static void algorithms_are_found_by_name(void **state)
 	assert_null(route_algorithm_find("up"));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_route_is_legal_and_as_short_as_legal_routes_can_be),
-	cmocka_unit_test(a_pair_has_as_many_routes_as_asked_for_or_as_there_are),
-	cmocka_unit_test(the_routes_of_a_pair_differ),
-	cmocka_unit_test(the_union_of_all_routes_is_deadlock_free),
-	cmocka_unit_test(each_shortest_route_is_as_likely_as_the_others),
-	cmocka_unit_test(the_same_seed_gives_the_same_routes_whatever_the_threads),
-	cmocka_unit_test(another_seed_gives_other_routes),
-	cmocka_unit_test(another_root_gives_other_routes),
-	cmocka_unit_test(more_alternatives_begin_with_the_same_route),
-	cmocka_unit_test(hosts_of_the_same_switches_share_a_route_per_switch_pair),
-	cmocka_unit_test(a_pair_that_nothing_connects_is_named),
-	cmocka_unit_test(a_way_that_does_not_fit_into_a_frame_is_refused),
-	cmocka_unit_test(a_root_that_does_not_exist_is_refused),
-	cmocka_unit_test(on_the_8_by_8_torus_the_figures_are_the_known_ones),
-	cmocka_unit_test(minhop_is_always_minimal),
-	cmocka_unit_test(the_variants_have_all_shortest_routes_up_to_ten),
-	cmocka_unit_test(algorithms_are_found_by_name),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

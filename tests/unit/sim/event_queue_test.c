@@ -27,7 +27,7 @@ static void expect(struct event_queue *queue, weft_time at, uint32_t order, uint
 	assert_int_equal(event.item, item);
 }
 
-static void events_come_in_the_order_of_time_then_order_then_item(void **state)
+UNIT_TEST(events_come_in_the_order_of_time_then_order_then_item)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 
@@ -44,7 +44,7 @@ static void events_come_in_the_order_of_time_then_order_then_item(void **state)
 	event_queue_destroy(queue);
 }
 
-static void an_event_for_now_comes_before_later_ones_of_the_same_bucket(void **state)
+UNIT_TEST(an_event_for_now_comes_before_later_ones_of_the_same_bucket)
 {
 	struct event_queue *queue = event_queue_create(1 << 20, ORDER_BITS, ITEM_BITS);
 
@@ -61,7 +61,7 @@ static void an_event_for_now_comes_before_later_ones_of_the_same_bucket(void **s
 	event_queue_destroy(queue);
 }
 
-static void nothing_comes_before_its_limit(void **state)
+UNIT_TEST(nothing_comes_before_its_limit)
 {
 	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -74,7 +74,7 @@ static void nothing_comes_before_its_limit(void **state)
 }
 
 /* The calendar must not have moved on to what it found beyond the limit. */
-static void events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it(void **state)
+UNIT_TEST(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it)
 {
 	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -130,7 +130,7 @@ static void push_somewhere(struct event_queue *queue, struct rng *rng, struct si
 	}
 }
 
-static void any_load_comes_out_sorted(void **state)
+UNIT_TEST(any_load_comes_out_sorted)
 {
 	static struct sim_event wanted[EVENTS], waiting[EVENTS];
 
@@ -169,7 +169,7 @@ static void any_load_comes_out_sorted(void **state)
 }
 
 /* More in a bucket than it has room for, at few times, put in while they come out. */
-static void a_crowded_bucket_comes_out_sorted(void **state)
+UNIT_TEST(a_crowded_bucket_comes_out_sorted)
 {
 	static struct sim_event wanted[4 * EVENTS];
 	struct event_queue *queue = event_queue_create(1 << 16, ORDER_BITS, ITEM_BITS);
@@ -192,7 +192,7 @@ static void a_crowded_bucket_comes_out_sorted(void **state)
 }
 
 /* Events beyond the calendar wait elsewhere, however short the calendar is. */
-static void a_short_calendar_gives_the_same_order(void **state)
+UNIT_TEST(a_short_calendar_gives_the_same_order)
 {
 	struct event_queue *queue = event_queue_create_reaching(16, 1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -213,7 +213,7 @@ static void a_short_calendar_gives_the_same_order(void **state)
 
 /* At each time 100 events before the first of them is taken, in the calendar and in each lane,
  * those of one time in no order. */
-static void lanes_and_calendar_take_turns(void **state)
+UNIT_TEST(lanes_and_calendar_take_turns)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -258,7 +258,7 @@ static unsigned fill_lane(struct event_queue *queue, struct rng *rng, weft_time 
 	return 2 * each;
 }
 
-static void events_that_are_merged_into_a_lane_come_from_it_in_order(void **state)
+UNIT_TEST(events_that_are_merged_into_a_lane_come_from_it_in_order)
 {
 	struct event_queue *queue = event_queue_create(300, ORDER_BITS, ITEM_BITS);
 	unsigned put = 0, taken = 0, merged = 0;
@@ -287,7 +287,7 @@ static void events_that_are_merged_into_a_lane_come_from_it_in_order(void **stat
 	event_queue_destroy(queue);
 }
 
-static void events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar(void **state)
+UNIT_TEST(events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	const weft_time far = (weft_time)1 << (63 - ORDER_BITS - ITEM_BITS);
@@ -303,7 +303,7 @@ static void events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar(void 
 	event_queue_destroy(queue);
 }
 
-static void what_is_much_too_early_for_its_lane_goes_to_the_calendar(void **state)
+UNIT_TEST(what_is_much_too_early_for_its_lane_goes_to_the_calendar)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -319,7 +319,7 @@ static void what_is_much_too_early_for_its_lane_goes_to_the_calendar(void **stat
 }
 
 /* Numbers in lanes wrap: here their times have 64 - 4 - 32 bits. */
-static void a_lane_does_not_confuse_the_far_future_with_the_past(void **state)
+UNIT_TEST(a_lane_does_not_confuse_the_far_future_with_the_past)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	const weft_time wrap = (weft_time)1 << (64 - ORDER_BITS - ITEM_BITS);
@@ -336,7 +336,7 @@ static void a_lane_does_not_confuse_the_far_future_with_the_past(void **state)
 }
 
 /* In a lane that grows meanwhile. */
-static void what_comes_next_in_a_lane_can_be_looked_at(void **state)
+UNIT_TEST(what_comes_next_in_a_lane_can_be_looked_at)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 
@@ -354,7 +354,7 @@ static void what_comes_next_in_a_lane_can_be_looked_at(void **state)
 	event_queue_destroy(queue);
 }
 
-static void a_limit_holds_for_lanes(void **state)
+UNIT_TEST(a_limit_holds_for_lanes)
 {
 	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -375,7 +375,7 @@ static void a_limit_holds_for_lanes(void **state)
 
 /* Rounds of some length, each from what may come next: all events come, in order, none before its
  * round, in calendar, lanes and heap. */
-static void rounds_from_the_next_event_miss_none(void **state)
+UNIT_TEST(rounds_from_the_next_event_miss_none)
 {
 	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
@@ -408,22 +408,4 @@ static void rounds_from_the_next_event_miss_none(void **state)
 	event_queue_destroy(queue);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(rounds_from_the_next_event_miss_none),
-	cmocka_unit_test(events_come_in_the_order_of_time_then_order_then_item),
-	cmocka_unit_test(an_event_for_now_comes_before_later_ones_of_the_same_bucket),
-	cmocka_unit_test(nothing_comes_before_its_limit),
-	cmocka_unit_test(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it),
-	cmocka_unit_test(any_load_comes_out_sorted),
-	cmocka_unit_test(a_crowded_bucket_comes_out_sorted),
-	cmocka_unit_test(a_short_calendar_gives_the_same_order),
-	cmocka_unit_test(lanes_and_calendar_take_turns),
-	cmocka_unit_test(events_that_are_merged_into_a_lane_come_from_it_in_order),
-	cmocka_unit_test(events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar),
-	cmocka_unit_test(what_is_much_too_early_for_its_lane_goes_to_the_calendar),
-	cmocka_unit_test(a_lane_does_not_confuse_the_far_future_with_the_past),
-	cmocka_unit_test(what_comes_next_in_a_lane_can_be_looked_at),
-	cmocka_unit_test(a_limit_holds_for_lanes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

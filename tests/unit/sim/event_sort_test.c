@@ -24,7 +24,7 @@ static void draw(struct rng *rng, uint32_t count, uint64_t keys, uint64_t *key)
 		key[i] = rng_below(rng, keys);
 }
 
-static void few_come_out_as_qsort_has_them(void **state)
+UNIT_TEST(few_come_out_as_qsort_has_them)
 {
 	uint64_t key[EVENT_SORT_FEW], wanted[EVENT_SORT_FEW], sorted[EVENT_SORT_FEW + 1];
 	struct rng rng;
@@ -44,7 +44,7 @@ static void few_come_out_as_qsort_has_them(void **state)
 	}
 }
 
-static void many_come_out_as_qsort_has_them(void **state)
+UNIT_TEST(many_come_out_as_qsort_has_them)
 {
 	static uint64_t key[MANY], wanted[MANY];
 	struct rng rng;
@@ -61,9 +61,4 @@ static void many_come_out_as_qsort_has_them(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(few_come_out_as_qsort_has_them),
-	cmocka_unit_test(many_come_out_as_qsort_has_them),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include "confidence.h"
 
-static void students_t_is_that_of_the_tables(void **state)
+UNIT_TEST(students_t_is_that_of_the_tables)
 {
 	/* Two-sided 95 %, as printed in any table of the distribution. */
 	static const struct {
@@ -20,7 +20,7 @@ static void students_t_is_that_of_the_tables(void **state)
 		assert_true(fabs(student_t_95(table[i].degrees) - table[i].t) < 0.0006);
 }
 
-static void the_distribution_is_known_where_it_is_simple(void **state)
+UNIT_TEST(the_distribution_is_known_where_it_is_simple)
 {
 	/* Of one degree it is Cauchy's, of two t / √(2 + t²). */
 	assert_true(fabs(student_t_within(1, 1) - 0.5) < 1e-12);
@@ -28,7 +28,7 @@ static void the_distribution_is_known_where_it_is_simple(void **state)
 	assert_true(fabs(student_t_within(0, 7)) < 1e-12);
 }
 
-static void an_interval_is_t_times_the_error_of_the_mean(void **state)
+UNIT_TEST(an_interval_is_t_times_the_error_of_the_mean)
 {
 	const double value[] = {2, 4, 4, 4, 5, 5, 7, 9}; /* mean 5, squares 32 */
 	struct confidence c = confidence_of(value, 8);
@@ -38,14 +38,14 @@ static void an_interval_is_t_times_the_error_of_the_mean(void **state)
 	assert_true(fabs(c.half_width - 2.364624 * sqrt(32.0 / 7 / 8)) < 1e-5);
 }
 
-static void equal_values_leave_no_doubt(void **state)
+UNIT_TEST(equal_values_leave_no_doubt)
 {
 	const double value[] = {0.25, 0.25, 0.25};
 
 	assert_true(confidence_of(value, 3).half_width == 0);
 }
 
-static void one_value_has_no_interval(void **state)
+UNIT_TEST(one_value_has_no_interval)
 {
 	const double value[] = {3};
 
@@ -54,12 +54,4 @@ static void one_value_has_no_interval(void **state)
 	assert_int_equal(confidence_of(value, 0).count, 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(students_t_is_that_of_the_tables),
-	cmocka_unit_test(the_distribution_is_known_where_it_is_simple),
-	cmocka_unit_test(an_interval_is_t_times_the_error_of_the_mean),
-	cmocka_unit_test(equal_values_leave_no_doubt),
-	cmocka_unit_test(one_value_has_no_interval),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

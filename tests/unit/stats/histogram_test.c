@@ -52,7 +52,9 @@ static void record_all(struct fixture *fixture, uint64_t seed)
 	qsort(fixture->sample, SAMPLES, sizeof(fixture->sample[0]), compare);
 }
 
-static void each_value_has_a_bucket_and_greater_values_none_before(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(each_value_has_a_bucket_and_greater_values_none_before)
 {
 	unsigned last = 0;
 
@@ -69,7 +71,7 @@ static void each_value_has_a_bucket_and_greater_values_none_before(void **state)
 	assert_int_equal(histogram_index(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
 }
 
-static void quantiles_are_within_the_promised_error(void **state)
+TEST(quantiles_are_within_the_promised_error)
 {
 	struct fixture *fixture = *state;
 
@@ -85,7 +87,7 @@ static void quantiles_are_within_the_promised_error(void **state)
 	}
 }
 
-static void small_values_are_exact(void **state)
+TEST(small_values_are_exact)
 {
 	struct fixture *fixture = *state;
 
@@ -96,7 +98,7 @@ static void small_values_are_exact(void **state)
 	assert_int_equal(histogram_quantile(&fixture->histogram, 0.99), 98);
 }
 
-static void the_greatest_quantile_is_the_exact_maximum(void **state)
+TEST(the_greatest_quantile_is_the_exact_maximum)
 {
 	struct fixture *fixture = *state;
 
@@ -104,7 +106,7 @@ static void the_greatest_quantile_is_the_exact_maximum(void **state)
 	assert_true(histogram_quantile(&fixture->histogram, 1.0) == fixture->sample[SAMPLES - 1]);
 }
 
-static void no_quantile_exceeds_the_maximum(void **state)
+TEST(no_quantile_exceeds_the_maximum)
 {
 	struct fixture *fixture = *state;
 
@@ -112,7 +114,7 @@ static void no_quantile_exceeds_the_maximum(void **state)
 	assert_true(histogram_quantile(&fixture->histogram, 0.999) <= 1000000);
 }
 
-static void an_empty_histogram_gives_zeros(void **state)
+TEST(an_empty_histogram_gives_zeros)
 {
 	struct fixture *fixture = *state;
 
@@ -122,7 +124,7 @@ static void an_empty_histogram_gives_zeros(void **state)
 	assert_true(histogram_stddev(&fixture->histogram) == 0);
 }
 
-static void the_mean_is_exact_and_the_deviation_within_the_promised_error(void **state)
+TEST(the_mean_is_exact_and_the_deviation_within_the_promised_error)
 {
 	struct fixture *fixture = *state;
 	double sum = 0, squares = 0, mean;
@@ -142,7 +144,7 @@ static void the_mean_is_exact_and_the_deviation_within_the_promised_error(void *
 	assert_true(fabs(histogram_stddev(&fixture->histogram) - squares) < 0.01 * squares);
 }
 
-static void values_that_are_all_equal_deviate_by_nothing(void **state)
+TEST(values_that_are_all_equal_deviate_by_nothing)
 {
 	struct fixture *fixture = *state;
 
@@ -152,7 +154,7 @@ static void values_that_are_all_equal_deviate_by_nothing(void **state)
 	assert_true(histogram_stddev(&fixture->histogram) == 0);
 }
 
-static void merging_equals_recording_everything_in_one(void **state)
+TEST(merging_equals_recording_everything_in_one)
 {
 	struct fixture *fixture = *state;
 	static struct histogram all;
@@ -170,7 +172,7 @@ static void merging_equals_recording_everything_in_one(void **state)
 	assert_memory_equal(&fixture->histogram, &all, sizeof(all));
 }
 
-static void the_upper_end_of_a_step_is_its_last_value(void **state)
+TEST(the_upper_end_of_a_step_is_its_last_value)
 {
 	for (unsigned i = 0; i + 1 < HISTOGRAM_BUCKETS; i++) {
 		assert_int_equal(histogram_index(histogram_upper(i)), i);
@@ -179,19 +181,4 @@ static void the_upper_end_of_a_step_is_its_last_value(void **state)
 	assert_true(histogram_upper(HISTOGRAM_BUCKETS - 1) == UINT64_MAX);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(each_value_has_a_bucket_and_greater_values_none_before),
-	TEST(quantiles_are_within_the_promised_error),
-	TEST(small_values_are_exact),
-	TEST(the_greatest_quantile_is_the_exact_maximum),
-	TEST(no_quantile_exceeds_the_maximum),
-	TEST(an_empty_histogram_gives_zeros),
-	TEST(the_mean_is_exact_and_the_deviation_within_the_promised_error),
-	TEST(values_that_are_all_equal_deviate_by_nothing),
-	TEST(merging_equals_recording_everything_in_one),
-	TEST(the_upper_end_of_a_step_is_its_last_value),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -59,7 +59,9 @@ static void measure_all(struct fixture *fixture)
 	note_all(fixture);
 }
 
-static void the_total_is_that_of_all_ends(void **state)
+#define CLAIM(function) UNIT_WITH(function, set_up, tear_down)
+
+CLAIM(the_total_is_that_of_all_ends)
 {
 	struct fixture *fixture = *state;
 	struct histogram wanted = {.count = 0};
@@ -73,7 +75,7 @@ static void the_total_is_that_of_all_ends(void **state)
 		SAMPLES);
 }
 
-static void percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum(void **state)
+CLAIM(percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum)
 {
 	struct fixture *fixture = *state;
 	struct lateness_summary summary;
@@ -95,7 +97,7 @@ static void percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum(void 
 }
 
 /* Never flattering: at most the true share, and no more than a step below it. */
-static void the_share_within_a_bound_is_at_most_the_true_one(void **state)
+CLAIM(the_share_within_a_bound_is_at_most_the_true_one)
 {
 	struct fixture *fixture = *state;
 
@@ -115,7 +117,7 @@ static void the_share_within_a_bound_is_at_most_the_true_one(void **state)
 		fixture->total.bucket[0] * 1000000 / SAMPLES);
 }
 
-static void nothing_measured_is_nothing(void **state)
+CLAIM(nothing_measured_is_nothing)
 {
 	struct fixture *fixture = *state;
 
@@ -128,7 +130,7 @@ static void nothing_measured_is_nothing(void **state)
 	assert_int_equal(fixture->late.arrivals + fixture->other.arrivals, SAMPLES);
 }
 
-static void counters_go_on_and_the_measured_stays_when_measuring_ends(void **state)
+CLAIM(counters_go_on_and_the_measured_stays_when_measuring_ends)
 {
 	struct fixture *fixture = *state;
 	uint64_t ns[2] = {3000, 5000};
@@ -145,14 +147,4 @@ static void counters_go_on_and_the_measured_stays_when_measuring_ends(void **sta
 	assert_int_equal(fixture->total.count, 1);
 }
 
-#define CLAIM(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	CLAIM(the_total_is_that_of_all_ends),
-	CLAIM(percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum),
-	CLAIM(the_share_within_a_bound_is_at_most_the_true_one),
-	CLAIM(nothing_measured_is_nothing),
-	CLAIM(counters_go_on_and_the_measured_stays_when_measuring_ends),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -9,7 +9,7 @@
 
 /* Of drawn frames, some of which wait: one histogram of all releases, recorded directly, is the one
  * that follows from arrivals and waits, to the byte. */
-static void releases_follow_from_arrivals_and_waits(void **state)
+UNIT_TEST(releases_follow_from_arrivals_and_waits)
 {
 	struct order_wait *wait = calloc(2, sizeof(*wait)), *other = &wait[1];
 	struct histogram *all = calloc(3, sizeof(*all)), *expected = &all[1], *released = &all[2];
@@ -45,8 +45,4 @@ static void releases_follow_from_arrivals_and_waits(void **state)
 	free(wait);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(releases_follow_from_arrivals_and_waits),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

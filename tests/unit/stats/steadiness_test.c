@@ -61,7 +61,7 @@ static void count_answers(unsigned answers[3], double noise, double memory, doub
 	}
 }
 
-static void mser_cuts_what_is_before_the_level(void **state)
+UNIT_TEST(mser_cuts_what_is_before_the_level)
 {
 	double value[100];
 
@@ -80,7 +80,7 @@ static void mser_cuts_what_is_before_the_level(void **state)
 	assert_int_equal(mser5(value, 0), 0);
 }
 
-static void what_only_varies_is_never_called_unsteady(void **state)
+UNIT_TEST(what_only_varies_is_never_called_unsteady)
 {
 	static const double noises[] = {0, 0.01, 0.05, 0.2, 1}, memories[] = {0, 0.5, 0.8};
 	unsigned answers[3];
@@ -95,7 +95,7 @@ static void what_only_varies_is_never_called_unsteady(void **state)
 	}
 }
 
-static void a_trend_is_never_called_steady(void **state)
+UNIT_TEST(a_trend_is_never_called_steady)
 {
 	static const double trends[] = {0.3, -0.3, 0.5, 1};
 	unsigned answers[3];
@@ -108,7 +108,7 @@ static void a_trend_is_never_called_steady(void **state)
 }
 
 /* It falls from 2 to 1 within an eighth of the series. */
-static void a_warm_up_needs_a_longer_run(void **state)
+UNIT_TEST(a_warm_up_needs_a_longer_run)
 {
 	struct steadiness answer;
 	struct series series;
@@ -124,7 +124,7 @@ static void a_warm_up_needs_a_longer_run(void **state)
 	assert_true(answer.needed >= 2 && answer.needed < 8);
 }
 
-static void too_few_batches_give_no_answer(void **state)
+UNIT_TEST(too_few_batches_give_no_answer)
 {
 	struct series series;
 	struct rng rng;
@@ -155,7 +155,7 @@ static enum verdict growth(struct rng *rng, double left)
 	return growth_of(more, generated, COUNT).verdict;
 }
 
-static void a_backlog_grows_from_2_percent_on(void **state)
+UNIT_TEST(a_backlog_grows_from_2_percent_on)
 {
 	struct rng rng;
 
@@ -169,7 +169,7 @@ static void a_backlog_grows_from_2_percent_on(void **state)
 }
 
 /* Independent values: 95 of 100 intervals have the mean. */
-static void the_interval_has_the_mean_in_95_of_100_cases(void **state)
+UNIT_TEST(the_interval_has_the_mean_in_95_of_100_cases)
 {
 	struct series series;
 	struct rng rng;
@@ -187,14 +187,4 @@ static void the_interval_has_the_mean_in_95_of_100_cases(void **state)
 	assert_true(isnan(batch_confidence(series.sum, series.weight, 31).half_width));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(mser_cuts_what_is_before_the_level),
-	cmocka_unit_test(what_only_varies_is_never_called_unsteady),
-	cmocka_unit_test(a_trend_is_never_called_steady),
-	cmocka_unit_test(a_warm_up_needs_a_longer_run),
-	cmocka_unit_test(too_few_batches_give_no_answer),
-	cmocka_unit_test(a_backlog_grows_from_2_percent_on),
-	cmocka_unit_test(the_interval_has_the_mean_in_95_of_100_cases),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -55,7 +55,7 @@ static void count(struct ups *ups, unsigned *taken)
 		taken[route(ups)]++;
 }
 
-static void none_stays_on_the_primary_whatever_the_credits(void **state)
+UNIT_TEST(none_stays_on_the_primary_whatever_the_credits)
 {
 	struct ups ups;
 
@@ -64,7 +64,7 @@ static void none_stays_on_the_primary_whatever_the_credits(void **state)
 	assert_int_equal(route(&ups), 4);
 }
 
-static void oblivious_takes_every_port_equally_often_whatever_the_credits(void **state)
+UNIT_TEST(oblivious_takes_every_port_equally_often_whatever_the_credits)
 {
 	struct ups ups;
 	unsigned taken[PORTS];
@@ -76,7 +76,7 @@ static void oblivious_takes_every_port_equally_often_whatever_the_credits(void *
 		assert_in_range(taken[port], 900, 1100);
 }
 
-static void adaptive_takes_the_port_with_most_credits(void **state)
+UNIT_TEST(adaptive_takes_the_port_with_most_credits)
 {
 	struct ups ups;
 
@@ -91,7 +91,7 @@ static void adaptive_takes_the_port_with_most_credits(void **state)
 	assert_int_equal(route(&ups), 4);
 }
 
-static void adaptive_draws_among_equals(void **state)
+UNIT_TEST(adaptive_draws_among_equals)
 {
 	struct ups ups;
 	unsigned taken[PORTS];
@@ -105,7 +105,7 @@ static void adaptive_draws_among_equals(void **state)
 	assert_in_range(taken[7], 1250, 1420);
 }
 
-static void adaptive_with_afi_leaves_only_for_an_afc_with_more_credits(void **state)
+UNIT_TEST(adaptive_with_afi_leaves_only_for_an_afc_with_more_credits)
 {
 	struct ups ups;
 
@@ -120,7 +120,7 @@ static void adaptive_with_afi_leaves_only_for_an_afc_with_more_credits(void **st
 	assert_int_equal(route(&ups), 4);
 }
 
-static void adaptive_th_leaves_the_primary_above_the_threshold_only(void **state)
+UNIT_TEST(adaptive_th_leaves_the_primary_above_the_threshold_only)
 {
 	struct ups ups;
 
@@ -138,7 +138,7 @@ static void adaptive_th_leaves_the_primary_above_the_threshold_only(void **state
 }
 
 /* 60 of 100 blocks are stored there, whatever has come and gone since without a credit frame. */
-static void adaptive_th_does_not_take_withheld_credits_for_packets(void **state)
+UNIT_TEST(adaptive_th_does_not_take_withheld_credits_for_packets)
 {
 	struct ups ups;
 
@@ -154,7 +154,7 @@ static void adaptive_th_does_not_take_withheld_credits_for_packets(void **state)
 	assert_int_not_equal(route(&ups), 4);
 }
 
-static void adaptive_th_stays_where_no_alternative_has_more_credits(void **state)
+UNIT_TEST(adaptive_th_stays_where_no_alternative_has_more_credits)
 {
 	struct ups ups;
 
@@ -166,7 +166,7 @@ static void adaptive_th_stays_where_no_alternative_has_more_credits(void **state
 	assert_int_equal(route(&ups), 7);
 }
 
-static void adaptive_th_with_afi_goes_to_the_emptiest_afc_even_so(void **state)
+UNIT_TEST(adaptive_th_with_afi_goes_to_the_emptiest_afc_even_so)
 {
 	struct ups ups;
 
@@ -178,7 +178,7 @@ static void adaptive_th_with_afi_goes_to_the_emptiest_afc_even_so(void **state)
 	assert_int_equal(route(&ups), 6);
 }
 
-static void the_alternatives_do_not_contain_the_primary(void **state)
+UNIT_TEST(the_alternatives_do_not_contain_the_primary)
 {
 	struct ups ups;
 	unsigned taken[PORTS];
@@ -191,7 +191,7 @@ static void the_alternatives_do_not_contain_the_primary(void **state)
 		assert_in_range(taken[port], 1250, 1420);
 }
 
-static void packets_that_are_adapted_or_have_no_alternative_stay(void **state)
+UNIT_TEST(packets_that_are_adapted_or_have_no_alternative_stay)
 {
 	struct ups ups;
 
@@ -204,7 +204,7 @@ static void packets_that_are_adapted_or_have_no_alternative_stay(void **state)
 	}
 }
 
-static void the_same_seed_breaks_ties_alike(void **state)
+UNIT_TEST(the_same_seed_breaks_ties_alike)
 {
 	struct ups a, b;
 	unsigned different = 0;
@@ -223,7 +223,7 @@ static void the_same_seed_breaks_ties_alike(void **state)
  * Figure 4 of the AFI paper. Switch A has two ways on, port 0 to switch B and port 1 to switch C; a
  * packet X for a destination whose primary port is 0 comes in VC 0.
  */
-static void figure_4_of_the_afi_paper(void **state)
+UNIT_TEST(figure_4_of_the_afi_paper)
 {
 	struct weft_packet x = {.kind = FRAME_DATA, .vc = 0, .vc_original = 0};
 	uint64_t ways = BIT64(0) | BIT64(1);
@@ -256,7 +256,7 @@ static void figure_4_of_the_afi_paper(void **state)
 	assert_int_equal(afi_next_vc(&x, 0, AFC), 0);
 }
 
-static void the_afc_is_the_last_vc_and_the_bit_leaves_the_others_alone(void **state)
+UNIT_TEST(the_afc_is_the_last_vc_and_the_bit_leaves_the_others_alone)
 {
 	struct weft_packet packet = {.flags = FRAME_F_TAIL | FRAME_F_FECN,
 		.vc_original = 2,
@@ -274,21 +274,4 @@ static void the_afc_is_the_last_vc_and_the_bit_leaves_the_others_alone(void **st
 	assert_int_equal(packet.header_vc, 1);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(none_stays_on_the_primary_whatever_the_credits),
-	cmocka_unit_test(oblivious_takes_every_port_equally_often_whatever_the_credits),
-	cmocka_unit_test(adaptive_takes_the_port_with_most_credits),
-	cmocka_unit_test(adaptive_draws_among_equals),
-	cmocka_unit_test(adaptive_with_afi_leaves_only_for_an_afc_with_more_credits),
-	cmocka_unit_test(adaptive_th_leaves_the_primary_above_the_threshold_only),
-	cmocka_unit_test(adaptive_th_does_not_take_withheld_credits_for_packets),
-	cmocka_unit_test(adaptive_th_stays_where_no_alternative_has_more_credits),
-	cmocka_unit_test(adaptive_th_with_afi_goes_to_the_emptiest_afc_even_so),
-	cmocka_unit_test(the_alternatives_do_not_contain_the_primary),
-	cmocka_unit_test(packets_that_are_adapted_or_have_no_alternative_stay),
-	cmocka_unit_test(the_same_seed_breaks_ties_alike),
-	cmocka_unit_test(figure_4_of_the_afi_paper),
-	cmocka_unit_test(the_afc_is_the_last_vc_and_the_bit_leaves_the_others_alone),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

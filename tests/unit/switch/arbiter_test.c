@@ -44,7 +44,7 @@ static void expect_vc(struct bench *bench, unsigned vc)
 	assert_int_equal(bench->packet[left].vc, vc);
 }
 
-static void inputs_take_turns_packet_by_packet(void **state)
+UNIT_TEST(inputs_take_turns_packet_by_packet)
 {
 	struct bench *bench = start(true);
 
@@ -56,7 +56,7 @@ static void inputs_take_turns_packet_by_packet(void **state)
 }
 
 /* The turn is by packet, as the papers have it, not by byte. */
-static void a_long_packet_costs_one_turn_as_a_short_one(void **state)
+UNIT_TEST(a_long_packet_costs_one_turn_as_a_short_one)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 10};
 	struct bench *bench = start(true);
@@ -71,7 +71,7 @@ static void a_long_packet_costs_one_turn_as_a_short_one(void **state)
 	bench_destroy(bench);
 }
 
-static void the_vcs_of_an_input_take_turns_and_the_last_one_is_like_the_others(void **state)
+UNIT_TEST(the_vcs_of_an_input_take_turns_and_the_last_one_is_like_the_others)
 {
 	struct bench *bench = start(true);
 
@@ -82,7 +82,7 @@ static void the_vcs_of_an_input_take_turns_and_the_last_one_is_like_the_others(v
 	bench_destroy(bench);
 }
 
-static void an_input_gains_no_turns_by_using_more_vcs(void **state)
+UNIT_TEST(an_input_gains_no_turns_by_using_more_vcs)
 {
 	struct bench *bench = start(true);
 
@@ -97,7 +97,7 @@ static void an_input_gains_no_turns_by_using_more_vcs(void **state)
 	bench_destroy(bench);
 }
 
-static void the_turns_of_different_outputs_are_independent(void **state)
+UNIT_TEST(the_turns_of_different_outputs_are_independent)
 {
 	struct bench *bench = start(true);
 
@@ -115,7 +115,7 @@ static void the_turns_of_different_outputs_are_independent(void **state)
 }
 
 /* A burst is an optimisation and nothing else. */
-static void a_burst_has_the_order_of_single_packets(void **state)
+UNIT_TEST(a_burst_has_the_order_of_single_packets)
 {
 	struct bench *single = start(true), *burst = start(true);
 	struct weft_packet *packets[40];
@@ -135,7 +135,7 @@ static void a_burst_has_the_order_of_single_packets(void **state)
 	bench_destroy(burst);
 }
 
-static void a_head_without_credits_does_not_block_the_other_vcs_of_its_input(void **state)
+UNIT_TEST(a_head_without_credits_does_not_block_the_other_vcs_of_its_input)
 {
 	struct bench *bench = start(true);
 
@@ -150,7 +150,7 @@ static void a_head_without_credits_does_not_block_the_other_vcs_of_its_input(voi
 	bench_destroy(bench);
 }
 
-static void a_head_without_credits_does_not_block_the_other_inputs(void **state)
+UNIT_TEST(a_head_without_credits_does_not_block_the_other_inputs)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 20};
 	struct bench *bench = start(true);
@@ -165,7 +165,7 @@ static void a_head_without_credits_does_not_block_the_other_inputs(void **state)
 	bench_destroy(bench);
 }
 
-static void a_packet_waits_until_there_are_credits_for_all_of_it(void **state)
+UNIT_TEST(a_packet_waits_until_there_are_credits_for_all_of_it)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 20};
 	struct bench *bench = start(true);
@@ -181,7 +181,7 @@ static void a_packet_waits_until_there_are_credits_for_all_of_it(void **state)
 }
 
 /* A packet stored in VC 0 here, because its sender said so, goes on in the VC of its SL. */
-static void credits_are_those_of_the_vc_where_it_will_be_stored_next(void **state)
+UNIT_TEST(credits_are_those_of_the_vc_where_it_will_be_stored_next)
 {
 	const struct bench_packet what = {.destination = OUT, .vc = 0, .sl = 2};
 	struct bench *bench = start(true);
@@ -196,7 +196,7 @@ static void credits_are_those_of_the_vc_where_it_will_be_stored_next(void **stat
 	bench_destroy(bench);
 }
 
-static void a_stalled_head_is_not_looked_at_again_before_credits_come(void **state)
+UNIT_TEST(a_stalled_head_is_not_looked_at_again_before_credits_come)
 {
 	struct bench *bench = start(true);
 
@@ -211,7 +211,7 @@ static void a_stalled_head_is_not_looked_at_again_before_credits_come(void **sta
 	bench_destroy(bench);
 }
 
-static void heads_that_were_stalled_take_turns_when_credits_trickle_in(void **state)
+UNIT_TEST(heads_that_were_stalled_take_turns_when_credits_trickle_in)
 {
 	struct bench *bench = start(true);
 
@@ -225,7 +225,7 @@ static void heads_that_were_stalled_take_turns_when_credits_trickle_in(void **st
 	bench_destroy(bench);
 }
 
-static void with_voqs_a_blocked_output_does_not_block_another(void **state)
+UNIT_TEST(with_voqs_a_blocked_output_does_not_block_another)
 {
 	struct bench *bench = start(true);
 	unsigned behind;
@@ -238,7 +238,7 @@ static void with_voqs_a_blocked_output_does_not_block_another(void **state)
 	bench_destroy(bench);
 }
 
-static void with_voqs_an_input_feeds_several_outputs_at_once(void **state)
+UNIT_TEST(with_voqs_an_input_feeds_several_outputs_at_once)
 {
 	struct bench *bench = start(true);
 	unsigned first, second;
@@ -251,7 +251,7 @@ static void with_voqs_an_input_feeds_several_outputs_at_once(void **state)
 	bench_destroy(bench);
 }
 
-static void without_voqs_a_blocked_head_blocks_all_behind_it_in_its_vc(void **state)
+UNIT_TEST(without_voqs_a_blocked_head_blocks_all_behind_it_in_its_vc)
 {
 	struct bench *bench = start(false);
 	unsigned head, behind;
@@ -267,7 +267,7 @@ static void without_voqs_a_blocked_head_blocks_all_behind_it_in_its_vc(void **st
 	bench_destroy(bench);
 }
 
-static void without_voqs_an_input_feeds_one_output_after_the_other(void **state)
+UNIT_TEST(without_voqs_an_input_feeds_one_output_after_the_other)
 {
 	struct bench *bench = start(false);
 	unsigned first, second;
@@ -281,7 +281,7 @@ static void without_voqs_an_input_feeds_one_output_after_the_other(void **state)
 	bench_destroy(bench);
 }
 
-static void without_voqs_a_blocked_vc_does_not_block_the_other_vcs(void **state)
+UNIT_TEST(without_voqs_a_blocked_vc_does_not_block_the_other_vcs)
 {
 	struct bench *bench = start(false);
 	unsigned other;
@@ -295,7 +295,7 @@ static void without_voqs_a_blocked_vc_does_not_block_the_other_vcs(void **state)
 	bench_destroy(bench);
 }
 
-static void without_voqs_inputs_and_vcs_take_turns_too(void **state)
+UNIT_TEST(without_voqs_inputs_and_vcs_take_turns_too)
 {
 	struct bench *bench = start(false);
 
@@ -310,7 +310,7 @@ static void without_voqs_inputs_and_vcs_take_turns_too(void **state)
 	bench_destroy(bench);
 }
 
-static void control_frames_go_before_data_and_need_no_credits(void **state)
+UNIT_TEST(control_frames_go_before_data_and_need_no_credits)
 {
 	const struct bench_packet control = {.destination = OUT, .control = true};
 	struct bench *bench = start(true);
@@ -326,7 +326,7 @@ static void control_frames_go_before_data_and_need_no_credits(void **state)
 	bench_destroy(bench);
 }
 
-static void control_frames_of_a_burst_come_first_and_data_fills_it_up(void **state)
+UNIT_TEST(control_frames_of_a_burst_come_first_and_data_fills_it_up)
 {
 	const struct bench_packet control = {.destination = OUT, .control = true};
 	struct bench *bench = start(true);
@@ -344,7 +344,7 @@ static void control_frames_of_a_burst_come_first_and_data_fills_it_up(void **sta
 	bench_destroy(bench);
 }
 
-static void all_of_64_inputs_take_their_turns(void **state)
+UNIT_TEST(all_of_64_inputs_take_their_turns)
 {
 	struct switch_config config = bench_config(SWITCH_PORTS_MAX, FRAME_VCS_MAX);
 	struct bench *bench = bench_create(&config);
@@ -358,7 +358,7 @@ static void all_of_64_inputs_take_their_turns(void **state)
 	bench_destroy(bench);
 }
 
-static void all_of_16_vcs_take_their_turns(void **state)
+UNIT_TEST(all_of_16_vcs_take_their_turns)
 {
 	struct switch_config config = bench_config(SWITCH_PORTS_MAX, FRAME_VCS_MAX);
 	struct bench *bench = bench_create(&config);
@@ -413,41 +413,14 @@ static void run_random(bool voq, uint64_t seed)
 	bench_destroy(bench);
 }
 
-static void the_sets_are_right_and_order_is_kept_under_random_load_with_voqs(void **state)
+UNIT_TEST(the_sets_are_right_and_order_is_kept_under_random_load_with_voqs)
 {
 	run_random(true, 1);
 }
 
-static void the_sets_are_right_and_order_is_kept_under_random_load_without_voqs(void **state)
+UNIT_TEST(the_sets_are_right_and_order_is_kept_under_random_load_without_voqs)
 {
 	run_random(false, 2);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(inputs_take_turns_packet_by_packet),
-	cmocka_unit_test(a_long_packet_costs_one_turn_as_a_short_one),
-	cmocka_unit_test(the_vcs_of_an_input_take_turns_and_the_last_one_is_like_the_others),
-	cmocka_unit_test(an_input_gains_no_turns_by_using_more_vcs),
-	cmocka_unit_test(the_turns_of_different_outputs_are_independent),
-	cmocka_unit_test(a_burst_has_the_order_of_single_packets),
-	cmocka_unit_test(a_head_without_credits_does_not_block_the_other_vcs_of_its_input),
-	cmocka_unit_test(a_head_without_credits_does_not_block_the_other_inputs),
-	cmocka_unit_test(a_packet_waits_until_there_are_credits_for_all_of_it),
-	cmocka_unit_test(credits_are_those_of_the_vc_where_it_will_be_stored_next),
-	cmocka_unit_test(a_stalled_head_is_not_looked_at_again_before_credits_come),
-	cmocka_unit_test(heads_that_were_stalled_take_turns_when_credits_trickle_in),
-	cmocka_unit_test(with_voqs_a_blocked_output_does_not_block_another),
-	cmocka_unit_test(with_voqs_an_input_feeds_several_outputs_at_once),
-	cmocka_unit_test(without_voqs_a_blocked_head_blocks_all_behind_it_in_its_vc),
-	cmocka_unit_test(without_voqs_an_input_feeds_one_output_after_the_other),
-	cmocka_unit_test(without_voqs_a_blocked_vc_does_not_block_the_other_vcs),
-	cmocka_unit_test(without_voqs_inputs_and_vcs_take_turns_too),
-	cmocka_unit_test(control_frames_go_before_data_and_need_no_credits),
-	cmocka_unit_test(control_frames_of_a_burst_come_first_and_data_fills_it_up),
-	cmocka_unit_test(all_of_64_inputs_take_their_turns),
-	cmocka_unit_test(all_of_16_vcs_take_their_turns),
-	cmocka_unit_test(the_sets_are_right_and_order_is_kept_under_random_load_with_voqs),
-	cmocka_unit_test(the_sets_are_right_and_order_is_kept_under_random_load_without_voqs),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

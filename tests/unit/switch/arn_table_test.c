@@ -77,7 +77,7 @@ static enum arn_verdict match(struct place *place, bool adapted, unsigned input,
 	return arn_table_match(place->table, 1, 0, adapted, input, now, &entry);
 }
 
-static void a_root_is_named_with_the_stage_that_can_go_around_it(void **state)
+UNIT_TEST(a_root_is_named_with_the_stage_that_can_go_around_it)
 {
 	struct place place;
 	struct arn_table_config from = config(&place, 3);
@@ -99,7 +99,7 @@ static void a_root_is_named_with_the_stage_that_can_go_around_it(void **state)
 	stop(&place);
 }
 
-static void the_stage_that_is_meant_consumes_and_others_pass_on(void **state)
+UNIT_TEST(the_stage_that_is_meant_consumes_and_others_pass_on)
 {
 	const struct arn_entry *entry;
 	struct place place;
@@ -121,7 +121,7 @@ static void the_stage_that_is_meant_consumes_and_others_pass_on(void **state)
 	stop(&place);
 }
 
-static void a_switch_without_a_stage_consumes_nothing(void **state)
+UNIT_TEST(a_switch_without_a_stage_consumes_nothing)
 {
 	struct place place;
 
@@ -131,7 +131,7 @@ static void a_switch_without_a_stage_consumes_nothing(void **state)
 	stop(&place);
 }
 
-static void a_switch_without_another_way_passes_on(void **state)
+UNIT_TEST(a_switch_without_another_way_passes_on)
 {
 	struct place place;
 
@@ -142,7 +142,7 @@ static void a_switch_without_another_way_passes_on(void **state)
 	stop(&place);
 }
 
-static void only_packets_of_the_destination_and_vc_are_concerned(void **state)
+UNIT_TEST(only_packets_of_the_destination_and_vc_are_concerned)
 {
 	const struct arn_entry *entry;
 	struct place place;
@@ -161,7 +161,7 @@ static void only_packets_of_the_destination_and_vc_are_concerned(void **state)
 	stop(&place);
 }
 
-static void a_notification_that_is_known_only_starts_the_timer_again(void **state)
+UNIT_TEST(a_notification_that_is_known_only_starts_the_timer_again)
 {
 	struct place place;
 
@@ -176,7 +176,7 @@ static void a_notification_that_is_known_only_starts_the_timer_again(void **stat
 	stop(&place);
 }
 
-static void an_entry_that_is_not_refreshed_disappears(void **state)
+UNIT_TEST(an_entry_that_is_not_refreshed_disappears)
 {
 	struct place place;
 
@@ -192,7 +192,7 @@ static void an_entry_that_is_not_refreshed_disappears(void **state)
 	stop(&place);
 }
 
-static void another_root_at_the_same_port_replaces_the_one_before(void **state)
+UNIT_TEST(another_root_at_the_same_port_replaces_the_one_before)
 {
 	const struct arn_entry *entry;
 	struct place place;
@@ -211,7 +211,7 @@ static void another_root_at_the_same_port_replaces_the_one_before(void **state)
 	stop(&place);
 }
 
-static void an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes(void **state)
+UNIT_TEST(an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
 	const struct control_arn moved = {.id = 8, .destination = 1, .vc = 0, .root_info = 0};
@@ -232,7 +232,7 @@ static void an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes(v
 }
 
 /* Only adapted packets are left of a tree that hosts have put aside, and they would stop. */
-static void a_root_of_adapted_packets_goes_on_telling_hosts(void **state)
+UNIT_TEST(a_root_of_adapted_packets_goes_on_telling_hosts)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
 	const struct control_arn again = {.id = 8, .destination = 1, .vc = 0, .root_info = 0};
@@ -251,7 +251,7 @@ static void a_root_of_adapted_packets_goes_on_telling_hosts(void **state)
 }
 
 /* A switch could not send them another way: they are adapted already. */
-static void a_root_of_adapted_packets_is_none_for_switches(void **state)
+UNIT_TEST(a_root_of_adapted_packets_is_none_for_switches)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 1};
 	struct place place;
@@ -262,7 +262,7 @@ static void a_root_of_adapted_packets_is_none_for_switches(void **state)
 	stop(&place);
 }
 
-static void adapted_packets_are_not_rerouted_and_notify_or_not(void **state)
+UNIT_TEST(adapted_packets_are_not_rerouted_and_notify_or_not)
 {
 	for (unsigned notify_too = 0; notify_too < 2; notify_too++) {
 		struct place place;
@@ -279,7 +279,7 @@ static void adapted_packets_are_not_rerouted_and_notify_or_not(void **state)
 	}
 }
 
-static void of_a_consumed_and_a_waiting_entry_one_counts(void **state)
+UNIT_TEST(of_a_consumed_and_a_waiting_entry_one_counts)
 {
 	for (unsigned waiting = 0; waiting < 2; waiting++) {
 		const struct control_arn beyond = {.id = 8, .destination = 1, .root_info = 1};
@@ -299,7 +299,7 @@ static void of_a_consumed_and_a_waiting_entry_one_counts(void **state)
 	}
 }
 
-static void each_port_is_told_once_in_each_interval(void **state)
+UNIT_TEST(each_port_is_told_once_in_each_interval)
 {
 	struct place place;
 
@@ -315,7 +315,7 @@ static void each_port_is_told_once_in_each_interval(void **state)
 	stop(&place);
 }
 
-static void a_full_table_forgets_what_is_new_and_counts(void **state)
+UNIT_TEST(a_full_table_forgets_what_is_new_and_counts)
 {
 	struct place place;
 
@@ -336,7 +336,7 @@ static void a_full_table_forgets_what_is_new_and_counts(void **state)
 }
 
 /* The neighbour at one port sends all it can; those at two others have ten entries each. */
-static void a_port_that_floods_takes_no_room_of_others(void **state)
+UNIT_TEST(a_port_that_floods_takes_no_room_of_others)
 {
 	struct place place;
 	struct control_arn arn = {.id = 1};
@@ -360,7 +360,7 @@ static void a_port_that_floods_takes_no_room_of_others(void **state)
 	stop(&place);
 }
 
-static void a_host_that_there_is_not_is_ignored(void **state)
+UNIT_TEST(a_host_that_there_is_not_is_ignored)
 {
 	const struct control_arn arn = {.destination = HOSTS};
 	struct place place;
@@ -412,7 +412,7 @@ static unsigned who_acts(unsigned root, bool literal)
 	return actor;
 }
 
-static void figure_1_of_the_arn_paper(void **state)
+UNIT_TEST(figure_1_of_the_arn_paper)
 {
 	/* A: between stages 3 and 2; the switch of stage 2 on the way up consumes. */
 	assert_int_equal(who_acts(2, true), 1);
@@ -427,7 +427,7 @@ static void figure_1_of_the_arn_paper(void **state)
 }
 
 /* Figure 4, event by event: A is the switch that can go around, B the one with the root. */
-static void figure_4_of_the_arn_paper(void **state)
+UNIT_TEST(figure_4_of_the_arn_paper)
 {
 	const struct arn_entry *entry;
 	struct control_arn arn;
@@ -496,7 +496,7 @@ static void model_expire(struct model *model, weft_time now)
 		told[i].there = told[i].there && now - told[i].at < TTL;
 }
 
-static void random_notifications_leave_what_the_rules_say(void **state)
+UNIT_TEST(random_notifications_leave_what_the_rules_say)
 {
 	struct model model = {0};
 	struct place place;
@@ -533,7 +533,7 @@ static void random_notifications_leave_what_the_rules_say(void **state)
 	stop(&place);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+UNIT_TEST(what_makes_no_sense_is_refused)
 {
 	struct place place;
 	struct arn_table_config from = config(&place, 1);
@@ -548,28 +548,4 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_null(arn_table_create(&from));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_root_is_named_with_the_stage_that_can_go_around_it),
-	cmocka_unit_test(the_stage_that_is_meant_consumes_and_others_pass_on),
-	cmocka_unit_test(a_switch_without_a_stage_consumes_nothing),
-	cmocka_unit_test(a_switch_without_another_way_passes_on),
-	cmocka_unit_test(only_packets_of_the_destination_and_vc_are_concerned),
-	cmocka_unit_test(a_notification_that_is_known_only_starts_the_timer_again),
-	cmocka_unit_test(an_entry_that_is_not_refreshed_disappears),
-	cmocka_unit_test(another_root_at_the_same_port_replaces_the_one_before),
-	cmocka_unit_test(an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes),
-	cmocka_unit_test(a_root_of_adapted_packets_goes_on_telling_hosts),
-	cmocka_unit_test(a_root_of_adapted_packets_is_none_for_switches),
-	cmocka_unit_test(adapted_packets_are_not_rerouted_and_notify_or_not),
-	cmocka_unit_test(of_a_consumed_and_a_waiting_entry_one_counts),
-	cmocka_unit_test(each_port_is_told_once_in_each_interval),
-	cmocka_unit_test(a_port_that_floods_takes_no_room_of_others),
-	cmocka_unit_test(a_full_table_forgets_what_is_new_and_counts),
-	cmocka_unit_test(a_host_that_there_is_not_is_ignored),
-	cmocka_unit_test(figure_1_of_the_arn_paper),
-	cmocka_unit_test(figure_4_of_the_arn_paper),
-	cmocka_unit_test(random_notifications_leave_what_the_rules_say),
-	cmocka_unit_test(what_makes_no_sense_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

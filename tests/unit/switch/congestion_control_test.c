@@ -169,7 +169,7 @@ static void notify(struct bench *bench, unsigned port, uint8_t stage)
 	congestion_control_on_arn(bench->congestion, port, &arn, bench->now);
 }
 
-static void a_root_makes_entries_and_its_packets_have_notifications_sent_back(void **state)
+UNIT_TEST(a_root_makes_entries_and_its_packets_have_notifications_sent_back)
 {
 	struct congestion_control_arn out;
 	struct bench bench;
@@ -203,7 +203,7 @@ static void a_root_makes_entries_and_its_packets_have_notifications_sent_back(vo
 	stop(&bench);
 }
 
-static void a_branch_makes_none(void **state)
+UNIT_TEST(a_branch_makes_none)
 {
 	struct bench bench;
 
@@ -216,7 +216,7 @@ static void a_branch_makes_none(void **state)
 	stop(&bench);
 }
 
-static void credits_are_those_of_the_vc_where_the_head_is_stored_next(void **state)
+UNIT_TEST(credits_are_those_of_the_vc_where_the_head_is_stored_next)
 {
 	struct bench bench;
 
@@ -233,7 +233,7 @@ static void credits_are_those_of_the_vc_where_the_head_is_stored_next(void **sta
 	stop(&bench);
 }
 
-static void an_entry_lives_while_its_root_stands_and_a_ttl_longer(void **state)
+UNIT_TEST(an_entry_lives_while_its_root_stands_and_a_ttl_longer)
 {
 	struct bench bench;
 
@@ -257,7 +257,7 @@ static void an_entry_lives_while_its_root_stands_and_a_ttl_longer(void **state)
 }
 
 /* A queue above HCDTh, or a time that runs. */
-static void the_alert_stands_while_time_or_departures_count(void **state)
+UNIT_TEST(the_alert_stands_while_time_or_departures_count)
 {
 	struct bench bench;
 
@@ -291,7 +291,7 @@ static void the_alert_stands_while_time_or_departures_count(void **state)
 }
 
 /* All but the AFC's, until an entry or a mode may change the output. */
-static void packets_are_plain_while_there_is_nothing_to_decide(void **state)
+UNIT_TEST(packets_are_plain_while_there_is_nothing_to_decide)
 {
 	struct bench bench;
 
@@ -315,7 +315,7 @@ static void packets_are_plain_while_there_is_nothing_to_decide(void **state)
 }
 
 /* VOQs that count together are counted at every step. */
-static void the_alert_always_stands_where_vcs_count_together(void **state)
+UNIT_TEST(the_alert_always_stands_where_vcs_count_together)
 {
 	struct bench bench;
 
@@ -328,7 +328,7 @@ static void the_alert_always_stands_where_vcs_count_together(void **state)
 	stop(&bench);
 }
 
-static void every_voq_of_a_root_tells_of_its_own_head(void **state)
+UNIT_TEST(every_voq_of_a_root_tells_of_its_own_head)
 {
 	struct bench bench;
 
@@ -353,7 +353,7 @@ static void every_voq_of_a_root_tells_of_its_own_head(void **state)
 	stop(&bench);
 }
 
-static void the_head_is_responsible_not_who_comes_in(void **state)
+UNIT_TEST(the_head_is_responsible_not_who_comes_in)
 {
 	struct bench bench;
 
@@ -368,7 +368,7 @@ static void the_head_is_responsible_not_who_comes_in(void **state)
 	stop(&bench);
 }
 
-static void new_tables_forget_the_entries_and_standing_roots_tell_again(void **state)
+UNIT_TEST(new_tables_forget_the_entries_and_standing_roots_tell_again)
 {
 	struct bench bench;
 
@@ -385,7 +385,7 @@ static void new_tables_forget_the_entries_and_standing_roots_tell_again(void **s
 	stop(&bench);
 }
 
-static void an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc(void **state)
+UNIT_TEST(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc)
 {
 	struct bench bench;
 
@@ -405,7 +405,7 @@ static void an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc(void
 	stop(&bench);
 }
 
-static void adapted_packets_stay_on_their_way_and_notify(void **state)
+UNIT_TEST(adapted_packets_stay_on_their_way_and_notify)
 {
 	struct congestion_control_arn out;
 	struct bench bench;
@@ -420,7 +420,7 @@ static void adapted_packets_stay_on_their_way_and_notify(void **state)
 	stop(&bench);
 }
 
-static void a_consumed_notification_sends_packets_around_in_the_afc(void **state)
+UNIT_TEST(a_consumed_notification_sends_packets_around_in_the_afc)
 {
 	struct congestion_control_arn out;
 	struct weft_packet *packet;
@@ -449,7 +449,7 @@ static void a_consumed_notification_sends_packets_around_in_the_afc(void **state
 	stop(&bench);
 }
 
-static void who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_port(void **state)
+UNIT_TEST(who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_port)
 {
 	struct weft_packet *packet;
 	struct bench bench;
@@ -465,7 +465,7 @@ static void who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_p
 	stop(&bench);
 }
 
-static void without_afi_the_bit_stays_off_and_the_vcs_own_credits_count(void **state)
+UNIT_TEST(without_afi_the_bit_stays_off_and_the_vcs_own_credits_count)
 {
 	struct weft_packet *packet;
 	struct bench bench;
@@ -486,7 +486,7 @@ static void without_afi_the_bit_stays_off_and_the_vcs_own_credits_count(void **s
 	stop(&bench);
 }
 
-static void an_alternative_whose_link_is_down_is_not_taken(void **state)
+UNIT_TEST(an_alternative_whose_link_is_down_is_not_taken)
 {
 	struct bench bench;
 
@@ -499,7 +499,7 @@ static void an_alternative_whose_link_is_down_is_not_taken(void **state)
 }
 
 /* congestionRootInfo of a root on the way up is the switch's own stage. */
-static void a_root_on_the_way_up_is_gone_around_here(void **state)
+UNIT_TEST(a_root_on_the_way_up_is_gone_around_here)
 {
 	struct congestion_control_arn out;
 	struct weft_packet *packet;
@@ -515,7 +515,7 @@ static void a_root_on_the_way_up_is_gone_around_here(void **state)
 	stop(&bench);
 }
 
-static void roots_on_the_way_down_are_for_hosts_where_that_is_the_reading(void **state)
+UNIT_TEST(roots_on_the_way_down_are_for_hosts_where_that_is_the_reading)
 {
 	struct congestion_control_arn out;
 	struct bench bench;
@@ -531,7 +531,7 @@ static void roots_on_the_way_down_are_for_hosts_where_that_is_the_reading(void *
 	stop(&bench);
 }
 
-static void adaptive_modes_work_without_notifications(void **state)
+UNIT_TEST(adaptive_modes_work_without_notifications)
 {
 	struct weft_packet *packet;
 	struct bench bench;
@@ -554,7 +554,7 @@ static void adaptive_modes_work_without_notifications(void **state)
 	stop(&bench);
 }
 
-static void what_finds_no_room_to_be_sent_is_counted(void **state)
+UNIT_TEST(what_finds_no_room_to_be_sent_is_counted)
 {
 	struct congestion_control_arn out;
 	struct bench bench;
@@ -574,7 +574,7 @@ static void what_finds_no_room_to_be_sent_is_counted(void **state)
 	stop(&bench);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+UNIT_TEST(what_makes_no_sense_is_refused)
 {
 	struct bench bench;
 
@@ -596,28 +596,4 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_null(congestion_control_create(&bench.config));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_root_makes_entries_and_its_packets_have_notifications_sent_back),
-	cmocka_unit_test(a_branch_makes_none),
-	cmocka_unit_test(credits_are_those_of_the_vc_where_the_head_is_stored_next),
-	cmocka_unit_test(an_entry_lives_while_its_root_stands_and_a_ttl_longer),
-	cmocka_unit_test(the_alert_stands_while_time_or_departures_count),
-	cmocka_unit_test(packets_are_plain_while_there_is_nothing_to_decide),
-	cmocka_unit_test(the_alert_always_stands_where_vcs_count_together),
-	cmocka_unit_test(every_voq_of_a_root_tells_of_its_own_head),
-	cmocka_unit_test(the_head_is_responsible_not_who_comes_in),
-	cmocka_unit_test(new_tables_forget_the_entries_and_standing_roots_tell_again),
-	cmocka_unit_test(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc),
-	cmocka_unit_test(adapted_packets_stay_on_their_way_and_notify),
-	cmocka_unit_test(a_consumed_notification_sends_packets_around_in_the_afc),
-	cmocka_unit_test(who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_port),
-	cmocka_unit_test(without_afi_the_bit_stays_off_and_the_vcs_own_credits_count),
-	cmocka_unit_test(an_alternative_whose_link_is_down_is_not_taken),
-	cmocka_unit_test(a_root_on_the_way_up_is_gone_around_here),
-	cmocka_unit_test(roots_on_the_way_down_are_for_hosts_where_that_is_the_reading),
-	cmocka_unit_test(adaptive_modes_work_without_notifications),
-	cmocka_unit_test(what_finds_no_room_to_be_sent_is_counted),
-	cmocka_unit_test(what_makes_no_sense_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -122,7 +122,7 @@ static void make_root(struct bench *bench)
 }
 
 /* Figure 3: VOQs 3 of ports 0 and 1 contend for output 3. */
-static void figure_3_of_the_arn_paper(void **state)
+UNIT_TEST(figure_3_of_the_arn_paper)
 {
 	struct bench bench;
 
@@ -154,7 +154,7 @@ static void figure_3_of_the_arn_paper(void **state)
 	stop(&bench);
 }
 
-static void at_hcdth_nothing_is_suspected_above_it_is(void **state)
+UNIT_TEST(at_hcdth_nothing_is_suspected_above_it_is)
 {
 	struct bench bench;
 
@@ -166,7 +166,7 @@ static void at_hcdth_nothing_is_suspected_above_it_is(void **state)
 	stop(&bench);
 }
 
-static void without_credits_in_the_next_device_it_is_a_branch(void **state)
+UNIT_TEST(without_credits_in_the_next_device_it_is_a_branch)
 {
 	struct bench bench;
 
@@ -184,7 +184,7 @@ static void without_credits_in_the_next_device_it_is_a_branch(void **state)
 	stop(&bench);
 }
 
-static void a_suspicion_is_dropped_below_lcdth(void **state)
+UNIT_TEST(a_suspicion_is_dropped_below_lcdth)
 {
 	struct bench bench;
 
@@ -205,7 +205,7 @@ static void a_suspicion_is_dropped_below_lcdth(void **state)
 	stop(&bench);
 }
 
-static void it_is_the_suspects_own_voq_that_drops_the_suspicion(void **state)
+UNIT_TEST(it_is_the_suspects_own_voq_that_drops_the_suspicion)
 {
 	struct bench bench;
 
@@ -223,7 +223,7 @@ static void it_is_the_suspects_own_voq_that_drops_the_suspicion(void **state)
 	stop(&bench);
 }
 
-static void both_conditions_are_tested_when_crt_expires(void **state)
+UNIT_TEST(both_conditions_are_tested_when_crt_expires)
 {
 	struct bench bench;
 
@@ -243,7 +243,7 @@ static void both_conditions_are_tested_when_crt_expires(void **state)
 }
 
 /* The retest, in its three readings: a branch whose tree dissolves, a suspicion with a gap. */
-static void fcth_is_asked_again_at_arrivals_as_the_reading_says(void **state)
+UNIT_TEST(fcth_is_asked_again_at_arrivals_as_the_reading_says)
 {
 	static const struct {
 		enum congestion_detector_retest retest;
@@ -276,7 +276,7 @@ static void fcth_is_asked_again_at_arrivals_as_the_reading_says(void **state)
 }
 
 /* The credits are those of another head. */
-static void a_suspicion_that_has_to_hold_is_not_ended_by_another_voq(void **state)
+UNIT_TEST(a_suspicion_that_has_to_hold_is_not_ended_by_another_voq)
 {
 	struct congestion_detector_config from = config();
 	struct bench bench;
@@ -290,7 +290,7 @@ static void a_suspicion_that_has_to_hold_is_not_ended_by_another_voq(void **stat
 	stop(&bench);
 }
 
-static void a_root_that_stands_is_refreshed(void **state)
+UNIT_TEST(a_root_that_stands_is_refreshed)
 {
 	struct bench bench;
 
@@ -308,7 +308,7 @@ static void a_root_that_stands_is_refreshed(void **state)
 	stop(&bench);
 }
 
-static void a_voq_that_joins_a_root_says_so_once(void **state)
+UNIT_TEST(a_voq_that_joins_a_root_says_so_once)
 {
 	struct bench bench;
 
@@ -327,7 +327,7 @@ static void a_voq_that_joins_a_root_says_so_once(void **state)
 	stop(&bench);
 }
 
-static void all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone(void **state)
+UNIT_TEST(all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone)
 {
 	for (unsigned all = 0; all < 2; all++) {
 		struct congestion_detector_config from = config();
@@ -350,7 +350,7 @@ static void all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone(void **stat
 	}
 }
 
-static void the_afc_is_watched_or_not(void **state)
+UNIT_TEST(the_afc_is_watched_or_not)
 {
 	for (unsigned afc = 0; afc < 2; afc++) {
 		struct congestion_detector_config from = config();
@@ -364,7 +364,7 @@ static void the_afc_is_watched_or_not(void **state)
 	}
 }
 
-static void voqs_count_against_their_vc_or_all_vcs_against_the_buffer(void **state)
+UNIT_TEST(voqs_count_against_their_vc_or_all_vcs_against_the_buffer)
 {
 	struct congestion_detector_config from = config();
 	struct bench bench;
@@ -387,7 +387,7 @@ static void voqs_count_against_their_vc_or_all_vcs_against_the_buffer(void **sta
 	stop(&bench);
 }
 
-static void inputs_with_smaller_buffers_have_their_own_thresholds(void **state)
+UNIT_TEST(inputs_with_smaller_buffers_have_their_own_thresholds)
 {
 	struct congestion_detector_config from = config();
 	struct bench bench;
@@ -401,7 +401,7 @@ static void inputs_with_smaller_buffers_have_their_own_thresholds(void **state)
 	stop(&bench);
 }
 
-static void each_root_has_its_own_name(void **state)
+UNIT_TEST(each_root_has_its_own_name)
 {
 	struct bench bench;
 	uint32_t first;
@@ -416,7 +416,7 @@ static void each_root_has_its_own_name(void **state)
 	stop(&bench);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+UNIT_TEST(what_makes_no_sense_is_refused)
 {
 	struct congestion_detector_config from = config();
 
@@ -453,7 +453,7 @@ static void model_note(struct model *model, const struct bench *bench, unsigned 
 		model->count += model->passed[i / VCS][i % VCS];
 }
 
-static void counters_and_sets_agree_with_the_rules_under_random_events(void **state)
+UNIT_TEST(counters_and_sets_agree_with_the_rules_under_random_events)
 {
 	struct model model = {.count = 0};
 	enum congestion_detector_state before = CONGESTION_NONE;
@@ -487,24 +487,4 @@ static void counters_and_sets_agree_with_the_rules_under_random_events(void **st
 	stop(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(figure_3_of_the_arn_paper),
-	cmocka_unit_test(at_hcdth_nothing_is_suspected_above_it_is),
-	cmocka_unit_test(without_credits_in_the_next_device_it_is_a_branch),
-	cmocka_unit_test(a_suspicion_is_dropped_below_lcdth),
-	cmocka_unit_test(it_is_the_suspects_own_voq_that_drops_the_suspicion),
-	cmocka_unit_test(both_conditions_are_tested_when_crt_expires),
-	cmocka_unit_test(fcth_is_asked_again_at_arrivals_as_the_reading_says),
-	cmocka_unit_test(a_suspicion_that_has_to_hold_is_not_ended_by_another_voq),
-	cmocka_unit_test(a_root_that_stands_is_refreshed),
-	cmocka_unit_test(a_voq_that_joins_a_root_says_so_once),
-	cmocka_unit_test(all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone),
-	cmocka_unit_test(the_afc_is_watched_or_not),
-	cmocka_unit_test(voqs_count_against_their_vc_or_all_vcs_against_the_buffer),
-	cmocka_unit_test(inputs_with_smaller_buffers_have_their_own_thresholds),
-	cmocka_unit_test(each_root_has_its_own_name),
-	cmocka_unit_test(what_makes_no_sense_is_refused),
-	cmocka_unit_test(counters_and_sets_agree_with_the_rules_under_random_events),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

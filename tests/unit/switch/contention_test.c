@@ -92,7 +92,7 @@ static void expect_flows(
 	}
 }
 
-static void waiting_time_is_departure_minus_admission(void **state)
+UNIT_TEST(waiting_time_is_departure_minus_admission)
 {
 	struct bed *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
@@ -104,7 +104,7 @@ static void waiting_time_is_departure_minus_admission(void **state)
 	close_bed(bed);
 }
 
-static void waiting_time_saturates(void **state)
+UNIT_TEST(waiting_time_saturates)
 {
 	struct bed *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
@@ -115,7 +115,7 @@ static void waiting_time_saturates(void **state)
 	close_bed(bed);
 }
 
-static void packet_without_the_flag_is_left_alone(void **state)
+UNIT_TEST(packet_without_the_flag_is_left_alone)
 {
 	struct bed *bed = open_bed();
 	unsigned number = bench_send(bed->bench, 0, 0, OUT);
@@ -127,7 +127,7 @@ static void packet_without_the_flag_is_left_alone(void **state)
 	close_bed(bed);
 }
 
-static void wait_up_to_the_threshold_records_nothing(void **state)
+UNIT_TEST(wait_up_to_the_threshold_records_nothing)
 {
 	struct bed *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
@@ -139,7 +139,7 @@ static void wait_up_to_the_threshold_records_nothing(void **state)
 	close_bed(bed);
 }
 
-static void longer_wait_records_who_waits_for_the_output(void **state)
+UNIT_TEST(longer_wait_records_who_waits_for_the_output)
 {
 	static const struct cn_flow found[] = {{3, 5}, {2, 6}, {4, 7}};
 	struct bed *bed = open_bed();
@@ -155,7 +155,7 @@ static void longer_wait_records_who_waits_for_the_output(void **state)
 	close_bed(bed);
 }
 
-static void buffer_means_the_same_vc_of_the_same_input(void **state)
+UNIT_TEST(buffer_means_the_same_vc_of_the_same_input)
 {
 	static const struct cn_flow found[] = {{8, 8}, {3, 5}};
 	struct bed *bed = open_bed();
@@ -171,7 +171,7 @@ static void buffer_means_the_same_vc_of_the_same_input(void **state)
 	close_bed(bed);
 }
 
-static void each_flow_is_recorded_once_and_never_its_own(void **state)
+UNIT_TEST(each_flow_is_recorded_once_and_never_its_own)
 {
 	static const struct cn_flow own = {1, 5}, other = {2, 5}, back = {5, 1};
 	static const struct cn_flow found[] = {{2, 5}, {5, 1}};
@@ -189,7 +189,7 @@ static void each_flow_is_recorded_once_and_never_its_own(void **state)
 	close_bed(bed);
 }
 
-static void no_more_flows_than_configured_are_recorded(void **state)
+UNIT_TEST(no_more_flows_than_configured_are_recorded)
 {
 	for (uint8_t most = 0; most <= CN_FLOWS_MAX; most++) {
 		struct cn_flow found[CN_FLOWS_MAX + 2];
@@ -210,7 +210,7 @@ static void no_more_flows_than_configured_are_recorded(void **state)
 	}
 }
 
-static void flows_are_those_at_the_time_of_departure(void **state)
+UNIT_TEST(flows_are_those_at_the_time_of_departure)
 {
 	static const struct cn_flow late[] = {{3, 7}};
 	struct bed *bed = open_bed();
@@ -226,7 +226,7 @@ static void flows_are_those_at_the_time_of_departure(void **state)
 	close_bed(bed);
 }
 
-static void packet_alone_becomes_predictive_without_flows(void **state)
+UNIT_TEST(packet_alone_becomes_predictive_without_flows)
 {
 	struct bed *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
@@ -237,7 +237,7 @@ static void packet_alone_becomes_predictive_without_flows(void **state)
 	close_bed(bed);
 }
 
-static void later_switch_adds_time_but_records_no_flows(void **state)
+UNIT_TEST(later_switch_adds_time_but_records_no_flows)
 {
 	static const struct cn_flow first[] = {{20, 21}};
 	struct bed *bed = open_bed();
@@ -252,7 +252,7 @@ static void later_switch_adds_time_but_records_no_flows(void **state)
 	close_bed(bed);
 }
 
-static void later_switch_records_its_flows_instead_if_the_last_ones_are_wanted(void **state)
+UNIT_TEST(later_switch_records_its_flows_instead_if_the_last_ones_are_wanted)
 {
 	static const struct cn_flow first[] = {{20, 21}, {22, 23}}, found[] = {{2, 6}};
 	struct bed *bed = open_bed();
@@ -267,7 +267,7 @@ static void later_switch_records_its_flows_instead_if_the_last_ones_are_wanted(v
 	close_bed(bed);
 }
 
-static void without_a_threshold_only_time_is_recorded(void **state)
+UNIT_TEST(without_a_threshold_only_time_is_recorded)
 {
 	struct bed *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
@@ -279,7 +279,7 @@ static void without_a_threshold_only_time_is_recorded(void **state)
 	close_bed(bed);
 }
 
-static void extension_in_the_frame_is_kept_right(void **state)
+UNIT_TEST(extension_in_the_frame_is_kept_right)
 {
 	static const struct cn_flow found[] = {{2, 6}};
 	struct bed *bed = open_bed();
@@ -295,7 +295,7 @@ static void extension_in_the_frame_is_kept_right(void **state)
 	close_bed(bed);
 }
 
-static void damaged_extension_in_a_frame_is_left_and_counted(void **state)
+UNIT_TEST(damaged_extension_in_a_frame_is_left_and_counted)
 {
 	struct bed *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
@@ -311,7 +311,7 @@ static void damaged_extension_in_a_frame_is_left_and_counted(void **state)
 	close_bed(bed);
 }
 
-static void without_voqs_only_packets_for_the_output_count(void **state)
+UNIT_TEST(without_voqs_only_packets_for_the_output_count)
 {
 	static const struct cn_flow found[] = {{2, 6}, {4, 9}};
 	struct bed *bed = open_bed_of(false);
@@ -325,7 +325,7 @@ static void without_voqs_only_packets_for_the_output_count(void **state)
 	close_bed(bed);
 }
 
-static void without_voqs_the_buffer_is_one_queue(void **state)
+UNIT_TEST(without_voqs_the_buffer_is_one_queue)
 {
 	static const struct cn_flow found[] = {{7, 7}, {2, 6}};
 	struct bed *bed = open_bed_of(false);
@@ -340,7 +340,7 @@ static void without_voqs_the_buffer_is_one_queue(void **state)
 	close_bed(bed);
 }
 
-static void switch_without_it_decides_nothing_for_plain_packets(void **state)
+UNIT_TEST(switch_without_it_decides_nothing_for_plain_packets)
 {
 	struct bed *bed = open_bed();
 	struct weft_switch *sw = bed->bench->sw;
@@ -353,33 +353,11 @@ static void switch_without_it_decides_nothing_for_plain_packets(void **state)
 	close_bed(bed);
 }
 
-static void default_threshold_is_twice_a_full_frame(void **state)
+UNIT_TEST(default_threshold_is_twice_a_full_frame)
 {
 	/* 1,000 bytes and the 24 around them at 1 Gbps. */
 	assert_int_equal(contention_threshold(1000, 1000000000), 2 * 8192 * PS_PER_NS);
 	assert_int_equal(contention_threshold(9118, 1000000), 2 * 9142 * 8 * PS_PER_US);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(waiting_time_is_departure_minus_admission),
-	cmocka_unit_test(waiting_time_saturates),
-	cmocka_unit_test(packet_without_the_flag_is_left_alone),
-	cmocka_unit_test(wait_up_to_the_threshold_records_nothing),
-	cmocka_unit_test(longer_wait_records_who_waits_for_the_output),
-	cmocka_unit_test(buffer_means_the_same_vc_of_the_same_input),
-	cmocka_unit_test(each_flow_is_recorded_once_and_never_its_own),
-	cmocka_unit_test(no_more_flows_than_configured_are_recorded),
-	cmocka_unit_test(flows_are_those_at_the_time_of_departure),
-	cmocka_unit_test(packet_alone_becomes_predictive_without_flows),
-	cmocka_unit_test(later_switch_adds_time_but_records_no_flows),
-	cmocka_unit_test(later_switch_records_its_flows_instead_if_the_last_ones_are_wanted),
-	cmocka_unit_test(without_a_threshold_only_time_is_recorded),
-	cmocka_unit_test(extension_in_the_frame_is_kept_right),
-	cmocka_unit_test(damaged_extension_in_a_frame_is_left_and_counted),
-	cmocka_unit_test(without_voqs_only_packets_for_the_output_count),
-	cmocka_unit_test(without_voqs_the_buffer_is_one_queue),
-	cmocka_unit_test(switch_without_it_decides_nothing_for_plain_packets),
-	cmocka_unit_test(default_threshold_is_twice_a_full_frame),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

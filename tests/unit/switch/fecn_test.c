@@ -15,7 +15,7 @@ static bool marks(struct fecn *fecn, unsigned port, uint8_t vc, uint32_t stored)
 	return packet.flags == FRAME_F_FECN;
 }
 
-static void threshold_0_never_marks(void **state)
+UNIT_TEST(threshold_0_never_marks)
 {
 	struct fecn fecn;
 
@@ -27,7 +27,7 @@ static void threshold_0_never_marks(void **state)
 	assert_false(marks(&fecn, 3, 2, UINT32_MAX));
 }
 
-static void threshold_w_marks_above_16_less_w_sixteenths(void **state)
+UNIT_TEST(threshold_w_marks_above_16_less_w_sixteenths)
 {
 	struct fecn fecn;
 
@@ -40,7 +40,7 @@ static void threshold_w_marks_above_16_less_w_sixteenths(void **state)
 	assert_false(fecn_set(&fecn, 0, 0, 16, BLOCKS));
 }
 
-static void each_port_and_vc_has_its_own(void **state)
+UNIT_TEST(each_port_and_vc_has_its_own)
 {
 	struct fecn fecn;
 
@@ -55,7 +55,7 @@ static void each_port_and_vc_has_its_own(void **state)
 	assert_false(marks(&fecn, 63, 0, BLOCKS));
 }
 
-static void only_data_is_marked_and_keeps_its_other_flags(void **state)
+UNIT_TEST(only_data_is_marked_and_keeps_its_other_flags)
 {
 	struct fecn fecn;
 
@@ -98,7 +98,7 @@ static struct fecn strictest(const struct fecn_rules *rules)
 	return fecn;
 }
 
-static void marking_rate_packets_pass_between_two_marks(void **state)
+UNIT_TEST(marking_rate_packets_pass_between_two_marks)
 {
 	struct fecn fecn = strictest(&(struct fecn_rules){.marking_rate = 3, .victims = true});
 	struct weft_packet early = {.bytes = 64};
@@ -112,7 +112,7 @@ static void marking_rate_packets_pass_between_two_marks(void **state)
 	assert_int_equal(marks_of(&fecn, 0, 64, true, 4), 0xF);
 }
 
-static void smaller_packets_than_packet_size_are_never_marked(void **state)
+UNIT_TEST(smaller_packets_than_packet_size_are_never_marked)
 {
 	struct fecn fecn = strictest(&(struct fecn_rules){.packet_bytes = 256, .victims = true});
 
@@ -120,7 +120,7 @@ static void smaller_packets_than_packet_size_are_never_marked(void **state)
 	assert_int_equal(marks_of(&fecn, 0, 256, true, 4), 0xF);
 }
 
-static void only_the_victim_mask_marks_packets_without_credits(void **state)
+UNIT_TEST(only_the_victim_mask_marks_packets_without_credits)
 {
 	struct fecn roots = strictest(&(struct fecn_rules){0});
 	struct fecn all = strictest(&(struct fecn_rules){.victims = true});
@@ -130,14 +130,4 @@ static void only_the_victim_mask_marks_packets_without_credits(void **state)
 	assert_int_equal(marks_of(&all, 0, 64, false, 2), 0x3);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(threshold_0_never_marks),
-	cmocka_unit_test(threshold_w_marks_above_16_less_w_sixteenths),
-	cmocka_unit_test(each_port_and_vc_has_its_own),
-	cmocka_unit_test(marking_rate_packets_pass_between_two_marks),
-	cmocka_unit_test(smaller_packets_than_packet_size_are_never_marked),
-	cmocka_unit_test(only_the_victim_mask_marks_packets_without_credits),
-	cmocka_unit_test(only_data_is_marked_and_keeps_its_other_flags),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -54,7 +54,9 @@ static void expect_error(struct bench *bench, const struct bench_packet *what)
 	bench_check(bench);
 }
 
-static void a_port_at_the_cursor_sends_it_on_without_credits(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(a_port_at_the_cursor_sends_it_on_without_credits)
 {
 	struct bench *bench = *state;
 
@@ -69,7 +71,7 @@ static void a_port_at_the_cursor_sends_it_on_without_credits(void **state)
 	assert_int_equal(bench->sw->port[1].link.rx[0].received, 0);
 }
 
-static void an_agent_as_the_last_element_is_the_agent_of_this_switch(void **state)
+TEST(an_agent_as_the_last_element_is_the_agent_of_this_switch)
 {
 	struct bench *bench = *state;
 
@@ -87,7 +89,7 @@ static void an_agent_as_the_last_element_is_the_agent_of_this_switch(void **stat
 	assert_int_equal(bench_count(bench, 1, SWITCH_CONTROL_IN), 2);
 }
 
-static void frames_for_the_agent_come_in_their_order(void **state)
+TEST(frames_for_the_agent_come_in_their_order)
 {
 	const struct bench_packet what = frame_of(FRAME_MAPPER, to_agent, 2, 1);
 	struct bench *bench = *state;
@@ -104,7 +106,7 @@ static void frames_for_the_agent_come_in_their_order(void **state)
 	assert_null(switch_take_for_agent(bench->sw));
 }
 
-static void an_agent_that_is_not_the_last_element_is_a_routing_error(void **state)
+TEST(an_agent_that_is_not_the_last_element_is_a_routing_error)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct bench_packet what = frame_of(kinds[i], agent_inside, 2, 0);
@@ -113,7 +115,7 @@ static void an_agent_that_is_not_the_last_element_is_a_routing_error(void **stat
 	}
 }
 
-static void other_elements_and_ports_that_are_not_there_are_routing_errors(void **state)
+TEST(other_elements_and_ports_that_are_not_there_are_routing_errors)
 {
 	for (unsigned i = 0; i < sizeof(elsewhere); i++) {
 		const struct bench_packet last =
@@ -127,7 +129,7 @@ static void other_elements_and_ports_that_are_not_there_are_routing_errors(void 
 }
 
 /* Their routes are ports alone. */
-static void a_step_towards_a_port_is_a_routing_error(void **state)
+TEST(a_step_towards_a_port_is_a_routing_error)
 {
 	static const uint8_t steps[] = {
 		ROUTE_PORT_BIT | 2, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 2, ROUTE_TYPE_AGENT};
@@ -139,14 +141,14 @@ static void a_step_towards_a_port_is_a_routing_error(void **state)
 	}
 }
 
-static void a_cursor_past_the_end_is_a_routing_error(void **state)
+TEST(a_cursor_past_the_end_is_a_routing_error)
 {
 	const struct bench_packet what = frame_of(FRAME_MAPPER, to_agent, 2, 2);
 
 	expect_error(*state, &what);
 }
 
-static void the_table_says_nothing_about_frames_of_the_mapper(void **state)
+TEST(the_table_says_nothing_about_frames_of_the_mapper)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct bench_packet what = frame_of(kinds[i], NULL, 0, 0);
@@ -156,7 +158,7 @@ static void the_table_says_nothing_about_frames_of_the_mapper(void **state)
 	}
 }
 
-static void a_switch_without_an_agent_takes_nothing(void **state)
+TEST(a_switch_without_an_agent_takes_nothing)
 {
 	const struct bench_packet what = frame_of(FRAME_SCOUT, to_agent, 2, 1);
 	struct bench *bench = *state;
@@ -165,7 +167,7 @@ static void a_switch_without_an_agent_takes_nothing(void **state)
 	expect_error(bench, &what);
 }
 
-static void no_other_kind_reaches_the_agent(void **state)
+TEST(no_other_kind_reaches_the_agent)
 {
 	const struct bench_packet ack = frame_of(FRAME_ACK, to_agent, 2, 1);
 	const struct bench_packet notification = frame_of(FRAME_CN, to_agent, 2, 1);
@@ -176,7 +178,7 @@ static void no_other_kind_reaches_the_agent(void **state)
 	expect_error(*state, &data);
 }
 
-static void a_port_that_is_down_counts_as_for_other_control_frames(void **state)
+TEST(a_port_that_is_down_counts_as_for_other_control_frames)
 {
 	const struct bench_packet what = frame_of(FRAME_SCOUT, to_agent, 2, 0);
 	struct bench *bench = *state;
@@ -187,7 +189,7 @@ static void a_port_that_is_down_counts_as_for_other_control_frames(void **state)
 	assert_int_equal(bench_discarded(bench), 1);
 }
 
-static void a_full_reserve_keeps_nothing_from_the_agent(void **state)
+TEST(a_full_reserve_keeps_nothing_from_the_agent)
 {
 	const struct bench_packet on = frame_of(FRAME_MAPPER, to_agent, 2, 0);
 	const struct bench_packet own = frame_of(FRAME_MAPPER, to_agent, 2, 1);
@@ -200,21 +202,4 @@ static void a_full_reserve_keeps_nothing_from_the_agent(void **state)
 	assert_non_null(switch_take_for_agent(bench->sw));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_port_at_the_cursor_sends_it_on_without_credits),
-	TEST(an_agent_as_the_last_element_is_the_agent_of_this_switch),
-	TEST(frames_for_the_agent_come_in_their_order),
-	TEST(an_agent_that_is_not_the_last_element_is_a_routing_error),
-	TEST(other_elements_and_ports_that_are_not_there_are_routing_errors),
-	TEST(a_step_towards_a_port_is_a_routing_error),
-	TEST(a_cursor_past_the_end_is_a_routing_error),
-	TEST(the_table_says_nothing_about_frames_of_the_mapper),
-	TEST(a_switch_without_an_agent_takes_nothing),
-	TEST(no_other_kind_reaches_the_agent),
-	TEST(a_port_that_is_down_counts_as_for_other_control_frames),
-	TEST(a_full_reserve_keeps_nothing_from_the_agent),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -59,7 +59,9 @@ static void expect_discard(
 	bench_check(bench);
 }
 
-static void a_packet_without_a_route_goes_where_the_table_says(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(a_packet_without_a_route_goes_where_the_table_says)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3};
@@ -69,7 +71,7 @@ static void a_packet_without_a_route_goes_where_the_table_says(void **state)
 	pass(bench, &what, 2);
 }
 
-static void a_source_route_goes_before_the_table(void **state)
+TEST(a_source_route_goes_before_the_table)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3, .route = route, .route_length = 1};
@@ -77,7 +79,7 @@ static void a_source_route_goes_before_the_table(void **state)
 	pass(bench, &what, 4);
 }
 
-static void the_element_at_the_cursor_counts_and_the_cursor_advances(void **state)
+TEST(the_element_at_the_cursor_counts_and_the_cursor_advances)
 {
 	struct bench *bench = *state;
 	struct bench_packet what = {.route = route, .route_length = 3};
@@ -87,7 +89,7 @@ static void the_element_at_the_cursor_counts_and_the_cursor_advances(void **stat
 	assert_int_equal(pass(bench, &what, 3)->cursor, 2);
 }
 
-static void a_hop_that_may_be_replaced_is_taken_as_it_stands(void **state)
+TEST(a_hop_that_may_be_replaced_is_taken_as_it_stands)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.route = route, .route_length = 2, .cursor = 1};
@@ -95,7 +97,7 @@ static void a_hop_that_may_be_replaced_is_taken_as_it_stands(void **state)
 	pass(bench, &what, 3);
 }
 
-static void a_packet_routed_by_table_keeps_its_cursor(void **state)
+TEST(a_packet_routed_by_table_keeps_its_cursor)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3};
@@ -103,7 +105,7 @@ static void a_packet_routed_by_table_keeps_its_cursor(void **state)
 	assert_int_equal(pass(bench, &what, 3)->cursor, 0);
 }
 
-static void the_sl_gives_the_next_vc_and_the_header_says_so(void **state)
+TEST(the_sl_gives_the_next_vc_and_the_header_says_so)
 {
 	struct bench *bench = *state;
 	struct bench_packet what = {.destination = OUT, .vc = 1};
@@ -114,7 +116,7 @@ static void the_sl_gives_the_next_vc_and_the_header_says_so(void **state)
 	}
 }
 
-static void the_original_vc_and_the_flags_stay_in_the_header(void **state)
+TEST(the_original_vc_and_the_flags_stay_in_the_header)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT,
@@ -128,21 +130,21 @@ static void the_original_vc_and_the_flags_stay_in_the_header(void **state)
 	assert_int_equal(packet->flags, FRAME_F_TAIL | FRAME_F_FECN);
 }
 
-static void an_interface_element_at_the_cursor_is_a_routing_error(void **state)
+TEST(an_interface_element_at_the_cursor_is_a_routing_error)
 {
 	const struct bench_packet what = {.route = route, .route_length = 3, .cursor = 2};
 
 	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
-static void a_cursor_past_the_end_is_a_routing_error(void **state)
+TEST(a_cursor_past_the_end_is_a_routing_error)
 {
 	const struct bench_packet what = {.route = route, .route_length = 2, .cursor = 2};
 
 	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
-static void a_port_that_is_not_there_is_a_routing_error(void **state)
+TEST(a_port_that_is_not_there_is_a_routing_error)
 {
 	struct bench_packet what = {.route = route, .route_length = 5, .cursor = 3};
 
@@ -156,7 +158,7 @@ static const uint8_t steps[] = {ROUTE_PORT_BIT | 4, ROUTE_TYPE_STEP, ROUTE_PORT_
 	ROUTE_PORT_BIT | 2, ROUTE_TYPE_STEP, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | 1, ROUTE_TYPE_STEP,
 	ROUTE_TYPE_HOST, ROUTE_TYPE_STEP, ROUTE_PORT_BIT | PORTS, ROUTE_TYPE_STEP};
 
-static void a_next_step_is_passed_over_and_the_element_after_it_counts(void **state)
+TEST(a_next_step_is_passed_over_and_the_element_after_it_counts)
 {
 	struct bench *bench = *state;
 	struct bench_packet what = {.route = steps, .route_length = sizeof(steps), .cursor = 1};
@@ -169,7 +171,7 @@ static void a_next_step_is_passed_over_and_the_element_after_it_counts(void **st
 	assert_int_equal(pass(bench, &what, 3)->cursor, 3);
 }
 
-static void a_next_step_before_anything_but_a_port_is_a_routing_error(void **state)
+TEST(a_next_step_before_anything_but_a_port_is_a_routing_error)
 {
 	static const uint8_t cursors[] = {4, 7, 9, sizeof(steps) - 1};
 	struct bench_packet what = {.route = steps, .route_length = sizeof(steps)};
@@ -184,7 +186,7 @@ static void a_next_step_before_anything_but_a_port_is_a_routing_error(void **sta
 	}
 }
 
-static void a_next_step_towards_a_link_that_is_down_is_no_routing_error(void **state)
+UNIT_TEST(a_next_step_towards_a_link_that_is_down_is_no_routing_error)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	const struct bench_packet what = {
@@ -198,7 +200,7 @@ static void a_next_step_towards_a_link_that_is_down_is_no_routing_error(void **s
 }
 
 /* Ports 0 to 3 are of a ring, 5 is a host's; the classes are those of vc_rule_test.c. */
-static void what_the_route_says_about_steps_chooses_the_vc(void **state)
+UNIT_TEST(what_the_route_says_about_steps_chooses_the_vc)
 {
 	static const struct {
 		unsigned input, vc, cursor, output, next;
@@ -232,14 +234,14 @@ static void what_the_route_says_about_steps_chooses_the_vc(void **state)
 	vc_rule_destroy(rule);
 }
 
-static void a_destination_beyond_the_table_has_no_route(void **state)
+TEST(a_destination_beyond_the_table_has_no_route)
 {
 	const struct bench_packet what = {.destination = BENCH_HOSTS};
 
 	expect_discard(*state, &what, SWITCH_DISCARD_NO_ROUTE);
 }
 
-static void a_destination_without_a_port_in_the_table_has_no_route(void **state)
+TEST(a_destination_without_a_port_in_the_table_has_no_route)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3};
@@ -251,7 +253,7 @@ static void a_destination_without_a_port_in_the_table_has_no_route(void **state)
 	expect_discard(bench, &what, SWITCH_DISCARD_NO_ROUTE);
 }
 
-static void without_a_table_only_source_routes_lead_on(void **state)
+TEST(without_a_table_only_source_routes_lead_on)
 {
 	struct bench *bench = *state;
 	const struct bench_packet by_table = {.destination = 3};
@@ -262,7 +264,7 @@ static void without_a_table_only_source_routes_lead_on(void **state)
 	pass(bench, &by_route, 4);
 }
 
-static void a_vc_that_the_switch_does_not_have_is_refused(void **state)
+TEST(a_vc_that_the_switch_does_not_have_is_refused)
 {
 	struct bench_packet what = {.destination = OUT, .vc = VCS};
 
@@ -271,7 +273,7 @@ static void a_vc_that_the_switch_does_not_have_is_refused(void **state)
 	expect_discard(*state, &what, SWITCH_DISCARD_VC);
 }
 
-static void a_port_without_a_cable_discards_as_a_link_that_is_down(void **state)
+UNIT_TEST(a_port_without_a_cable_discards_as_a_link_that_is_down)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	const struct bench_packet what = {.destination = OUT};
@@ -283,7 +285,7 @@ static void a_port_without_a_cable_discards_as_a_link_that_is_down(void **state)
 	bench_destroy(bench);
 }
 
-static void a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation(void **state)
+TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation)
 {
 	struct bench *bench = *state;
 	struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS + 1};
@@ -292,7 +294,7 @@ static void a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation(voi
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_VC), 0);
 }
 
-static void a_full_vc_takes_no_block_more_however_often_it_is_tried(void **state)
+TEST(a_full_vc_takes_no_block_more_however_often_it_is_tried)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT};
@@ -306,7 +308,7 @@ static void a_full_vc_takes_no_block_more_however_often_it_is_tried(void **state
 	bench_discarded(bench);
 }
 
-static void a_violation_in_one_vc_leaves_the_other_vcs_their_credits(void **state)
+TEST(a_violation_in_one_vc_leaves_the_other_vcs_their_credits)
 {
 	struct bench *bench = *state;
 	const struct bench_packet overrun = {.destination = OUT, .blocks = VC_BLOCKS + 1};
@@ -317,7 +319,7 @@ static void a_violation_in_one_vc_leaves_the_other_vcs_their_credits(void **stat
 	pass(bench, &good, OUT);
 }
 
-static void a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards(void **state)
+TEST(a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards)
 {
 	struct bench *bench = *state;
 	const struct bench_packet overrun = {.destination = OUT, .blocks = VC_BLOCKS + 1};
@@ -328,7 +330,7 @@ static void a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards(void 
 	assert_int_equal(told.limit[0], overrun.blocks + VC_BLOCKS); /* its total + the buffer */
 }
 
-static void a_stored_packet_is_not_granted_again_before_it_has_left(void **state)
+TEST(a_stored_packet_is_not_granted_again_before_it_has_left)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 10};
@@ -339,7 +341,7 @@ static void a_stored_packet_is_not_granted_again_before_it_has_left(void **state
 	assert_int_equal(bench_told(bench, 0).limit[0], VC_BLOCKS + 10);
 }
 
-static void the_buffer_is_split_equally_among_the_vcs(void **state)
+UNIT_TEST(the_buffer_is_split_equally_among_the_vcs)
 {
 	struct switch_config config = bench_config(PORTS, 4);
 	struct bench *bench;
@@ -351,7 +353,7 @@ static void the_buffer_is_split_equally_among_the_vcs(void **state)
 	bench_destroy(bench);
 }
 
-static void all_that_is_advertised_fits_into_the_ports_receive_ring(void **state)
+UNIT_TEST(all_that_is_advertised_fits_into_the_ports_receive_ring)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct bench *bench;
@@ -368,7 +370,7 @@ static void all_that_is_advertised_fits_into_the_ports_receive_ring(void **state
 	bench_destroy(bench);
 }
 
-static void a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger(void **state)
+UNIT_TEST(a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct bench *bench;
@@ -386,7 +388,7 @@ static void expect_refusal(const struct switch_config *config)
 	assert_int_equal(errno, EINVAL);
 }
 
-static void a_configuration_out_of_range_is_refused(void **state)
+UNIT_TEST(a_configuration_out_of_range_is_refused)
 {
 	struct switch_config config = bench_config(0, 1);
 
@@ -413,7 +415,7 @@ static void a_configuration_out_of_range_is_refused(void **state)
 }
 
 /* More classes than VCs, or a rule that does not know the switch. */
-static void a_vc_rule_that_does_not_fit_is_refused(void **state)
+UNIT_TEST(a_vc_rule_that_does_not_fit_is_refused)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct vc_rule *rule = vc_rule_create(3, VCS + 1);
@@ -426,7 +428,7 @@ static void a_vc_rule_that_does_not_fit_is_refused(void **state)
 	vc_rule_destroy(rule);
 }
 
-static void control_frames_are_accounted_apart_from_data(void **state)
+TEST(control_frames_are_accounted_apart_from_data)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .control = true};
@@ -439,7 +441,7 @@ static void control_frames_are_accounted_apart_from_data(void **state)
 	assert_int_equal(bench->sw->port[0].link.rx[0].received, 0);
 }
 
-static void bytes_count_for_data_and_control_on_both_sides(void **state)
+TEST(bytes_count_for_data_and_control_on_both_sides)
 {
 	struct bench *bench = *state;
 	struct bench_packet what = {.destination = OUT, .blocks = 2};
@@ -451,7 +453,7 @@ static void bytes_count_for_data_and_control_on_both_sides(void **state)
 	assert_int_equal(bench_count(bench, OUT, SWITCH_BYTES_OUT), 4 * FRAME_BLOCK_BYTES);
 }
 
-static void a_control_frame_without_a_way_is_counted_apart(void **state)
+TEST(a_control_frame_without_a_way_is_counted_apart)
 {
 	struct bench_packet what = {.destination = BENCH_HOSTS, .control = true};
 
@@ -461,7 +463,7 @@ static void a_control_frame_without_a_way_is_counted_apart(void **state)
 	expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
 }
 
-static void a_control_frame_keeps_the_vc_of_its_header(void **state)
+TEST(a_control_frame_keeps_the_vc_of_its_header)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .vc = 1, .sl = 2, .control = true};
@@ -469,7 +471,7 @@ static void a_control_frame_keeps_the_vc_of_its_header(void **state)
 	assert_int_equal(pass(bench, &what, OUT)->header_vc, 1);
 }
 
-static void a_full_control_reserve_discards_and_data_goes_on(void **state)
+TEST(a_full_control_reserve_discards_and_data_goes_on)
 {
 	struct bench *bench = *state;
 	const struct bench_packet control = {.destination = OUT, .control = true};
@@ -485,7 +487,7 @@ static void a_full_control_reserve_discards_and_data_goes_on(void **state)
 	pass(bench, &control, OUT); /* there is room again */
 }
 
-static void full_data_buffers_do_not_hold_up_control_frames(void **state)
+TEST(full_data_buffers_do_not_hold_up_control_frames)
 {
 	struct bench *bench = *state;
 	const struct bench_packet data = {.destination = OUT, .blocks = VC_BLOCKS};
@@ -514,7 +516,7 @@ static void draw_packet(struct rng *rng, struct bench_packet *what)
 	}
 }
 
-static void a_discarded_packet_says_which_counter_it_is_in(void **state)
+TEST(a_discarded_packet_says_which_counter_it_is_in)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = BENCH_HOSTS};
@@ -548,7 +550,7 @@ static void spoil_packet(struct rng *rng, struct bench_packet *what)
 }
 
 /* Every packet that came in went out, is stored or has a counter that says why not. */
-static void nothing_is_unaccounted_for_whatever_arrives(void **state)
+TEST(nothing_is_unaccounted_for_whatever_arrives)
 {
 	struct bench *bench = *state;
 	uint64_t in = 0, out = 0, discarded = 0;
@@ -708,13 +710,13 @@ static void run_twins(bool voq, uint64_t seed)
 	bench_destroy(twins.usual);
 }
 
-static void the_way_past_the_queues_has_the_outcome_of_the_usual_way(void **state)
+UNIT_TEST(the_way_past_the_queues_has_the_outcome_of_the_usual_way)
 {
 	for (uint64_t seed = 0; seed < 10; seed++)
 		run_twins(true, seed);
 }
 
-static void the_way_past_the_queues_is_right_without_voqs_too(void **state)
+UNIT_TEST(the_way_past_the_queues_is_right_without_voqs_too)
 {
 	for (uint64_t seed = 0; seed < 10; seed++)
 		run_twins(false, seed);
@@ -727,7 +729,7 @@ static unsigned try_direct(struct bench *bench, unsigned vc, uint64_t outputs)
 	return bench_pass_queues(bench, 0, &packet, outputs);
 }
 
-static void nothing_goes_past_a_packet_that_waits_for_the_same_output(void **state)
+TEST(nothing_goes_past_a_packet_that_waits_for_the_same_output)
 {
 	struct bench *bench = *state;
 
@@ -739,7 +741,7 @@ static void nothing_goes_past_a_packet_that_waits_for_the_same_output(void **sta
 	switch_count_passed(bench->sw, 0, 0, OUT, 1, 64);
 }
 
-static void nothing_goes_past_a_control_frame(void **state)
+TEST(nothing_goes_past_a_control_frame)
 {
 	struct bench *bench = *state;
 	const struct bench_packet control = {.destination = OUT, .control = true};
@@ -748,12 +750,12 @@ static void nothing_goes_past_a_control_frame(void **state)
 	assert_int_equal(try_direct(bench, 0, UINT64_MAX), SWITCH_PORT_NONE);
 }
 
-static void nothing_goes_past_where_the_driver_cannot_send(void **state)
+TEST(nothing_goes_past_where_the_driver_cannot_send)
 {
 	assert_int_equal(try_direct(*state, 0, ~BIT64(OUT)), SWITCH_PORT_NONE);
 }
 
-static void a_source_route_goes_past_the_queues_too(void **state)
+TEST(a_source_route_goes_past_the_queues_too)
 {
 	struct bench *bench = *state;
 	struct weft_packet packet = {
@@ -763,52 +765,4 @@ static void a_source_route_goes_past_the_queues_too(void **state)
 	assert_int_equal(packet.mutable_word, MUTABLE_CURSOR(1));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_packet_without_a_route_goes_where_the_table_says),
-	TEST(a_source_route_goes_before_the_table),
-	TEST(the_element_at_the_cursor_counts_and_the_cursor_advances),
-	TEST(a_hop_that_may_be_replaced_is_taken_as_it_stands),
-	TEST(a_packet_routed_by_table_keeps_its_cursor),
-	TEST(the_sl_gives_the_next_vc_and_the_header_says_so),
-	TEST(the_original_vc_and_the_flags_stay_in_the_header),
-	TEST(an_interface_element_at_the_cursor_is_a_routing_error),
-	TEST(a_cursor_past_the_end_is_a_routing_error),
-	TEST(a_port_that_is_not_there_is_a_routing_error),
-	TEST(a_next_step_is_passed_over_and_the_element_after_it_counts),
-	TEST(a_next_step_before_anything_but_a_port_is_a_routing_error),
-	cmocka_unit_test(a_next_step_towards_a_link_that_is_down_is_no_routing_error),
-	cmocka_unit_test(what_the_route_says_about_steps_chooses_the_vc),
-	TEST(a_destination_beyond_the_table_has_no_route),
-	TEST(a_destination_without_a_port_in_the_table_has_no_route),
-	TEST(without_a_table_only_source_routes_lead_on),
-	TEST(a_vc_that_the_switch_does_not_have_is_refused),
-	cmocka_unit_test(a_port_without_a_cable_discards_as_a_link_that_is_down),
-	TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation),
-	TEST(a_full_vc_takes_no_block_more_however_often_it_is_tried),
-	TEST(a_violation_in_one_vc_leaves_the_other_vcs_their_credits),
-	TEST(a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards),
-	TEST(a_stored_packet_is_not_granted_again_before_it_has_left),
-	cmocka_unit_test(the_buffer_is_split_equally_among_the_vcs),
-	cmocka_unit_test(all_that_is_advertised_fits_into_the_ports_receive_ring),
-	cmocka_unit_test(a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger),
-	cmocka_unit_test(a_configuration_out_of_range_is_refused),
-	cmocka_unit_test(a_vc_rule_that_does_not_fit_is_refused),
-	TEST(control_frames_are_accounted_apart_from_data),
-	TEST(bytes_count_for_data_and_control_on_both_sides),
-	TEST(a_control_frame_without_a_way_is_counted_apart),
-	TEST(a_control_frame_keeps_the_vc_of_its_header),
-	TEST(a_full_control_reserve_discards_and_data_goes_on),
-	TEST(full_data_buffers_do_not_hold_up_control_frames),
-	TEST(a_discarded_packet_says_which_counter_it_is_in),
-	TEST(nothing_is_unaccounted_for_whatever_arrives),
-	cmocka_unit_test(the_way_past_the_queues_has_the_outcome_of_the_usual_way),
-	cmocka_unit_test(the_way_past_the_queues_is_right_without_voqs_too),
-	TEST(nothing_goes_past_a_packet_that_waits_for_the_same_output),
-	TEST(nothing_goes_past_a_control_frame),
-	TEST(nothing_goes_past_where_the_driver_cannot_send),
-	TEST(a_source_route_goes_past_the_queues_too),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -55,7 +55,7 @@ static unsigned percent(uint32_t blocks)
 	return blocks * 100 / CAPACITY;
 }
 
-static void a_neighbour_that_forwards_everything_stays_empty(void **state)
+UNIT_TEST(a_neighbour_that_forwards_everything_stays_empty)
 {
 	unsigned least = 100;
 	struct link link;
@@ -73,7 +73,7 @@ static void a_neighbour_that_forwards_everything_stays_empty(void **state)
 	assert_true(link.frames < 1000 / 15);
 }
 
-static void a_neighbour_that_forwards_nothing_becomes_full(void **state)
+UNIT_TEST(a_neighbour_that_forwards_nothing_becomes_full)
 {
 	struct link link;
 
@@ -84,7 +84,7 @@ static void a_neighbour_that_forwards_nothing_becomes_full(void **state)
 	assert_true(percent(peer_buffer_free(&link.buffer, 0)) <= 12);
 }
 
-static void a_level_that_stays_is_known(void **state)
+UNIT_TEST(a_level_that_stays_is_known)
 {
 	struct link link;
 
@@ -99,7 +99,7 @@ static void a_level_that_stays_is_known(void **state)
 	}
 }
 
-static void where_each_packet_has_its_credit_frame_the_credits_are_the_space(void **state)
+UNIT_TEST(where_each_packet_has_its_credit_frame_the_credits_are_the_space)
 {
 	struct link link;
 
@@ -113,7 +113,7 @@ static void where_each_packet_has_its_credit_frame_the_credits_are_the_space(voi
 
 /* The space, whatever comes and goes, is known exactly when a credit frame comes, and afterwards it
  * and its estimate lie between the credits and these with all that may be withheld. */
-static void the_space_lies_between_the_credits_and_what_may_be_withheld(void **state)
+UNIT_TEST(the_space_lies_between_the_credits_and_what_may_be_withheld)
 {
 	struct link link;
 	struct rng rng;
@@ -143,7 +143,7 @@ static void the_space_lies_between_the_credits_and_what_may_be_withheld(void **s
 	assert_true(link.frames > 1000);
 }
 
-static void the_size_is_the_most_that_was_left_until_the_link_goes_down(void **state)
+UNIT_TEST(the_size_is_the_most_that_was_left_until_the_link_goes_down)
 {
 	struct link link;
 
@@ -157,13 +157,4 @@ static void the_size_is_the_most_that_was_left_until_the_link_goes_down(void **s
 	assert_int_equal(peer_buffer_free(&link.buffer, 0), credit_available(&link.tx));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_neighbour_that_forwards_everything_stays_empty),
-	cmocka_unit_test(a_neighbour_that_forwards_nothing_becomes_full),
-	cmocka_unit_test(a_level_that_stays_is_known),
-	cmocka_unit_test(where_each_packet_has_its_credit_frame_the_credits_are_the_space),
-	cmocka_unit_test(the_space_lies_between_the_credits_and_what_may_be_withheld),
-	cmocka_unit_test(the_size_is_the_most_that_was_left_until_the_link_goes_down),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -92,7 +92,7 @@ static struct congestion_control *congestion_control_of(struct bed *bed)
 	return bed->bench->sw->congestion;
 }
 
-static void a_packet_that_leaves_its_primary_port_is_sent_into_the_afc(void **state)
+UNIT_TEST(a_packet_that_leaves_its_primary_port_is_sent_into_the_afc)
 {
 	const struct bench_packet what = {.destination = FAR, .vc = 1, .vc_original = 1, .sl = 1};
 	const struct weft_packet *packet;
@@ -117,7 +117,7 @@ static void a_packet_that_leaves_its_primary_port_is_sent_into_the_afc(void **st
 	bench_destroy(bed.bench);
 }
 
-static void an_adapted_packet_goes_the_deterministic_way_in_the_afc(void **state)
+UNIT_TEST(an_adapted_packet_goes_the_deterministic_way_in_the_afc)
 {
 	const struct bench_packet what = {.destination = FAR, .vc = AFC, .flags = FRAME_F_ADAPTED};
 	const struct weft_packet *packet;
@@ -135,7 +135,7 @@ static void an_adapted_packet_goes_the_deterministic_way_in_the_afc(void **state
 	bench_destroy(bed.bench);
 }
 
-static void a_source_route_is_not_adapted(void **state)
+UNIT_TEST(a_source_route_is_not_adapted)
 {
 	static const uint8_t route[] = {ROUTE_PORT_BIT | 4};
 	const struct bench_packet what = {.destination = FAR, .route = route, .route_length = 1};
@@ -148,7 +148,7 @@ static void a_source_route_is_not_adapted(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void no_packet_is_plain_where_marks_are_set(void **state)
+UNIT_TEST(no_packet_is_plain_where_marks_are_set)
 {
 	struct bed bed;
 
@@ -165,7 +165,7 @@ static void no_packet_is_plain_where_marks_are_set(void **state)
 }
 
 /* And again when it is gone; never those of the AFC. */
-static void packets_are_plain_until_there_is_an_entry(void **state)
+UNIT_TEST(packets_are_plain_until_there_is_an_entry)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 1, .root_info = 1};
 	struct weft_switch *sw;
@@ -184,7 +184,7 @@ static void packets_are_plain_until_there_is_an_entry(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void no_packet_is_plain_where_the_mode_chooses(void **state)
+UNIT_TEST(no_packet_is_plain_where_the_mode_chooses)
 {
 	struct bed bed;
 
@@ -194,7 +194,7 @@ static void no_packet_is_plain_where_the_mode_chooses(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void who_goes_around_a_dead_link_is_adapted(void **state)
+UNIT_TEST(who_goes_around_a_dead_link_is_adapted)
 {
 	const struct bench_packet what = {.destination = FAR};
 	const struct weft_packet *packet;
@@ -210,7 +210,7 @@ static void who_goes_around_a_dead_link_is_adapted(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down(void **state)
+UNIT_TEST(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down)
 {
 	struct bed bed;
 
@@ -228,7 +228,7 @@ static void the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down
 	bench_destroy(bed.bench);
 }
 
-static void a_neighbour_that_has_restarted_may_have_another_buffer(void **state)
+UNIT_TEST(a_neighbour_that_has_restarted_may_have_another_buffer)
 {
 	struct bed bed;
 
@@ -248,7 +248,7 @@ static void a_neighbour_that_has_restarted_may_have_another_buffer(void **state)
 }
 
 /* Nobody knows from it that 4 of 48 blocks are taken. */
-static void a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer(void **state)
+UNIT_TEST(a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer)
 {
 	struct control_credit other[2];
 	struct bed bed;
@@ -269,7 +269,7 @@ static void a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer(v
 	bench_destroy(bed.bench);
 }
 
-static void buffers_that_were_granted_before_are_known(void **state)
+UNIT_TEST(buffers_that_were_granted_before_are_known)
 {
 	const struct switch_config config = switch_of(true);
 	struct bed bed;
@@ -323,7 +323,7 @@ static uint64_t roots_with_unreported(uint32_t blocks, bool each)
 }
 
 /* FCTh is 78 %: credits for 49 of 64 blocks are less. */
-static void credits_that_the_neighbour_may_withhold_are_no_packets_there(void **state)
+UNIT_TEST(credits_that_the_neighbour_may_withhold_are_no_packets_there)
 {
 	(void)state;
 	assert_int_equal(roots_with_unreported(15, false), 1);
@@ -331,13 +331,13 @@ static void credits_that_the_neighbour_may_withhold_are_no_packets_there(void **
 }
 
 /* No more than a quarter is withheld: the rest is stored there. */
-static void a_neighbour_that_fills_is_no_place_to_get_away_to(void **state)
+UNIT_TEST(a_neighbour_that_fills_is_no_place_to_get_away_to)
 {
 	(void)state;
 	assert_int_equal(roots_with_unreported(32, false), 0);
 }
 
-static void a_root_on_the_way_up_is_consumed_where_it_is(void **state)
+UNIT_TEST(a_root_on_the_way_up_is_consumed_where_it_is)
 {
 	const struct bench_packet what = {.destination = FAR};
 	const struct weft_packet *packet;
@@ -355,7 +355,7 @@ static void a_root_on_the_way_up_is_consumed_where_it_is(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void a_root_on_the_way_down_is_told_to_the_input_of_its_packets(void **state)
+UNIT_TEST(a_root_on_the_way_down_is_told_to_the_input_of_its_packets)
 {
 	const struct bench_packet what = {.destination = DOWN};
 	struct congestion_control_arn out;
@@ -375,7 +375,7 @@ static void a_root_on_the_way_down_is_told_to_the_input_of_its_packets(void **st
 	bench_destroy(bed.bench);
 }
 
-static void a_notification_that_comes_in_turns_packets_away(void **state)
+UNIT_TEST(a_notification_that_comes_in_turns_packets_away)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 1, .root_info = 2};
 	const struct bench_packet other = {.destination = FAR},
@@ -399,7 +399,7 @@ static void suspect_down(struct bed *bed)
 		congestion_control_of(bed)->detector->output[DOWN].state, CONGESTION_SUSPECT);
 }
 
-static void what_leaves_ends_a_suspicion(void **state)
+UNIT_TEST(what_leaves_ends_a_suspicion)
 {
 	struct bed bed;
 
@@ -413,7 +413,7 @@ static void what_leaves_ends_a_suspicion(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void what_a_dead_link_discards_ends_a_suspicion(void **state)
+UNIT_TEST(what_a_dead_link_discards_ends_a_suspicion)
 {
 	struct bed bed;
 
@@ -426,7 +426,7 @@ static void what_a_dead_link_discards_ends_a_suspicion(void **state)
 	bench_destroy(bed.bench);
 }
 
-static void what_finds_its_vc_above_the_threshold_is_marked(void **state)
+UNIT_TEST(what_finds_its_vc_above_the_threshold_is_marked)
 {
 	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
 	struct bed bed;
@@ -449,7 +449,7 @@ static void what_finds_its_vc_above_the_threshold_is_marked(void **state)
 }
 
 /* Without the victim mask only a root of congestion marks, where the next buffer has credits. */
-static void without_the_victim_mask_packets_without_credits_are_not_marked(void **state)
+UNIT_TEST(without_the_victim_mask_packets_without_credits_are_not_marked)
 {
 	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
 	struct bed bed;
@@ -474,7 +474,7 @@ static void expect_refusal(struct bed *bed)
 	assert_int_equal(bed->bench->sw->signal.plain_vcs, bed->bench->sw->vcs);
 }
 
-static void what_cannot_be_is_refused(void **state)
+UNIT_TEST(what_cannot_be_is_refused)
 {
 	struct switch_config config = switch_of(true);
 	struct bed bed;
@@ -601,7 +601,7 @@ static void run_load(struct load *load, const char *mode, uint64_t seed)
 	bench_check(load->bed.bench);
 }
 
-static void the_detector_is_told_of_all_that_comes_and_goes(void **state)
+UNIT_TEST(the_detector_is_told_of_all_that_comes_and_goes)
 {
 	uint64_t roots = 0, sent_back = 0, adapted = 0;
 
@@ -620,29 +620,4 @@ static void the_detector_is_told_of_all_that_comes_and_goes(void **state)
 	assert_true(adapted > 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_packet_that_leaves_its_primary_port_is_sent_into_the_afc),
-	cmocka_unit_test(an_adapted_packet_goes_the_deterministic_way_in_the_afc),
-	cmocka_unit_test(a_source_route_is_not_adapted),
-	cmocka_unit_test(no_packet_is_plain_where_marks_are_set),
-	cmocka_unit_test(packets_are_plain_until_there_is_an_entry),
-	cmocka_unit_test(no_packet_is_plain_where_the_mode_chooses),
-	cmocka_unit_test(who_goes_around_a_dead_link_is_adapted),
-	cmocka_unit_test(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down),
-	cmocka_unit_test(a_neighbour_that_has_restarted_may_have_another_buffer),
-	cmocka_unit_test(a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer),
-	cmocka_unit_test(buffers_that_were_granted_before_are_known),
-	cmocka_unit_test(credits_that_the_neighbour_may_withhold_are_no_packets_there),
-	cmocka_unit_test(a_neighbour_that_fills_is_no_place_to_get_away_to),
-	cmocka_unit_test(a_root_on_the_way_up_is_consumed_where_it_is),
-	cmocka_unit_test(a_root_on_the_way_down_is_told_to_the_input_of_its_packets),
-	cmocka_unit_test(a_notification_that_comes_in_turns_packets_away),
-	cmocka_unit_test(what_leaves_ends_a_suspicion),
-	cmocka_unit_test(what_a_dead_link_discards_ends_a_suspicion),
-	cmocka_unit_test(what_finds_its_vc_above_the_threshold_is_marked),
-	cmocka_unit_test(without_the_victim_mask_packets_without_credits_are_not_marked),
-	cmocka_unit_test(what_cannot_be_is_refused),
-	cmocka_unit_test(the_detector_is_told_of_all_that_comes_and_goes),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

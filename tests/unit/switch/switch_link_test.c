@@ -38,7 +38,9 @@ static void cut(struct bench *bench, unsigned port)
 	assert_int_equal(bench->sw->usable & BIT64(port), 0);
 }
 
-static void a_silent_link_is_down_after_three_hellos_and_its_queues_are_discarded(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(a_silent_link_is_down_after_three_hellos_and_its_queues_are_discarded)
 {
 	struct bench *bench = *state;
 
@@ -53,7 +55,7 @@ static void a_silent_link_is_down_after_three_hellos_and_its_queues_are_discarde
 	assert_int_equal(bench_count(bench, 1, SWITCH_DISCARD_LINK_DOWN), 1);
 }
 
-static void the_poll_tells_that_the_link_went_down_once(void **state)
+TEST(the_poll_tells_that_the_link_went_down_once)
 {
 	struct bench *bench = *state;
 	weft_time later = bench->now + DOWN_AFTER + 1;
@@ -63,7 +65,7 @@ static void the_poll_tells_that_the_link_went_down_once(void **state)
 	assert_int_equal(switch_poll_link(bench->sw, OUT, later + 1) & LINK_WENT_DOWN, 0);
 }
 
-static void stalled_and_ready_packets_are_discarded_alike(void **state)
+TEST(stalled_and_ready_packets_are_discarded_alike)
 {
 	struct bench *bench = *state;
 
@@ -75,7 +77,7 @@ static void stalled_and_ready_packets_are_discarded_alike(void **state)
 	assert_int_equal(bench_discarded(bench), 3);
 }
 
-static void the_space_of_what_was_discarded_is_granted_again(void **state)
+TEST(the_space_of_what_was_discarded_is_granted_again)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS};
@@ -86,7 +88,7 @@ static void the_space_of_what_was_discarded_is_granted_again(void **state)
 	assert_int_equal(bench_told(bench, 0).limit[0], 2 * VC_BLOCKS);
 }
 
-static void control_frames_that_wait_are_discarded_and_counted_apart(void **state)
+TEST(control_frames_that_wait_are_discarded_and_counted_apart)
 {
 	struct bench *bench = *state;
 	const struct bench_packet control = {.destination = OUT, .control = true};
@@ -100,7 +102,7 @@ static void control_frames_that_wait_are_discarded_and_counted_apart(void **stat
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_LINK_DOWN), 0);
 }
 
-static void other_outputs_do_not_notice(void **state)
+TEST(other_outputs_do_not_notice)
 {
 	struct bench *bench = *state;
 	unsigned other = bench_send(bench, 0, 0, 2);
@@ -112,7 +114,7 @@ static void other_outputs_do_not_notice(void **state)
 	bench_discarded(bench);
 }
 
-static void later_arrivals_for_a_link_that_is_down_are_discarded(void **state)
+TEST(later_arrivals_for_a_link_that_is_down_are_discarded)
 {
 	static const uint8_t route[] = {ROUTE_PORT_BIT | OUT};
 	const struct bench_packet by_route = {.route = route, .route_length = 1};
@@ -128,7 +130,7 @@ static void later_arrivals_for_a_link_that_is_down_are_discarded(void **state)
 	assert_int_equal(bench_discarded(bench), 3);
 }
 
-static void later_arrivals_take_an_alternative_of_the_table(void **state)
+TEST(later_arrivals_take_an_alternative_of_the_table)
 {
 	const struct bench_packet control = {.destination = OUT, .control = true};
 	struct bench *bench = *state;
@@ -143,7 +145,7 @@ static void later_arrivals_take_an_alternative_of_the_table(void **state)
 	assert_int_equal(bench_leave(bench, 2), data);
 }
 
-static void an_alternative_that_is_down_too_is_none(void **state)
+TEST(an_alternative_that_is_down_too_is_none)
 {
 	struct bench *bench = *state;
 
@@ -154,7 +156,7 @@ static void an_alternative_that_is_down_too_is_none(void **state)
 	bench_discarded(bench);
 }
 
-static void a_source_route_has_no_alternative(void **state)
+TEST(a_source_route_has_no_alternative)
 {
 	static const uint8_t route[] = {ROUTE_PORT_BIT | OUT};
 	const struct bench_packet what = {.destination = OUT, .route = route, .route_length = 1};
@@ -167,7 +169,7 @@ static void a_source_route_has_no_alternative(void **state)
 	bench_discarded(bench);
 }
 
-static void nothing_goes_past_the_queues_to_a_link_that_is_down(void **state)
+TEST(nothing_goes_past_the_queues_to_a_link_that_is_down)
 {
 	struct bench *bench = *state;
 	struct weft_packet packet = {.blocks = 1, .destination = OUT};
@@ -177,7 +179,7 @@ static void nothing_goes_past_the_queues_to_a_link_that_is_down(void **state)
 	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), SWITCH_PORT_NONE);
 }
 
-static void a_link_that_is_up_again_carries_packets_with_its_old_credits(void **state)
+TEST(a_link_that_is_up_again_carries_packets_with_its_old_credits)
 {
 	struct bench *bench = *state;
 	unsigned number;
@@ -190,7 +192,7 @@ static void a_link_that_is_up_again_carries_packets_with_its_old_credits(void **
 	assert_int_equal(bench_leave(bench, OUT), number);
 }
 
-static void a_credit_frame_brings_a_link_up_as_a_hello_does(void **state)
+TEST(a_credit_frame_brings_a_link_up_as_a_hello_does)
 {
 	struct bench *bench = *state;
 	unsigned number;
@@ -201,7 +203,7 @@ static void a_credit_frame_brings_a_link_up_as_a_hello_does(void **state)
 	assert_int_equal(bench_leave(bench, OUT), number);
 }
 
-static void a_link_goes_down_as_often_as_it_is_cut(void **state)
+TEST(a_link_goes_down_as_often_as_it_is_cut)
 {
 	struct bench *bench = *state;
 
@@ -214,7 +216,7 @@ static void a_link_goes_down_as_often_as_it_is_cut(void **state)
 }
 
 /* Otherwise packets for a neighbour that never comes would fill the buffers for ever. */
-static void a_neighbour_that_never_comes_is_a_link_that_is_down(void **state)
+TEST(a_neighbour_that_never_comes_is_a_link_that_is_down)
 {
 	struct bench *bench = *state;
 	struct link_end *link = &bench->sw->port[OUT].link;
@@ -229,7 +231,7 @@ static void a_neighbour_that_never_comes_is_a_link_that_is_down(void **state)
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_LINK_DOWN), 1);
 }
 
-static void without_voqs_packets_behind_other_heads_are_discarded_too(void **state)
+UNIT_TEST(without_voqs_packets_behind_other_heads_are_discarded_too)
 {
 	struct bench *bench = start(false);
 	unsigned head = bench_send(bench, 0, 0, 2), behind;
@@ -248,7 +250,7 @@ static void without_voqs_packets_behind_other_heads_are_discarded_too(void **sta
 	bench_destroy(bench);
 }
 
-static void without_voqs_a_queue_that_lost_its_tail_goes_on(void **state)
+UNIT_TEST(without_voqs_a_queue_that_lost_its_tail_goes_on)
 {
 	struct bench *bench = start(false);
 	unsigned head = bench_send(bench, 0, 0, 2), next;
@@ -263,7 +265,7 @@ static void without_voqs_a_queue_that_lost_its_tail_goes_on(void **state)
 	bench_destroy(bench);
 }
 
-static void without_voqs_the_packet_behind_a_discarded_head_goes_on(void **state)
+UNIT_TEST(without_voqs_the_packet_behind_a_discarded_head_goes_on)
 {
 	struct bench *bench = start(false);
 	unsigned behind;
@@ -277,7 +279,7 @@ static void without_voqs_the_packet_behind_a_discarded_head_goes_on(void **state
 	bench_destroy(bench);
 }
 
-static void a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one(void **state)
+TEST(a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one)
 {
 	struct bench *bench = *state;
 
@@ -287,7 +289,7 @@ static void a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one(void **
 	assert_int_equal(bench_leave(bench, OUT), -1);
 }
 
-static void packets_that_wait_go_to_the_new_life_when_it_grants(void **state)
+TEST(packets_that_wait_go_to_the_new_life_when_it_grants)
 {
 	struct bench *bench = *state;
 	unsigned number = bench_send(bench, 0, 0, OUT);
@@ -298,7 +300,7 @@ static void packets_that_wait_go_to_the_new_life_when_it_grants(void **state)
 	assert_int_equal(bench_leave(bench, OUT), number);
 }
 
-static void packets_of_the_old_life_go_on_and_take_their_space_until_then(void **state)
+TEST(packets_of_the_old_life_go_on_and_take_their_space_until_then)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 10};
@@ -311,7 +313,7 @@ static void packets_of_the_old_life_go_on_and_take_their_space_until_then(void *
 	assert_int_equal(bench_told(bench, 0).limit[0], VC_BLOCKS);
 }
 
-static void a_neighbour_that_does_not_know_us_yet_is_granted_nothing(void **state)
+TEST(a_neighbour_that_does_not_know_us_yet_is_granted_nothing)
 {
 	struct bench *bench = *state;
 	const struct control_hello hello = {.device = 9, .session = 2000, .peer_session = 1};
@@ -324,7 +326,7 @@ static void a_neighbour_that_does_not_know_us_yet_is_granted_nothing(void **stat
 	bench_discarded(bench);
 }
 
-static void credits_for_another_number_of_vcs_change_nothing(void **state)
+TEST(credits_for_another_number_of_vcs_change_nothing)
 {
 	struct bench *bench = *state;
 	struct control_credit credit = {.session = bench->peer_session[OUT],
@@ -337,7 +339,7 @@ static void credits_for_another_number_of_vcs_change_nothing(void **state)
 	assert_int_equal(bench_leave(bench, OUT), -1);
 }
 
-static void a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame(void **state)
+TEST(a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame)
 {
 	struct bench *bench = *state;
 	struct control_credit *credit = &bench->peer_credit[0];
@@ -348,7 +350,7 @@ static void a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_
 	assert_int_equal(bench_told(bench, 0).limit[0], 10 + VC_BLOCKS);
 }
 
-static void hellos_and_credits_fall_due_at_their_intervals(void **state)
+TEST(hellos_and_credits_fall_due_at_their_intervals)
 {
 	struct bench *bench = *state;
 	struct link_end *link = &bench->sw->port[0].link;
@@ -362,7 +364,7 @@ static void hellos_and_credits_fall_due_at_their_intervals(void **state)
 		LINK_SEND_CREDIT | LINK_SEND_HELLO);
 }
 
-static void a_switch_that_grants_each_packet_owes_a_credit_frame_for_one(void **state)
+UNIT_TEST(a_switch_that_grants_each_packet_owes_a_credit_frame_for_one)
 {
 	for (unsigned each = 0; each < 2; each++) {
 		struct switch_config config = bench_config(PORTS, VCS);
@@ -382,7 +384,7 @@ static void a_switch_that_grants_each_packet_owes_a_credit_frame_for_one(void **
 	}
 }
 
-static void a_port_without_a_cable_says_nothing_and_never_goes_down(void **state)
+UNIT_TEST(a_port_without_a_cable_says_nothing_and_never_goes_down)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct bench *bench;
@@ -401,7 +403,7 @@ static struct bench *start_open(void)
 	return bench_create(&config);
 }
 
-static void an_open_port_sends_without_a_neighbour_that_grants(void **state)
+UNIT_TEST(an_open_port_sends_without_a_neighbour_that_grants)
 {
 	struct bench *bench = start_open();
 	unsigned number = bench_send(bench, 0, 0, OUT);
@@ -412,7 +414,7 @@ static void an_open_port_sends_without_a_neighbour_that_grants(void **state)
 	bench_destroy(bench);
 }
 
-static void an_open_port_sends_what_one_buffer_holds_between_two_looks(void **state)
+UNIT_TEST(an_open_port_sends_what_one_buffer_holds_between_two_looks)
 {
 	struct bench *bench = start_open();
 	const struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS};
@@ -426,7 +428,7 @@ static void an_open_port_sends_what_one_buffer_holds_between_two_looks(void **st
 	bench_destroy(bench);
 }
 
-static void an_open_port_is_never_overrun_either(void **state)
+UNIT_TEST(an_open_port_is_never_overrun_either)
 {
 	struct bench *bench = start_open();
 	const struct bench_packet what = {.destination = 1, .blocks = VC_BLOCKS};
@@ -476,51 +478,14 @@ static void run_random(bool voq, uint64_t seed)
 	bench_destroy(bench);
 }
 
-static void nothing_is_unaccounted_for_when_links_come_and_go(void **state)
+UNIT_TEST(nothing_is_unaccounted_for_when_links_come_and_go)
 {
 	run_random(true, 1);
 }
 
-static void nothing_is_unaccounted_for_without_voqs_either(void **state)
+UNIT_TEST(nothing_is_unaccounted_for_without_voqs_either)
 {
 	run_random(false, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_silent_link_is_down_after_three_hellos_and_its_queues_are_discarded),
-	TEST(the_poll_tells_that_the_link_went_down_once),
-	TEST(stalled_and_ready_packets_are_discarded_alike),
-	TEST(the_space_of_what_was_discarded_is_granted_again),
-	TEST(control_frames_that_wait_are_discarded_and_counted_apart),
-	TEST(other_outputs_do_not_notice),
-	TEST(later_arrivals_for_a_link_that_is_down_are_discarded),
-	TEST(later_arrivals_take_an_alternative_of_the_table),
-	TEST(an_alternative_that_is_down_too_is_none),
-	TEST(a_source_route_has_no_alternative),
-	TEST(nothing_goes_past_the_queues_to_a_link_that_is_down),
-	TEST(a_link_that_is_up_again_carries_packets_with_its_old_credits),
-	TEST(a_credit_frame_brings_a_link_up_as_a_hello_does),
-	TEST(a_link_goes_down_as_often_as_it_is_cut),
-	TEST(a_neighbour_that_never_comes_is_a_link_that_is_down),
-	cmocka_unit_test(without_voqs_packets_behind_other_heads_are_discarded_too),
-	cmocka_unit_test(without_voqs_a_queue_that_lost_its_tail_goes_on),
-	cmocka_unit_test(without_voqs_the_packet_behind_a_discarded_head_goes_on),
-	TEST(a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one),
-	TEST(packets_that_wait_go_to_the_new_life_when_it_grants),
-	TEST(packets_of_the_old_life_go_on_and_take_their_space_until_then),
-	TEST(a_neighbour_that_does_not_know_us_yet_is_granted_nothing),
-	TEST(credits_for_another_number_of_vcs_change_nothing),
-	TEST(a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame),
-	TEST(hellos_and_credits_fall_due_at_their_intervals),
-	cmocka_unit_test(a_switch_that_grants_each_packet_owes_a_credit_frame_for_one),
-	cmocka_unit_test(a_port_without_a_cable_says_nothing_and_never_goes_down),
-	cmocka_unit_test(an_open_port_sends_without_a_neighbour_that_grants),
-	cmocka_unit_test(an_open_port_sends_what_one_buffer_holds_between_two_looks),
-	cmocka_unit_test(an_open_port_is_never_overrun_either),
-	cmocka_unit_test(nothing_is_unaccounted_for_when_links_come_and_go),
-	cmocka_unit_test(nothing_is_unaccounted_for_without_voqs_either),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ static void run(struct part_bench *bench, struct rng *rng, unsigned turns)
 	}
 }
 
-static void nothing_is_lost_doubled_or_late_whatever_comes(void **state)
+UNIT_TEST(nothing_is_lost_doubled_or_late_whatever_comes)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -70,7 +70,7 @@ static uint64_t discarded(const struct part_bench *bench)
 	return sum;
 }
 
-static void all_is_accounted_for_while_links_fail_and_heads_time_out(void **state)
+UNIT_TEST(all_is_accounted_for_while_links_fail_and_heads_time_out)
 {
 	uint64_t all = 0;
 
@@ -121,7 +121,7 @@ static unsigned send_all(struct part_bench *bench, unsigned input, unsigned outp
 	return sent;
 }
 
-static void a_part_that_stands_still_holds_no_more_than_the_buffers(void **state)
+UNIT_TEST(a_part_that_stands_still_holds_no_more_than_the_buffers)
 {
 	struct part_bench *bench = two_parts(1);
 
@@ -138,7 +138,7 @@ static void a_part_that_stands_still_holds_no_more_than_the_buffers(void **state
 	pb_destroy(bench);
 }
 
-static void the_other_ports_go_on_while_a_part_stands_still(void **state)
+UNIT_TEST(the_other_ports_go_on_while_a_part_stands_still)
 {
 	struct part_bench *bench = two_parts(2);
 
@@ -154,7 +154,7 @@ static void the_other_ports_go_on_while_a_part_stands_still(void **state)
 	pb_destroy(bench);
 }
 
-static void inputs_of_all_parts_get_the_same_share_of_an_output(void **state)
+UNIT_TEST(inputs_of_all_parts_get_the_same_share_of_an_output)
 {
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *part = pb_owner(bench, 3);
@@ -178,7 +178,7 @@ static void inputs_of_all_parts_get_the_same_share_of_an_output(void **state)
 }
 
 /* The others hear of it with their next turn. */
-static void a_link_that_is_down_is_down_for_all_parts(void **state)
+UNIT_TEST(a_link_that_is_down_is_down_for_all_parts)
 {
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *part = pb_owner(bench, 0);
@@ -197,7 +197,7 @@ static void a_link_that_is_down_is_down_for_all_parts(void **state)
 	pb_destroy(bench);
 }
 
-static void what_is_on_its_way_to_a_link_that_goes_down_is_discarded(void **state)
+UNIT_TEST(what_is_on_its_way_to_a_link_that_goes_down_is_discarded)
 {
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *part = pb_owner(bench, 1);
@@ -226,7 +226,7 @@ static struct weft_packet *control(struct part_bench *bench, unsigned input, uns
 	return packet;
 }
 
-static void control_frames_go_from_part_to_part_before_data(void **state)
+UNIT_TEST(control_frames_go_from_part_to_part_before_data)
 {
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *from = pb_owner(bench, 0), *to = pb_owner(bench, 1);
@@ -243,7 +243,7 @@ static void control_frames_go_from_part_to_part_before_data(void **state)
 	pb_destroy(bench);
 }
 
-static void no_more_control_frames_are_on_their_way_than_the_reserve_has_places(void **state)
+UNIT_TEST(no_more_control_frames_are_on_their_way_than_the_reserve_has_places)
 {
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *from = pb_owner(bench, 0), *to = pb_owner(bench, 1);
@@ -262,7 +262,7 @@ static void no_more_control_frames_are_on_their_way_than_the_reserve_has_places(
 	pb_destroy(bench);
 }
 
-static void a_part_is_empty_when_nothing_of_its_inputs_is_anywhere(void **state)
+UNIT_TEST(a_part_is_empty_when_nothing_of_its_inputs_is_anywhere)
 {
 	struct part_bench *bench = two_parts(1);
 
@@ -284,7 +284,7 @@ static void expect_refusal(const struct switch_config *config, const uint8_t *ow
 	assert_int_equal(errno, EINVAL);
 }
 
-static void a_switch_that_cannot_be_divided_so_is_refused(void **state)
+UNIT_TEST(a_switch_that_cannot_be_divided_so_is_refused)
 {
 	static const uint8_t owner[PB_PORTS] = {0, 1, 0, 1};
 	struct part_bench bench = {.ports = 4, .vcs = 2};
@@ -299,18 +299,4 @@ static void a_switch_that_cannot_be_divided_so_is_refused(void **state)
 	expect_refusal(&config, owner, 2);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nothing_is_lost_doubled_or_late_whatever_comes),
-	cmocka_unit_test(all_is_accounted_for_while_links_fail_and_heads_time_out),
-	cmocka_unit_test(a_part_that_stands_still_holds_no_more_than_the_buffers),
-	cmocka_unit_test(the_other_ports_go_on_while_a_part_stands_still),
-	cmocka_unit_test(inputs_of_all_parts_get_the_same_share_of_an_output),
-	cmocka_unit_test(a_link_that_is_down_is_down_for_all_parts),
-	cmocka_unit_test(what_is_on_its_way_to_a_link_that_goes_down_is_discarded),
-	cmocka_unit_test(control_frames_go_from_part_to_part_before_data),
-	cmocka_unit_test(no_more_control_frames_are_on_their_way_than_the_reserve_has_places),
-	cmocka_unit_test(a_part_is_empty_when_nothing_of_its_inputs_is_anywhere),
-	cmocka_unit_test(a_switch_that_cannot_be_divided_so_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

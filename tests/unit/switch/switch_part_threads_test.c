@@ -69,21 +69,16 @@ static void run_threads(unsigned ports, unsigned vcs, unsigned parts)
 	pb_destroy(bench);
 }
 
-static void two_parts_at_once_are_one_switch(void **state)
+UNIT_TEST(two_parts_at_once_are_one_switch)
 {
 	(void)state;
 	run_threads(4, 2, 2);
 }
 
-static void five_parts_at_once_are_one_switch(void **state)
+UNIT_TEST(five_parts_at_once_are_one_switch)
 {
 	(void)state;
 	run_threads(11, 3, 5);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(two_parts_at_once_are_one_switch),
-	cmocka_unit_test(five_parts_at_once_are_one_switch),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

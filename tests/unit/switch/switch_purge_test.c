@@ -79,19 +79,19 @@ static void purge(bool voq)
 	bench_destroy(bench);
 }
 
-static void a_purge_discards_and_counts_all_that_is_stored(void **state)
+UNIT_TEST(a_purge_discards_and_counts_all_that_is_stored)
 {
 	(void)state;
 	purge(true);
 }
 
-static void a_purge_finds_what_waits_behind_heads_for_other_outputs(void **state)
+UNIT_TEST(a_purge_finds_what_waits_behind_heads_for_other_outputs)
 {
 	(void)state;
 	purge(false);
 }
 
-static void what_comes_after_a_purge_passes(void **state)
+UNIT_TEST(what_comes_after_a_purge_passes)
 {
 	struct bench *bench = make(true);
 	unsigned number;
@@ -106,7 +106,7 @@ static void what_comes_after_a_purge_passes(void **state)
 	bench_destroy(bench);
 }
 
-static void a_purge_leaves_control_frames_alone(void **state)
+UNIT_TEST(a_purge_leaves_control_frames_alone)
 {
 	const struct bench_packet control = {.destination = 2, .control = true, .kind = FRAME_ACK};
 	struct bench *bench = make(true);
@@ -122,7 +122,7 @@ static void a_purge_leaves_control_frames_alone(void **state)
 	bench_destroy(bench);
 }
 
-static void the_detector_hears_of_a_purge(void **state)
+UNIT_TEST(the_detector_hears_of_a_purge)
 {
 	const struct congestion_detector_config detector = paper_detector();
 	const struct arn_table_config table = paper_table();
@@ -145,7 +145,7 @@ static void the_detector_hears_of_a_purge(void **state)
 	bench_destroy(bench);
 }
 
-static void a_switch_is_empty_exactly_when_nothing_is_stored(void **state)
+UNIT_TEST(a_switch_is_empty_exactly_when_nothing_is_stored)
 {
 	struct bench *bench = make(true);
 	unsigned number;
@@ -163,7 +163,7 @@ static void a_switch_is_empty_exactly_when_nothing_is_stored(void **state)
 	bench_destroy(bench);
 }
 
-static void control_frames_that_wait_do_not_keep_a_switch_from_being_empty(void **state)
+UNIT_TEST(control_frames_that_wait_do_not_keep_a_switch_from_being_empty)
 {
 	const struct bench_packet control = {.destination = 2, .control = true, .kind = FRAME_ACK};
 	struct bench *bench = make(true);
@@ -176,7 +176,7 @@ static void control_frames_that_wait_do_not_keep_a_switch_from_being_empty(void 
 	bench_destroy(bench);
 }
 
-static void a_switch_whose_link_goes_down_is_as_empty_as_its_queues(void **state)
+UNIT_TEST(a_switch_whose_link_goes_down_is_as_empty_as_its_queues)
 {
 	struct bench *bench = make(false);
 
@@ -220,14 +220,14 @@ static void emptiness_is_what_the_queues_say_under_load(bool voq)
 	bench_destroy(bench);
 }
 
-static void emptiness_is_what_the_queues_say(void **state)
+UNIT_TEST(emptiness_is_what_the_queues_say)
 {
 	(void)state;
 	emptiness_is_what_the_queues_say_under_load(true);
 	emptiness_is_what_the_queues_say_under_load(false);
 }
 
-static void links_are_known_once_they_are_up_and_until_they_go_down(void **state)
+UNIT_TEST(links_are_known_once_they_are_up_and_until_they_go_down)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct bench *bench;
@@ -244,17 +244,4 @@ static void links_are_known_once_they_are_up_and_until_they_go_down(void **state
 	bench_destroy(bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_purge_discards_and_counts_all_that_is_stored),
-	cmocka_unit_test(a_purge_finds_what_waits_behind_heads_for_other_outputs),
-	cmocka_unit_test(what_comes_after_a_purge_passes),
-	cmocka_unit_test(a_purge_leaves_control_frames_alone),
-	cmocka_unit_test(the_detector_hears_of_a_purge),
-	cmocka_unit_test(a_switch_is_empty_exactly_when_nothing_is_stored),
-	cmocka_unit_test(control_frames_that_wait_do_not_keep_a_switch_from_being_empty),
-	cmocka_unit_test(a_switch_whose_link_goes_down_is_as_empty_as_its_queues),
-	cmocka_unit_test(emptiness_is_what_the_queues_say),
-	cmocka_unit_test(links_are_known_once_they_are_up_and_until_they_go_down),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -100,7 +100,7 @@ static const struct weft_packet *arrive(struct bench *bench, unsigned input, uin
 	return &bench->packet[bench_arrive(bench, input, &what)];
 }
 
-static void what_arrives_after_an_exchange_goes_by_the_new_table(void **state)
+UNIT_TEST(what_arrives_after_an_exchange_goes_by_the_new_table)
 {
 	struct tables tables = make_tables(1, 0);
 	struct bench *bench = make(true);
@@ -113,7 +113,7 @@ static void what_arrives_after_an_exchange_goes_by_the_new_table(void **state)
 	finish(bench, &tables);
 }
 
-static void what_goes_past_the_queues_goes_by_the_new_table_too(void **state)
+UNIT_TEST(what_goes_past_the_queues_goes_by_the_new_table_too)
 {
 	struct tables tables = make_tables(1, 0);
 	struct bench *bench = make(true);
@@ -127,7 +127,7 @@ static void what_goes_past_the_queues_goes_by_the_new_table_too(void **state)
 	finish(bench, &tables);
 }
 
-static void a_table_in_blocks_is_read_by_their_numbers_until_the_next_table(void **state)
+UNIT_TEST(a_table_in_blocks_is_read_by_their_numbers_until_the_next_table)
 {
 	/* Hosts 0 to 63 behind port 3, 64 to 127 and 128 to 149 behind port 5. */
 	static const uint16_t block[] = {2, 0, 0};
@@ -168,14 +168,14 @@ static void stored_before_goes_where_it_was_routed(bool voq)
 	finish(bench, &tables);
 }
 
-static void what_is_stored_goes_where_the_old_table_sent_it(void **state)
+UNIT_TEST(what_is_stored_goes_where_the_old_table_sent_it)
 {
 	(void)state;
 	stored_before_goes_where_it_was_routed(true);
 	stored_before_goes_where_it_was_routed(false);
 }
 
-static void a_way_around_a_link_that_is_down_is_one_of_the_new_tables(void **state)
+UNIT_TEST(a_way_around_a_link_that_is_down_is_one_of_the_new_tables)
 {
 	struct tables tables = make_tables(1, BIT64(1) | BIT64(2));
 	struct bench *bench = make(true);
@@ -189,7 +189,7 @@ static void a_way_around_a_link_that_is_down_is_one_of_the_new_tables(void **sta
 	finish(bench, &tables);
 }
 
-static void a_table_of_fewer_hosts_ends_earlier(void **state)
+UNIT_TEST(a_table_of_fewer_hosts_ends_earlier)
 {
 	struct tables tables = make_tables(1, 0);
 	struct bench *bench = make(true);
@@ -215,7 +215,7 @@ static struct tables make_ring(void)
 	return tables;
 }
 
-static void a_vc_rule_comes_and_goes_with_the_tables(void **state)
+UNIT_TEST(a_vc_rule_comes_and_goes_with_the_tables)
 {
 	struct tables tables = make_tables(1, 0);
 	struct weft_packet packet = {.blocks = 1};
@@ -236,7 +236,7 @@ static void a_vc_rule_comes_and_goes_with_the_tables(void **state)
 	finish(bench, &tables);
 }
 
-static void what_is_stored_keeps_the_class_that_the_old_rule_gave_it(void **state)
+UNIT_TEST(what_is_stored_keeps_the_class_that_the_old_rule_gave_it)
 {
 	struct tables tables = make_ring();
 	struct bench *bench = make(true);
@@ -253,7 +253,7 @@ static void what_is_stored_keeps_the_class_that_the_old_rule_gave_it(void **stat
 	finish(bench, &tables);
 }
 
-static void service_levels_are_mapped_anew(void **state)
+UNIT_TEST(service_levels_are_mapped_anew)
 {
 	const struct bench_packet what = {.destination = 3, .sl = 5};
 	struct tables tables = make_tables(1, 0), next = make_tables(1, 0);
@@ -281,7 +281,7 @@ static void expect_refusal(struct bench *bench, const struct switch_routing *rou
 	assert_memory_equal(&before, bench->sw, sizeof(before));
 }
 
-static void tables_that_do_not_fit_are_refused_and_change_nothing(void **state)
+UNIT_TEST(tables_that_do_not_fit_are_refused_and_change_nothing)
 {
 	struct tables tables = make_tables(1, 0);
 	struct vc_rule *rule = vc_rule_create(1, VCS + 1);
@@ -346,7 +346,7 @@ static void tell(struct bench *bench, unsigned port, uint16_t destination, uint8
 	congestion_control_on_arn(bench->sw->congestion, port, &arn, bench->now);
 }
 
-static void an_adaptation_chooses_among_the_new_alternatives(void **state)
+UNIT_TEST(an_adaptation_chooses_among_the_new_alternatives)
 {
 	struct tables tables = make_tables(4, BIT64(4) | BIT64(5));
 	struct bench *bench = make_adaptive("oblivious");
@@ -361,7 +361,7 @@ static void an_adaptation_chooses_among_the_new_alternatives(void **state)
 	finish(bench, &tables);
 }
 
-static void an_alternative_of_the_old_tables_is_taken_no_more(void **state)
+UNIT_TEST(an_alternative_of_the_old_tables_is_taken_no_more)
 {
 	struct tables tables = make_tables(4, BIT64(4) | BIT64(5));
 	struct bench *bench = make_adaptive("none");
@@ -378,7 +378,7 @@ static void an_alternative_of_the_old_tables_is_taken_no_more(void **state)
 	finish(bench, &tables);
 }
 
-static void a_switch_acts_at_the_stage_that_its_tables_give_it(void **state)
+UNIT_TEST(a_switch_acts_at_the_stage_that_its_tables_give_it)
 {
 	struct tables tables = make_tables(4, BIT64(4) | BIT64(5));
 	struct tables next = make_tables(4, BIT64(4) | BIT64(5));
@@ -395,7 +395,7 @@ static void a_switch_acts_at_the_stage_that_its_tables_give_it(void **state)
 	finish(bench, &tables);
 }
 
-static void an_adaptation_may_come_before_the_first_tables(void **state)
+UNIT_TEST(an_adaptation_may_come_before_the_first_tables)
 {
 	struct tables tables = make_tables(4, BIT64(4) | BIT64(5));
 	struct bench *bench = make_adaptive("none");
@@ -410,7 +410,7 @@ static void an_adaptation_may_come_before_the_first_tables(void **state)
 	finish(bench, &tables);
 }
 
-static void tables_that_do_not_fit_an_adaptation_are_refused(void **state)
+UNIT_TEST(tables_that_do_not_fit_an_adaptation_are_refused)
 {
 	struct tables tables = make_ring();
 	struct switch_routing routing = {.port = tables.port,
@@ -432,7 +432,7 @@ static void tables_that_do_not_fit_an_adaptation_are_refused(void **state)
 	finish(bench, &tables);
 }
 
-static void service_levels_stay_out_of_the_afc(void **state)
+UNIT_TEST(service_levels_stay_out_of_the_afc)
 {
 	struct switch_congestion_config config = adapt_config("none");
 	struct tables tables = make_tables(1, 0);
@@ -548,7 +548,7 @@ static void run_load(const char *mode, bool voq)
 	finish(load.bench, &load.tables);
 }
 
-static void every_packet_leaves_by_what_was_in_use_when_it_came(void **state)
+UNIT_TEST(every_packet_leaves_by_what_was_in_use_when_it_came)
 {
 	(void)state;
 	run_load(NULL, true);
@@ -557,24 +557,4 @@ static void every_packet_leaves_by_what_was_in_use_when_it_came(void **state)
 	run_load("none", true);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_arrives_after_an_exchange_goes_by_the_new_table),
-	cmocka_unit_test(what_goes_past_the_queues_goes_by_the_new_table_too),
-	cmocka_unit_test(a_table_in_blocks_is_read_by_their_numbers_until_the_next_table),
-	cmocka_unit_test(what_is_stored_goes_where_the_old_table_sent_it),
-	cmocka_unit_test(a_way_around_a_link_that_is_down_is_one_of_the_new_tables),
-	cmocka_unit_test(a_table_of_fewer_hosts_ends_earlier),
-	cmocka_unit_test(a_vc_rule_comes_and_goes_with_the_tables),
-	cmocka_unit_test(what_is_stored_keeps_the_class_that_the_old_rule_gave_it),
-	cmocka_unit_test(service_levels_are_mapped_anew),
-	cmocka_unit_test(tables_that_do_not_fit_are_refused_and_change_nothing),
-	cmocka_unit_test(an_adaptation_chooses_among_the_new_alternatives),
-	cmocka_unit_test(an_alternative_of_the_old_tables_is_taken_no_more),
-	cmocka_unit_test(a_switch_acts_at_the_stage_that_its_tables_give_it),
-	cmocka_unit_test(an_adaptation_may_come_before_the_first_tables),
-	cmocka_unit_test(tables_that_do_not_fit_an_adaptation_are_refused),
-	cmocka_unit_test(service_levels_stay_out_of_the_afc),
-	cmocka_unit_test(every_packet_leaves_by_what_was_in_use_when_it_came),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

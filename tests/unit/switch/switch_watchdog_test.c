@@ -46,8 +46,9 @@ static void pass(struct bench *bench, weft_time time_ps)
 	}
 }
 
-static void a_packet_that_cannot_move_is_discarded_after_the_watchdogs_time_and_not_before(
-	void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(a_packet_that_cannot_move_is_discarded_after_the_watchdogs_time_and_not_before)
 {
 	struct bench *bench = *state;
 
@@ -60,7 +61,7 @@ static void a_packet_that_cannot_move_is_discarded_after_the_watchdogs_time_and_
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_WATCHDOG), 1);
 }
 
-static void a_look_right_at_the_time_discards_and_one_before_does_not(void **state)
+TEST(a_look_right_at_the_time_discards_and_one_before_does_not)
 {
 	struct bench *bench = *state;
 	weft_time stalled_at = bench->now;
@@ -74,7 +75,7 @@ static void a_look_right_at_the_time_discards_and_one_before_does_not(void **sta
 	assert_int_equal(bench_discarded(bench), 1);
 }
 
-static void a_packet_is_discarded_in_time_whenever_it_came(void **state)
+TEST(a_packet_is_discarded_in_time_whenever_it_came)
 {
 	struct bench *bench = *state;
 
@@ -88,7 +89,7 @@ static void a_packet_is_discarded_in_time_whenever_it_came(void **state)
 	}
 }
 
-static void the_time_starts_anew_for_the_next_head(void **state)
+TEST(the_time_starts_anew_for_the_next_head)
 {
 	struct bench *bench = *state;
 
@@ -103,7 +104,7 @@ static void the_time_starts_anew_for_the_next_head(void **state)
 	assert_int_equal(bench_discarded(bench), 1);
 }
 
-static void a_head_that_moved_in_time_leaves_nothing_to_the_next_one(void **state)
+TEST(a_head_that_moved_in_time_leaves_nothing_to_the_next_one)
 {
 	struct bench *bench = *state;
 
@@ -118,7 +119,7 @@ static void a_head_that_moved_in_time_leaves_nothing_to_the_next_one(void **stat
 }
 
 /* Each credit frame has the head tried again; that is no movement. */
-static void credits_that_do_not_suffice_do_not_start_the_time_anew(void **state)
+TEST(credits_that_do_not_suffice_do_not_start_the_time_anew)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 60};
@@ -133,7 +134,7 @@ static void credits_that_do_not_suffice_do_not_start_the_time_anew(void **state)
 }
 
 /* They all have waited too long: none gets another round because one was looked at before it. */
-static void all_heads_that_have_waited_too_long_go_at_the_same_look(void **state)
+TEST(all_heads_that_have_waited_too_long_go_at_the_same_look)
 {
 	struct bench *bench = *state;
 
@@ -145,7 +146,7 @@ static void all_heads_that_have_waited_too_long_go_at_the_same_look(void **state
 	assert_int_equal(bench_discarded(bench), PORTS * VCS);
 }
 
-static void a_head_that_came_later_stays(void **state)
+TEST(a_head_that_came_later_stays)
 {
 	struct bench *bench = *state;
 
@@ -159,7 +160,7 @@ static void a_head_that_came_later_stays(void **state)
 	assert_int_equal(bench_count(bench, 1, SWITCH_DISCARD_WATCHDOG), 0);
 }
 
-static void the_space_of_the_discarded_packet_is_granted_again(void **state)
+TEST(the_space_of_the_discarded_packet_is_granted_again)
 {
 	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 60};
@@ -171,7 +172,7 @@ static void the_space_of_the_discarded_packet_is_granted_again(void **state)
 	assert_int_equal(bench_told(bench, 0).limit[0], 64 + 60);
 }
 
-static void what_the_discarded_head_held_up_goes_on(void **state)
+TEST(what_the_discarded_head_held_up_goes_on)
 {
 	struct bench *bench = *state;
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 20};
@@ -186,7 +187,7 @@ static void what_the_discarded_head_held_up_goes_on(void **state)
 	assert_int_equal(bench_leave(bench, OUT), behind);
 }
 
-static void without_voqs_the_way_is_free_for_other_outputs_again(void **state)
+UNIT_TEST(without_voqs_the_way_is_free_for_other_outputs_again)
 {
 	struct bench *bench = start(false);
 	unsigned behind;
@@ -202,7 +203,7 @@ static void without_voqs_the_way_is_free_for_other_outputs_again(void **state)
 	bench_destroy(bench);
 }
 
-static void a_watchdog_that_is_off_discards_nothing(void **state)
+UNIT_TEST(a_watchdog_that_is_off_discards_nothing)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct bench *bench;
@@ -217,7 +218,7 @@ static void a_watchdog_that_is_off_discards_nothing(void **state)
 }
 
 /* Virtual time begins at 0. */
-static void a_stall_at_time_zero_is_given_its_time_too(void **state)
+UNIT_TEST(a_stall_at_time_zero_is_given_its_time_too)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct weft_packet packet = {.blocks = 1, .destination = OUT}, *left;
@@ -240,22 +241,4 @@ static void a_stall_at_time_zero_is_given_its_time_too(void **state)
 	switch_destroy(sw);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_packet_that_cannot_move_is_discarded_after_the_watchdogs_time_and_not_before),
-	TEST(a_look_right_at_the_time_discards_and_one_before_does_not),
-	TEST(a_packet_is_discarded_in_time_whenever_it_came),
-	TEST(the_time_starts_anew_for_the_next_head),
-	TEST(a_head_that_moved_in_time_leaves_nothing_to_the_next_one),
-	TEST(credits_that_do_not_suffice_do_not_start_the_time_anew),
-	TEST(all_heads_that_have_waited_too_long_go_at_the_same_look),
-	TEST(a_head_that_came_later_stays),
-	TEST(the_space_of_the_discarded_packet_is_granted_again),
-	TEST(what_the_discarded_head_held_up_goes_on),
-	cmocka_unit_test(without_voqs_the_way_is_free_for_other_outputs_again),
-	cmocka_unit_test(a_watchdog_that_is_off_discards_nothing),
-	cmocka_unit_test(a_stall_at_time_zero_is_given_its_time_too),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -23,7 +23,9 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void packets_leave_in_the_order_of_arrival(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, NULL)
+
+TEST(packets_leave_in_the_order_of_arrival)
 {
 	struct fixture *f = *state;
 
@@ -34,7 +36,7 @@ static void packets_leave_in_the_order_of_arrival(void **state)
 	assert_null(f->queue.head);
 }
 
-static void order_holds_however_pushes_and_pops_are_mixed(void **state)
+TEST(order_holds_however_pushes_and_pops_are_mixed)
 {
 	struct fixture *f = *state;
 	uint64_t pushed = 0, popped = 0;
@@ -49,7 +51,7 @@ static void order_holds_however_pushes_and_pops_are_mixed(void **state)
 	}
 }
 
-static void a_push_tells_whether_the_head_is_new(void **state)
+TEST(a_push_tells_whether_the_head_is_new)
 {
 	struct fixture *f = *state;
 
@@ -62,7 +64,7 @@ static void a_push_tells_whether_the_head_is_new(void **state)
 	assert_true(voq_push(&f->queue, &f->packet[3]));
 }
 
-static void the_blocks_are_those_of_the_packets_in_it(void **state)
+TEST(the_blocks_are_those_of_the_packets_in_it)
 {
 	struct fixture *f = *state;
 
@@ -73,7 +75,7 @@ static void the_blocks_are_those_of_the_packets_in_it(void **state)
 	assert_int_equal(f->queue.blocks, 2 + 3 + 4 + 5);
 }
 
-static void the_wait_of_a_head_counts_from_its_first_stall(void **state)
+TEST(the_wait_of_a_head_counts_from_its_first_stall)
 {
 	struct fixture *f = *state;
 
@@ -83,7 +85,7 @@ static void the_wait_of_a_head_counts_from_its_first_stall(void **state)
 	assert_int_equal(f->queue.stalled_at, 100);
 }
 
-static void the_next_head_has_not_waited_yet(void **state)
+TEST(the_next_head_has_not_waited_yet)
 {
 	struct fixture *f = *state;
 
@@ -96,7 +98,7 @@ static void the_next_head_has_not_waited_yet(void **state)
 	assert_int_equal(f->queue.stalled_at, 300);
 }
 
-static void a_stall_at_time_zero_is_a_stall(void **state)
+TEST(a_stall_at_time_zero_is_a_stall)
 {
 	struct fixture *f = *state;
 
@@ -105,7 +107,7 @@ static void a_stall_at_time_zero_is_a_stall(void **state)
 	assert_true(f->queue.stalled_at != 0);
 }
 
-static void a_stall_marks_the_packet_that_is_the_head(void **state)
+TEST(a_stall_marks_the_packet_that_is_the_head)
 {
 	struct fixture *f = *state;
 
@@ -116,17 +118,4 @@ static void a_stall_marks_the_packet_that_is_the_head(void **state)
 	assert_int_equal(f->packet[1].stalled, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-static const struct CMUnitTest tests[] = {
-	TEST(packets_leave_in_the_order_of_arrival),
-	TEST(order_holds_however_pushes_and_pops_are_mixed),
-	TEST(a_push_tells_whether_the_head_is_new),
-	TEST(the_blocks_are_those_of_the_packets_in_it),
-	TEST(the_wait_of_a_head_counts_from_its_first_stall),
-	TEST(the_next_head_has_not_waited_yet),
-	TEST(a_stall_at_time_zero_is_a_stall),
-	TEST(a_stall_marks_the_packet_that_is_the_head),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

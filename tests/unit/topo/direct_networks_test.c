@@ -13,7 +13,7 @@ static unsigned bits(uint32_t number)
 	return (unsigned)__builtin_popcount(number);
 }
 
-static void the_express_torus_of_the_thesis_uses_all_16_ports(void **state)
+UNIT_TEST(the_express_torus_of_the_thesis_uses_all_16_ports)
 {
 	struct topology *topology = walk_generate("torus-express:dims=8x8,hosts=8");
 	struct topology_port peer;
@@ -30,7 +30,7 @@ static void the_express_torus_of_the_thesis_uses_all_16_ports(void **state)
 }
 
 /* The torus' ports are where they are without express links. */
-static void express_ports_come_after_those_of_the_torus(void **state)
+UNIT_TEST(express_ports_come_after_those_of_the_torus)
 {
 	struct topology *topology = walk_generate("torus-express:dims=7x6,hosts=2");
 	struct topology *torus = walk_generate("torus:dims=7x6,hosts=2");
@@ -52,7 +52,7 @@ static void express_ports_come_after_those_of_the_torus(void **state)
 	topology_destroy(torus);
 }
 
-static void express_links_halve_the_distances(void **state)
+UNIT_TEST(express_links_halve_the_distances)
 {
 	struct topology *topology = walk_generate("torus-express:dims=8x8");
 
@@ -61,7 +61,7 @@ static void express_links_halve_the_distances(void **state)
 }
 
 /* Rows of 1 to 5: every pair of a row has one link from size 3 on. */
-static void short_express_rows_have_no_double_links(void **state)
+UNIT_TEST(short_express_rows_have_no_double_links)
 {
 	static const unsigned degrees[] = {0, 0, 1, 2, 3, 4, 4};
 	char spec[64];
@@ -80,7 +80,7 @@ static void short_express_rows_have_no_double_links(void **state)
 	}
 }
 
-static void a_hypercube_port_flips_its_digit(void **state)
+UNIT_TEST(a_hypercube_port_flips_its_digit)
 {
 	struct topology *topology = walk_generate("hypercube:dims=5,hosts=3");
 
@@ -99,7 +99,7 @@ static void a_hypercube_port_flips_its_digit(void **state)
 	topology_destroy(topology);
 }
 
-static void hypercube_distances_are_the_digits_that_differ(void **state)
+UNIT_TEST(hypercube_distances_are_the_digits_that_differ)
 {
 	struct topology *topology = walk_generate("hypercube:dims=6,hosts=0");
 	uint32_t distance[64];
@@ -112,7 +112,7 @@ static void hypercube_distances_are_the_digits_that_differ(void **state)
 	topology_destroy(topology);
 }
 
-static void a_hypercube_may_have_no_dimension(void **state)
+UNIT_TEST(a_hypercube_may_have_no_dimension)
 {
 	struct topology *topology = walk_generate("hypercube:dims=0,hosts=2");
 
@@ -156,7 +156,7 @@ static unsigned links_between_groups(
 	return links;
 }
 
-static void a_dragonfly_links_every_pair_of_groups_once(void **state)
+UNIT_TEST(a_dragonfly_links_every_pair_of_groups_once)
 {
 	static const uint32_t sizes[][3] = {{4, 2, 2}, {2, 1, 1}, {1, 3, 4}, {5, 0, 1}, {3, 2, 3}};
 	char spec[64];
@@ -179,7 +179,7 @@ static void a_dragonfly_links_every_pair_of_groups_once(void **state)
 }
 
 /* Group 0's first link leads one group on, its last one to the group before. */
-static void dragonfly_links_follow_the_palm_tree(void **state)
+UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 {
 	struct topology *topology = walk_generate("dragonfly:a=4,p=2,h=2");
 
@@ -194,7 +194,7 @@ static void dragonfly_links_follow_the_palm_tree(void **state)
 	topology_destroy(topology);
 }
 
-static void cplant_has_six_groups_of_eight_and_one_of_two(void **state)
+UNIT_TEST(cplant_has_six_groups_of_eight_and_one_of_two)
 {
 	struct topology *topology = walk_generate("cplant");
 
@@ -219,7 +219,7 @@ static void cplant_has_six_groups_of_eight_and_one_of_two(void **state)
 }
 
 /* Also between the groups that differ in all three digits. */
-static void cplant_groups_are_a_cube_with_links_between_the_farthest(void **state)
+UNIT_TEST(cplant_groups_are_a_cube_with_links_between_the_farthest)
 {
 	struct topology *topology = walk_generate("cplant:");
 
@@ -233,18 +233,4 @@ static void cplant_groups_are_a_cube_with_links_between_the_farthest(void **stat
 	topology_destroy(topology);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_express_torus_of_the_thesis_uses_all_16_ports),
-	cmocka_unit_test(express_ports_come_after_those_of_the_torus),
-	cmocka_unit_test(express_links_halve_the_distances),
-	cmocka_unit_test(short_express_rows_have_no_double_links),
-	cmocka_unit_test(a_hypercube_port_flips_its_digit),
-	cmocka_unit_test(hypercube_distances_are_the_digits_that_differ),
-	cmocka_unit_test(a_hypercube_may_have_no_dimension),
-	cmocka_unit_test(a_dragonfly_links_every_pair_of_groups_once),
-	cmocka_unit_test(dragonfly_links_follow_the_palm_tree),
-	cmocka_unit_test(cplant_has_six_groups_of_eight_and_one_of_two),
-	cmocka_unit_test(cplant_groups_are_a_cube_with_links_between_the_farthest),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

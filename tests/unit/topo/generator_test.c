@@ -23,7 +23,7 @@ static struct topology *generate(const char *spec)
 	return topology;
 }
 
-static void every_kind_has_the_size_that_its_options_say(void **state)
+UNIT_TEST(every_kind_has_the_size_that_its_options_say)
 {
 	static const struct {
 		const char *spec;
@@ -72,7 +72,7 @@ static const char *const samples[] = {"rlft:ports=4,stages=1", "rlft:ports=8,sta
 
 #define SAMPLES (sizeof(samples) / sizeof(samples[0]))
 
-static void every_topology_is_connected(void **state)
+UNIT_TEST(every_topology_is_connected)
 {
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		struct topology *topology = generate(samples[i]);
@@ -111,7 +111,7 @@ static void assert_same(const struct topology *a, const struct topology *b)
 	}
 }
 
-static void every_topology_survives_writing_and_reading(void **state)
+UNIT_TEST(every_topology_survives_writing_and_reading)
 {
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		struct topology *topology = generate(samples[i]), *again;
@@ -140,7 +140,7 @@ static struct topology_port far_end(const struct topology *topology, struct topo
 }
 
 /* Ports 0..K-1 down, K..2K-1 up, at the top all 2K down, and stage 1 next to the hosts. */
-static void rlft_ports_go_down_below_k_and_up_above(void **state)
+UNIT_TEST(rlft_ports_go_down_below_k_and_up_above)
 {
 	struct topology *topology = generate("rlft:ports=6,stages=3");
 
@@ -161,7 +161,7 @@ static void rlft_ports_go_down_below_k_and_up_above(void **state)
 	topology_destroy(topology);
 }
 
-static void host_i_hangs_on_leaf_i_by_hosts_per_leaf(void **state)
+UNIT_TEST(host_i_hangs_on_leaf_i_by_hosts_per_leaf)
 {
 	struct topology *topology = generate("rlft:ports=6,stages=3");
 
@@ -223,7 +223,7 @@ static void walk_d_mod_k(const struct topology *topology, uint32_t source, uint3
 	assert_int_equal(at.device, destination);
 }
 
-static void d_mod_k_reaches_every_host_of_a_fat_tree(void **state)
+UNIT_TEST(d_mod_k_reaches_every_host_of_a_fat_tree)
 {
 	static const struct {
 		const char *spec;
@@ -244,7 +244,7 @@ static void d_mod_k_reaches_every_host_of_a_fat_tree(void **state)
 	}
 }
 
-static void d_mod_k_leads_all_sources_to_the_same_top_switch(void **state)
+UNIT_TEST(d_mod_k_leads_all_sources_to_the_same_top_switch)
 {
 	struct topology *topology = generate("rlft:ports=6,stages=3");
 
@@ -265,7 +265,7 @@ static void d_mod_k_leads_all_sources_to_the_same_top_switch(void **state)
 }
 
 /* Port 2i to the next switch of dimension i, 2i + 1 to the one before, hosts after. */
-static void torus_ports_tell_the_direction(void **state)
+UNIT_TEST(torus_ports_tell_the_direction)
 {
 	struct topology *topology = generate("torus:dims=4x3,hosts=2");
 
@@ -282,7 +282,7 @@ static void torus_ports_tell_the_direction(void **state)
 	topology_destroy(topology);
 }
 
-static void a_dimension_of_two_has_one_link(void **state)
+UNIT_TEST(a_dimension_of_two_has_one_link)
 {
 	struct topology *topology = generate("torus:dims=2x3");
 
@@ -293,7 +293,7 @@ static void a_dimension_of_two_has_one_link(void **state)
 	topology_destroy(topology);
 }
 
-static void a_mesh_is_open_at_its_rim(void **state)
+UNIT_TEST(a_mesh_is_open_at_its_rim)
 {
 	struct topology *topology = generate("mesh:dims=3x3");
 
@@ -305,7 +305,7 @@ static void a_mesh_is_open_at_its_rim(void **state)
 	topology_destroy(topology);
 }
 
-static void full_links_every_pair_once(void **state)
+UNIT_TEST(full_links_every_pair_once)
 {
 	struct topology *topology = generate("full:switches=7,hosts=1");
 
@@ -317,7 +317,7 @@ static void full_links_every_pair_once(void **state)
 	topology_destroy(topology);
 }
 
-static void bad_texts_are_refused_in_one_line(void **state)
+UNIT_TEST(bad_texts_are_refused_in_one_line)
 {
 	static const struct {
 		const char *spec, *message;
@@ -388,7 +388,7 @@ static void bad_texts_are_refused_in_one_line(void **state)
 	}
 }
 
-static void a_kind_alone_is_no_file(void **state)
+UNIT_TEST(a_kind_alone_is_no_file)
 {
 	assert_true(topology_is_generated("cplant"));
 	assert_true(topology_is_generated("cplant:"));
@@ -396,7 +396,7 @@ static void a_kind_alone_is_no_file(void **state)
 	assert_false(topology_is_generated("cplant.yaml"));
 }
 
-static void the_name_tells_what_was_asked_for(void **state)
+UNIT_TEST(the_name_tells_what_was_asked_for)
 {
 	static const char *const names[][2] = {{"cplant", "cplant"},
 		{"torus-express:dims=4x5,hosts=2", "torus-express-4x5-2"},
@@ -412,21 +412,4 @@ static void the_name_tells_what_was_asked_for(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_kind_has_the_size_that_its_options_say),
-	cmocka_unit_test(every_topology_is_connected),
-	cmocka_unit_test(every_topology_survives_writing_and_reading),
-	cmocka_unit_test(rlft_ports_go_down_below_k_and_up_above),
-	cmocka_unit_test(host_i_hangs_on_leaf_i_by_hosts_per_leaf),
-	cmocka_unit_test(d_mod_k_reaches_every_host_of_a_fat_tree),
-	cmocka_unit_test(d_mod_k_leads_all_sources_to_the_same_top_switch),
-	cmocka_unit_test(torus_ports_tell_the_direction),
-	cmocka_unit_test(a_dimension_of_two_has_one_link),
-	cmocka_unit_test(a_mesh_is_open_at_its_rim),
-	cmocka_unit_test(full_links_every_pair_once),
-	cmocka_unit_test(a_kind_alone_is_no_file),
-	cmocka_unit_test(the_name_tells_what_was_asked_for),
-	cmocka_unit_test(bad_texts_are_refused_in_one_line),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

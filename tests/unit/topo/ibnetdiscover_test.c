@@ -81,7 +81,7 @@ static const char cluster[] =
 	"Rt\t1 \"R-0002c903000a1b5c\"\t\t# \"out\"\n"
 	"[1](2c903000a1b5d) \t\"S-0002c90200404790\"[4]\t\t# lid 11 lmc 0 \"leaf 1\" lid 4 4xEDR\n";
 
-static void a_cluster_is_read_in_full(void **state)
+UNIT_TEST(a_cluster_is_read_in_full)
 {
 	struct topology *topology = import(cluster);
 
@@ -95,7 +95,7 @@ static void a_cluster_is_read_in_full(void **state)
 	topology_destroy(topology);
 }
 
-static void ports_count_from_zero(void **state)
+UNIT_TEST(ports_count_from_zero)
 {
 	struct topology *topology = import(cluster);
 
@@ -105,7 +105,7 @@ static void ports_count_from_zero(void **state)
 	topology_destroy(topology);
 }
 
-static void every_connected_port_of_an_adapter_is_a_host(void **state)
+UNIT_TEST(every_connected_port_of_an_adapter_is_a_host)
 {
 	struct topology *topology = import(cluster);
 
@@ -116,7 +116,7 @@ static void every_connected_port_of_an_adapter_is_a_host(void **state)
 	topology_destroy(topology);
 }
 
-static void rates_are_read_and_what_is_unknown_is_as_the_first(void **state)
+UNIT_TEST(rates_are_read_and_what_is_unknown_is_as_the_first)
 {
 	struct topology *topology = import(cluster);
 
@@ -130,7 +130,7 @@ static void rates_are_read_and_what_is_unknown_is_as_the_first(void **state)
 }
 
 /* ibsim's own form: names as ids, no comments, port 1 and one end may go without saying. */
-static void what_people_write_for_ibsim_is_read_too(void **state)
+UNIT_TEST(what_people_write_for_ibsim_is_read_too)
 {
 	struct topology *topology = import("Switch 8 \"a\"\r\n[1] \"x\"\r\n[2]\t\"b\"[7]\r\n\r\n"
 					   "Switch 8 \"b\"\n# nothing yet\n[3] \"y\"[1]\n\n"
@@ -144,7 +144,7 @@ static void what_people_write_for_ibsim_is_read_too(void **state)
 	topology_destroy(topology);
 }
 
-static void equal_descriptions_get_numbers_in_the_order_of_the_file(void **state)
+UNIT_TEST(equal_descriptions_get_numbers_in_the_order_of_the_file)
 {
 	struct topology *topology = import("Switch 4 \"a\" # \"SwitchX -  Mellanox\"\n"
 					   "[1] \"b\"[1]\n"
@@ -159,7 +159,7 @@ static void equal_descriptions_get_numbers_in_the_order_of_the_file(void **state
 	topology_destroy(topology);
 }
 
-static void any_text_becomes_a_name(void **state)
+UNIT_TEST(any_text_becomes_a_name)
 {
 	static const char *const cases[][3] = {
 		{"h0", "", "h0"},
@@ -181,7 +181,7 @@ static void any_text_becomes_a_name(void **state)
 	}
 }
 
-static void names_that_are_cut_stay_different(void **state)
+UNIT_TEST(names_that_are_cut_stay_different)
 {
 	struct unique_names *names = unique_names_create();
 	char text[201], name[3][TOPOLOGY_NAME_MAX];
@@ -195,7 +195,7 @@ static void names_that_are_cut_stay_different(void **state)
 	unique_names_destroy(names);
 }
 
-static void what_is_wrong_is_said_with_line_and_column(void **state)
+UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 {
 	static const struct {
 		const char *text, *message;
@@ -297,7 +297,7 @@ static void assert_same_cables(const struct topology *a, const struct topology *
 	}
 }
 
-static void exporting_and_importing_keeps_cables_and_names(void **state)
+UNIT_TEST(exporting_and_importing_keeps_cables_and_names)
 {
 	static const char *const specs[] = {"rlft:ports=8,stages=3", "torus:dims=4x3,hosts=2",
 		"torus-express:dims=5x4,rate=56Gbps", "hypercube:dims=4,hosts=3,rate=2.5Gbps",
@@ -316,7 +316,7 @@ static void exporting_and_importing_keeps_cables_and_names(void **state)
 	}
 }
 
-static void parallel_links_and_chosen_names_survive(void **state)
+UNIT_TEST(parallel_links_and_chosen_names_survive)
 {
 	static const char text[] =
 		"weft: topology/1\n"
@@ -334,18 +334,4 @@ static void parallel_links_and_chosen_names_survive(void **state)
 	topology_destroy(again);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_cluster_is_read_in_full),
-	cmocka_unit_test(ports_count_from_zero),
-	cmocka_unit_test(every_connected_port_of_an_adapter_is_a_host),
-	cmocka_unit_test(rates_are_read_and_what_is_unknown_is_as_the_first),
-	cmocka_unit_test(what_people_write_for_ibsim_is_read_too),
-	cmocka_unit_test(equal_descriptions_get_numbers_in_the_order_of_the_file),
-	cmocka_unit_test(any_text_becomes_a_name),
-	cmocka_unit_test(names_that_are_cut_stay_different),
-	cmocka_unit_test(what_is_wrong_is_said_with_line_and_column),
-	cmocka_unit_test(exporting_and_importing_keeps_cables_and_names),
-	cmocka_unit_test(parallel_links_and_chosen_names_survive),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

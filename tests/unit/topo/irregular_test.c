@@ -30,7 +30,7 @@ static void assert_irregular(
 	}
 }
 
-static void what_is_not_said_is_as_in_the_thesis(void **state)
+UNIT_TEST(what_is_not_said_is_as_in_the_thesis)
 {
 	struct topology *topology = walk_generate("irregular:switches=16");
 
@@ -40,7 +40,7 @@ static void what_is_not_said_is_as_in_the_thesis(void **state)
 	topology_destroy(topology);
 }
 
-static void random_requests_give_regular_connected_simple_networks(void **state)
+UNIT_TEST(random_requests_give_regular_connected_simple_networks)
 {
 	struct rng rng;
 	char spec[128];
@@ -67,7 +67,7 @@ static void random_requests_give_regular_connected_simple_networks(void **state)
 	}
 }
 
-static void the_extremes_are_possible(void **state)
+UNIT_TEST(the_extremes_are_possible)
 {
 	static const struct {
 		const char *spec;
@@ -101,7 +101,7 @@ static unsigned common_links(const struct topology *x, const struct topology *y)
 	return common;
 }
 
-static void the_seed_decides_the_network(void **state)
+UNIT_TEST(the_seed_decides_the_network)
 {
 	struct topology *one = walk_generate("irregular:switches=64,seed=7");
 	struct topology *same = walk_generate("irregular:switches=64,seed=7");
@@ -134,7 +134,7 @@ static unsigned count_triangles(const struct topology *topology)
 /* (d-1)^3 / 6 of them in a large random graph of degree d, Poisson distributed (Bollobas, Random
  * Graphs, section 2.4): 4.5, and 180 in 40 graphs with a standard deviation of 13. The ring that
  * the walk begins with has one a switch, 2,560. */
-static void networks_have_as_many_triangles_as_chance_gives(void **state)
+UNIT_TEST(networks_have_as_many_triangles_as_chance_gives)
 {
 	unsigned triangles = 0;
 	char spec[64];
@@ -152,7 +152,7 @@ static void networks_have_as_many_triangles_as_chance_gives(void **state)
 
 /* Of the cubic graphs with 6 numbered vertices 60 are prisms and 10 are K(3,3): the share of the
  * latter is 1/7, in 700 graphs 100 with a standard deviation of 9.3. */
-static void each_graph_is_as_likely_as_any_other(void **state)
+UNIT_TEST(each_graph_is_as_likely_as_any_other)
 {
 	unsigned without_triangle = 0;
 	char spec[64];
@@ -168,7 +168,7 @@ static void each_graph_is_as_likely_as_any_other(void **state)
 	assert_in_range(without_triangle, 65, 135);
 }
 
-static void ports_lead_to_neighbours_in_order_and_then_to_hosts(void **state)
+UNIT_TEST(ports_lead_to_neighbours_in_order_and_then_to_hosts)
 {
 	struct topology *topology = walk_generate("irregular:switches=20,degree=5,hosts=2,ports=9");
 
@@ -185,7 +185,7 @@ static void ports_lead_to_neighbours_in_order_and_then_to_hosts(void **state)
 	topology_destroy(topology);
 }
 
-static void impossible_requests_are_refused_with_the_reason(void **state)
+UNIT_TEST(impossible_requests_are_refused_with_the_reason)
 {
 	static const struct {
 		const char *spec, *message;
@@ -225,15 +225,4 @@ static void impossible_requests_are_refused_with_the_reason(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_not_said_is_as_in_the_thesis),
-	cmocka_unit_test(random_requests_give_regular_connected_simple_networks),
-	cmocka_unit_test(the_extremes_are_possible),
-	cmocka_unit_test(the_seed_decides_the_network),
-	cmocka_unit_test(networks_have_as_many_triangles_as_chance_gives),
-	cmocka_unit_test(each_graph_is_as_likely_as_any_other),
-	cmocka_unit_test(ports_lead_to_neighbours_in_order_and_then_to_hosts),
-	cmocka_unit_test(impossible_requests_are_refused_with_the_reason),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

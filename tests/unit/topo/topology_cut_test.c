@@ -33,7 +33,7 @@ static void close_cut(struct cut *cut)
 	free(cut->part);
 }
 
-static void a_host_is_in_the_part_of_its_switch(void **state)
+UNIT_TEST(a_host_is_in_the_part_of_its_switch)
 {
 	struct cut cut = cut_of("rlft:ports=8,stages=3", 3);
 
@@ -46,7 +46,7 @@ static void a_host_is_in_the_part_of_its_switch(void **state)
 	close_cut(&cut);
 }
 
-static void parts_have_about_the_same_number_of_hosts(void **state)
+UNIT_TEST(parts_have_about_the_same_number_of_hosts)
 {
 	static const unsigned parts[] = {2, 3, 4, 8};
 
@@ -64,7 +64,7 @@ static void parts_have_about_the_same_number_of_hosts(void **state)
 	}
 }
 
-static void few_links_of_a_ring_are_cut(void **state)
+UNIT_TEST(few_links_of_a_ring_are_cut)
 {
 	struct cut cut = cut_of("ring:switches=16,hosts=2", 4);
 	unsigned between = 0;
@@ -79,7 +79,7 @@ static void few_links_of_a_ring_are_cut(void **state)
 	close_cut(&cut);
 }
 
-static void the_delay_is_the_least_of_the_links_that_are_cut(void **state)
+UNIT_TEST(the_delay_is_the_least_of_the_links_that_are_cut)
 {
 	struct cut cut = cut_of("ring:switches=4,hosts=1,delay=50ns", 1);
 	struct topology *topology = cut.topology;
@@ -99,11 +99,4 @@ static void the_delay_is_the_least_of_the_links_that_are_cut(void **state)
 	close_cut(&cut);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_host_is_in_the_part_of_its_switch),
-	cmocka_unit_test(parts_have_about_the_same_number_of_hosts),
-	cmocka_unit_test(few_links_of_a_ring_are_cut),
-	cmocka_unit_test(the_delay_is_the_least_of_the_links_that_are_cut),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

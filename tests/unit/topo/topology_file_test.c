@@ -38,7 +38,7 @@ static void assert_refused(const char *text, const char *message)
 	assert_null(strchr(fault.text, '\n'));
 }
 
-static void a_file_is_read_in_full(void **state)
+UNIT_TEST(a_file_is_read_in_full)
 {
 	struct fault fault = {""};
 	struct topology *topology =
@@ -60,7 +60,7 @@ static void a_file_is_read_in_full(void **state)
 	topology_destroy(topology);
 }
 
-static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
+UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 {
 	static const struct {
 		const char *text, *message;
@@ -119,7 +119,7 @@ static void what_is_wrong_is_said_in_one_line_with_its_place(void **state)
 		assert_refused(bad[i].text, bad[i].message);
 }
 
-static void hosts_that_cannot_reach_each_other_are_named(void **state)
+UNIT_TEST(hosts_that_cannot_reach_each_other_are_named)
 {
 	struct fault fault;
 	struct topology *topology = parse(HEAD, &fault);
@@ -142,7 +142,7 @@ static char *write_text(const struct topology *topology)
 	return text;
 }
 
-static void writing_and_reading_gives_the_same(void **state)
+UNIT_TEST(writing_and_reading_gives_the_same)
 {
 	struct fault fault;
 	struct topology *topology = parse(
@@ -161,7 +161,7 @@ static void writing_and_reading_gives_the_same(void **state)
 	topology_destroy(again);
 }
 
-static void defaults_hold_where_the_file_says_nothing(void **state)
+UNIT_TEST(defaults_hold_where_the_file_says_nothing)
 {
 	struct topology_defaults defaults = {5000000000, 7};
 	struct fault fault;
@@ -173,7 +173,7 @@ static void defaults_hold_where_the_file_says_nothing(void **state)
 	topology_destroy(topology);
 }
 
-static void the_ready_topologies_are_whole(void **state)
+UNIT_TEST(the_ready_topologies_are_whole)
 {
 	static const char *const names[] = {"two-leaves.yaml", "torus-2x2.yaml"};
 	struct fault fault = {""};
@@ -190,13 +190,4 @@ static void the_ready_topologies_are_whole(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_file_is_read_in_full),
-	cmocka_unit_test(what_is_wrong_is_said_in_one_line_with_its_place),
-	cmocka_unit_test(hosts_that_cannot_reach_each_other_are_named),
-	cmocka_unit_test(writing_and_reading_gives_the_same),
-	cmocka_unit_test(defaults_hold_where_the_file_says_nothing),
-	cmocka_unit_test(the_ready_topologies_are_whole),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

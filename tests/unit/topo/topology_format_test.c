@@ -50,7 +50,7 @@ static void assert_written(const char *format, const char *expected)
 	topology_destroy(topology);
 }
 
-static void every_format_is_found_by_its_name(void **state)
+UNIT_TEST(every_format_is_found_by_its_name)
 {
 	const struct topology_format *format;
 
@@ -59,14 +59,14 @@ static void every_format_is_found_by_its_name(void **state)
 	assert_null(topology_format_find("visio"));
 }
 
-static void booksim_gets_latencies_in_units_of_the_shortest(void **state)
+UNIT_TEST(booksim_gets_latencies_in_units_of_the_shortest)
 {
 	assert_written("booksim", "router 0 node 0 router 1 1 router 2 3\n"
 				  "router 1 node 1 router 0 1\n"
 				  "router 2 router 0 3\n");
 }
 
-static void links_without_delay_take_booksim_a_cycle(void **state)
+UNIT_TEST(links_without_delay_take_booksim_a_cycle)
 {
 	struct topology *topology = walk_generate("ring:switches=2,delay=0ns");
 	char *text = write_as("booksim", topology, 0, NULL);
@@ -76,7 +76,7 @@ static void links_without_delay_take_booksim_a_cycle(void **state)
 	topology_destroy(topology);
 }
 
-static void parallel_links_are_not_for_booksim(void **state)
+UNIT_TEST(parallel_links_are_not_for_booksim)
 {
 	struct topology *topology = walk_generate("rlft:ports=2,stages=2");
 	struct topology *tree = walk_generate("ring:switches=2,hosts=0");
@@ -93,7 +93,7 @@ static void parallel_links_are_not_for_booksim(void **state)
 	topology_destroy(tree);
 }
 
-static void dot_names_the_ports_at_the_ends(void **state)
+UNIT_TEST(dot_names_the_ports_at_the_ends)
 {
 	assert_written("dot", "graph \"small\" {\n"
 			      "\tgraph [overlap=false];\n"
@@ -109,7 +109,7 @@ static void dot_names_the_ports_at_the_ends(void **state)
 
 #define IDS(kind, guid) "\nvendid=0x0\ndevid=0x0\nsysimgguid=0x" guid "\n" kind "guid=0x" guid
 
-static void infiniband_counts_ports_from_one(void **state)
+UNIT_TEST(infiniband_counts_ports_from_one)
 {
 	assert_written("ibnetdiscover",
 		"#\n# Topology file: small, from weft\n#\n" IDS("switch",
@@ -137,7 +137,7 @@ static void infiniband_counts_ports_from_one(void **state)
 																		       "[1](200000100000003) \t\"S-0200000000010001\"[1]\t\t# lid 0 lmc 0 \"s1\" lid 0 4xEDR\n");
 }
 
-static void infiniband_rates_are_the_round_numbers(void **state)
+UNIT_TEST(infiniband_rates_are_the_round_numbers)
 {
 	static const struct {
 		const char *text;
@@ -156,7 +156,7 @@ static void infiniband_rates_are_the_round_numbers(void **state)
 		assert_false(ib_rate_parse(none[i], strlen(none[i]), &rate));
 }
 
-static void other_rates_are_rounded_down(void **state)
+UNIT_TEST(other_rates_are_rounded_down)
 {
 	static const struct {
 		uint64_t mbps;
@@ -180,15 +180,4 @@ static void other_rates_are_rounded_down(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_format_is_found_by_its_name),
-	cmocka_unit_test(booksim_gets_latencies_in_units_of_the_shortest),
-	cmocka_unit_test(links_without_delay_take_booksim_a_cycle),
-	cmocka_unit_test(parallel_links_are_not_for_booksim),
-	cmocka_unit_test(dot_names_the_ports_at_the_ends),
-	cmocka_unit_test(infiniband_counts_ports_from_one),
-	cmocka_unit_test(infiniband_rates_are_the_round_numbers),
-	cmocka_unit_test(other_rates_are_rounded_down),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

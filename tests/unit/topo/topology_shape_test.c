@@ -18,7 +18,7 @@ static struct topology_shape shape_of(const char *spec)
 }
 
 /* The mean distances of the thesis' regular networks are known: 256/63 on the torus. */
-static void distances_are_those_of_the_books(void **state)
+UNIT_TEST(distances_are_those_of_the_books)
 {
 	static const struct {
 		const char *spec;
@@ -45,7 +45,7 @@ static void distances_are_those_of_the_books(void **state)
 	}
 }
 
-static void hosts_are_counted_by_switch(void **state)
+UNIT_TEST(hosts_are_counted_by_switch)
 {
 	struct topology_shape shape = shape_of("rlft:ports=4,stages=2");
 
@@ -53,7 +53,7 @@ static void hosts_are_counted_by_switch(void **state)
 	assert_int_equal(shape.hosts_max, 2);
 }
 
-static void no_distances_where_there_are_none(void **state)
+UNIT_TEST(no_distances_where_there_are_none)
 {
 	struct topology *ring = walk_generate("ring:switches=4");
 	struct topology *left = topology_without(ring, (const char *const[]){"s1"}, 1, NULL);
@@ -68,10 +68,4 @@ static void no_distances_where_there_are_none(void **state)
 	topology_destroy(left);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(distances_are_those_of_the_books),
-	cmocka_unit_test(hosts_are_counted_by_switch),
-	cmocka_unit_test(no_distances_where_there_are_none),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static void assert_refused(struct topology *topology, const char *message)
 	topology_destroy(topology);
 }
 
-static void a_finished_topology_knows_the_far_end_of_each_port(void **state)
+UNIT_TEST(a_finished_topology_knows_the_far_end_of_each_port)
 {
 	struct topology *topology = make();
 	struct topology_port peer;
@@ -57,7 +57,7 @@ static void a_finished_topology_knows_the_far_end_of_each_port(void **state)
 	topology_destroy(topology);
 }
 
-static void ports_are_found_by_name(void **state)
+UNIT_TEST(ports_are_found_by_name)
 {
 	struct topology *topology = make();
 	struct topology_port port;
@@ -84,7 +84,7 @@ static void ports_are_found_by_name(void **state)
 	topology_destroy(topology);
 }
 
-static void a_link_to_a_port_that_does_not_exist_is_refused(void **state)
+UNIT_TEST(a_link_to_a_port_that_does_not_exist_is_refused)
 {
 	struct topology *topology = make();
 
@@ -93,7 +93,7 @@ static void a_link_to_a_port_that_does_not_exist_is_refused(void **state)
 	assert_refused(topology, "t:14: no port 4 at switch s1 in line 5: it has 4, 0 to 3");
 }
 
-static void a_second_port_of_a_host_is_refused(void **state)
+UNIT_TEST(a_second_port_of_a_host_is_refused)
 {
 	struct topology *topology = make();
 
@@ -102,7 +102,7 @@ static void a_second_port_of_a_host_is_refused(void **state)
 	assert_refused(topology, "t:14: no port 1 at host h0: a host has one port, h0:0");
 }
 
-static void two_links_in_one_port_are_refused_with_both_lines(void **state)
+UNIT_TEST(two_links_in_one_port_are_refused_with_both_lines)
 {
 	struct topology *topology = make();
 
@@ -111,7 +111,7 @@ static void two_links_in_one_port_are_refused_with_both_lines(void **state)
 		topology, "t:14: a second link in port s0:2, which has the one in line 13 already");
 }
 
-static void two_links_at_one_host_are_refused_with_both_lines(void **state)
+UNIT_TEST(two_links_at_one_host_are_refused_with_both_lines)
 {
 	struct topology *topology = make();
 
@@ -120,7 +120,7 @@ static void two_links_at_one_host_are_refused_with_both_lines(void **state)
 		topology, "t:14: a second link in port h0:0, which has the one in line 11 already");
 }
 
-static void a_link_from_a_switch_to_itself_is_refused(void **state)
+UNIT_TEST(a_link_from_a_switch_to_itself_is_refused)
 {
 	struct topology *topology = make();
 
@@ -128,7 +128,7 @@ static void a_link_from_a_switch_to_itself_is_refused(void **state)
 	assert_refused(topology, "t:14: the link leads from switch s0 to itself");
 }
 
-static void hosts_linked_directly_are_refused(void **state)
+UNIT_TEST(hosts_linked_directly_are_refused)
 {
 	struct topology *topology = topology_create("hosts", 0, 2);
 
@@ -137,7 +137,7 @@ static void hosts_linked_directly_are_refused(void **state)
 		topology, "t:3: hosts h0 and h1 are linked directly, one end must be a switch");
 }
 
-static void a_host_without_a_link_is_refused(void **state)
+UNIT_TEST(a_host_without_a_link_is_refused)
 {
 	struct topology *topology = topology_create("lonely", 1, 2);
 
@@ -146,7 +146,7 @@ static void a_host_without_a_link_is_refused(void **state)
 	assert_refused(topology, "t:9: host h1 has no link, expected one to a switch");
 }
 
-static void a_device_that_does_not_exist_is_refused(void **state)
+UNIT_TEST(a_device_that_does_not_exist_is_refused)
 {
 	struct topology *topology = make();
 
@@ -154,7 +154,7 @@ static void a_device_that_does_not_exist_is_refused(void **state)
 	assert_refused(topology, "t:14: the link leads to switch number 9, there are 2");
 }
 
-static void two_devices_of_one_name_are_refused_with_both_lines(void **state)
+UNIT_TEST(two_devices_of_one_name_are_refused_with_both_lines)
 {
 	struct topology *topology = make();
 
@@ -165,7 +165,7 @@ static void two_devices_of_one_name_are_refused_with_both_lines(void **state)
 				 "names are unique over switches and hosts");
 }
 
-static void switches_without_a_number_of_ports_get_what_their_links_need(void **state)
+UNIT_TEST(switches_without_a_number_of_ports_get_what_their_links_need)
 {
 	struct topology *topology = make();
 
@@ -176,7 +176,7 @@ static void switches_without_a_number_of_ports_get_what_their_links_need(void **
 	topology_destroy(topology);
 }
 
-static void unreachable_hosts_are_named_with_their_line(void **state)
+UNIT_TEST(unreachable_hosts_are_named_with_their_line)
 {
 	struct topology *topology = topology_create("apart", 2, 2);
 	struct fault fault;
@@ -196,13 +196,13 @@ static void unreachable_hosts_are_named_with_their_line(void **state)
 	topology_destroy(topology);
 }
 
-static void too_many_devices_cannot_be_made(void **state)
+UNIT_TEST(too_many_devices_cannot_be_made)
 {
 	assert_null(topology_create("big", TOPOLOGY_SWITCHES_MAX + 1, 1));
 	assert_null(topology_create("big", 1, TOPOLOGY_HOSTS_MAX + 1));
 }
 
-static void a_copy_is_independent(void **state)
+UNIT_TEST(a_copy_is_independent)
 {
 	struct topology *topology = make(), *copy;
 	struct topology_port peer;
@@ -219,22 +219,4 @@ static void a_copy_is_independent(void **state)
 	topology_destroy(copy);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_finished_topology_knows_the_far_end_of_each_port),
-	cmocka_unit_test(ports_are_found_by_name),
-	cmocka_unit_test(a_link_to_a_port_that_does_not_exist_is_refused),
-	cmocka_unit_test(a_second_port_of_a_host_is_refused),
-	cmocka_unit_test(two_links_in_one_port_are_refused_with_both_lines),
-	cmocka_unit_test(two_links_at_one_host_are_refused_with_both_lines),
-	cmocka_unit_test(a_link_from_a_switch_to_itself_is_refused),
-	cmocka_unit_test(hosts_linked_directly_are_refused),
-	cmocka_unit_test(a_host_without_a_link_is_refused),
-	cmocka_unit_test(a_device_that_does_not_exist_is_refused),
-	cmocka_unit_test(two_devices_of_one_name_are_refused_with_both_lines),
-	cmocka_unit_test(switches_without_a_number_of_ports_get_what_their_links_need),
-	cmocka_unit_test(unreachable_hosts_are_named_with_their_line),
-	cmocka_unit_test(too_many_devices_cannot_be_made),
-	cmocka_unit_test(a_copy_is_independent),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -65,7 +65,7 @@ static void assert_rest_unchanged(
 		assert_string_equal(before->host_at[h].name, after->host_at[h].name);
 }
 
-static void a_link_is_named_by_either_end(void **state)
+UNIT_TEST(a_link_is_named_by_either_end)
 {
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 	struct topology *one = without(ring, NAMES("s1:0")), *other = without(ring, NAMES("s2:1"));
@@ -82,7 +82,7 @@ static void a_link_is_named_by_either_end(void **state)
 	topology_destroy(other);
 }
 
-static void a_failed_switch_stays_without_links(void **state)
+UNIT_TEST(a_failed_switch_stays_without_links)
 {
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 	struct topology *left = without(ring, NAMES("s3"));
@@ -98,7 +98,7 @@ static void a_failed_switch_stays_without_links(void **state)
 	topology_destroy(left);
 }
 
-static void a_failed_host_stays_without_link(void **state)
+UNIT_TEST(a_failed_host_stays_without_link)
 {
 	static const char *const names[] = {"h7", "h7:0", "s3:3"};
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
@@ -115,7 +115,7 @@ static void a_failed_host_stays_without_link(void **state)
 	topology_destroy(ring);
 }
 
-static void naming_twice_is_naming_once(void **state)
+UNIT_TEST(naming_twice_is_naming_once)
 {
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 	struct topology *left = without(ring, NAMES("s1:0", "s2:1", "s2", "s1:0", "h4"));
@@ -125,7 +125,7 @@ static void naming_twice_is_naming_once(void **state)
 	topology_destroy(left);
 }
 
-static void failures_can_follow_failures(void **state)
+UNIT_TEST(failures_can_follow_failures)
 {
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 	struct topology *once = without(ring, NAMES("s3")), *twice = without(once, NAMES("s1:0"));
@@ -140,7 +140,7 @@ static void failures_can_follow_failures(void **state)
 	topology_destroy(twice);
 }
 
-static void nothing_named_is_a_copy(void **state)
+UNIT_TEST(nothing_named_is_a_copy)
 {
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 	struct topology *left = without(ring, NULL, 0);
@@ -150,7 +150,7 @@ static void nothing_named_is_a_copy(void **state)
 	topology_destroy(left);
 }
 
-static void what_is_cut_off_is_said(void **state)
+UNIT_TEST(what_is_cut_off_is_said)
 {
 	static const struct {
 		const char *failed[3];
@@ -181,7 +181,7 @@ static void what_is_cut_off_is_said(void **state)
 	topology_destroy(ring);
 }
 
-static void what_does_not_exist_cannot_fail(void **state)
+UNIT_TEST(what_does_not_exist_cannot_fail)
 {
 	static const char *const bad[][2] = {
 		{"s9", "'s9' is neither a port such as s0:3, a switch nor a host, nearest is 's0'"},
@@ -205,7 +205,7 @@ static void what_does_not_exist_cannot_fail(void **state)
 	topology_destroy(ring);
 }
 
-static void ports_without_link_are_no_longer_bound(void **state)
+UNIT_TEST(ports_without_link_are_no_longer_bound)
 {
 	static const char text[] =
 		"weft: topology/1\n"
@@ -223,7 +223,7 @@ static void ports_without_link_are_no_longer_bound(void **state)
 	topology_destroy(left);
 }
 
-static void any_failures_leave_a_topology_that_is_whole_but_for_them(void **state)
+UNIT_TEST(any_failures_leave_a_topology_that_is_whole_but_for_them)
 {
 	struct rng rng;
 
@@ -254,7 +254,7 @@ static void any_failures_leave_a_topology_that_is_whole_but_for_them(void **stat
 	}
 }
 
-static void what_is_left_can_be_written_and_read_back(void **state)
+UNIT_TEST(what_is_left_can_be_written_and_read_back)
 {
 	struct fault fault = {""};
 	struct topology *whole = topology_open("rlft:ports=4,stages=2", &fault);
@@ -292,18 +292,4 @@ static void what_is_left_can_be_written_and_read_back(void **state)
 	topology_destroy(whole);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_link_is_named_by_either_end),
-	cmocka_unit_test(a_failed_switch_stays_without_links),
-	cmocka_unit_test(a_failed_host_stays_without_link),
-	cmocka_unit_test(naming_twice_is_naming_once),
-	cmocka_unit_test(failures_can_follow_failures),
-	cmocka_unit_test(nothing_named_is_a_copy),
-	cmocka_unit_test(what_is_cut_off_is_said),
-	cmocka_unit_test(what_does_not_exist_cannot_fail),
-	cmocka_unit_test(ports_without_link_are_no_longer_bound),
-	cmocka_unit_test(any_failures_leave_a_topology_that_is_whole_but_for_them),
-	cmocka_unit_test(what_is_left_can_be_written_and_read_back),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -23,7 +23,7 @@ static struct arrivals start(enum arrivals_kind kind, struct arrivals_stream *st
 	return arrivals;
 }
 
-static void constant_arrivals_are_at_constant_distance(void **state)
+UNIT_TEST(constant_arrivals_are_at_constant_distance)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals = start(ARRIVALS_CONSTANT, &stream);
@@ -33,7 +33,7 @@ static void constant_arrivals_are_at_constant_distance(void **state)
 }
 
 /* Mean and deviation of an exponential are equal; 5 sigma of the mean of so many samples. */
-static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
+UNIT_TEST(poisson_arrivals_have_the_mean_and_the_deviation)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals = start(ARRIVALS_POISSON, &stream);
@@ -51,7 +51,7 @@ static void poisson_arrivals_have_the_mean_and_the_deviation(void **state)
 }
 
 /* From the table itself: half-lives passed, each with probability 1/2, and a place on a line. */
-static void poisson_arrivals_deviate_as_the_exponential_within_1e_5(void **state)
+UNIT_TEST(poisson_arrivals_deviate_as_the_exponential_within_1e_5)
 {
 	static struct arrivals arrivals;
 	double half_life, mean = 0, square = 0;
@@ -70,7 +70,7 @@ static void poisson_arrivals_deviate_as_the_exponential_within_1e_5(void **state
 	assert_true(fabs(square / (mean * mean) - 2) < 1e-5);
 }
 
-static void the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution(void **state)
+UNIT_TEST(the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution)
 {
 	static struct arrivals arrivals;
 	double half_life;
@@ -83,7 +83,7 @@ static void the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution(voi
 }
 
 /* Kolmogorov's distance from the exponential, at some points and far in the tail. */
-static void poisson_arrivals_are_exponential_to_the_tail(void **state)
+UNIT_TEST(poisson_arrivals_are_exponential_to_the_tail)
 {
 	static const double points[] = {0.01, 0.1, 0.5, 1, 2, 4, 6, 8, 10};
 	struct arrivals_stream stream;
@@ -105,7 +105,7 @@ static void poisson_arrivals_are_exponential_to_the_tail(void **state)
 	assert_in_range(SAMPLES - below[8], 50, 140); /* 91 beyond ten means */
 }
 
-static void uniform_arrivals_lie_evenly_between_0_and_twice_the_mean(void **state)
+UNIT_TEST(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals = start(ARRIVALS_UNIFORM, &stream);
@@ -126,7 +126,7 @@ static void uniform_arrivals_lie_evenly_between_0_and_twice_the_mean(void **stat
 }
 
 /* A burst is what follows at the distance within bursts; the mean is kept over many bursts. */
-static void bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps(void **state)
+UNIT_TEST(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals = start(ARRIVALS_BURSTY, &stream);
@@ -149,7 +149,7 @@ static void bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps(voi
 }
 
 /* Exponential times: exp(-2) of them are longer than twice the mean. */
-static void lengths_of_bursts_and_gaps_are_exponential(void **state)
+UNIT_TEST(lengths_of_bursts_and_gaps_are_exponential)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals = start(ARRIVALS_BURSTY, &stream);
@@ -171,7 +171,7 @@ static void lengths_of_bursts_and_gaps_are_exponential(void **state)
 }
 
 /* A distance goes on where a burst broke it off. */
-static void bursts_shorter_than_a_distance_keep_the_mean(void **state)
+UNIT_TEST(bursts_shorter_than_a_distance_keep_the_mean)
 {
 	struct arrivals_stream stream;
 	struct arrivals arrivals;
@@ -186,7 +186,7 @@ static void bursts_shorter_than_a_distance_keep_the_mean(void **state)
 }
 
 /* As if it had always run: on average the first arrival is not later than for others. */
-static void bursty_arrivals_begin_anywhere_in_burst_or_gap(void **state)
+UNIT_TEST(bursty_arrivals_begin_anywhere_in_burst_or_gap)
 {
 	struct arrivals arrivals;
 	unsigned in_burst = 0;
@@ -201,17 +201,4 @@ static void bursty_arrivals_begin_anywhere_in_burst_or_gap(void **state)
 	assert_in_range(in_burst, 29300, 30700);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(constant_arrivals_are_at_constant_distance),
-	cmocka_unit_test(poisson_arrivals_have_the_mean_and_the_deviation),
-	cmocka_unit_test(poisson_arrivals_deviate_as_the_exponential_within_1e_5),
-	cmocka_unit_test(the_table_of_poisson_arrivals_is_the_inverse_of_the_distribution),
-	cmocka_unit_test(poisson_arrivals_are_exponential_to_the_tail),
-	cmocka_unit_test(uniform_arrivals_lie_evenly_between_0_and_twice_the_mean),
-	cmocka_unit_test(bursty_arrivals_have_the_mean_and_the_lengths_of_bursts_and_gaps),
-	cmocka_unit_test(lengths_of_bursts_and_gaps_are_exponential),
-	cmocka_unit_test(bursts_shorter_than_a_distance_keep_the_mean),
-	cmocka_unit_test(bursty_arrivals_begin_anywhere_in_burst_or_gap),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@ static const struct synthetic some = {.source = 3,
 	.entry = 200,
 	.generated_ns = 123456789};
 
-static void what_is_made_is_recognised(void **state)
+UNIT_TEST(what_is_made_is_recognised)
 {
 	for (uint32_t bytes = SYNTHETIC_PREFIX_BYTES; bytes < 300; bytes++) {
 		struct synthetic found = {.source = 3, .destination = 9, .message = 0x10002};
@@ -30,7 +30,7 @@ static void what_is_made_is_recognised(void **state)
 	}
 }
 
-static void later_frames_are_recognised_at_their_place_only(void **state)
+UNIT_TEST(later_frames_are_recognised_at_their_place_only)
 {
 	uint8_t payload[101];
 
@@ -39,7 +39,7 @@ static void later_frames_are_recognised_at_their_place_only(void **state)
 	assert_false(synthetic_matches(&some, 1024, payload, sizeof(payload)));
 }
 
-static void no_changed_bit_passes(void **state)
+UNIT_TEST(no_changed_bit_passes)
 {
 	uint8_t payload[75];
 
@@ -54,7 +54,7 @@ static void no_changed_bit_passes(void **state)
 	}
 }
 
-static void another_flows_bytes_do_not_pass(void **state)
+UNIT_TEST(another_flows_bytes_do_not_pass)
 {
 	uint8_t payload[64];
 
@@ -70,7 +70,7 @@ static void another_flows_bytes_do_not_pass(void **state)
 	}
 }
 
-static void an_ip_packet_is_not_taken_for_synthetic(void **state)
+UNIT_TEST(an_ip_packet_is_not_taken_for_synthetic)
 {
 	static const uint8_t ip[40] = {0x45};
 
@@ -78,12 +78,4 @@ static void an_ip_packet_is_not_taken_for_synthetic(void **state)
 	assert_false(synthetic_is(ip + 1, SYNTHETIC_PREFIX_BYTES - 1));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_made_is_recognised),
-	cmocka_unit_test(later_frames_are_recognised_at_their_place_only),
-	cmocka_unit_test(no_changed_bit_passes),
-	cmocka_unit_test(another_flows_bytes_do_not_pass),
-	cmocka_unit_test(an_ip_packet_is_not_taken_for_synthetic),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

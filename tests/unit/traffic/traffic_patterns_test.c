@@ -112,7 +112,7 @@ static void check_map(const char *pattern, map_fn *map, unsigned bits)
 	}
 }
 
-static void the_bit_patterns_are_the_permutations_of_their_definition(void **state)
+UNIT_TEST(the_bit_patterns_are_the_permutations_of_their_definition)
 {
 	for (unsigned bits = 1; bits <= 9; bits++) {
 		check_map("bit-reversal", reversal, bits);
@@ -124,7 +124,7 @@ static void the_bit_patterns_are_the_permutations_of_their_definition(void **sta
 }
 
 /* Some pairs in plain numbers, of 64 hosts. */
-static void some_partners_are_as_in_the_books(void **state)
+UNIT_TEST(some_partners_are_as_in_the_books)
 {
 	static const struct {
 		const char *pattern;
@@ -151,7 +151,7 @@ static void some_partners_are_as_in_the_books(void **state)
 	}
 }
 
-static void other_numbers_of_hosts_are_refused_with_the_reason(void **state)
+UNIT_TEST(other_numbers_of_hosts_are_refused_with_the_reason)
 {
 	static const struct {
 		const char *pattern;
@@ -177,7 +177,7 @@ static void other_numbers_of_hosts_are_refused_with_the_reason(void **state)
 	}
 }
 
-static void local_reaches_its_near_hosts_equally_often_and_never_itself(void **state)
+UNIT_TEST(local_reaches_its_near_hosts_equally_often_and_never_itself)
 {
 	static const uint16_t near[] = {1, 3, 5, 9, 12};
 	struct traffic_config from = config("local", 5, HOSTS);
@@ -193,7 +193,7 @@ static void local_reaches_its_near_hosts_equally_often_and_never_itself(void **s
 	assert_int_equal(reached[1] + reached[3] + reached[9] + reached[12], MESSAGES);
 }
 
-static void local_with_nobody_near_is_silent(void **state)
+UNIT_TEST(local_with_nobody_near_is_silent)
 {
 	static const uint16_t near[] = {5};
 	struct traffic_config from = config("local", 5, HOSTS);
@@ -208,7 +208,7 @@ static void local_with_nobody_near_is_silent(void **state)
 }
 
 /* As many as there can be: one more than 16 bits hold. */
-static void lists_may_have_all_of_65536_hosts(void **state)
+UNIT_TEST(lists_may_have_all_of_65536_hosts)
 {
 	static const char *const patterns[] = {"local", "hotspot", "uniform", "all-to-all"};
 	uint16_t *all = calloc(MOST_HOSTS, sizeof(*all));
@@ -234,7 +234,7 @@ static void lists_may_have_all_of_65536_hosts(void **state)
 }
 
 /* The thesis' hot spot: a share of the messages to it, the rest uniform, it included. */
-static void a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere(void **state)
+UNIT_TEST(a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere)
 {
 	static const uint16_t targets[] = {7};
 	struct traffic_config from = config("hotspot", 5, HOSTS);
@@ -255,7 +255,7 @@ static void a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere(void 
 }
 
 /* Uniform, local, hot spot and bit-reversal in equal parts. */
-static void combined_takes_its_four_patterns_equally_often(void **state)
+UNIT_TEST(combined_takes_its_four_patterns_equally_often)
 {
 	static const uint16_t targets[] = {7}, near[] = {4, 5, 6};
 	struct traffic_config from = config("combined", 5, HOSTS);
@@ -278,7 +278,7 @@ static void combined_takes_its_four_patterns_equally_often(void **state)
 	assert_int_equal(reached[5], 0);
 }
 
-static void combined_leaves_out_what_this_host_cannot_send(void **state)
+UNIT_TEST(combined_leaves_out_what_this_host_cannot_send)
 {
 	static const uint16_t targets[] = {6};
 	struct traffic_config from = config("combined", 6, HOSTS); /* 0110 is its own reversal */
@@ -292,7 +292,7 @@ static void combined_leaves_out_what_this_host_cannot_send(void **state)
 			assert_share(reached[i], 1.0 / 15);
 }
 
-static void all_to_all_goes_round_beginning_behind_the_sender(void **state)
+UNIT_TEST(all_to_all_goes_round_beginning_behind_the_sender)
 {
 	bool taken[HOSTS][HOSTS] = {{false}};
 
@@ -313,7 +313,7 @@ static void all_to_all_goes_round_beginning_behind_the_sender(void **state)
 	}
 }
 
-static void all_to_all_of_a_list_stays_in_it(void **state)
+UNIT_TEST(all_to_all_of_a_list_stays_in_it)
 {
 	static const uint16_t targets[] = {2, 5, 11};
 	static const struct {
@@ -336,7 +336,7 @@ static void all_to_all_of_a_list_stays_in_it(void **state)
 }
 
 /* All sources: pattern, kind of arrivals and seed decide everything. */
-static void the_same_seed_gives_the_same_schedule(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_schedule)
 {
 	static const uint16_t targets[] = {2, 7}, near[] = {1, 2, 4},
 			      permutation[HOSTS] = {0, 0, 0, 9};
@@ -376,7 +376,7 @@ static void the_same_seed_gives_the_same_schedule(void **state)
 }
 
 /* Load over a time, and the greatest one in any 20 us. */
-static void bursty_sources_keep_the_mean_load(void **state)
+UNIT_TEST(bursty_sources_keep_the_mean_load)
 {
 	struct traffic_config from = config("uniform", 5, HOSTS);
 	const weft_time duration = 400 * PS_PER_MS;
@@ -398,7 +398,7 @@ static void bursty_sources_keep_the_mean_load(void **state)
 	traffic_destroy(traffic);
 }
 
-static void bursts_above_the_rate_of_the_link_are_refused(void **state)
+UNIT_TEST(bursts_above_the_rate_of_the_link_are_refused)
 {
 	struct traffic_config from = config("uniform", 5, HOSTS);
 	struct fault fault;
@@ -419,21 +419,4 @@ static void bursts_above_the_rate_of_the_link_are_refused(void **state)
 	assert_null(traffic_create(&from, &fault));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_bit_patterns_are_the_permutations_of_their_definition),
-	cmocka_unit_test(some_partners_are_as_in_the_books),
-	cmocka_unit_test(other_numbers_of_hosts_are_refused_with_the_reason),
-	cmocka_unit_test(local_reaches_its_near_hosts_equally_often_and_never_itself),
-	cmocka_unit_test(local_with_nobody_near_is_silent),
-	cmocka_unit_test(lists_may_have_all_of_65536_hosts),
-	cmocka_unit_test(a_share_of_the_messages_goes_to_the_hot_spot_the_rest_anywhere),
-	cmocka_unit_test(combined_takes_its_four_patterns_equally_often),
-	cmocka_unit_test(combined_leaves_out_what_this_host_cannot_send),
-	cmocka_unit_test(all_to_all_goes_round_beginning_behind_the_sender),
-	cmocka_unit_test(all_to_all_of_a_list_stays_in_it),
-	cmocka_unit_test(the_same_seed_gives_the_same_schedule),
-	cmocka_unit_test(bursty_sources_keep_the_mean_load),
-	cmocka_unit_test(bursts_above_the_rate_of_the_link_are_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

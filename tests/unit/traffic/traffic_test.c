@@ -26,7 +26,7 @@ static struct traffic_message next(struct traffic *traffic, weft_time *now)
 	return message;
 }
 
-static void uniform_reaches_all_others_equally_often(void **state)
+UNIT_TEST(uniform_reaches_all_others_equally_often)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic *traffic = start(&from);
@@ -44,7 +44,7 @@ static void uniform_reaches_all_others_equally_often(void **state)
 	traffic_destroy(traffic);
 }
 
-static void hotspot_reaches_its_targets_only_and_never_itself(void **state)
+UNIT_TEST(hotspot_reaches_its_targets_only_and_never_itself)
 {
 	static const uint16_t targets[] = {7, 3, 5};
 	struct traffic_config from = config("hotspot");
@@ -62,7 +62,7 @@ static void hotspot_reaches_its_targets_only_and_never_itself(void **state)
 	traffic_destroy(traffic);
 }
 
-static void a_hotspot_that_is_only_itself_is_silent(void **state)
+UNIT_TEST(a_hotspot_that_is_only_itself_is_silent)
 {
 	static const uint16_t targets[] = {3};
 	struct traffic_config from = config("hotspot");
@@ -77,7 +77,7 @@ static void a_hotspot_that_is_only_itself_is_silent(void **state)
 	traffic_destroy(traffic);
 }
 
-static void a_given_permutation_is_followed(void **state)
+UNIT_TEST(a_given_permutation_is_followed)
 {
 	uint16_t to[HOSTS];
 	struct traffic_config from = config("permutation");
@@ -118,7 +118,7 @@ static double load_of(const struct traffic_config *from, weft_time duration)
 }
 
 /* By the length of each message, with warm-ups of any length before. */
-static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
+UNIT_TEST(generated_bytes_on_the_wire_are_those_of_each_frame)
 {
 	static const uint32_t lengths[][2] = {
 		{32, 5000}, {5000, 32}, {1000, 1001}, {500, 500}, {32, 5000}, {500, 500}};
@@ -151,7 +151,7 @@ static void generated_bytes_on_the_wire_are_those_of_each_frame(void **state)
 	}
 }
 
-static void load_is_a_share_of_what_the_link_carries(void **state)
+UNIT_TEST(load_is_a_share_of_what_the_link_carries)
 {
 	struct traffic_config from = config("uniform");
 
@@ -169,7 +169,7 @@ static void load_is_a_share_of_what_the_link_carries(void **state)
 	assert_true(fabs(load_of(&from, 50 * PS_PER_MS) - 1) < 0.01);
 }
 
-static void bimodal_lengths_have_their_shares(void **state)
+UNIT_TEST(bimodal_lengths_have_their_shares)
 {
 	struct traffic_config from = config("uniform");
 	unsigned long_ones = 0;
@@ -190,7 +190,7 @@ static void bimodal_lengths_have_their_shares(void **state)
 	traffic_destroy(traffic);
 }
 
-static void drawn_lengths_lie_between_the_two_and_are_equally_likely(void **state)
+UNIT_TEST(drawn_lengths_lie_between_the_two_and_are_equally_likely)
 {
 	struct traffic_config from = config("uniform");
 	unsigned of[3] = {0};
@@ -226,7 +226,7 @@ static weft_time distance_of(const struct traffic_config *from)
 }
 
 /* Long messages take longer, so that bytes per time are those of the load. */
-static void the_load_of_drawn_lengths_is_a_share_of_the_link(void **state)
+UNIT_TEST(the_load_of_drawn_lengths_is_a_share_of_the_link)
 {
 	struct traffic_config from = config("uniform");
 
@@ -242,7 +242,7 @@ static void the_load_of_drawn_lengths_is_a_share_of_the_link(void **state)
 
 /* The first messages of many seeds are spread over the distance of messages of the mean length,
  * neither over that of the shortest ones nor over that of the longest ones. */
-static void the_first_of_drawn_lengths_is_due_within_their_mean_distance(void **state)
+UNIT_TEST(the_first_of_drawn_lengths_is_due_within_their_mean_distance)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic_message message;
@@ -264,7 +264,7 @@ static void the_first_of_drawn_lengths_is_due_within_their_mean_distance(void **
 	assert_in_range(last, mean * 9 / 10, mean + mean / 100);
 }
 
-static void nothing_is_due_before_start_or_after_stop(void **state)
+UNIT_TEST(nothing_is_due_before_start_or_after_stop)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic_message message;
@@ -288,7 +288,7 @@ static void nothing_is_due_before_start_or_after_stop(void **state)
 	traffic_destroy(traffic);
 }
 
-static void a_message_stays_due_until_it_is_accepted(void **state)
+UNIT_TEST(a_message_stays_due_until_it_is_accepted)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic *traffic = start(&from);
@@ -303,7 +303,7 @@ static void a_message_stays_due_until_it_is_accepted(void **state)
 	traffic_destroy(traffic);
 }
 
-static void what_is_not_accepted_counts_as_generated(void **state)
+UNIT_TEST(what_is_not_accepted_counts_as_generated)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic *traffic = start(&from);
@@ -325,7 +325,7 @@ static void what_is_not_accepted_counts_as_generated(void **state)
 	traffic_destroy(traffic);
 }
 
-static void what_is_counted_is_what_is_handed_out(void **state)
+UNIT_TEST(what_is_counted_is_what_is_handed_out)
 {
 	struct traffic_config from = config("uniform");
 	const struct traffic_counters *counters;
@@ -348,7 +348,7 @@ static void what_is_counted_is_what_is_handed_out(void **state)
 
 /* All sorts of sources: what is taken ahead of the clock is what would have been polled, and
  * whoever counts at some time counts the same. */
-static void messages_taken_ahead_are_those_that_are_polled(void **state)
+UNIT_TEST(messages_taken_ahead_are_those_that_are_polled)
 {
 	static const enum arrivals_kind kinds[] = {
 		ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_UNIFORM, ARRIVALS_BURSTY};
@@ -395,7 +395,7 @@ static void messages_taken_ahead_are_those_that_are_polled(void **state)
 
 /* A caller that takes for a while and polls then gets what it would have polled, whether somebody
  * has counted meanwhile or not, and whether messages had to wait or not. */
-static void who_turns_to_polling_misses_nothing(void **state)
+UNIT_TEST(who_turns_to_polling_misses_nothing)
 {
 	for (unsigned run = 0; run < 8; run++) {
 		struct traffic_config from = config("uniform");
@@ -435,7 +435,7 @@ static void who_turns_to_polling_misses_nothing(void **state)
 	}
 }
 
-static void what_is_not_taken_counts_as_generated_too(void **state)
+UNIT_TEST(what_is_not_taken_counts_as_generated_too)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic *polled = start(&from), *taken = start(&from);
@@ -458,7 +458,7 @@ static void what_is_not_taken_counts_as_generated_too(void **state)
 	traffic_destroy(taken);
 }
 
-static void the_same_seed_gives_the_same_messages_and_another_one_others(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_messages_and_another_one_others)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic *a, *b, *c;
@@ -483,7 +483,7 @@ static void the_same_seed_gives_the_same_messages_and_another_one_others(void **
 	traffic_destroy(c);
 }
 
-static void what_makes_no_sense_is_refused_with_a_reason(void **state)
+UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 {
 	static const uint16_t targets[] = {HOSTS};
 	struct traffic_config good = config("uniform"), bad;
@@ -537,7 +537,7 @@ static void stop_lanes(struct lanes *lanes)
 	traffic_destroy(lanes->whole);
 }
 
-static void lanes_hand_out_the_messages_of_one_source_each_its_own(void **state)
+UNIT_TEST(lanes_hand_out_the_messages_of_one_source_each_its_own)
 {
 	struct lanes lanes;
 	weft_time now[1 + LANES] = {0};
@@ -562,7 +562,7 @@ static void lanes_hand_out_the_messages_of_one_source_each_its_own(void **state)
 	stop_lanes(&lanes);
 }
 
-static void a_lane_that_is_not_taken_from_holds_nobody_up(void **state)
+UNIT_TEST(a_lane_that_is_not_taken_from_holds_nobody_up)
 {
 	struct traffic_message message;
 	struct lanes lanes;
@@ -583,28 +583,4 @@ static void a_lane_that_is_not_taken_from_holds_nobody_up(void **state)
 	stop_lanes(&lanes);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(uniform_reaches_all_others_equally_often),
-	cmocka_unit_test(hotspot_reaches_its_targets_only_and_never_itself),
-	cmocka_unit_test(a_hotspot_that_is_only_itself_is_silent),
-	cmocka_unit_test(a_given_permutation_is_followed),
-	cmocka_unit_test(load_is_a_share_of_what_the_link_carries),
-	cmocka_unit_test(generated_bytes_on_the_wire_are_those_of_each_frame),
-	cmocka_unit_test(bimodal_lengths_have_their_shares),
-	cmocka_unit_test(drawn_lengths_lie_between_the_two_and_are_equally_likely),
-	cmocka_unit_test(the_load_of_drawn_lengths_is_a_share_of_the_link),
-	cmocka_unit_test(the_first_of_drawn_lengths_is_due_within_their_mean_distance),
-	cmocka_unit_test(nothing_is_due_before_start_or_after_stop),
-	cmocka_unit_test(a_message_stays_due_until_it_is_accepted),
-	cmocka_unit_test(what_is_not_accepted_counts_as_generated),
-	cmocka_unit_test(what_is_counted_is_what_is_handed_out),
-	cmocka_unit_test(messages_taken_ahead_are_those_that_are_polled),
-	cmocka_unit_test(who_turns_to_polling_misses_nothing),
-	cmocka_unit_test(what_is_not_taken_counts_as_generated_too),
-	cmocka_unit_test(the_same_seed_gives_the_same_messages_and_another_one_others),
-	cmocka_unit_test(what_makes_no_sense_is_refused_with_a_reason),
-	cmocka_unit_test(lanes_hand_out_the_messages_of_one_source_each_its_own),
-	cmocka_unit_test(a_lane_that_is_not_taken_from_holds_nobody_up),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -63,7 +63,7 @@ static void end_of_one(struct comparison *comparison, struct trial trial[])
 	network.copies = COPIES;
 }
 
-static void a_factor_is_the_mean_over_the_instances_of_each_ones_ratio(void **state)
+UNIT_TEST(a_factor_is_the_mean_over_the_instances_of_each_ones_ratio)
 {
 	struct published_row row = {
 		.algorithm = Y, .over = X, .has_over = true, .min = 1, .max = 2, .mean = 1.6};
@@ -80,7 +80,7 @@ static void a_factor_is_the_mean_over_the_instances_of_each_ones_ratio(void **st
 	comparison_fini(&comparison);
 }
 
-static void a_mean_away_by_more_than_the_tolerance_is_missed(void **state)
+UNIT_TEST(a_mean_away_by_more_than_the_tolerance_is_missed)
 {
 	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 1.7};
 	struct trial trial[ALGORITHMS * COPIES];
@@ -93,7 +93,7 @@ static void a_mean_away_by_more_than_the_tolerance_is_missed(void **state)
 	comparison_fini(&comparison);
 }
 
-static void an_increase_is_judged_by_what_it_makes_of_the_whole(void **state)
+UNIT_TEST(an_increase_is_judged_by_what_it_makes_of_the_whole)
 {
 	struct published_row row = {.quantity = PUBLISHED_PERCENT,
 		.algorithm = Z,
@@ -111,7 +111,7 @@ static void an_increase_is_judged_by_what_it_makes_of_the_whole(void **state)
 	comparison_fini(&comparison);
 }
 
-static void an_order_that_is_not_the_published_one_is_missed(void **state)
+UNIT_TEST(an_order_that_is_not_the_published_one_is_missed)
 {
 	struct published_row rows[] = {{.algorithm = Y, .over = X, .has_over = true, .mean = 1.50},
 		{.algorithm = Z, .over = X, .has_over = true, .mean = 1.10},
@@ -143,7 +143,7 @@ static void an_order_that_is_not_the_published_one_is_missed(void **state)
 	comparison_fini(&comparison);
 }
 
-static void absolute_values_and_what_was_not_printed_are_not_judged(void **state)
+UNIT_TEST(absolute_values_and_what_was_not_printed_are_not_judged)
 {
 	struct published_row rows[] = {
 		{.quantity = PUBLISHED_VALUE, .algorithm = X, .over = ALGORITHMS, .mean = 100},
@@ -158,7 +158,7 @@ static void absolute_values_and_what_was_not_printed_are_not_judged(void **state
 	comparison_fini(&comparison);
 }
 
-static void a_row_that_lacks_an_instance_is_missed_however_near(void **state)
+UNIT_TEST(a_row_that_lacks_an_instance_is_missed_however_near)
 {
 	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 2};
 	struct trial trial[ALGORITHMS * COPIES];
@@ -181,7 +181,7 @@ static void a_row_that_lacks_an_instance_is_missed_however_near(void **state)
 	comparison_fini(&comparison);
 }
 
-static void a_row_that_is_not_judged_is_missed_if_it_lacks_an_instance(void **state)
+UNIT_TEST(a_row_that_is_not_judged_is_missed_if_it_lacks_an_instance)
 {
 	struct published_row row = {.quantity = PUBLISHED_VALUE, .algorithm = X, .mean = 100};
 	struct trial trial[ALGORITHMS * COPIES];
@@ -195,7 +195,7 @@ static void a_row_that_is_not_judged_is_missed_if_it_lacks_an_instance(void **st
 	comparison_fini(&comparison);
 }
 
-static void rows_that_lack_instances_have_no_order(void **state)
+UNIT_TEST(rows_that_lack_instances_have_no_order)
 {
 	struct published_row rows[] = {{.algorithm = Y, .over = X, .has_over = true, .mean = 1.10},
 		{.algorithm = Z, .over = X, .has_over = true, .mean = 1.50}};
@@ -209,7 +209,7 @@ static void rows_that_lack_instances_have_no_order(void **state)
 	comparison_fini(&comparison);
 }
 
-static void a_failed_trial_that_no_row_wants_is_not_good_either(void **state)
+UNIT_TEST(a_failed_trial_that_no_row_wants_is_not_good_either)
 {
 	struct published_row row = {.algorithm = Y, .over = X, .has_over = true, .mean = 1.6};
 	struct trial trial[ALGORITHMS * COPIES];
@@ -224,7 +224,7 @@ static void a_failed_trial_that_no_row_wants_is_not_good_either(void **state)
 	comparison_fini(&comparison);
 }
 
-static void a_claim_is_judged_by_its_bounds(void **state)
+UNIT_TEST(a_claim_is_judged_by_its_bounds)
 {
 	struct published_row rows[] = {
 		{.quantity = PUBLISHED_VALUE, .algorithm = X, .min = 2, .max = NAN, .mean = NAN},
@@ -247,7 +247,7 @@ static void a_claim_is_judged_by_its_bounds(void **state)
 	comparison_fini(&comparison);
 }
 
-static void a_course_is_judged_at_its_moments(void **state)
+UNIT_TEST(a_course_is_judged_at_its_moments)
 {
 	struct transient_sample sample[] = {{1e6, 0.9}, {2e6, 0.9}, {3e6, 0.1}, {4e6, 0.8}};
 	struct published_row rows[] = {
@@ -278,7 +278,7 @@ static void a_course_is_judged_at_its_moments(void **state)
 }
 
 /* Of cases: X is 1 in the first and 2 in the second. */
-static void a_slowdown_is_over_the_same_algorithm_in_the_other_case(void **state)
+UNIT_TEST(a_slowdown_is_over_the_same_algorithm_in_the_other_case)
 {
 	struct published_row row = {.quantity = PUBLISHED_SLOWDOWN,
 		.case_at = 1,
@@ -308,7 +308,7 @@ static json_t *some_links(void)
 		0.9, "blocked", 0.8);
 }
 
-static void links_between_switches_are_looked_at(void **state)
+UNIT_TEST(links_between_switches_are_looked_at)
 {
 	struct published_row rows[] = {{.quantity = PUBLISHED_LINK_MAX, .mean = 50},
 		{.quantity = PUBLISHED_LINK_MIN, .mean = 1},
@@ -326,7 +326,7 @@ static void links_between_switches_are_looked_at(void **state)
 	end_of_one(&comparison, trial);
 }
 
-static void blocked_time_is_that_of_links_between_switches(void **state)
+UNIT_TEST(blocked_time_is_that_of_links_between_switches)
 {
 	struct published_row rows[] = {{.quantity = PUBLISHED_LINK_MAX, .mean = 50},
 		{.quantity = PUBLISHED_LINK_BELOW, .limit = 10, .mean = 64}};
@@ -343,7 +343,7 @@ static void blocked_time_is_that_of_links_between_switches(void **state)
 }
 
 /* The thesis shows the links of one network, which it does not print. */
-static void a_bound_of_links_has_the_tolerance_of_a_mean(void **state)
+UNIT_TEST(a_bound_of_links_has_the_tolerance_of_a_mean)
 {
 	struct published_row rows[] = {
 		{.quantity = PUBLISHED_LINK_MAX, .min = 44, .max = NAN, .mean = NAN},
@@ -360,22 +360,4 @@ static void a_bound_of_links_has_the_tolerance_of_a_mean(void **state)
 	end_of_one(&comparison, trial);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_factor_is_the_mean_over_the_instances_of_each_ones_ratio),
-	cmocka_unit_test(a_mean_away_by_more_than_the_tolerance_is_missed),
-	cmocka_unit_test(an_increase_is_judged_by_what_it_makes_of_the_whole),
-	cmocka_unit_test(an_order_that_is_not_the_published_one_is_missed),
-	cmocka_unit_test(absolute_values_and_what_was_not_printed_are_not_judged),
-	cmocka_unit_test(a_row_that_lacks_an_instance_is_missed_however_near),
-	cmocka_unit_test(a_row_that_is_not_judged_is_missed_if_it_lacks_an_instance),
-	cmocka_unit_test(rows_that_lack_instances_have_no_order),
-	cmocka_unit_test(a_failed_trial_that_no_row_wants_is_not_good_either),
-	cmocka_unit_test(a_claim_is_judged_by_its_bounds),
-	cmocka_unit_test(a_course_is_judged_at_its_moments),
-	cmocka_unit_test(a_slowdown_is_over_the_same_algorithm_in_the_other_case),
-	cmocka_unit_test(links_between_switches_are_looked_at),
-	cmocka_unit_test(blocked_time_is_that_of_links_between_switches),
-	cmocka_unit_test(a_bound_of_links_has_the_tolerance_of_a_mean),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

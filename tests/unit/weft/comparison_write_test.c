@@ -76,7 +76,7 @@ static void expect(print_fn *print, enum experiment_measure measure, const char 
 	free(found);
 }
 
-static void a_course_has_its_moments_and_the_time_to_recover(void **state)
+UNIT_TEST(a_course_has_its_moments_and_the_time_to_recover)
 {
 	expect(comparison_print, EXPERIMENT_EFFICIENCY,
 		"efficiency over time, shares of the hosts' links\n"
@@ -93,7 +93,7 @@ static void a_course_has_its_moments_and_the_time_to_recover(void **state)
 		"| Y, N | 0.850 | 0.900 | 0.100 | - | - | 0.200 | never |\n\n");
 }
 
-static void a_throughput_has_a_share_at_each_load(void **state)
+UNIT_TEST(a_throughput_has_a_share_at_each_load)
 {
 	expect(comparison_print, EXPERIMENT_THROUGHPUT,
 		"accepted at each load, per cent of the hosts' links: share\n"
@@ -104,7 +104,7 @@ static void a_throughput_has_a_share_at_each_load(void **state)
 		"| Y, N | 0.050 | 0.625 |\n\n");
 }
 
-static void a_schedule_has_its_time(void **state)
+UNIT_TEST(a_schedule_has_its_time)
 {
 	expect(comparison_print, EXPERIMENT_COMPLETION,
 		"time of the schedule, ms\n"
@@ -114,10 +114,4 @@ static void a_schedule_has_its_time(void **state)
 		"\n| | time, ms |\n|---|---|\n| X, N | 12.500 |\n| Y, N | - |\n\n");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_course_has_its_moments_and_the_time_to_recover),
-	cmocka_unit_test(a_throughput_has_a_share_at_each_load),
-	cmocka_unit_test(a_schedule_has_its_time),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -66,7 +66,7 @@ static struct experiment *load(const char *text)
 	return experiment;
 }
 
-static void a_definition_is_named_after_its_file_and_has_the_thesis_methods(void **state)
+UNIT_TEST(a_definition_is_named_after_its_file_and_has_the_thesis_methods)
 {
 	struct experiment *experiment = load(HEAD);
 
@@ -80,7 +80,7 @@ static void a_definition_is_named_after_its_file_and_has_the_thesis_methods(void
 	experiment_destroy(experiment);
 }
 
-static void wrong_definitions_are_refused_with_their_place(void **state)
+UNIT_TEST(wrong_definitions_are_refused_with_their_place)
 {
 	static const struct {
 		const char *text, *message;
@@ -101,7 +101,7 @@ static void wrong_definitions_are_refused_with_their_place(void **state)
 	}
 }
 
-static void quick_leaves_what_it_names(void **state)
+UNIT_TEST(quick_leaves_what_it_names)
 {
 	struct experiment *experiment = load(
 		HEAD "quick: {networks: B, algorithms: \"Y,X\", n: 2, warmup: 7, messages: 8}\n");
@@ -120,7 +120,7 @@ static void quick_leaves_what_it_names(void **state)
 	experiment_destroy(experiment);
 }
 
-static void the_number_of_the_instance_stands_where_n_does(void **state)
+UNIT_TEST(the_number_of_the_instance_stands_where_n_does)
 {
 	static const char *const cases[][2] = {{"seed={n}", "seed=12"},
 		{"a={n}{n},b=[h{n*47}]", "a=1212,b=[h564]"}, {"{m}{", "{m}{"}, {"", ""},
@@ -134,7 +134,7 @@ static void the_number_of_the_instance_stands_where_n_does(void **state)
 	}
 }
 
-static void published_rows_are_those_of_what_is_there(void **state)
+UNIT_TEST(published_rows_are_those_of_what_is_there)
 {
 	struct experiment *experiment = load(HEAD);
 	struct published published;
@@ -158,7 +158,7 @@ static void published_rows_are_those_of_what_is_there(void **state)
 	experiment_destroy(experiment);
 }
 
-static void wrong_rows_are_refused_with_their_line(void **state)
+UNIT_TEST(wrong_rows_are_refused_with_their_line)
 {
 	static const char *const rows[] = {"factor,,B,Y,X,0.9,1.1\n", "factor,,B,Y,X,a,1.1,1\n",
 		"factor,,B,Y,,,,1\n", "value,,B,Y,X,,,1\n", "ratio,,B,Y,X,,,1\n",
@@ -181,7 +181,7 @@ static void wrong_rows_are_refused_with_their_line(void **state)
 	experiment_destroy(experiment);
 }
 
-static void words_of_a_paper_make_its_numbers_our_reading(void **state)
+UNIT_TEST(words_of_a_paper_make_its_numbers_our_reading)
 {
 	struct experiment *experiment = load(HEAD);
 	struct published published;
@@ -199,7 +199,7 @@ static void words_of_a_paper_make_its_numbers_our_reading(void **state)
 	experiment_destroy(experiment);
 }
 
-static void moments_of_a_course_are_rows(void **state)
+UNIT_TEST(moments_of_a_course_are_rows)
 {
 	struct experiment *experiment = load(HEAD "cases: [{name: P}, {name: Q}]\n");
 	struct published published;
@@ -219,7 +219,7 @@ static void moments_of_a_course_are_rows(void **state)
 	experiment_destroy(experiment);
 }
 
-static void a_selection_may_name_networks_cases_and_algorithms(void **state)
+UNIT_TEST(a_selection_may_name_networks_cases_and_algorithms)
 {
 	struct experiment *experiment = load(HEAD "cases: [{name: P}, {name: Q}]\n");
 	struct fault fault;
@@ -278,7 +278,7 @@ static void check_run_files(const struct experiment *experiment)
 	}
 }
 
-static void our_experiments_use_every_row_and_make_run_files_that_run(void **state)
+UNIT_TEST(our_experiments_use_every_row_and_make_run_files_that_run)
 {
 	DIR *dir = opendir(FOLDER);
 	const struct dirent *entry;
@@ -309,20 +309,4 @@ static void our_experiments_use_every_row_and_make_run_files_that_run(void **sta
 	assert_in_range(experiments, 30, 1000);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_definition_is_named_after_its_file_and_has_the_thesis_methods),
-	cmocka_unit_test(wrong_definitions_are_refused_with_their_place),
-	cmocka_unit_test(quick_leaves_what_it_names),
-	cmocka_unit_test(the_number_of_the_instance_stands_where_n_does),
-	cmocka_unit_test(published_rows_are_those_of_what_is_there),
-	cmocka_unit_test(wrong_rows_are_refused_with_their_line),
-	cmocka_unit_test(words_of_a_paper_make_its_numbers_our_reading),
-	cmocka_unit_test(moments_of_a_course_are_rows),
-	cmocka_unit_test(a_selection_may_name_networks_cases_and_algorithms),
-	cmocka_unit_test(our_experiments_use_every_row_and_make_run_files_that_run),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests_name(__FILE__, tests, make_folder, remove_folder);
-}
+UNIT_MAIN(make_folder, remove_folder)

@@ -121,7 +121,7 @@ static bool is_cut(const json_t *all)
 	return json_is_true(json_object_get(json_object_get(all, "clocks_total"), "cut"));
 }
 
-static void a_total_takes_one_request_of_each_process(void **state)
+UNIT_TEST(a_total_takes_one_request_of_each_process)
 {
 	const unsigned pairs[] = {262144, 100, 0};
 	unsigned requests;
@@ -136,7 +136,7 @@ static void a_total_takes_one_request_of_each_process(void **state)
 	json_decref(all);
 }
 
-static void the_pair_that_is_known_least_well_is_named(void **state)
+UNIT_TEST(the_pair_that_is_known_least_well_is_named)
 {
 	const unsigned pairs[] = {10, 100, 50};
 	unsigned requests;
@@ -148,7 +148,7 @@ static void the_pair_that_is_known_least_well_is_named(void **state)
 	json_decref(all);
 }
 
-static void the_list_has_all_pairs_of_a_small_lab(void **state)
+UNIT_TEST(the_list_has_all_pairs_of_a_small_lab)
 {
 	const unsigned pairs[] = {100, 0, 7};
 	unsigned requests;
@@ -165,7 +165,7 @@ static void the_list_has_all_pairs_of_a_small_lab(void **state)
 }
 
 /* 512 hosts that know 512 others took 6,554 requests. */
-static void the_list_of_a_large_lab_is_cut_and_says_so(void **state)
+UNIT_TEST(the_list_of_a_large_lab_is_cut_and_says_so)
 {
 	const unsigned pairs[] = {262144, 262144};
 	unsigned requests;
@@ -178,7 +178,7 @@ static void the_list_of_a_large_lab_is_cut_and_says_so(void **state)
 	json_decref(all);
 }
 
-static void machines_are_added_up(void **state)
+UNIT_TEST(machines_are_added_up)
 {
 	const unsigned few[] = {10}, many[] = {LAB_CLOCKS_MOST + 1};
 	unsigned requests;
@@ -196,12 +196,4 @@ static void machines_are_added_up(void **state)
 	json_decref(all);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_total_takes_one_request_of_each_process),
-	cmocka_unit_test(the_pair_that_is_known_least_well_is_named),
-	cmocka_unit_test(the_list_has_all_pairs_of_a_small_lab),
-	cmocka_unit_test(the_list_of_a_large_lab_is_cut_and_says_so),
-	cmocka_unit_test(machines_are_added_up),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static void expect(int status, enum lab_memory memory, const char *said)
 	assert_string_equal(text, said);
 }
 
-static void a_code_and_a_signal_are_told_apart(void **state)
+UNIT_TEST(a_code_and_a_signal_are_told_apart)
 {
 	expect(EXITED(3), LAB_MEMORY_UNKNOWN, "has ended with exit code 3");
 	expect(EXITED(0), LAB_MEMORY_KILLS, "has ended with exit code 0");
@@ -30,7 +30,7 @@ static void a_code_and_a_signal_are_told_apart(void **state)
 	expect(SIGABRT | 0x80, LAB_MEMORY_NAMED, "was killed by signal 6 (Aborted)");
 }
 
-static void of_a_kill_it_is_said_how_much_is_known(void **state)
+UNIT_TEST(of_a_kill_it_is_said_how_much_is_known)
 {
 	expect(SIGKILL, LAB_MEMORY_NAMED,
 		"was killed by signal 9 (the kernel's out-of-memory killer: see dmesg)");
@@ -45,7 +45,7 @@ static void of_a_kill_it_is_said_how_much_is_known(void **state)
 	"3,812,3280604600,-;Memory cgroup out of memory: Killed process 8769 (weft-switch) " \
 	"total-vm:1342816kB, anon-rss:18048kB, UID:0\n"
 
-static void a_record_of_the_kernels_log_names_a_process_by_id_name_and_time(void **state)
+UNIT_TEST(a_record_of_the_kernels_log_names_a_process_by_id_name_and_time)
 {
 	assert_true(lab_ending_names(KILLED, "weft-switch", 8769, 3280000000));
 	assert_false(lab_ending_names(KILLED, "weft-switch", 876, 3280000000));
@@ -59,13 +59,13 @@ static void a_record_of_the_kernels_log_names_a_process_by_id_name_and_time(void
 	assert_false(lab_ending_names("", "weft-switch", 8769, 0));
 }
 
-static void the_kernel_keeps_fifteen_bytes_of_a_name(void **state)
+UNIT_TEST(the_kernel_keeps_fifteen_bytes_of_a_name)
 {
 	assert_true(lab_ending_names("3,1,5,-;Out of memory: Killed process 7 (a-program-of-so) x",
 		"a-program-of-so-many-letters", 7, 0));
 }
 
-static void a_process_that_is_no_child_has_ended(void **state)
+UNIT_TEST(a_process_that_is_no_child_has_ended)
 {
 	/* Nobody has this id: the greatest that a kernel gives is 2^22. */
 	const struct lab_record record = {.program = "weft-nic", .pid = 1 << 23};
@@ -75,15 +75,4 @@ static void a_process_that_is_no_child_has_ended(void **state)
 	assert_string_equal(text, "has ended");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_code_and_a_signal_are_told_apart),
-		cmocka_unit_test(of_a_kill_it_is_said_how_much_is_known),
-		cmocka_unit_test(a_record_of_the_kernels_log_names_a_process_by_id_name_and_time),
-		cmocka_unit_test(the_kernel_keeps_fifteen_bytes_of_a_name),
-		cmocka_unit_test(a_process_that_is_no_child_has_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -60,7 +60,7 @@ static bool refused(const struct lab_plan *plan, const pid_t *running, unsigned 
 }
 
 /* Ids that differ above the bits in which indexes are alike: their groups meet often. */
-static void what_the_kernel_would_refuse_is_known(void **state)
+UNIT_TEST(what_the_kernel_would_refuse_is_known)
 {
 	struct lab_plan *plan = plan_of(LAB_LINK_VETH);
 	unsigned meetings = 0;
@@ -85,7 +85,7 @@ static void what_the_kernel_would_refuse_is_known(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void ids_in_a_row_do_not_meet(void **state)
+UNIT_TEST(ids_in_a_row_do_not_meet)
 {
 	struct lab_plan *plan = plan_of(LAB_LINK_VETH);
 	pid_t running[64] = {0};
@@ -99,7 +99,7 @@ static void ids_in_a_row_do_not_meet(void **state)
 	lab_plan_destroy(plan);
 }
 
-static void links_of_other_kinds_have_no_groups(void **state)
+UNIT_TEST(links_of_other_kinds_have_no_groups)
 {
 	struct lab_plan *plan = plan_of(LAB_LINK_SHARED);
 	pid_t running[64];
@@ -110,13 +110,4 @@ static void links_of_other_kinds_have_no_groups(void **state)
 	lab_plan_destroy(plan);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_kernel_would_refuse_is_known),
-		cmocka_unit_test(ids_in_a_row_do_not_meet),
-		cmocka_unit_test(links_of_other_kinds_have_no_groups),
-	};
-
-	return cmocka_run_group_tests(tests, open_network, close_network);
-}
+UNIT_MAIN(open_network, close_network)

@@ -41,7 +41,7 @@ static int remove_place(void **state)
 	return result;
 }
 
-static void only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it(void **state)
+UNIT_WITH(only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct lab_lock one, two;
@@ -61,7 +61,8 @@ static void only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it(void **
 }
 
 /* As a command that another one starts, which waits for it. */
-static void a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs(void **state)
+UNIT_WITH(a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs, make_place,
+	remove_place)
 {
 	const struct place *place = *state;
 	struct lab_lock one, passed, other;
@@ -81,7 +82,8 @@ static void a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs(v
 	assert_int_not_equal(access(place->file, F_OK), 0);
 }
 
-static void a_lock_of_another_lab_is_not_taken_for_the_one_that_was_passed_on(void **state)
+UNIT_WITH(
+	a_lock_of_another_lab_is_not_taken_for_the_one_that_was_passed_on, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct lab_lock one, two;
@@ -97,7 +99,7 @@ static void a_lock_of_another_lab_is_not_taken_for_the_one_that_was_passed_on(vo
 	lab_lock_release(&one);
 }
 
-static void a_slash_after_the_folder_makes_no_other_lab_of_it(void **state)
+UNIT_WITH(a_slash_after_the_folder_makes_no_other_lab_of_it, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct lab_lock one, two;
@@ -111,7 +113,7 @@ static void a_slash_after_the_folder_makes_no_other_lab_of_it(void **state)
 }
 
 /* As after a command that was killed: its file is there, nobody holds it. */
-static void a_file_that_nobody_holds_is_in_nobodys_way(void **state)
+UNIT_WITH(a_file_that_nobody_holds_is_in_nobodys_way, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct lab_lock one, two;
@@ -146,7 +148,7 @@ static void *write_name_after_a_look(void *ctx)
 	return NULL;
 }
 
-static void who_holds_the_lock_is_given_time_to_say_what_it_does(void **state)
+UNIT_WITH(who_holds_the_lock_is_given_time_to_say_what_it_does, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct latecomer latecomer = {inotify_init1(IN_CLOEXEC), place->file};
@@ -167,7 +169,7 @@ static void who_holds_the_lock_is_given_time_to_say_what_it_does(void **state)
 }
 
 /* Like a process of a lab: the holder starts it, and it survives when the holder is killed. */
-static void a_program_that_the_holder_started_does_not_keep_the_lock(void **state)
+UNIT_WITH(a_program_that_the_holder_started_does_not_keep_the_lock, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct lab_lock lock;
@@ -198,29 +200,4 @@ static void a_program_that_the_holder_started_does_not_keep_the_lock(void **stat
 	close(ready[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			only_one_holds_the_lock_of_a_lab_and_the_other_is_told_of_it, make_place,
-			remove_place),
-		cmocka_unit_test_setup_teardown(
-			a_lock_that_is_passed_on_is_taken_once_and_left_to_whom_it_belongs,
-			make_place, remove_place),
-		cmocka_unit_test_setup_teardown(
-			a_lock_of_another_lab_is_not_taken_for_the_one_that_was_passed_on,
-			make_place, remove_place),
-		cmocka_unit_test_setup_teardown(a_slash_after_the_folder_makes_no_other_lab_of_it,
-			make_place, remove_place),
-		cmocka_unit_test_setup_teardown(
-			a_file_that_nobody_holds_is_in_nobodys_way, make_place, remove_place),
-		cmocka_unit_test_setup_teardown(
-			who_holds_the_lock_is_given_time_to_say_what_it_does, make_place,
-			remove_place),
-		cmocka_unit_test_setup_teardown(
-			a_program_that_the_holder_started_does_not_keep_the_lock, make_place,
-			remove_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static void expect(const char *log, const char *error, const char *rest)
 	assert_string_equal(text, rest);
 }
 
-static void the_last_line_of_the_program_is_its_error(void **state)
+UNIT_TEST(the_last_line_of_the_program_is_its_error)
 {
 	expect("weft-nic runs: 1 devices\nweft-nic: h0:0: no cable\n", "h0:0: no cable",
 		"weft-nic runs: 1 devices\n");
@@ -29,12 +29,12 @@ static void the_last_line_of_the_program_is_its_error(void **state)
 	expect("EAL: first\nweft-nic: why\nEAL: last\n", "why", "EAL: first\nEAL: last\n");
 }
 
-static void a_line_without_an_end_is_one(void **state)
+UNIT_TEST(a_line_without_an_end_is_one)
 {
 	expect("weft-nic: why", "why", "");
 }
 
-static void warnings_and_other_programs_are_none(void **state)
+UNIT_TEST(warnings_and_other_programs_are_none)
 {
 	expect("weft-nic: warning: no key\nEAL: no\n", NULL,
 		"weft-nic: warning: no key\nEAL: no\n");
@@ -43,13 +43,4 @@ static void warnings_and_other_programs_are_none(void **state)
 	expect("", NULL, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_line_of_the_program_is_its_error),
-		cmocka_unit_test(a_line_without_an_end_is_one),
-		cmocka_unit_test(warnings_and_other_programs_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

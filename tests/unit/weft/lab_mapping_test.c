@@ -56,7 +56,7 @@ static void expect_not_done(const char *key, json_t *value, const char *reason)
 	json_decref(mapping);
 }
 
-static void a_device_that_does_not_use_its_tables_is_named(void **state)
+UNIT_TEST(a_device_that_does_not_use_its_tables_is_named)
 {
 	expect_not_done("follows", json_string("h2"), "does not follow h1");
 	expect_not_done("paused", json_true(), "paused");
@@ -64,7 +64,7 @@ static void a_device_that_does_not_use_its_tables_is_named(void **state)
 	expect_not_done("tables_refused", json_true(), "cannot use its last tables");
 }
 
-static void a_mapper_leads_from_its_first_probe_on(void **state)
+UNIT_TEST(a_mapper_leads_from_its_first_probe_on)
 {
 	static const char *const names[] = {
 		"listening", "standing-by", "mapping", "distributing", "leading"};
@@ -81,7 +81,7 @@ static void a_mapper_leads_from_its_first_probe_on(void **state)
 	json_decref(mapping);
 }
 
-static void a_mapper_that_is_about_to_change_routes_is_not_done(void **state)
+UNIT_TEST(a_mapper_that_is_about_to_change_routes_is_not_done)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
 	struct fault why = {""};
@@ -94,7 +94,7 @@ static void a_mapper_that_is_about_to_change_routes_is_not_done(void **state)
 	json_decref(mapping);
 }
 
-static void of_two_who_lead_the_greater_part_has_the_mapper(void **state)
+UNIT_TEST(of_two_who_lead_the_greater_part_has_the_mapper)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
 	struct fault why = {""};
@@ -108,7 +108,7 @@ static void of_two_who_lead_the_greater_part_has_the_mapper(void **state)
 	json_decref(mapping);
 }
 
-static void where_the_mapper_is_elsewhere_all_here_follow_one(void **state)
+UNIT_TEST(where_the_mapper_is_elsewhere_all_here_follow_one)
 {
 	json_t *mapping = lab_mapping_create();
 	struct fault why = {""};
@@ -123,7 +123,7 @@ static void where_the_mapper_is_elsewhere_all_here_follow_one(void **state)
 	json_decref(mapping);
 }
 
-static void a_mapper_elsewhere_is_known_by_those_who_follow_it(void **state)
+UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 {
 	json_t *mapping = lab_mapping_create(), *elsewhere = json_pack("[s, s]", "s2", "h9");
 	json_t *first = add_agent(mapping, "s0", "h9");
@@ -153,7 +153,7 @@ static void a_mapper_elsewhere_is_known_by_those_who_follow_it(void **state)
 	json_decref(mapping);
 }
 
-static void a_mapper_here_that_is_gone_is_not_elsewhere(void **state)
+UNIT_TEST(a_mapper_here_that_is_gone_is_not_elsewhere)
 {
 	json_t *mapping = lab_mapping_create(), *elsewhere = json_pack("[s]", "h9");
 	struct fault why = {""};
@@ -169,7 +169,7 @@ static void a_mapper_here_that_is_gone_is_not_elsewhere(void **state)
 	json_decref(mapping);
 }
 
-static void a_mapper_here_leads_whatever_others_follow(void **state)
+UNIT_TEST(a_mapper_here_leads_whatever_others_follow)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
 	json_t *elsewhere = json_pack("[s]", "h9");
@@ -185,7 +185,7 @@ static void a_mapper_here_leads_whatever_others_follow(void **state)
 	json_decref(mapping);
 }
 
-static void devices_that_follow_nobody_have_no_mapper_anywhere(void **state)
+UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 {
 	json_t *mapping = lab_mapping_create();
 	struct fault why = {""};
@@ -197,7 +197,7 @@ static void devices_that_follow_nobody_have_no_mapper_anywhere(void **state)
 	json_decref(mapping);
 }
 
-static void a_host_without_routes_to_all_others_is_named(void **state)
+UNIT_TEST(a_host_without_routes_to_all_others_is_named)
 {
 	json_t *mapping = lab_mapping_create(), *host;
 	struct fault why = {""};
@@ -212,20 +212,4 @@ static void a_host_without_routes_to_all_others_is_named(void **state)
 	json_decref(mapping);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_that_does_not_use_its_tables_is_named),
-		cmocka_unit_test(a_mapper_leads_from_its_first_probe_on),
-		cmocka_unit_test(a_mapper_that_is_about_to_change_routes_is_not_done),
-		cmocka_unit_test(of_two_who_lead_the_greater_part_has_the_mapper),
-		cmocka_unit_test(where_the_mapper_is_elsewhere_all_here_follow_one),
-		cmocka_unit_test(a_mapper_elsewhere_is_known_by_those_who_follow_it),
-		cmocka_unit_test(a_mapper_here_that_is_gone_is_not_elsewhere),
-		cmocka_unit_test(a_mapper_here_leads_whatever_others_follow),
-		cmocka_unit_test(devices_that_follow_nobody_have_no_mapper_anywhere),
-		cmocka_unit_test(a_host_without_routes_to_all_others_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -20,7 +20,7 @@ static void expect(json_t *devices, bool hosts, const char *said)
 	json_decref(devices);
 }
 
-static void devices_without_such_a_counter_or_with_zero_are_well(void **state)
+UNIT_TEST(devices_without_such_a_counter_or_with_zero_are_well)
 {
 	expect(json_object(), false, NULL);
 	expect(json_pack("{s:{s:i, s:i}, s:{s:i}}", "s0", "no_mbuf", 0, "frames", 9, "s1",
@@ -28,7 +28,7 @@ static void devices_without_such_a_counter_or_with_zero_are_well(void **state)
 		false, NULL);
 }
 
-static void the_device_and_how_often_are_said(void **state)
+UNIT_TEST(the_device_and_how_often_are_said)
 {
 	expect(json_pack("{s:{s:i}, s:{s:I}}", "s0:1", "no_mbuf", 0, "s0:2", "no_mbuf",
 		       (json_int_t)2047362),
@@ -41,7 +41,7 @@ static void the_device_and_how_often_are_said(void **state)
 		"h3: no buffer 4 times: a pool of its process is exhausted");
 }
 
-static void of_several_the_first_is_named_and_the_others_are_counted(void **state)
+UNIT_TEST(of_several_the_first_is_named_and_the_others_are_counted)
 {
 	expect(json_pack("{s:{s:i, s:i}, s:{s:i}}", "s0", "no_mbuf", 1, "pool_empty", 2, "s1",
 		       "no_mbuf", 5),
@@ -50,13 +50,4 @@ static void of_several_the_first_is_named_and_the_others_are_counted(void **stat
 		"and so say 2 more counters");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(devices_without_such_a_counter_or_with_zero_are_well),
-		cmocka_unit_test(the_device_and_how_often_are_said),
-		cmocka_unit_test(of_several_the_first_is_named_and_the_others_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -30,12 +30,12 @@ static void expect(json_t *link, const char *why)
 	json_decref(links);
 }
 
-static void a_process_whose_links_are_up_waits_for_nothing(void **state)
+UNIT_TEST(a_process_whose_links_are_up_waits_for_nothing)
 {
 	expect(link_of("s0:1", "s1:0", "up", 1), "");
 }
 
-static void a_link_at_which_nothing_was_heard_waits(void **state)
+UNIT_TEST(a_link_at_which_nothing_was_heard_waits)
 {
 	static const char why[] =
 		"link s0:1 - s1:0 is waiting: nothing was heard from the other end";
@@ -45,7 +45,7 @@ static void a_link_at_which_nothing_was_heard_waits(void **state)
 	expect(link_of("s0:1", "s1:0", "down", 0), why);
 }
 
-static void a_nic_without_carrier_is_not_said_to_wait(void **state)
+UNIT_TEST(a_nic_without_carrier_is_not_said_to_wait)
 {
 	static const char why[] = "link s0:1 - s7:0 is without carrier: is the cable in, and the "
 				  "other end on? (A kernel interface has to be up, too: 'ip link "
@@ -55,14 +55,14 @@ static void a_nic_without_carrier_is_not_said_to_wait(void **state)
 	expect(link_of("s0:1", "s7:0", "no carrier", 3), why);
 }
 
-static void an_end_on_another_machine_is_said_to_be_there(void **state)
+UNIT_TEST(an_end_on_another_machine_is_said_to_be_there)
 {
 	expect(link_of("s0:1", "s7:0", "down", 0),
 		"link s0:1 - s7:0 is waiting: nothing was heard from s7, which runs on another "
 		"machine: its part of the lab must be up there, and the cable be in these two ports");
 }
 
-static void a_link_that_has_fallen_is_told_from_one_that_was_cut(void **state)
+UNIT_TEST(a_link_that_has_fallen_is_told_from_one_that_was_cut)
 {
 	expect(link_of("s0:1", "s7:0", "down", 2),
 		"link s0:1 - s7:0 is down: the other end is heard no more");
@@ -70,7 +70,7 @@ static void a_link_that_has_fallen_is_told_from_one_that_was_cut(void **state)
 		"link s0:1 - s1:0 is cut: 'weft lab link' joins it");
 }
 
-static void only_links_that_lead_to_other_machines_are_away(void **state)
+UNIT_TEST(only_links_that_lead_to_other_machines_are_away)
 {
 	json_t *links = json_pack("[o, o, o]", link_of("s0:0", "h0:0", "down", 0),
 		link_of("s0:1", "s7:0", "down", 0), link_of("s0:2", "s7:1", "up", 1));
@@ -85,16 +85,4 @@ static void only_links_that_lead_to_other_machines_are_away(void **state)
 	json_decref(links);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_whose_links_are_up_waits_for_nothing),
-		cmocka_unit_test(a_link_at_which_nothing_was_heard_waits),
-		cmocka_unit_test(a_nic_without_carrier_is_not_said_to_wait),
-		cmocka_unit_test(an_end_on_another_machine_is_said_to_be_there),
-		cmocka_unit_test(only_links_that_lead_to_other_machines_are_away),
-		cmocka_unit_test(a_link_that_has_fallen_is_told_from_one_that_was_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -100,7 +100,7 @@ static void start_and_greet(struct lab_remote *remote, const char *name)
 	json_decref(greeting);
 }
 
-static void a_signal_ends_sending_to_a_machine_that_takes_nothing(void **state)
+UNIT_TEST(a_signal_ends_sending_to_a_machine_that_takes_nothing)
 {
 	struct lab_remote remote;
 	struct fault fault = {""};
@@ -120,7 +120,7 @@ static void a_signal_ends_sending_to_a_machine_that_takes_nothing(void **state)
 	free(text);
 }
 
-static void a_signal_ends_waiting_for_a_greeting(void **state)
+UNIT_TEST(a_signal_ends_waiting_for_a_greeting)
 {
 	struct lab_remote remote;
 	struct fault fault = {""};
@@ -134,7 +134,7 @@ static void a_signal_ends_waiting_for_a_greeting(void **state)
 	lab_remote_close(&remote);
 }
 
-static void after_a_signal_a_machine_that_listens_still_obeys(void **state)
+UNIT_TEST(after_a_signal_a_machine_that_listens_still_obeys)
 {
 	struct lab_remote remote;
 	struct fault fault = {""};
@@ -151,7 +151,7 @@ static void after_a_signal_a_machine_that_listens_still_obeys(void **state)
 }
 
 /* In turn, the first would wait for the second for ever. */
-static void all_machines_have_an_order_before_the_first_has_obeyed(void **state)
+UNIT_TEST(all_machines_have_an_order_before_the_first_has_obeyed)
 {
 	static const char *const names[] = {"first", "second"};
 	char folder[] = "/tmp/weft-remote-XXXXXX", fifo[64];
@@ -179,7 +179,7 @@ static void all_machines_have_an_order_before_the_first_has_obeyed(void **state)
 	rmdir(folder);
 }
 
-static void an_answer_that_cannot_be_kept_leaves_no_file(void **state)
+UNIT_TEST(an_answer_that_cannot_be_kept_leaves_no_file)
 {
 	struct rlimit before, small;
 	struct lab_remote remote;
@@ -210,7 +210,7 @@ static void on_signal(int number)
 }
 
 /* A console's 'weft lab capture' took what a second Ctrl-C interrupted for a good end. */
-static void a_child_is_waited_for_whatever_signals_come(void **state)
+UNIT_TEST(a_child_is_waited_for_whatever_signals_come)
 {
 	const struct sigaction action = {.sa_handler = on_signal};
 	struct sigaction before;
@@ -232,18 +232,9 @@ static void a_child_is_waited_for_whatever_signals_come(void **state)
 	assert_int_equal(WEXITSTATUS(status), ENDED);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_child_is_waited_for_whatever_signals_come),
-	cmocka_unit_test(a_signal_ends_sending_to_a_machine_that_takes_nothing),
-	cmocka_unit_test(a_signal_ends_waiting_for_a_greeting),
-	cmocka_unit_test(after_a_signal_a_machine_that_listens_still_obeys),
-	cmocka_unit_test(all_machines_have_an_order_before_the_first_has_obeyed),
-	cmocka_unit_test(an_answer_that_cannot_be_kept_leaves_no_file),
-};
-
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "lab") == 0 && strcmp(argv[2], "part") == 0)
 		return be_machine();
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static bool suits(void *ctx, pid_t pid)
 }
 
 /* Only the last of those that were forked writes its id, and that is the one that suits. */
-static void only_a_process_whose_id_suits_becomes_the_program(void **state)
+UNIT_TEST(only_a_process_whose_id_suits_becomes_the_program)
 {
 	char folder[] = "/tmp/weft-spawn-XXXXXX", log[64];
 	char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"echo $$", NULL};
@@ -69,7 +69,7 @@ static bool suits_interrupted(void *ctx, pid_t pid)
 }
 
 /* As with Ctrl-C, which all processes of the terminal get. */
-static void a_signal_does_not_end_what_waits_to_become_the_program(void **state)
+UNIT_TEST(a_signal_does_not_end_what_waits_to_become_the_program)
 {
 	const struct sigaction action = {.sa_handler = on_signal};
 	char *argv[] = {(char *)"/bin/true", NULL};
@@ -87,7 +87,7 @@ static void a_signal_does_not_end_what_waits_to_become_the_program(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void if_none_suits_nothing_is_started(void **state)
+UNIT_TEST(if_none_suits_nothing_is_started)
 {
 	char *argv[] = {(char *)"/bin/true", NULL};
 	struct choice choice = {.refusals = UINT32_MAX};
@@ -97,13 +97,4 @@ static void if_none_suits_nothing_is_started(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_a_process_whose_id_suits_becomes_the_program),
-		cmocka_unit_test(a_signal_does_not_end_what_waits_to_become_the_program),
-		cmocka_unit_test(if_none_suits_nothing_is_started),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -40,7 +40,7 @@ static bool has(const struct lab_ssh_command *command, const char *word)
 	return false;
 }
 
-static void the_remote_command_is_always_the_same(void **state)
+UNIT_TEST(the_remote_command_is_always_the_same)
 {
 	static const char *const words[] = {"--", "ann@b", "weft", "lab", "part", NULL};
 	struct lab_ssh_command command;
@@ -51,7 +51,7 @@ static void the_remote_command_is_always_the_same(void **state)
 	expect_tail(&command, words);
 }
 
-static void a_machine_can_have_its_weft_elsewhere(void **state)
+UNIT_TEST(a_machine_can_have_its_weft_elsewhere)
 {
 	static const char *const words[] = {"--", "b", "/opt/weft", "lab", "part", NULL};
 	const struct lab_ssh_target target = {.name = "b", .ssh = "b", .weft = "/opt/weft"};
@@ -61,7 +61,7 @@ static void a_machine_can_have_its_weft_elsewhere(void **state)
 	expect_tail(&command, words);
 }
 
-static void a_machine_without_an_address_is_this_one(void **state)
+UNIT_TEST(a_machine_without_an_address_is_this_one)
 {
 	const struct lab_ssh_target target = {.name = "b", .ssh = "", .weft = ""};
 	struct lab_ssh_command command;
@@ -72,7 +72,7 @@ static void a_machine_without_an_address_is_this_one(void **state)
 	assert_string_equal(command.word[2], "part");
 }
 
-static void connections_are_shared_where_a_socket_fits(void **state)
+UNIT_TEST(connections_are_shared_where_a_socket_fits)
 {
 	struct lab_ssh_target target = far;
 	struct lab_ssh_command command;
@@ -100,7 +100,7 @@ static void find_control(const char *name, char control[LAB_SSH_CONTROL_MAX])
 	rmdir(above);
 }
 
-static void a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere(void **state)
+UNIT_TEST(a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere)
 {
 	static const char *const names[] = {
 		"0123456789012345678901234567890123456789", "100%C", "a b"};
@@ -115,7 +115,7 @@ static void a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere(void **sta
 	}
 }
 
-static void two_labs_never_share_a_connection(void **state)
+UNIT_TEST(two_labs_never_share_a_connection)
 {
 	char long_name[101] = "", one[LAB_SSH_CONTROL_MAX], other[LAB_SSH_CONTROL_MAX];
 	char dir[2][128], above[] = "/tmp/weft-ssh-XXXXXX";
@@ -137,7 +137,7 @@ static void two_labs_never_share_a_connection(void **state)
 	rmdir(above);
 }
 
-static void the_environment_names_a_configuration(void **state)
+UNIT_TEST(the_environment_names_a_configuration)
 {
 	struct lab_ssh_command command;
 
@@ -158,7 +158,7 @@ static void expect_why(int code, const char *said, const char *part)
 	assert_null(strchr(why, '\n'));
 }
 
-static void what_went_wrong_has_what_to_do_beside_it(void **state)
+UNIT_TEST(what_went_wrong_has_what_to_do_beside_it)
 {
 	expect_why(
 		255, "ssh: connect to host b port 22: Connection refused\r\n", "is sshd up there");
@@ -172,18 +172,4 @@ static void what_went_wrong_has_what_to_do_beside_it(void **state)
 	expect_why(0, "", "the connection has ended");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_remote_command_is_always_the_same),
-		cmocka_unit_test(a_machine_can_have_its_weft_elsewhere),
-		cmocka_unit_test(a_machine_without_an_address_is_this_one),
-		cmocka_unit_test(connections_are_shared_where_a_socket_fits),
-		cmocka_unit_test(a_folder_whose_sockets_ssh_cannot_make_has_them_elsewhere),
-		cmocka_unit_test(two_labs_never_share_a_connection),
-		cmocka_unit_test(the_environment_names_a_configuration),
-		cmocka_unit_test(what_went_wrong_has_what_to_do_beside_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

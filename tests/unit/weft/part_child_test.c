@@ -15,7 +15,7 @@
 
 #define PORTS 3000
 
-static void a_command_gets_all_its_words_however_many(void **state)
+UNIT_TEST(a_command_gets_all_its_words_however_many)
 {
 	static const char *const first[] = {"count", "--", NULL};
 	json_t *ports = json_array(), *answer;
@@ -41,13 +41,9 @@ static void a_command_gets_all_its_words_however_many(void **state)
 	close(input[1]);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_command_gets_all_its_words_however_many),
-};
-
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "count") == 0)
 		return argc == 3 + PORTS && strcmp(argv[argc - 1], "s2999:0") == 0 ? 0 : 1;
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

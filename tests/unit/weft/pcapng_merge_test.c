@@ -44,7 +44,7 @@ static int add(struct pcapng_merge *merge, struct pcapng_merge_stream *stream, u
 	return pcapng_merge_add(merge, stream, block, sizeof(block));
 }
 
-static void packets_of_two_streams_have_the_interfaces_of_their_own(void **state)
+UNIT_TEST(packets_of_two_streams_have_the_interfaces_of_their_own)
 {
 	struct joined joined = {.bytes = 0};
 	struct pcapng_merge merge = {.write = take, .ctx = &joined};
@@ -65,7 +65,7 @@ static void packets_of_two_streams_have_the_interfaces_of_their_own(void **state
 		pcapng_merge_end(&stream[i]);
 }
 
-static void blocks_that_come_in_pieces_leave_whole(void **state)
+UNIT_TEST(blocks_that_come_in_pieces_leave_whole)
 {
 	struct joined joined = {.bytes = 0};
 	struct pcapng_merge merge = {.write = take, .ctx = &joined};
@@ -80,7 +80,7 @@ static void blocks_that_come_in_pieces_leave_whole(void **state)
 	pcapng_merge_end(&stream);
 }
 
-static void what_is_no_pcapng_is_refused(void **state)
+UNIT_TEST(what_is_no_pcapng_is_refused)
 {
 	struct joined joined = {.bytes = 0};
 	struct pcapng_merge merge = {.write = take, .ctx = &joined};
@@ -99,7 +99,7 @@ static void what_is_no_pcapng_is_refused(void **state)
 	assert_int_equal(joined.bytes, 0);
 }
 
-static void a_reader_that_went_away_is_an_error(void **state)
+UNIT_TEST(a_reader_that_went_away_is_an_error)
 {
 	struct joined joined = {.full = true};
 	struct pcapng_merge merge = {.write = take, .ctx = &joined};
@@ -109,14 +109,4 @@ static void a_reader_that_went_away_is_an_error(void **state)
 	pcapng_merge_end(&stream);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_of_two_streams_have_the_interfaces_of_their_own),
-		cmocka_unit_test(blocks_that_come_in_pieces_leave_whole),
-		cmocka_unit_test(what_is_no_pcapng_is_refused),
-		cmocka_unit_test(a_reader_that_went_away_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -72,7 +72,7 @@ static void assert_curve(
 	assert_true(curve->point[points - 1].y2.mean == last / 2);
 }
 
-static void a_curve_goes_along_the_load(void **state)
+UNIT_TEST(a_curve_goes_along_the_load)
 {
 	struct bench bench;
 
@@ -89,7 +89,7 @@ static void a_curve_goes_along_the_load(void **state)
 	end(&bench);
 }
 
-static void it_goes_along_another_key_if_asked(void **state)
+UNIT_TEST(it_goes_along_another_key_if_asked)
 {
 	struct bench bench;
 
@@ -108,7 +108,7 @@ static void it_goes_along_another_key_if_asked(void **state)
 	end(&bench);
 }
 
-static void without_a_load_it_goes_along_the_last_key(void **state)
+UNIT_TEST(without_a_load_it_goes_along_the_last_key)
 {
 	struct bench bench;
 
@@ -124,7 +124,7 @@ static void without_a_load_it_goes_along_the_last_key(void **state)
 	end(&bench);
 }
 
-static void seeds_become_a_mean_with_its_interval(void **state)
+UNIT_TEST(seeds_become_a_mean_with_its_interval)
 {
 	struct bench bench;
 
@@ -141,7 +141,7 @@ static void seeds_become_a_mean_with_its_interval(void **state)
 	end(&bench);
 }
 
-static void a_run_over_time_is_a_curve_for_each_load(void **state)
+UNIT_TEST(a_run_over_time_is_a_curve_for_each_load)
 {
 	struct bench bench;
 
@@ -154,7 +154,7 @@ static void a_run_over_time_is_a_curve_for_each_load(void **state)
 	end(&bench);
 }
 
-static void inputs_are_curves_with_their_names(void **state)
+UNIT_TEST(inputs_are_curves_with_their_names)
 {
 	struct bench bench;
 
@@ -170,7 +170,7 @@ static void inputs_are_curves_with_their_names(void **state)
 	end(&bench);
 }
 
-static void equal_points_of_two_sweeps_are_not_seeds_of_one(void **state)
+UNIT_TEST(equal_points_of_two_sweeps_are_not_seeds_of_one)
 {
 	struct bench bench;
 
@@ -183,7 +183,7 @@ static void equal_points_of_two_sweeps_are_not_seeds_of_one(void **state)
 	end(&bench);
 }
 
-static void blocked_links_of_two_clocks_cannot_be_compared(void **state)
+UNIT_TEST(blocked_links_of_two_clocks_cannot_be_compared)
 {
 	struct bench bench;
 
@@ -198,7 +198,7 @@ static void blocked_links_of_two_clocks_cannot_be_compared(void **state)
 	plot_curves_fini(&bench.curves);
 }
 
-static void a_point_is_hollow_if_a_run_of_it_is_doubtful(void **state)
+UNIT_TEST(a_point_is_hollow_if_a_run_of_it_is_doubtful)
 {
 	struct bench bench;
 
@@ -217,7 +217,7 @@ static void a_point_is_hollow_if_a_run_of_it_is_doubtful(void **state)
 	end(&bench);
 }
 
-static void points_are_joined_in_the_order_of_their_numbers(void **state)
+UNIT_TEST(points_are_joined_in_the_order_of_their_numbers)
 {
 	struct bench bench;
 
@@ -232,7 +232,7 @@ static void points_are_joined_in_the_order_of_their_numbers(void **state)
 	end(&bench);
 }
 
-static void words_stand_apart_in_the_order_of_the_sweep(void **state)
+UNIT_TEST(words_stand_apart_in_the_order_of_the_sweep)
 {
 	struct bench bench;
 
@@ -245,7 +245,7 @@ static void words_stand_apart_in_the_order_of_the_sweep(void **state)
 	end(&bench);
 }
 
-static void steps_of_all_seeds_make_one_distribution(void **state)
+UNIT_TEST(steps_of_all_seeds_make_one_distribution)
 {
 	struct bench bench;
 
@@ -265,7 +265,7 @@ static void steps_of_all_seeds_make_one_distribution(void **state)
 	end(&bench);
 }
 
-static void a_label_stands_for_its_value(void **state)
+UNIT_TEST(a_label_stands_for_its_value)
 {
 	struct bench bench;
 
@@ -283,7 +283,7 @@ static void a_label_stands_for_its_value(void **state)
 	end(&bench);
 }
 
-static void cases_are_called_by_their_names(void **state)
+UNIT_TEST(cases_are_called_by_their_names)
 {
 	struct bench bench;
 
@@ -296,7 +296,7 @@ static void cases_are_called_by_their_names(void **state)
 	end(&bench);
 }
 
-static void completion_goes_along_numbers_at_their_places(void **state)
+UNIT_TEST(completion_goes_along_numbers_at_their_places)
 {
 	struct bench bench;
 
@@ -316,7 +316,7 @@ static void completion_goes_along_numbers_at_their_places(void **state)
 	end(&bench);
 }
 
-static void completion_of_words_stands_side_by_side(void **state)
+UNIT_TEST(completion_of_words_stands_side_by_side)
 {
 	struct bench bench;
 
@@ -334,7 +334,7 @@ static void completion_of_words_stands_side_by_side(void **state)
 	end(&bench);
 }
 
-static void only_some_kinds_go_along_a_key(void **state)
+UNIT_TEST(only_some_kinds_go_along_a_key)
 {
 	struct bench bench;
 
@@ -346,24 +346,4 @@ static void only_some_kinds_go_along_a_key(void **state)
 	end(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_curve_goes_along_the_load),
-	cmocka_unit_test(it_goes_along_another_key_if_asked),
-	cmocka_unit_test(without_a_load_it_goes_along_the_last_key),
-	cmocka_unit_test(seeds_become_a_mean_with_its_interval),
-	cmocka_unit_test(a_run_over_time_is_a_curve_for_each_load),
-	cmocka_unit_test(inputs_are_curves_with_their_names),
-	cmocka_unit_test(equal_points_of_two_sweeps_are_not_seeds_of_one),
-	cmocka_unit_test(blocked_links_of_two_clocks_cannot_be_compared),
-	cmocka_unit_test(a_point_is_hollow_if_a_run_of_it_is_doubtful),
-	cmocka_unit_test(points_are_joined_in_the_order_of_their_numbers),
-	cmocka_unit_test(words_stand_apart_in_the_order_of_the_sweep),
-	cmocka_unit_test(steps_of_all_seeds_make_one_distribution),
-	cmocka_unit_test(a_label_stands_for_its_value),
-	cmocka_unit_test(cases_are_called_by_their_names),
-	cmocka_unit_test(completion_goes_along_numbers_at_their_places),
-	cmocka_unit_test(completion_of_words_stands_side_by_side),
-	cmocka_unit_test(only_some_kinds_go_along_a_key),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

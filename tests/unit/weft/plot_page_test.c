@@ -10,7 +10,7 @@
 
 #include "plot_page.h"
 
-static void sizes_are_in_inches_or_pixels(void **state)
+UNIT_TEST(sizes_are_in_inches_or_pixels)
 {
 	static const struct {
 		const char *text;
@@ -38,7 +38,7 @@ static void sizes_are_in_inches_or_pixels(void **state)
 	}
 }
 
-static void other_sizes_are_refused(void **state)
+UNIT_TEST(other_sizes_are_refused)
 {
 	static const char *const bad[] = {"", "x", "3.4", "3.4ft", "3in x 2in", "0x10", "inf",
 		"nan", "-3in", "3inx", "3inx200px", "900x600in", "3inx2inx1in", "31in", "1e9",
@@ -54,7 +54,7 @@ static void other_sizes_are_refused(void **state)
 	}
 }
 
-static void a_font_is_a_name_a_size_or_both(void **state)
+UNIT_TEST(a_font_is_a_name_a_size_or_both)
 {
 	struct plot_page page = {.width = 0};
 	struct fault fault;
@@ -71,7 +71,7 @@ static void a_font_is_a_name_a_size_or_both(void **state)
 	assert_true(page.font_size == 0);
 }
 
-static void other_fonts_are_refused(void **state)
+UNIT_TEST(other_fonts_are_refused)
 {
 	static const char *const bad[] = {"", "Times,", "Times,x", "Times,9x", "Times,0",
 		"Times,900", "Ti'mes", "Ti\nmes", "\"Times\"", "Times,nan",
@@ -96,7 +96,7 @@ static void terminal_of(const struct plot_page *page, enum plot_format format, c
 	assert_int_equal(fclose(out), 0);
 }
 
-static void a_page_is_equally_large_in_all_formats(void **state)
+UNIT_TEST(a_page_is_equally_large_in_all_formats)
 {
 	struct plot_page page = {.width = 3.4, .height = 2.5, .inches = true};
 	char text[512];
@@ -114,12 +114,4 @@ static void a_page_is_equally_large_in_all_formats(void **state)
 	assert_non_null(strstr(text, "pdfcairo size 10in,5in "));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(sizes_are_in_inches_or_pixels),
-	cmocka_unit_test(other_sizes_are_refused),
-	cmocka_unit_test(a_font_is_a_name_a_size_or_both),
-	cmocka_unit_test(other_fonts_are_refused),
-	cmocka_unit_test(a_page_is_equally_large_in_all_formats),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -61,7 +61,7 @@ static void script_of(char text[TEXT_MAX], enum plot_kind kind, double first, do
 	write_to(text, &curves, PLOT_PNG, "out/it's.png");
 }
 
-static void files_are_known_by_their_end(void **state)
+UNIT_TEST(files_are_known_by_their_end)
 {
 	assert_int_equal(plot_format_find("a.png"), PLOT_PNG);
 	assert_int_equal(plot_format_find("a.b/c.svg"), PLOT_SVG);
@@ -72,7 +72,7 @@ static void files_are_known_by_their_end(void **state)
 	assert_int_equal(plot_format_find("png"), PLOT_FORMAT_COUNT);
 }
 
-static void bars_stand_side_by_side_in_their_groups(void **state)
+UNIT_TEST(bars_stand_side_by_side_in_their_groups)
 {
 	struct plot_point first[2] = {point_at(0, 30, NAN), point_at(1, 50, NAN)};
 	struct plot_point second = point_at(1, 40, NAN);
@@ -95,7 +95,7 @@ static void bars_stand_side_by_side_in_their_groups(void **state)
 	assert_has(text, "$curve1 using ($1 + 0.2):4 with boxes");
 }
 
-static void latency_is_drawn_against_accepted_traffic(void **state)
+UNIT_TEST(latency_is_drawn_against_accepted_traffic)
 {
 	char text[TEXT_MAX];
 
@@ -111,7 +111,7 @@ static void latency_is_drawn_against_accepted_traffic(void **state)
 	assert_has_not(text, "logscale");
 }
 
-static void accepted_traffic_may_be_in_flits(void **state)
+UNIT_TEST(accepted_traffic_may_be_in_flits)
 {
 	struct plot_point point = point_at(0.25, 1000, NAN);
 	struct plot_curve curve = {.point = &point, .points = 1};
@@ -124,7 +124,7 @@ static void accepted_traffic_may_be_in_flits(void **state)
 	assert_has(text, "$curve0 << END\n 0.25 0.25 0.25 1000 1000 1000 500 500 500 0\nEND\n");
 }
 
-static void accepted_is_drawn_against_offered_traffic(void **state)
+UNIT_TEST(accepted_is_drawn_against_offered_traffic)
 {
 	char text[TEXT_MAX];
 
@@ -135,7 +135,7 @@ static void accepted_is_drawn_against_offered_traffic(void **state)
 	assert_has(text, "$curve1 using 1:4 with lines ");
 }
 
-static void normalised_axes_end_at_one(void **state)
+UNIT_TEST(normalised_axes_end_at_one)
 {
 	struct plot_point point = point_at(1e6, 0.25, NAN);
 	struct plot_curve curve[] = {{.label = "a", .point = &point, .points = 1},
@@ -152,7 +152,7 @@ static void normalised_axes_end_at_one(void **state)
 	assert_has(text, "set ylabel 'normalised throughput'\nset yrange [0:1.05]\n");
 }
 
-static void quotes_in_names_are_doubled(void **state)
+UNIT_TEST(quotes_in_names_are_doubled)
 {
 	char text[TEXT_MAX];
 
@@ -161,7 +161,7 @@ static void quotes_in_names_are_doubled(void **state)
 	assert_has(text, "title 'it''s a, total'");
 }
 
-static void intervals_become_error_bars(void **state)
+UNIT_TEST(intervals_become_error_bars)
 {
 	char text[TEXT_MAX];
 
@@ -172,7 +172,7 @@ static void intervals_become_error_bars(void **state)
 	assert_has(text, "$curve0 using 1:5:6 with filledcurves");
 }
 
-static void latencies_far_apart_get_a_logarithmic_axis(void **state)
+UNIT_TEST(latencies_far_apart_get_a_logarithmic_axis)
 {
 	char text[TEXT_MAX];
 
@@ -180,7 +180,7 @@ static void latencies_far_apart_get_a_logarithmic_axis(void **state)
 	assert_has(text, "set logscale y\nset yrange [");
 }
 
-static void the_unit_of_time_fits_the_numbers(void **state)
+UNIT_TEST(the_unit_of_time_fits_the_numbers)
 {
 	char text[TEXT_MAX];
 
@@ -190,7 +190,7 @@ static void the_unit_of_time_fits_the_numbers(void **state)
 	assert_has(text, "'mean latency [ms]'");
 }
 
-static void blocked_links_have_the_unit_of_their_clock(void **state)
+UNIT_TEST(blocked_links_have_the_unit_of_their_clock)
 {
 	char text[TEXT_MAX];
 
@@ -225,7 +225,7 @@ static void script_of_many(char text[TEXT_MAX], unsigned count, enum plot_kind k
 	write_to(text, &curves, PLOT_GNUPLOT, NULL);
 }
 
-static void every_curve_looks_unlike_every_other(void **state)
+UNIT_TEST(every_curve_looks_unlike_every_other)
 {
 	char text[TEXT_MAX], *look[2 * PLOT_CURVES_MAX], *at = text;
 
@@ -248,7 +248,7 @@ static void word_after(const char *look, const char *key, char out[64])
 	snprintf(out, 64, "%.*s", (int)strcspn(found, " "), found);
 }
 
-static void a_few_curves_differ_in_colour_dash_and_mark(void **state)
+UNIT_TEST(a_few_curves_differ_in_colour_dash_and_mark)
 {
 	static const char *const keys[] = {"linecolor rgb ", "dashtype ", "pointtype "};
 	char text[TEXT_MAX], *at = text, word[6][3][64];
@@ -265,7 +265,7 @@ static void a_few_curves_differ_in_colour_dash_and_mark(void **state)
 	}
 }
 
-static void the_legend_is_outside_of_the_frame(void **state)
+UNIT_TEST(the_legend_is_outside_of_the_frame)
 {
 	static const enum plot_kind kinds[] = {PLOT_LATENCY_THROUGHPUT, PLOT_THROUGHPUT_LOAD,
 		PLOT_EFFICIENCY_TIME, PLOT_LINK_LOAD, PLOT_LATENCY_CDF, PLOT_COMPLETION};
@@ -279,7 +279,7 @@ static void the_legend_is_outside_of_the_frame(void **state)
 		}
 }
 
-static void doubtful_points_are_hollow_and_the_legend_says_so(void **state)
+UNIT_TEST(doubtful_points_are_hollow_and_the_legend_says_so)
 {
 	struct plot_point point[2] = {point_at(0.25, 1000, NAN), point_at(0.5, 2000, NAN)};
 	struct plot_curve curve = {.label = "a", .point = point, .points = 2};
@@ -296,7 +296,7 @@ static void doubtful_points_are_hollow_and_the_legend_says_so(void **state)
 	assert_has(text, "title 'hollow: not known to be steady'");
 }
 
-static void points_of_words_are_not_joined(void **state)
+UNIT_TEST(points_of_words_are_not_joined)
 {
 	struct plot_point point[2] = {point_at(0.25, 1000, NAN), point_at(0.5, 2000, NAN)};
 	struct plot_curve curve = {.label = "a", .point = point, .points = 2, .apart = true};
@@ -320,7 +320,7 @@ static void read_range(const char *text, char axis, double *low, double *high)
 	assert_int_equal(sscanf(found + strlen(start), "%lf:%lf]", low, high), 2);
 }
 
-static void long_intervals_are_inside_the_frame(void **state)
+UNIT_TEST(long_intervals_are_inside_the_frame)
 {
 	static const double half_widths[] = {100, 39000, 500000};
 	char text[TEXT_MAX];
@@ -338,7 +338,7 @@ static void long_intervals_are_inside_the_frame(void **state)
 	assert_true(high > 130);
 }
 
-static void an_interval_below_zero_ends_at_the_axis(void **state)
+UNIT_TEST(an_interval_below_zero_ends_at_the_axis)
 {
 	char text[TEXT_MAX];
 	double low, high;
@@ -353,7 +353,7 @@ static void an_interval_below_zero_ends_at_the_axis(void **state)
 	assert_has_not(text, " 1 0 2 ");
 }
 
-static void a_narrow_page_has_no_title_but_the_users(void **state)
+UNIT_TEST(a_narrow_page_has_no_title_but_the_users)
 {
 	struct plot_point point = point_at(0.25, 1000, NAN);
 	struct plot_curve curve = {.point = &point, .points = 1};
@@ -372,7 +372,7 @@ static void a_narrow_page_has_no_title_but_the_users(void **state)
 	assert_has(text, "set title 'it''s mine'");
 }
 
-static void a_distribution_is_drawn_in_percent(void **state)
+UNIT_TEST(a_distribution_is_drawn_in_percent)
 {
 	struct plot_point point[2] = {point_at(1000, 0.5, NAN), point_at(2000, 1, NAN)};
 	struct plot_curve curve = {.label = "a", .point = point, .points = 2};
@@ -388,7 +388,7 @@ static void a_distribution_is_drawn_in_percent(void **state)
 	assert_has(text, "set ylabel 'frames with at most this latency [%]'");
 }
 
-static void completion_stands_at_the_values_of_the_key(void **state)
+UNIT_TEST(completion_stands_at_the_values_of_the_key)
 {
 	struct plot_point point[2] = {point_at(4096, 3e6, NAN), point_at(8192, 5e6, NAN)};
 	struct plot_curve curve = {.label = "a", .point = point, .points = 2};
@@ -408,7 +408,7 @@ static void completion_stands_at_the_values_of_the_key(void **state)
 	assert_has(text, "using 1:4 with lines");
 }
 
-static void one_run_alone_shows_its_latency_too(void **state)
+UNIT_TEST(one_run_alone_shows_its_latency_too)
 {
 	struct plot_point point[2] = {point_at(1e6, 0.5, NAN), point_at(2e7, 0.6, NAN)};
 	struct plot_curve curve = {.point = point, .points = 2};
@@ -423,29 +423,4 @@ static void one_run_alone_shows_its_latency_too(void **state)
 	assert_has(text, "axes x1y2");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(files_are_known_by_their_end),
-	cmocka_unit_test(bars_stand_side_by_side_in_their_groups),
-	cmocka_unit_test(latency_is_drawn_against_accepted_traffic),
-	cmocka_unit_test(accepted_traffic_may_be_in_flits),
-	cmocka_unit_test(accepted_is_drawn_against_offered_traffic),
-	cmocka_unit_test(normalised_axes_end_at_one),
-	cmocka_unit_test(quotes_in_names_are_doubled),
-	cmocka_unit_test(intervals_become_error_bars),
-	cmocka_unit_test(latencies_far_apart_get_a_logarithmic_axis),
-	cmocka_unit_test(the_unit_of_time_fits_the_numbers),
-	cmocka_unit_test(blocked_links_have_the_unit_of_their_clock),
-	cmocka_unit_test(every_curve_looks_unlike_every_other),
-	cmocka_unit_test(a_few_curves_differ_in_colour_dash_and_mark),
-	cmocka_unit_test(the_legend_is_outside_of_the_frame),
-	cmocka_unit_test(doubtful_points_are_hollow_and_the_legend_says_so),
-	cmocka_unit_test(points_of_words_are_not_joined),
-	cmocka_unit_test(long_intervals_are_inside_the_frame),
-	cmocka_unit_test(an_interval_below_zero_ends_at_the_axis),
-	cmocka_unit_test(a_narrow_page_has_no_title_but_the_users),
-	cmocka_unit_test(a_distribution_is_drawn_in_percent),
-	cmocka_unit_test(completion_stands_at_the_values_of_the_key),
-	cmocka_unit_test(one_run_alone_shows_its_latency_too),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

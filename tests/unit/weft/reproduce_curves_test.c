@@ -46,13 +46,13 @@ static void assert_bars(unsigned groups, const char *label)
 	free(curve.point);
 }
 
-static void bars_of_as_many_instances_as_there_can_be_have_a_label(void **state)
+UNIT_TEST(bars_of_as_many_instances_as_there_can_be_have_a_label)
 {
 	measure(0);
 	assert_bars(CASES, "X");
 }
 
-static void the_label_of_bars_is_of_the_case_that_misses_most(void **state)
+UNIT_TEST(the_label_of_bars_is_of_the_case_that_misses_most)
 {
 	measure(3);
 	assert_bars(CASES, "X (97 of 100)");
@@ -75,16 +75,10 @@ static bool is_hollow(uint64_t messages)
 	return hollow;
 }
 
-static void a_point_of_a_search_is_hollow_where_the_search_ends(void **state)
+UNIT_TEST(a_point_of_a_search_is_hollow_where_the_search_ends)
 {
 	assert_true(is_hollow(200000));
 	assert_false(is_hollow(20000));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(bars_of_as_many_instances_as_there_can_be_have_a_label),
-	cmocka_unit_test(the_label_of_bars_is_of_the_case_that_misses_most),
-	cmocka_unit_test(a_point_of_a_search_is_hollow_where_the_search_ends),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -24,13 +24,13 @@ static unsigned search(struct saturation *search, double guess, double capacity)
 	return points;
 }
 
-static void steps_are_two_and_a_half_per_cent_apart(void **state)
+UNIT_TEST(steps_are_two_and_a_half_per_cent_apart)
 {
 	for (int step = 0; step < 270; step++)
 		assert_true(fabs(saturation_load(step + 1) / saturation_load(step) - 1.025) < 1e-9);
 }
 
-static void the_answer_is_the_greatest_load_accepted_to_within_one_per_cent(void **state)
+UNIT_TEST(the_answer_is_the_greatest_load_accepted_to_within_one_per_cent)
 {
 	for (double capacity = 0.002; capacity < 0.9; capacity *= 1.07)
 		for (double guess = 0.001; guess <= 1; guess *= 3) {
@@ -47,7 +47,7 @@ static void the_answer_is_the_greatest_load_accepted_to_within_one_per_cent(void
 }
 
 /* Of 200,000 messages 0.3 % less than offered is a difference; of 20,000 it is not. */
-static void longer_runs_tell_smaller_differences(void **state)
+UNIT_TEST(longer_runs_tell_smaller_differences)
 {
 	struct saturation shorter, longer;
 
@@ -62,7 +62,7 @@ static void longer_runs_tell_smaller_differences(void **state)
 	assert_int_equal(shorter.low, -1);
 }
 
-static void few_messages_tell_three_per_cent_and_no_less(void **state)
+UNIT_TEST(few_messages_tell_three_per_cent_and_no_less)
 {
 	for (uint64_t messages = 1; messages < 1000; messages *= 3) {
 		assert_true(accepts_less(0.1, 0.0969, messages));
@@ -70,12 +70,12 @@ static void few_messages_tell_three_per_cent_and_no_less(void **state)
 	}
 }
 
-static void more_than_offered_shows_no_saturation(void **state)
+UNIT_TEST(more_than_offered_shows_no_saturation)
 {
 	assert_false(accepts_less(0.1, 0.11, 200000));
 }
 
-static void the_guess_does_not_change_the_answer(void **state)
+UNIT_TEST(the_guess_does_not_change_the_answer)
 {
 	struct saturation a, b;
 
@@ -84,7 +84,7 @@ static void the_guess_does_not_change_the_answer(void **state)
 	assert_int_equal(a.low, b.low);
 }
 
-static void verifying_finds_the_same_from_the_end_of_another_search(void **state)
+UNIT_TEST(verifying_finds_the_same_from_the_end_of_another_search)
 {
 	for (double other = 0.8; other < 1.3; other *= 1.01) {
 		struct saturation scout, found, plain;
@@ -105,7 +105,7 @@ static void verifying_finds_the_same_from_the_end_of_another_search(void **state
 	}
 }
 
-static void a_good_guess_needs_few_points(void **state)
+UNIT_TEST(a_good_guess_needs_few_points)
 {
 	struct saturation found;
 
@@ -113,7 +113,7 @@ static void a_good_guess_needs_few_points(void **state)
 		assert_in_range(search(&found, 0.1 * off, 0.1), 2, 8);
 }
 
-static void what_is_never_saturated_ends_near_the_whole_load(void **state)
+UNIT_TEST(what_is_never_saturated_ends_near_the_whole_load)
 {
 	struct saturation found;
 
@@ -123,7 +123,7 @@ static void what_is_never_saturated_ends_near_the_whole_load(void **state)
 	assert_true(saturation_load(found.low + 1) > 1);
 }
 
-static void what_accepts_nothing_has_no_productivity(void **state)
+UNIT_TEST(what_accepts_nothing_has_no_productivity)
 {
 	struct saturation found;
 
@@ -132,17 +132,4 @@ static void what_accepts_nothing_has_no_productivity(void **state)
 	assert_int_equal(found.high, 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(steps_are_two_and_a_half_per_cent_apart),
-	cmocka_unit_test(the_answer_is_the_greatest_load_accepted_to_within_one_per_cent),
-	cmocka_unit_test(longer_runs_tell_smaller_differences),
-	cmocka_unit_test(few_messages_tell_three_per_cent_and_no_less),
-	cmocka_unit_test(more_than_offered_shows_no_saturation),
-	cmocka_unit_test(the_guess_does_not_change_the_answer),
-	cmocka_unit_test(verifying_finds_the_same_from_the_end_of_another_search),
-	cmocka_unit_test(a_good_guess_needs_few_points),
-	cmocka_unit_test(what_is_never_saturated_ends_near_the_whole_load),
-	cmocka_unit_test(what_accepts_nothing_has_no_productivity),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@ static const char run[] = "{\"series\": ["
 			  "{\"t_ns\": 20, \"released\": 0.1, \"released_latency_ns\": 200},"
 			  "{\"t_ns\": 30, \"released\": 0.2, \"released_latency_ns\": 150}]}";
 
-static void the_deviation_is_that_of_the_mean_so_far_from_the_mean_of_all(void **state)
+UNIT_TEST(the_deviation_is_that_of_the_mean_so_far_from_the_mean_of_all)
 {
 	json_t *result = json_loads(run, 0, NULL);
 	struct settling settling = {.sample = NULL};
@@ -27,7 +27,7 @@ static void the_deviation_is_that_of_the_mean_so_far_from_the_mean_of_all(void *
 	json_decref(result);
 }
 
-static void a_run_in_which_nothing_arrives_has_no_mean(void **state)
+UNIT_TEST(a_run_in_which_nothing_arrives_has_no_mean)
 {
 	json_t *none = json_loads("{\"series\": []}", 0, NULL);
 	json_t *idle = json_loads(
@@ -43,9 +43,4 @@ static void a_run_in_which_nothing_arrives_has_no_mean(void **state)
 	json_decref(idle);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_deviation_is_that_of_the_mean_so_far_from_the_mean_of_all),
-	cmocka_unit_test(a_run_in_which_nothing_arrives_has_no_mean),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

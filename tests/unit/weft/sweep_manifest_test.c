@@ -37,12 +37,12 @@ static void assert_compared(const char *asked_text, int result, const char *mess
 	assert_both_compared(BEGAN, asked_text, result, message);
 }
 
-static void the_same_sweep_goes_on(void **state)
+UNIT_TEST(the_same_sweep_goes_on)
 {
 	assert_compared(BEGAN, 0, "");
 }
 
-static void the_run_file_may_have_moved(void **state)
+UNIT_TEST(the_run_file_may_have_moved)
 {
 	assert_compared(
 		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
@@ -51,7 +51,7 @@ static void the_run_file_may_have_moved(void **state)
 		0, "");
 }
 
-static void a_changed_key_is_named(void **state)
+UNIT_TEST(a_changed_key_is_named)
 {
 	assert_compared(
 		"{\"configuration\": {\"switch\": {\"vcs\": 2}, \"traffic\": [{\"load\": \"5%\"}]}}",
@@ -61,7 +61,7 @@ static void a_changed_key_is_named(void **state)
 		-EINVAL, "traffic[0].load is now \"9%\", the sweep there began with \"5%\"");
 }
 
-static void a_changed_vary_is_named(void **state)
+UNIT_TEST(a_changed_vary_is_named)
 {
 	assert_compared(
 		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
@@ -69,7 +69,7 @@ static void a_changed_vary_is_named(void **state)
 		-EINVAL, "--vary[0].values[1] is now \"3\", the sweep there began with \"2\"");
 }
 
-static void other_seeds_are_another_sweep(void **state)
+UNIT_TEST(other_seeds_are_another_sweep)
 {
 	assert_compared(
 		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
@@ -79,7 +79,7 @@ static void other_seeds_are_another_sweep(void **state)
 		"--seeds is now {\"first\":1,\"count\":2}, the sweep there began with null");
 }
 
-static void a_changed_topology_file_is_named(void **state)
+UNIT_TEST(a_changed_topology_file_is_named)
 {
 	assert_compared(
 		"{\"configuration\": {\"switch\": {\"vcs\": 1}, \"traffic\": [{\"load\": \"5%\"}]},"
@@ -90,29 +90,18 @@ static void a_changed_topology_file_is_named(void **state)
 
 #define SAME "\"configuration\": {}, \"vary\": [], \"seeds\": null, \"files\": {}"
 
-static void another_build_is_another_sweep(void **state)
+UNIT_TEST(another_build_is_another_sweep)
 {
 	assert_both_compared("{" SAME ", \"program\": \"ab\"}", "{" SAME ", \"program\": \"ac\"}",
 		-EINVAL,
 		"weft-fabric is another build than the one that the sweep there began with");
 }
 
-static void a_sweep_that_does_not_say_its_build_is_another(void **state)
+UNIT_TEST(a_sweep_that_does_not_say_its_build_is_another)
 {
 	assert_both_compared("{" SAME ", \"version\": \"0.1.0\"}",
 		"{" SAME ", \"program\": \"ac\"}", -EINVAL,
 		"the sweep there does not say which build of weft-fabric it ran");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_same_sweep_goes_on),
-	cmocka_unit_test(the_run_file_may_have_moved),
-	cmocka_unit_test(a_changed_key_is_named),
-	cmocka_unit_test(a_changed_vary_is_named),
-	cmocka_unit_test(other_seeds_are_another_sweep),
-	cmocka_unit_test(a_changed_topology_file_is_named),
-	cmocka_unit_test(another_build_is_another_sweep),
-	cmocka_unit_test(a_sweep_that_does_not_say_its_build_is_another),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

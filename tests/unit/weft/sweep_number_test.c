@@ -9,7 +9,7 @@
 
 #include "sweep_number.h"
 
-static void quantities_are_in_the_units_of_results(void **state)
+UNIT_TEST(quantities_are_in_the_units_of_results)
 {
 	static const struct {
 		const char *text, *suffix;
@@ -35,7 +35,7 @@ static void quantities_are_in_the_units_of_results(void **state)
 	}
 }
 
-static void words_are_no_numbers(void **state)
+UNIT_TEST(words_are_no_numbers)
 {
 	static const char *const words[] = {"", "ud", "true", "inf", "nan", "0x10", "4 KiB", "10 %",
 		"[h4]", "1.2.3", "e", "4KiBs", "rlft:ports=4,stages=2"};
@@ -45,9 +45,4 @@ static void words_are_no_numbers(void **state)
 		assert_false(sweep_number_parse(words[i], &number));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(quantities_are_in_the_units_of_results),
-	cmocka_unit_test(words_are_no_numbers),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

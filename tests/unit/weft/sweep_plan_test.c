@@ -36,14 +36,14 @@ static void assert_refused(const char *text, const char *message)
 	sweep_vary_fini(&vary);
 }
 
-static void a_list_is_taken_as_it_stands(void **state)
+UNIT_TEST(a_list_is_taken_as_it_stands)
 {
 	assert_values("routing.algorithm=ud,dmodk", "ud dmodk");
 	assert_values("switch.voq=true", "true");
 	assert_values("a=10%,5%,7.5%", "10% 5% 7.5%");
 }
 
-static void a_range_counts_with_its_unit(void **state)
+UNIT_TEST(a_range_counts_with_its_unit)
 {
 	assert_values("a=10%:50%:20%", "10% 30% 50%");
 	assert_values("a=2.5%:10%:2.5%", "2.5% 5% 7.5% 10%");
@@ -52,7 +52,7 @@ static void a_range_counts_with_its_unit(void **state)
 	assert_values("a=500ns:2us:500ns", "500ns 1us 1.5us 2us");
 }
 
-static void a_range_ends_at_or_below_its_end(void **state)
+UNIT_TEST(a_range_ends_at_or_below_its_end)
 {
 	assert_values("a=10%:55%:20%", "10% 30% 50%");
 	assert_values("a=5:5:1", "5");
@@ -60,12 +60,12 @@ static void a_range_ends_at_or_below_its_end(void **state)
 		"18446744073709551614 18446744073709551615");
 }
 
-static void values_and_ranges_stand_in_one_list(void **state)
+UNIT_TEST(values_and_ranges_stand_in_one_list)
 {
 	assert_values("a=1%,10%:30%:10%,95%", "1% 10% 20% 30% 95%");
 }
 
-static void commas_inside_a_value_do_not_separate(void **state)
+UNIT_TEST(commas_inside_a_value_do_not_separate)
 {
 	assert_values("traffic[0].to=[h1,h2],[h3]", "[h1,h2] [h3]");
 	assert_values("a=\"x,y\",'u,v'", "\"x,y\" 'u,v'");
@@ -73,7 +73,7 @@ static void commas_inside_a_value_do_not_separate(void **state)
 		"rlft:ports=4,stages=2 torus:dims=4x4,hosts=2 cplant t.yaml");
 }
 
-static void a_bad_vary_says_what_was_expected(void **state)
+UNIT_TEST(a_bad_vary_says_what_was_expected)
 {
 	assert_refused("load", "--vary load: expected KEY=A,B,C or KEY=LO:HI:STEP");
 	assert_refused("=1", "--vary =1: expected KEY=A,B,C or KEY=LO:HI:STEP");
@@ -96,7 +96,7 @@ static void a_bad_vary_says_what_was_expected(void **state)
 	}
 }
 
-static void seeds_are_a_range_or_one(void **state)
+UNIT_TEST(seeds_are_a_range_or_one)
 {
 	struct fault fault;
 	uint64_t first;
@@ -125,7 +125,7 @@ static void make(struct sweep_plan *plan, const char *a, const char *b, unsigned
 	assert_int_equal(sweep_plan_finish(plan, &fault), 0);
 }
 
-static void the_product_counts_like_digits_and_seeds_last(void **state)
+UNIT_TEST(the_product_counts_like_digits_and_seeds_last)
 {
 	static const char *const order[] = {"voq=true, load=10%, seed=5",
 		"voq=true, load=10%, seed=6", "voq=true, load=20%, seed=5",
@@ -146,7 +146,7 @@ static void the_product_counts_like_digits_and_seeds_last(void **state)
 	sweep_plan_fini(&plan);
 }
 
-static void names_of_points_are_plain_short_and_unlike(void **state)
+UNIT_TEST(names_of_points_are_plain_short_and_unlike)
 {
 	char name[SWEEP_NAME_MAX], text[700] = "traffic.0.to=";
 	struct sweep_plan plan;
@@ -165,7 +165,7 @@ static void names_of_points_are_plain_short_and_unlike(void **state)
 	sweep_plan_fini(&plan);
 }
 
-static void one_key_has_one_name(void **state)
+UNIT_TEST(one_key_has_one_name)
 {
 	struct sweep_plan plan = {.varies = 0};
 	struct fault fault;
@@ -178,7 +178,7 @@ static void one_key_has_one_name(void **state)
 	sweep_plan_fini(&plan);
 }
 
-static void too_many_points_are_refused_before_they_overflow(void **state)
+UNIT_TEST(too_many_points_are_refused_before_they_overflow)
 {
 	struct sweep_plan plan = {.varies = 0};
 	struct fault fault;
@@ -194,18 +194,4 @@ static void too_many_points_are_refused_before_they_overflow(void **state)
 	sweep_plan_fini(&plan);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_list_is_taken_as_it_stands),
-	cmocka_unit_test(a_range_counts_with_its_unit),
-	cmocka_unit_test(a_range_ends_at_or_below_its_end),
-	cmocka_unit_test(values_and_ranges_stand_in_one_list),
-	cmocka_unit_test(commas_inside_a_value_do_not_separate),
-	cmocka_unit_test(a_bad_vary_says_what_was_expected),
-	cmocka_unit_test(seeds_are_a_range_or_one),
-	cmocka_unit_test(the_product_counts_like_digits_and_seeds_last),
-	cmocka_unit_test(names_of_points_are_plain_short_and_unlike),
-	cmocka_unit_test(one_key_has_one_name),
-	cmocka_unit_test(too_many_points_are_refused_before_they_overflow),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -15,13 +15,13 @@ static void assert_line(const struct sweep_progress *progress, unsigned width, c
 	assert_string_equal(line, expected);
 }
 
-static void the_bar_says_how_far_it_is(void **state)
+UNIT_TEST(the_bar_says_how_far_it_is)
 {
 	assert_line(&(struct sweep_progress){.points = 20, .had = 5, .done = 5, .running = 2}, 47,
 		"[#####.................] 5/20 points, 2 running");
 }
 
-static void the_time_left_is_that_of_the_points_so_far(void **state)
+UNIT_TEST(the_time_left_is_that_of_the_points_so_far)
 {
 	struct sweep_progress progress = {.points = 30,
 		.had = 10,
@@ -37,7 +37,7 @@ static void the_time_left_is_that_of_the_points_so_far(void **state)
 	assert_line(&progress, 44, "15/30 points, 2 running, 1 failed, 1:15:00 l");
 }
 
-static void it_ends_full(void **state)
+UNIT_TEST(it_ends_full)
 {
 	assert_line(&(struct sweep_progress){.points = 4, .done = 3, .failed = 1}, 49,
 		"[###############] 4/4 points, 0 running, 1 failed");
@@ -60,7 +60,7 @@ static void assert_done(const char *text, const char *expected)
 	json_decref(result);
 }
 
-static void a_latency_that_was_not_measured_is_no_number(void **state)
+UNIT_TEST(a_latency_that_was_not_measured_is_no_number)
 {
 	assert_done("{\"throughput\":{\"offered\":0.5,\"accepted\":0.25},"
 		    "\"latency_ns\":{\"total\":{\"mean\":1500}}}",
@@ -70,11 +70,4 @@ static void a_latency_that_was_not_measured_is_no_number(void **state)
 		"[1/1] load=1%: offered 50.0 %, accepted 25.0 %, total latency - (2.0 s)\n");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_bar_says_how_far_it_is),
-	cmocka_unit_test(the_time_left_is_that_of_the_points_so_far),
-	cmocka_unit_test(it_ends_full),
-	cmocka_unit_test(a_latency_that_was_not_measured_is_no_number),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -83,7 +83,7 @@ static void text_of(write_fn *write, const struct bench *bench, char text[TEXT_M
 	assert_int_equal(fclose(out), 0);
 }
 
-static void a_row_for_each_point_in_their_order(void **state)
+UNIT_WITH(a_row_for_each_point_in_their_order, make, drop)
 {
 	char text[TEXT_MAX];
 
@@ -122,7 +122,7 @@ static void assert_field(const char *text, unsigned line, unsigned index, const 
 	assert_string_equal(field, expected);
 }
 
-static void a_row_tells_if_a_value_was_not_known_well_enough(void **state)
+UNIT_WITH(a_row_tells_if_a_value_was_not_known_well_enough, make, drop)
 {
 	const struct bench *bench = *state;
 	json_t *result = make_result(0.1, 8), *row;
@@ -138,7 +138,7 @@ static void a_row_tells_if_a_value_was_not_known_well_enough(void **state)
 	json_decref(result);
 }
 
-static void means_have_their_interval_and_counts_their_sum(void **state)
+UNIT_WITH(means_have_their_interval_and_counts_their_sum, make, drop)
 {
 	struct bench *bench = *state;
 	char text[TEXT_MAX];
@@ -163,7 +163,7 @@ static void means_have_their_interval_and_counts_their_sum(void **state)
 	assert_field(text, 2, 45, "14");
 }
 
-static void one_seed_has_no_interval(void **state)
+UNIT_WITH(one_seed_has_no_interval, make, drop)
 {
 	struct bench *bench = *state;
 	char text[TEXT_MAX];
@@ -185,7 +185,7 @@ static unsigned lines_of(const char *text)
 	return lines;
 }
 
-static void points_that_are_missing_are_left_out(void **state)
+UNIT_WITH(points_that_are_missing_are_left_out, make, drop)
 {
 	struct bench *bench = *state;
 	char text[TEXT_MAX];
@@ -215,7 +215,7 @@ static void set_no_latency(struct bench *bench, unsigned point)
 	json_decref(result);
 }
 
-static void a_run_that_delivered_nothing_has_no_latency(void **state)
+UNIT_WITH(a_run_that_delivered_nothing_has_no_latency, make, drop)
 {
 	struct bench *bench = *state;
 	char text[TEXT_MAX];
@@ -249,7 +249,7 @@ static void assert_last_fields(const char *text, unsigned line, const char *expe
 	assert_memory_equal(end - strlen(expected), expected, strlen(expected));
 }
 
-static void a_result_with_a_loss_is_bad(void **state)
+UNIT_TEST(a_result_with_a_loss_is_bad)
 {
 	static const char *const checks[] = {"lost", "duplicated", "out_of_order"};
 
@@ -263,7 +263,7 @@ static void a_result_with_a_loss_is_bad(void **state)
 	}
 }
 
-static void a_result_in_which_nothing_was_measured_is_empty_unless_it_is_bad(void **state)
+UNIT_TEST(a_result_in_which_nothing_was_measured_is_empty_unless_it_is_bad)
 {
 	json_t *result = make_result(0.5, 1);
 
@@ -294,7 +294,7 @@ static void answers_of(struct bench *bench, unsigned first, unsigned second, cha
 	text_of(sweep_means_write, bench, text);
 }
 
-static void an_answer_of_several_seeds_is_that_of_all(void **state)
+UNIT_WITH(an_answer_of_several_seeds_is_that_of_all, make, drop)
 {
 	char text[TEXT_MAX];
 
@@ -332,7 +332,7 @@ static void table_of_vary(write_fn *write, const char *const *vary, unsigned var
 	sweep_plan_fini(&bench.plan);
 }
 
-static void quantities_are_also_numbers_at_the_end_of_a_row(void **state)
+UNIT_TEST(quantities_are_also_numbers_at_the_end_of_a_row)
 {
 	static const char *const vary[] = {"traffic.0.load=0.5%,20%", "switch.buffer=4KiB",
 		"link.delay=1.5us", "link.rate=100Gbps", "switch.vcs=2", "switch.voq=true",
@@ -352,7 +352,7 @@ static void quantities_are_also_numbers_at_the_end_of_a_row(void **state)
 	assert_last_fields(text, 2, ",,,0.2,4096,1500,100000000000");
 }
 
-static void words_among_quantities_make_no_numbers(void **state)
+UNIT_TEST(words_among_quantities_make_no_numbers)
 {
 	static const char *const vary[] = {"traffic.0.stop=1ms,end"};
 	char text[TEXT_MAX];
@@ -361,7 +361,7 @@ static void words_among_quantities_make_no_numbers(void **state)
 	assert_last_fields(text, 0, ",saturated,steady,goal_completion_ns");
 }
 
-static void the_time_of_a_schedule_is_a_measure(void **state)
+UNIT_TEST(the_time_of_a_schedule_is_a_measure)
 {
 	static const char *const vary[] = {"a=1,2"};
 	char text[TEXT_MAX];
@@ -375,7 +375,7 @@ static void the_time_of_a_schedule_is_a_measure(void **state)
 	assert_last_fields(text, 1, ",0,,7000,");
 }
 
-static void a_schedule_that_did_not_end_has_no_time(void **state)
+UNIT_TEST(a_schedule_that_did_not_end_has_no_time)
 {
 	static const char *const vary[] = {"a=1,2"};
 	char text[TEXT_MAX];
@@ -385,21 +385,4 @@ static void a_schedule_that_did_not_end_has_no_time(void **state)
 	assert_last_fields(text, 1, ",,0,,");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_row_for_each_point_in_their_order, make, drop),
-	cmocka_unit_test_setup_teardown(
-		a_row_tells_if_a_value_was_not_known_well_enough, make, drop),
-	cmocka_unit_test_setup_teardown(means_have_their_interval_and_counts_their_sum, make, drop),
-	cmocka_unit_test_setup_teardown(one_seed_has_no_interval, make, drop),
-	cmocka_unit_test_setup_teardown(points_that_are_missing_are_left_out, make, drop),
-	cmocka_unit_test_setup_teardown(a_run_that_delivered_nothing_has_no_latency, make, drop),
-	cmocka_unit_test(a_result_with_a_loss_is_bad),
-	cmocka_unit_test(a_result_in_which_nothing_was_measured_is_empty_unless_it_is_bad),
-	cmocka_unit_test_setup_teardown(an_answer_of_several_seeds_is_that_of_all, make, drop),
-	cmocka_unit_test(quantities_are_also_numbers_at_the_end_of_a_row),
-	cmocka_unit_test(words_among_quantities_make_no_numbers),
-	cmocka_unit_test(the_time_of_a_schedule_is_a_measure),
-	cmocka_unit_test(a_schedule_that_did_not_end_has_no_time),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

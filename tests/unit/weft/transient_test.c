@@ -56,7 +56,7 @@ static void take(struct transient *transient, const double *accepted, unsigned s
 	"{pattern: hotspot, from: [h4, h5], to: [h7], load: 100%, message: 4KiB, start: 2ms, " \
 	"stop: 10ms}]\n"
 
-static void a_hot_host_takes_what_its_link_carries_and_no_more(void **state)
+UNIT_TEST(a_hot_host_takes_what_its_link_carries_and_no_more)
 {
 	struct transient transient = begin(HOT_SPOT);
 
@@ -67,7 +67,7 @@ static void a_hot_host_takes_what_its_link_carries_and_no_more(void **state)
 	transient_fini(&transient);
 }
 
-static void without_a_hot_spot_all_that_is_generated_is_deliverable(void **state)
+UNIT_TEST(without_a_hot_spot_all_that_is_generated_is_deliverable)
 {
 	struct transient transient =
 		begin("traffic: [{pattern: uniform, from: all, load: 40%, message: 4KiB}]\n");
@@ -84,7 +84,7 @@ static void without_a_hot_spot_all_that_is_generated_is_deliverable(void **state
 	transient_fini(&transient);
 }
 
-static void a_network_that_recovers_is_told_from_one_that_does_not(void **state)
+UNIT_TEST(a_network_that_recovers_is_told_from_one_that_does_not)
 {
 	/*                                  before    | the hot spot: 2 ms to 10 ms       | */
 	static const double recovers[] = {
@@ -105,7 +105,7 @@ static void a_network_that_recovers_is_told_from_one_that_does_not(void **state)
 	transient_fini(&transient);
 }
 
-static void a_hot_spot_that_outlasts_the_run_ends_with_it(void **state)
+UNIT_TEST(a_hot_spot_that_outlasts_the_run_ends_with_it)
 {
 	struct transient transient = begin(
 		"traffic: [{pattern: uniform, from: [h0], load: 100%, message: 4KiB}, "
@@ -116,7 +116,7 @@ static void a_hot_spot_that_outlasts_the_run_ends_with_it(void **state)
 	transient_fini(&transient);
 }
 
-static void a_result_without_samples_is_refused(void **state)
+UNIT_TEST(a_result_without_samples_is_refused)
 {
 	struct transient transient = begin(HOT_SPOT);
 	json_t *result = json_object();
@@ -127,12 +127,4 @@ static void a_result_without_samples_is_refused(void **state)
 	transient_fini(&transient);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_hot_host_takes_what_its_link_carries_and_no_more),
-	cmocka_unit_test(without_a_hot_spot_all_that_is_generated_is_deliverable),
-	cmocka_unit_test(a_network_that_recovers_is_told_from_one_that_does_not),
-	cmocka_unit_test(a_hot_spot_that_outlasts_the_run_ends_with_it),
-	cmocka_unit_test(a_result_without_samples_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

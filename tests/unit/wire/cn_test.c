@@ -23,7 +23,7 @@ static struct cn some_cn(struct rng *rng)
 	return cn;
 }
 
-static void notification_survives_the_wire(void **state)
+UNIT_TEST(notification_survives_the_wire)
 {
 	struct rng rng;
 
@@ -41,7 +41,7 @@ static void notification_survives_the_wire(void **state)
 	}
 }
 
-static void notification_without_extension_has_no_path(void **state)
+UNIT_TEST(notification_without_extension_has_no_path)
 {
 	struct cn cn = {.path = CN_PATH_UNKNOWN, .flags = CN_F_FECN | CN_F_BECN}, out;
 	uint8_t bytes[CN_BYTES_MAX];
@@ -74,7 +74,7 @@ static bool accepts(unsigned at, uint8_t value)
 	return cn_decode(&out, bytes, length);
 }
 
-static void notification_of_any_other_length_is_refused(void **state)
+UNIT_TEST(notification_of_any_other_length_is_refused)
 {
 	uint8_t bytes[CN_BYTES_MAX + 8] = {0};
 	unsigned length = cn_encode(&whole, bytes);
@@ -84,13 +84,13 @@ static void notification_of_any_other_length_is_refused(void **state)
 		assert_int_equal(cn_decode(&out, bytes, other), other == length);
 }
 
-static void wrong_count_of_flows_is_refused(void **state)
+UNIT_TEST(wrong_count_of_flows_is_refused)
 {
 	for (unsigned count = 0; count < 256; count++)
 		assert_int_equal(accepts(14, (uint8_t)count), count == 3);
 }
 
-static void more_flows_than_there_is_room_for_are_refused(void **state)
+UNIT_TEST(more_flows_than_there_is_room_for_are_refused)
 {
 	uint8_t bytes[CN_BYTES(CN_FLOWS_MAX + 1)] = {
 		[13] = CN_F_PREDICTIVE, [14] = CN_FLOWS_MAX + 1};
@@ -101,13 +101,13 @@ static void more_flows_than_there_is_room_for_are_refused(void **state)
 	assert_false(cn_decode(&out, bytes, sizeof(bytes)));
 }
 
-static void unknown_path_is_refused(void **state)
+UNIT_TEST(unknown_path_is_refused)
 {
 	for (unsigned path = 0; path < 256; path++)
 		assert_int_equal(accepts(12, (uint8_t)path), path <= CN_PATH_MAX);
 }
 
-static void unknown_flags_and_a_reserved_byte_are_refused(void **state)
+UNIT_TEST(unknown_flags_and_a_reserved_byte_are_refused)
 {
 	for (unsigned flags = 0; flags < 256; flags++) {
 		bool known = (flags & ~7u) == 0, becn = (flags & 6) != 4;
@@ -117,7 +117,7 @@ static void unknown_flags_and_a_reserved_byte_are_refused(void **state)
 	assert_false(accepts(15, 1));
 }
 
-static void flow_without_a_host_is_refused(void **state)
+UNIT_TEST(flow_without_a_host_is_refused)
 {
 	for (unsigned field = 0; field < 6; field++) {
 		uint8_t bytes[CN_BYTES_MAX];
@@ -129,7 +129,7 @@ static void flow_without_a_host_is_refused(void **state)
 	}
 }
 
-static void flow_that_is_there_twice_is_refused(void **state)
+UNIT_TEST(flow_that_is_there_twice_is_refused)
 {
 	struct cn twice = whole, out;
 	uint8_t bytes[CN_BYTES_MAX];
@@ -138,7 +138,7 @@ static void flow_that_is_there_twice_is_refused(void **state)
 	assert_false(cn_decode(&out, bytes, cn_encode(&twice, bytes)));
 }
 
-static void flow_is_added_once_and_while_there_is_room(void **state)
+UNIT_TEST(flow_is_added_once_and_while_there_is_room)
 {
 	struct cn_flow flow[CN_FLOWS_MAX];
 	uint8_t flows = 0;
@@ -152,17 +152,4 @@ static void flow_is_added_once_and_while_there_is_room(void **state)
 	assert_int_equal(flow[1].destination, 3);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(notification_survives_the_wire),
-	cmocka_unit_test(notification_without_extension_has_no_path),
-	cmocka_unit_test(notification_of_any_other_length_is_refused),
-	cmocka_unit_test(wrong_count_of_flows_is_refused),
-	cmocka_unit_test(more_flows_than_there_is_room_for_are_refused),
-	cmocka_unit_test(unknown_path_is_refused),
-	cmocka_unit_test(unknown_flags_and_a_reserved_byte_are_refused),
-	cmocka_unit_test(flow_without_a_host_is_refused),
-	cmocka_unit_test(flow_that_is_there_twice_is_refused),
-	cmocka_unit_test(flow_is_added_once_and_while_there_is_room),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

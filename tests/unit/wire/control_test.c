@@ -22,7 +22,7 @@ static struct control_credit some_credit(struct rng *rng)
 	return credit;
 }
 
-static void credit_survives_the_wire(void **state)
+UNIT_TEST(credit_survives_the_wire)
 {
 	struct rng rng;
 
@@ -38,7 +38,7 @@ static void credit_survives_the_wire(void **state)
 	}
 }
 
-static void credit_of_any_other_length_is_refused(void **state)
+UNIT_TEST(credit_of_any_other_length_is_refused)
 {
 	struct control_credit credit = {.session = 1, .vcs = 3};
 	uint8_t bytes[CONTROL_CREDIT_BYTES_MAX + 8] = {0};
@@ -48,7 +48,7 @@ static void credit_of_any_other_length_is_refused(void **state)
 		assert_int_equal(control_credit_decode(&credit, bytes, other), other == length);
 }
 
-static void credit_of_more_vcs_than_there_are_is_refused(void **state)
+UNIT_TEST(credit_of_more_vcs_than_there_are_is_refused)
 {
 	uint8_t bytes[CONTROL_CREDIT_BYTES(FRAME_VCS_MAX + 1)] = {[3] = 1, [8] = FRAME_VCS_MAX + 1};
 	struct control_credit credit;
@@ -56,7 +56,7 @@ static void credit_of_more_vcs_than_there_are_is_refused(void **state)
 	assert_false(control_credit_decode(&credit, bytes, sizeof(bytes)));
 }
 
-static void credit_without_a_session_is_refused(void **state)
+UNIT_TEST(credit_without_a_session_is_refused)
 {
 	struct control_credit credit = {.session = 0, .vcs = 1};
 	uint8_t bytes[CONTROL_CREDIT_BYTES_MAX];
@@ -65,7 +65,7 @@ static void credit_without_a_session_is_refused(void **state)
 	assert_false(control_credit_decode(&credit, bytes, length));
 }
 
-static void numbers_are_big_endian_on_the_wire(void **state)
+UNIT_TEST(numbers_are_big_endian_on_the_wire)
 {
 	struct control_credit credit = {
 		.session = 0x01020304, .vcs = 1, .sent = {0x05060708}, .limit = {0x090a0b0c}};
@@ -76,7 +76,7 @@ static void numbers_are_big_endian_on_the_wire(void **state)
 	assert_memory_equal(bytes, wanted, sizeof(wanted));
 }
 
-static void hello_survives_the_wire(void **state)
+UNIT_TEST(hello_survives_the_wire)
 {
 	struct rng rng;
 
@@ -105,7 +105,7 @@ static void hello_survives_the_wire(void **state)
 	}
 }
 
-static void hello_of_another_length_kind_or_without_session_is_refused(void **state)
+UNIT_TEST(hello_of_another_length_kind_or_without_session_is_refused)
 {
 	struct control_hello hello = {.session = 1, .kind = 1}, out;
 	uint8_t bytes[CONTROL_HELLO_BYTES + 1] = {0};
@@ -122,7 +122,7 @@ static void hello_of_another_length_kind_or_without_session_is_refused(void **st
 	assert_false(control_hello_decode(&out, bytes, CONTROL_HELLO_BYTES));
 }
 
-static void ack_survives_the_wire(void **state)
+UNIT_TEST(ack_survives_the_wire)
 {
 	struct rng rng;
 
@@ -146,7 +146,7 @@ static void ack_survives_the_wire(void **state)
 	}
 }
 
-static void ack_of_another_length_or_without_session_is_refused(void **state)
+UNIT_TEST(ack_of_another_length_or_without_session_is_refused)
 {
 	uint8_t bytes[CONTROL_ACK_BYTES + 1] = {[11] = 1};
 	struct control_ack ack;
@@ -158,7 +158,7 @@ static void ack_of_another_length_or_without_session_is_refused(void **state)
 	assert_false(control_ack_decode(&ack, bytes, CONTROL_ACK_BYTES));
 }
 
-static void flow_survives_the_wire(void **state)
+UNIT_TEST(flow_survives_the_wire)
 {
 	struct rng rng;
 
@@ -186,7 +186,7 @@ static void flow_survives_the_wire(void **state)
 	}
 }
 
-static void clock_survives_the_wire(void **state)
+UNIT_TEST(clock_survives_the_wire)
 {
 	struct rng rng;
 
@@ -219,7 +219,7 @@ static bool is_valid_clock(struct control_clock clock)
 	return control_clock_decode(&clock, bytes, sizeof(bytes));
 }
 
-static void clock_of_another_length_or_step_or_with_impossible_times_is_refused(void **state)
+UNIT_TEST(clock_of_another_length_or_step_or_with_impossible_times_is_refused)
 {
 	const struct control_clock good = {
 		.step = CONTROL_CLOCK_ANSWER, .clock = 1, .number = 1, .heard_ns = 5, .left_ns = 5};
@@ -249,7 +249,7 @@ static void clock_of_another_length_or_step_or_with_impossible_times_is_refused(
 	assert_false(is_valid_clock(clock));
 }
 
-static void flow_of_another_length_or_step_or_offered_by_no_session_is_refused(void **state)
+UNIT_TEST(flow_of_another_length_or_step_or_offered_by_no_session_is_refused)
 {
 	uint8_t bytes[CONTROL_FLOW_BYTES + 1] = {[2] = CONTROL_FLOW_ASK};
 	struct control_flow flow;
@@ -267,7 +267,7 @@ static void flow_of_another_length_or_step_or_offered_by_no_session_is_refused(v
 	assert_false(control_flow_decode(&flow, bytes, CONTROL_FLOW_BYTES));
 }
 
-static void arn_survives_the_wire(void **state)
+UNIT_TEST(arn_survives_the_wire)
 {
 	struct rng rng;
 
@@ -289,7 +289,7 @@ static void arn_survives_the_wire(void **state)
 	}
 }
 
-static void arn_has_its_fields_in_order(void **state)
+UNIT_TEST(arn_has_its_fields_in_order)
 {
 	const struct control_arn arn = {
 		.id = 0x01020304, .destination = 0x0506, .vc = 7, .root_info = 8};
@@ -300,7 +300,7 @@ static void arn_has_its_fields_in_order(void **state)
 	assert_memory_equal(bytes, wanted, sizeof(wanted));
 }
 
-static void arn_of_another_length_of_no_host_or_vc_is_refused(void **state)
+UNIT_TEST(arn_of_another_length_of_no_host_or_vc_is_refused)
 {
 	uint8_t bytes[CONTROL_ARN_BYTES + 1] = {0};
 	struct control_arn arn;
@@ -315,23 +315,4 @@ static void arn_of_another_length_of_no_host_or_vc_is_refused(void **state)
 	assert_false(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(credit_survives_the_wire),
-	cmocka_unit_test(credit_of_any_other_length_is_refused),
-	cmocka_unit_test(credit_of_more_vcs_than_there_are_is_refused),
-	cmocka_unit_test(credit_without_a_session_is_refused),
-	cmocka_unit_test(numbers_are_big_endian_on_the_wire),
-	cmocka_unit_test(hello_survives_the_wire),
-	cmocka_unit_test(hello_of_another_length_kind_or_without_session_is_refused),
-	cmocka_unit_test(ack_survives_the_wire),
-	cmocka_unit_test(ack_of_another_length_or_without_session_is_refused),
-	cmocka_unit_test(flow_survives_the_wire),
-	cmocka_unit_test(flow_of_another_length_or_step_or_offered_by_no_session_is_refused),
-	cmocka_unit_test(clock_survives_the_wire),
-	cmocka_unit_test(clock_of_another_length_or_step_or_with_impossible_times_is_refused),
-	cmocka_unit_test(arn_survives_the_wire),
-	cmocka_unit_test(arn_has_its_fields_in_order),
-	cmocka_unit_test(arn_of_another_length_of_no_host_or_vc_is_refused),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static uint16_t header_crc(const uint8_t bytes[HEADER_BYTES], unsigned route_wor
 	return crc_header(route, route_words, fixed);
 }
 
-static void header_crc_equals_the_bitwise_reference(void **state)
+UNIT_TEST(header_crc_equals_the_bitwise_reference)
 {
 	uint8_t bytes[HEADER_BYTES];
 	struct rng rng;
@@ -66,7 +66,7 @@ static void header_crc_equals_the_bitwise_reference(void **state)
 	}
 }
 
-static void header_crc_of_each_single_bit_is_right(void **state)
+UNIT_TEST(header_crc_of_each_single_bit_is_right)
 {
 	for (unsigned bit = 0; bit < 8 * COVERED; bit++) {
 		uint8_t bytes[HEADER_BYTES] = {0};
@@ -76,7 +76,7 @@ static void header_crc_of_each_single_bit_is_right(void **state)
 	}
 }
 
-static void the_crc_field_itself_is_left_out(void **state)
+UNIT_TEST(the_crc_field_itself_is_left_out)
 {
 	uint8_t bytes[HEADER_BYTES] = {0};
 	uint16_t crc = header_crc(bytes, 0);
@@ -97,7 +97,7 @@ static bool header_matches(uint8_t bytes[HEADER_BYTES], unsigned route_words, ui
 	return crc_header_matches(route, route_words, fixed);
 }
 
-static void of_all_values_of_the_crc_field_the_crc_alone_matches(void **state)
+UNIT_TEST(of_all_values_of_the_crc_field_the_crc_alone_matches)
 {
 	uint8_t bytes[HEADER_BYTES];
 	struct rng rng;
@@ -112,7 +112,7 @@ static void of_all_values_of_the_crc_field_the_crc_alone_matches(void **state)
 	}
 }
 
-static void a_header_with_its_crc_matches_until_any_bit_is_turned(void **state)
+UNIT_TEST(a_header_with_its_crc_matches_until_any_bit_is_turned)
 {
 	uint8_t bytes[HEADER_BYTES];
 	struct rng rng;
@@ -133,7 +133,7 @@ static void a_header_with_its_crc_matches_until_any_bit_is_turned(void **state)
 	}
 }
 
-static void words_of_zero_route_change_nothing(void **state)
+UNIT_TEST(words_of_zero_route_change_nothing)
 {
 	uint8_t bytes[HEADER_BYTES] = {0};
 	struct rng rng;
@@ -154,7 +154,7 @@ static uint16_t field_in_memory(const uint8_t bytes[HEADER_BYTES])
 	return field;
 }
 
-static void delta_of_the_mutable_word_equals_recomputing(void **state)
+UNIT_TEST(delta_of_the_mutable_word_equals_recomputing)
 {
 	uint8_t bytes[HEADER_BYTES];
 	struct rng rng;
@@ -173,7 +173,7 @@ static void delta_of_the_mutable_word_equals_recomputing(void **state)
 	}
 }
 
-static void crc32c_equals_the_bitwise_reference_at_any_length_and_alignment(void **state)
+UNIT_TEST(crc32c_equals_the_bitwise_reference_at_any_length_and_alignment)
 {
 	uint8_t bytes[600];
 	struct rng rng;
@@ -187,7 +187,7 @@ static void crc32c_equals_the_bitwise_reference_at_any_length_and_alignment(void
 }
 
 /* RFC 3720, B.4. */
-static void crc32c_gives_the_values_of_the_iscsi_standard(void **state)
+UNIT_TEST(crc32c_gives_the_values_of_the_iscsi_standard)
 {
 	uint8_t bytes[32];
 
@@ -200,22 +200,9 @@ static void crc32c_gives_the_values_of_the_iscsi_standard(void **state)
 	assert_int_equal(crc32c(bytes, sizeof(bytes)), 0x46dd794e);
 }
 
-static void crc32c_of_nothing_is_zero(void **state)
+UNIT_TEST(crc32c_of_nothing_is_zero)
 {
 	assert_int_equal(crc32c("", 0), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(header_crc_equals_the_bitwise_reference),
-	cmocka_unit_test(header_crc_of_each_single_bit_is_right),
-	cmocka_unit_test(the_crc_field_itself_is_left_out),
-	cmocka_unit_test(of_all_values_of_the_crc_field_the_crc_alone_matches),
-	cmocka_unit_test(a_header_with_its_crc_matches_until_any_bit_is_turned),
-	cmocka_unit_test(words_of_zero_route_change_nothing),
-	cmocka_unit_test(delta_of_the_mutable_word_equals_recomputing),
-	cmocka_unit_test(crc32c_equals_the_bitwise_reference_at_any_length_and_alignment),
-	cmocka_unit_test(crc32c_gives_the_values_of_the_iscsi_standard),
-	cmocka_unit_test(crc32c_of_nothing_is_zero),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

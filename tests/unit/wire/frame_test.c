@@ -59,7 +59,7 @@ static unsigned build_plain(uint8_t *frame, unsigned route_length, unsigned payl
 	return frame_build(frame, &fields);
 }
 
-static void what_is_built_passes_every_check(void **state)
+UNIT_TEST(what_is_built_passes_every_check)
 {
 	uint8_t frame[ROOM];
 	struct rng rng;
@@ -73,7 +73,7 @@ static void what_is_built_passes_every_check(void **state)
 	}
 }
 
-static void what_is_built_says_what_the_sender_said(void **state)
+UNIT_TEST(what_is_built_says_what_the_sender_said)
 {
 	const uint8_t route[3] = {0x81, 0xC2, ROUTE_TYPE_HOST};
 	struct frame_fields fields = {.kind = FRAME_DATA,
@@ -108,7 +108,7 @@ static void what_is_built_says_what_the_sender_said(void **state)
 	assert_int_equal(frame_payload_offset(header), FRAME_HEADER_BYTES + 3);
 }
 
-static void a_short_frame_is_padded_with_zeros_to_ethernets_minimum(void **state)
+UNIT_TEST(a_short_frame_is_padded_with_zeros_to_ethernets_minimum)
 {
 	uint8_t frame[ROOM];
 
@@ -119,7 +119,7 @@ static void a_short_frame_is_padded_with_zeros_to_ethernets_minimum(void **state
 	assert_int_equal(frame_check(frame, FRAME_BYTES_MIN), FRAME_FAULT_OK);
 }
 
-static void ethernet_padding_does_not_count_as_a_fault(void **state)
+UNIT_TEST(ethernet_padding_does_not_count_as_a_fault)
 {
 	uint8_t frame[ROOM] = {0};
 	unsigned bytes = build_plain(frame, 4, 64);
@@ -128,7 +128,7 @@ static void ethernet_padding_does_not_count_as_a_fault(void **state)
 }
 
 /* A copy of its own size for each length, so that a sanitizer sees a read beyond the end. */
-static void every_cut_is_noticed_and_never_read_beyond(void **state)
+UNIT_TEST(every_cut_is_noticed_and_never_read_beyond)
 {
 	static const unsigned routes[] = {0, 1, 7, 8, 9, 31, 32};
 	uint8_t frame[ROOM];
@@ -148,7 +148,7 @@ static void every_cut_is_noticed_and_never_read_beyond(void **state)
 	}
 }
 
-static void another_ethertype_is_refused(void **state)
+UNIT_TEST(another_ethertype_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 0, 64);
@@ -160,7 +160,7 @@ static void another_ethertype_is_refused(void **state)
 	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_ETHERTYPE);
 }
 
-static void another_version_is_refused(void **state)
+UNIT_TEST(another_version_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 0, 64);
@@ -179,7 +179,7 @@ static unsigned build_in(uint8_t *frame, uint16_t fabric)
 	return frame_build(frame, &fields);
 }
 
-static void both_addresses_have_the_host_and_the_number_of_the_fabric(void **state)
+UNIT_TEST(both_addresses_have_the_host_and_the_number_of_the_fabric)
 {
 	static const uint8_t addresses[] = {
 		0x02, 0x57, 0, 2, 0x12, 0x34, 0x02, 0x57, 0, 7, 0x12, 0x34};
@@ -190,7 +190,7 @@ static void both_addresses_have_the_host_and_the_number_of_the_fabric(void **sta
 	assert_int_equal(frame_fabric(frame), 0x1234);
 }
 
-static void a_frame_of_another_fabric_is_refused(void **state)
+UNIT_TEST(a_frame_of_another_fabric_is_refused)
 {
 	static const uint16_t number[] = {0, 1, 0x1234, 0x3412, 0xFFFF};
 	uint8_t frame[ROOM];
@@ -206,7 +206,7 @@ static void a_frame_of_another_fabric_is_refused(void **state)
 		}
 }
 
-static void damage_is_told_from_another_fabric(void **state)
+UNIT_TEST(damage_is_told_from_another_fabric)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_in(frame, 3);
@@ -215,7 +215,7 @@ static void damage_is_told_from_another_fabric(void **state)
 	assert_int_equal(frame_find_fault_in(frame, bytes, 4), FRAME_FAULT_HEADER_CRC);
 }
 
-static void the_identity_of_a_host_holds_for_data_of_that_host_alone(void **state)
+UNIT_TEST(the_identity_of_a_host_holds_for_data_of_that_host_alone)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_in(frame, 3);
@@ -234,7 +234,7 @@ static void the_identity_of_a_host_holds_for_data_of_that_host_alone(void **stat
 	assert_false(frame_is_good_data_as(frame, bytes, &identity));
 }
 
-static void a_kind_that_does_not_exist_is_refused(void **state)
+UNIT_TEST(a_kind_that_does_not_exist_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 0, 64);
@@ -249,7 +249,7 @@ static void a_kind_that_does_not_exist_is_refused(void **state)
 	}
 }
 
-static void a_route_that_is_too_long_is_refused(void **state)
+UNIT_TEST(a_route_that_is_too_long_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, FRAME_ROUTE_MAX, 400);
@@ -261,7 +261,7 @@ static void a_route_that_is_too_long_is_refused(void **state)
 	}
 }
 
-static void link_local_frames_with_a_route_are_refused(void **state)
+UNIT_TEST(link_local_frames_with_a_route_are_refused)
 {
 	static const uint8_t kinds[] = {FRAME_CREDIT, FRAME_HELLO, FRAME_ARN};
 	uint8_t frame[ROOM];
@@ -274,7 +274,7 @@ static void link_local_frames_with_a_route_are_refused(void **state)
 	}
 }
 
-static void a_payload_longer_than_the_frame_is_refused(void **state)
+UNIT_TEST(a_payload_longer_than_the_frame_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 3, 64);
@@ -286,7 +286,7 @@ static void a_payload_longer_than_the_frame_is_refused(void **state)
 	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_LENGTH);
 }
 
-static void a_cursor_beyond_the_route_is_refused(void **state)
+UNIT_TEST(a_cursor_beyond_the_route_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 3, 64);
@@ -299,7 +299,7 @@ static void a_cursor_beyond_the_route_is_refused(void **state)
 	}
 }
 
-static void a_vc_that_cannot_exist_is_refused(void **state)
+UNIT_TEST(a_vc_that_cannot_exist_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 0, 64);
@@ -318,7 +318,7 @@ static void a_vc_that_cannot_exist_is_refused(void **state)
 	}
 }
 
-static void a_service_level_above_15_is_refused(void **state)
+UNIT_TEST(a_service_level_above_15_is_refused)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 0, 64);
@@ -329,7 +329,7 @@ static void a_service_level_above_15_is_refused(void **state)
 }
 
 /* A CRC-16 misses none of these; the frame never counts as good. */
-static void every_single_bit_error_of_header_and_route_is_refused(void **state)
+UNIT_TEST(every_single_bit_error_of_header_and_route_is_refused)
 {
 	uint8_t frame[ROOM];
 	struct rng rng;
@@ -347,7 +347,7 @@ static void every_single_bit_error_of_header_and_route_is_refused(void **state)
 	}
 }
 
-static void every_single_bit_error_of_the_payload_is_seen_at_the_end(void **state)
+UNIT_TEST(every_single_bit_error_of_the_payload_is_seen_at_the_end)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 5, 300);
@@ -360,7 +360,7 @@ static void every_single_bit_error_of_the_payload_is_seen_at_the_end(void **stat
 	assert_true(frame_payload_ok(frame));
 }
 
-static void updating_the_mutable_bytes_equals_building_anew(void **state)
+UNIT_TEST(updating_the_mutable_bytes_equals_building_anew)
 {
 	uint8_t frame[ROOM];
 	struct rng rng;
@@ -386,7 +386,7 @@ static void updating_the_mutable_bytes_equals_building_anew(void **state)
 }
 
 /* The reason why the CRC is updated by the difference: a switch must not hide its own damage. */
-static void damage_before_an_update_is_still_seen_after_it(void **state)
+UNIT_TEST(damage_before_an_update_is_still_seen_after_it)
 {
 	uint8_t frame[ROOM];
 	unsigned bytes = build_plain(frame, 8, 64);
@@ -396,7 +396,7 @@ static void damage_before_an_update_is_still_seen_after_it(void **state)
 	assert_int_equal(frame_check(frame, bytes), FRAME_FAULT_HEADER_CRC);
 }
 
-static void blocks_are_those_of_64_bytes_rounded_up(void **state)
+UNIT_TEST(blocks_are_those_of_64_bytes_rounded_up)
 {
 	assert_int_equal(frame_blocks(1), 1);
 	assert_int_equal(frame_blocks(64), 1);
@@ -404,7 +404,7 @@ static void blocks_are_those_of_64_bytes_rounded_up(void **state)
 	assert_int_equal(frame_blocks(FRAME_BYTES_MAX), (FRAME_BYTES_MAX + 63) / 64);
 }
 
-static void a_host_route_is_ports_and_transits_and_one_host_at_the_end(void **state)
+UNIT_TEST(a_host_route_is_ports_and_transits_and_one_host_at_the_end)
 {
 	static const uint8_t good[] = {0x81, ROUTE_TYPE_ITB, 0xC2, ROUTE_TYPE_HOST},
 			     early[] = {0x81, ROUTE_TYPE_HOST, 0x82, ROUTE_TYPE_HOST},
@@ -423,7 +423,7 @@ static void a_host_route_is_ports_and_transits_and_one_host_at_the_end(void **st
 	assert_true(frame_is_host_route(longest + 1, FRAME_ROUTE_MAX));
 }
 
-static void a_next_step_stands_between_two_ports_at_most_twice(void **state)
+UNIT_TEST(a_next_step_stands_between_two_ports_at_most_twice)
 {
 	static const struct {
 		uint8_t element[8];
@@ -445,7 +445,7 @@ static void a_next_step_stands_between_two_ports_at_most_twice(void **state)
 	}
 }
 
-static void every_fault_and_every_kind_has_its_own_name(void **state)
+UNIT_TEST(every_fault_and_every_kind_has_its_own_name)
 {
 	for (unsigned i = 0; i < FRAME_FAULT_COUNT; i++)
 		for (unsigned k = 0; k < i; k++)
@@ -453,33 +453,4 @@ static void every_fault_and_every_kind_has_its_own_name(void **state)
 	assert_string_equal(frame_fault_name(FRAME_FAULT_COUNT), "unknown");
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_built_passes_every_check),
-	cmocka_unit_test(what_is_built_says_what_the_sender_said),
-	cmocka_unit_test(a_short_frame_is_padded_with_zeros_to_ethernets_minimum),
-	cmocka_unit_test(ethernet_padding_does_not_count_as_a_fault),
-	cmocka_unit_test(every_cut_is_noticed_and_never_read_beyond),
-	cmocka_unit_test(another_ethertype_is_refused),
-	cmocka_unit_test(another_version_is_refused),
-	cmocka_unit_test(both_addresses_have_the_host_and_the_number_of_the_fabric),
-	cmocka_unit_test(a_frame_of_another_fabric_is_refused),
-	cmocka_unit_test(damage_is_told_from_another_fabric),
-	cmocka_unit_test(the_identity_of_a_host_holds_for_data_of_that_host_alone),
-	cmocka_unit_test(a_kind_that_does_not_exist_is_refused),
-	cmocka_unit_test(a_route_that_is_too_long_is_refused),
-	cmocka_unit_test(link_local_frames_with_a_route_are_refused),
-	cmocka_unit_test(a_payload_longer_than_the_frame_is_refused),
-	cmocka_unit_test(a_cursor_beyond_the_route_is_refused),
-	cmocka_unit_test(a_vc_that_cannot_exist_is_refused),
-	cmocka_unit_test(a_service_level_above_15_is_refused),
-	cmocka_unit_test(every_single_bit_error_of_header_and_route_is_refused),
-	cmocka_unit_test(every_single_bit_error_of_the_payload_is_seen_at_the_end),
-	cmocka_unit_test(updating_the_mutable_bytes_equals_building_anew),
-	cmocka_unit_test(damage_before_an_update_is_still_seen_after_it),
-	cmocka_unit_test(blocks_are_those_of_64_bytes_rounded_up),
-	cmocka_unit_test(a_host_route_is_ports_and_transits_and_one_host_at_the_end),
-	cmocka_unit_test(a_next_step_stands_between_two_ports_at_most_twice),
-	cmocka_unit_test(every_fault_and_every_kind_has_its_own_name),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static struct latency_extension recorded(void)
 	return extension;
 }
 
-static void extension_keeps_path_time_and_flows(void **state)
+UNIT_TEST(extension_keeps_path_time_and_flows)
 {
 	struct latency_extension extension = recorded();
 	struct cn cn = {.flags = CN_F_FECN};
@@ -35,7 +35,7 @@ static void extension_keeps_path_time_and_flows(void **state)
 	assert_memory_equal(cn.flow, some_flows, sizeof(some_flows));
 }
 
-static void fresh_extension_is_not_predictive(void **state)
+UNIT_TEST(fresh_extension_is_not_predictive)
 {
 	struct latency_extension extension;
 	struct cn cn = {.flags = CN_F_PREDICTIVE};
@@ -48,7 +48,7 @@ static void fresh_extension_is_not_predictive(void **state)
 	assert_int_equal(cn.flags | cn.flows | cn.waiting_ns, 0);
 }
 
-static void waiting_time_saturates(void **state)
+UNIT_TEST(waiting_time_saturates)
 {
 	struct latency_extension extension;
 
@@ -60,7 +60,7 @@ static void waiting_time_saturates(void **state)
 	assert_int_equal(latency_waiting_ns(&extension), UINT32_MAX);
 }
 
-static void every_single_inverted_bit_is_noticed(void **state)
+UNIT_TEST(every_single_inverted_bit_is_noticed)
 {
 	struct latency_extension extension = recorded();
 
@@ -71,14 +71,14 @@ static void every_single_inverted_bit_is_noticed(void **state)
 	}
 }
 
-static void extension_of_zeros_is_not_right(void **state)
+UNIT_TEST(extension_of_zeros_is_not_right)
 {
 	const struct latency_extension zero = {0};
 
 	assert_false(latency_check_ok(&zero));
 }
 
-static void wrong_counts_and_reserved_bits_are_refused(void **state)
+UNIT_TEST(wrong_counts_and_reserved_bits_are_refused)
 {
 	struct cn cn;
 
@@ -98,7 +98,7 @@ static void wrong_counts_and_reserved_bits_are_refused(void **state)
 	}
 }
 
-static void flow_twice_or_without_a_host_is_refused(void **state)
+UNIT_TEST(flow_twice_or_without_a_host_is_refused)
 {
 	struct latency_extension extension = recorded();
 	struct cn cn;
@@ -126,7 +126,7 @@ static unsigned build(uint8_t *frame, uint16_t payload_bytes)
 	return frame_build(frame, &fields);
 }
 
-static void frame_has_the_extension_between_route_and_payload(void **state)
+UNIT_TEST(frame_has_the_extension_between_route_and_payload)
 {
 	static uint8_t frame[FRAME_BYTES_MAX];
 	unsigned bytes = build(frame, 100);
@@ -140,7 +140,7 @@ static void frame_has_the_extension_between_route_and_payload(void **state)
 	assert_int_equal(latency_of_frame(frame)->flags, 1 << LATENCY_PATH_SHIFT);
 }
 
-static void no_check_of_the_frame_covers_the_extension(void **state)
+UNIT_TEST(no_check_of_the_frame_covers_the_extension)
 {
 	static uint8_t frame[FRAME_BYTES_MAX];
 	unsigned bytes = build(frame, 100);
@@ -151,7 +151,7 @@ static void no_check_of_the_frame_covers_the_extension(void **state)
 	assert_false(latency_check_ok(latency_of_frame(frame)));
 }
 
-static void frame_too_short_for_its_extension_is_refused(void **state)
+UNIT_TEST(frame_too_short_for_its_extension_is_refused)
 {
 	static uint8_t frame[FRAME_BYTES_MAX];
 	unsigned bytes = build(frame, 100);
@@ -161,7 +161,7 @@ static void frame_too_short_for_its_extension_is_refused(void **state)
 }
 
 /* Poll loops take the slow path for such a frame, which checks its length. */
-static void quick_check_leaves_out_frames_with_an_extension(void **state)
+UNIT_TEST(quick_check_leaves_out_frames_with_an_extension)
 {
 	static uint8_t frame[FRAME_BYTES_MAX];
 	unsigned bytes = build(frame, 100);
@@ -171,7 +171,7 @@ static void quick_check_leaves_out_frames_with_an_extension(void **state)
 	assert_false(frame_is_good_data_as(frame, bytes, &identity));
 }
 
-static void other_kinds_have_no_extension(void **state)
+UNIT_TEST(other_kinds_have_no_extension)
 {
 	struct frame_header header = {.kind = FRAME_ACK, .flags = FRAME_F_LATENCY};
 
@@ -180,19 +180,4 @@ static void other_kinds_have_no_extension(void **state)
 	assert_int_equal(frame_payload_offset(&header), FRAME_HEADER_BYTES + 40);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(extension_keeps_path_time_and_flows),
-	cmocka_unit_test(fresh_extension_is_not_predictive),
-	cmocka_unit_test(waiting_time_saturates),
-	cmocka_unit_test(every_single_inverted_bit_is_noticed),
-	cmocka_unit_test(extension_of_zeros_is_not_right),
-	cmocka_unit_test(wrong_counts_and_reserved_bits_are_refused),
-	cmocka_unit_test(flow_twice_or_without_a_host_is_refused),
-	cmocka_unit_test(frame_has_the_extension_between_route_and_payload),
-	cmocka_unit_test(no_check_of_the_frame_covers_the_extension),
-	cmocka_unit_test(frame_too_short_for_its_extension_is_refused),
-	cmocka_unit_test(quick_check_leaves_out_frames_with_an_extension),
-	cmocka_unit_test(other_kinds_have_no_extension),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@ static void assert_same(const struct mapper_message *message, const uint8_t *byt
 	assert_memory_equal(again, bytes, length);
 }
 
-static void every_message_survives_the_wire(void **state)
+UNIT_TEST(every_message_survives_the_wire)
 {
 	struct rng rng;
 
@@ -41,7 +41,7 @@ static void every_message_survives_the_wire(void **state)
 	}
 }
 
-static void a_message_of_any_other_length_is_refused(void **state)
+UNIT_TEST(a_message_of_any_other_length_is_refused)
 {
 	struct rng rng;
 
@@ -58,7 +58,7 @@ static void a_message_of_any_other_length_is_refused(void **state)
 }
 
 /* Encoding writes what was decoded: no byte is ignored. */
-static void a_changed_byte_is_refused_or_means_something_else(void **state)
+UNIT_TEST(a_changed_byte_is_refused_or_means_something_else)
 {
 	struct rng rng;
 
@@ -83,7 +83,7 @@ static bool survives(const struct mapper_message *message)
 	return mapper_message_decode(&out, bytes, mapper_message_encode(message, bytes));
 }
 
-static void a_way_back_is_ports_and_an_agent(void **state)
+UNIT_TEST(a_way_back_is_ports_and_an_agent)
 {
 	struct mapper_message message;
 	struct rng rng;
@@ -105,7 +105,7 @@ static void a_way_back_is_ports_and_an_agent(void **state)
 	assert_false(survives(&message));
 }
 
-static void a_device_that_cannot_be_is_refused(void **state)
+UNIT_TEST(a_device_that_cannot_be_is_refused)
 {
 	struct mapper_message good, bad;
 	struct rng rng;
@@ -134,7 +134,7 @@ static void a_device_that_cannot_be_is_refused(void **state)
 	assert_false(survives(&bad));
 }
 
-static void a_part_beyond_its_image_is_refused(void **state)
+UNIT_TEST(a_part_beyond_its_image_is_refused)
 {
 	static const uint8_t data[8];
 	struct mapper_message message;
@@ -152,7 +152,7 @@ static void a_part_beyond_its_image_is_refused(void **state)
 	assert_false(survives(&message));
 }
 
-static void only_a_pause_may_purge(void **state)
+UNIT_TEST(only_a_pause_may_purge)
 {
 	struct mapper_message message;
 	struct rng rng;
@@ -168,14 +168,4 @@ static void only_a_pause_may_purge(void **state)
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_message_survives_the_wire),
-	cmocka_unit_test(a_message_of_any_other_length_is_refused),
-	cmocka_unit_test(a_changed_byte_is_refused_or_means_something_else),
-	cmocka_unit_test(a_way_back_is_ports_and_an_agent),
-	cmocka_unit_test(a_device_that_cannot_be_is_refused),
-	cmocka_unit_test(a_part_beyond_its_image_is_refused),
-	cmocka_unit_test(only_a_pause_may_purge),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

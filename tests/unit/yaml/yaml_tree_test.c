@@ -24,7 +24,7 @@ static void assert_refused(const char *text, const char *message)
 	assert_string_equal(fault.text, message);
 }
 
-static void nodes_know_line_and_column(void **state)
+UNIT_TEST(nodes_know_line_and_column)
 {
 	struct fault fault;
 	struct yaml_tree *tree = parse("a: 1\nlist:\n  - {b: xyz}\n", &fault);
@@ -38,31 +38,31 @@ static void nodes_know_line_and_column(void **state)
 	yaml_tree_destroy(tree);
 }
 
-static void duplicate_keys_are_refused_with_both_lines(void **state)
+UNIT_TEST(duplicate_keys_are_refused_with_both_lines)
 {
 	assert_refused(
 		"a: 1\nb: 2\na: 3\n", "t.yaml:3:1: duplicate key 'a', the first one is in line 1");
 }
 
-static void anchors_aliases_and_tags_are_refused(void **state)
+UNIT_TEST(anchors_aliases_and_tags_are_refused)
 {
 	assert_refused("a: &x [1]\n", "t.yaml:1:4: anchors (&name) are not accepted");
 	assert_refused("a: *x\n", "t.yaml:1:4: aliases (*name) are not accepted");
 	assert_refused("a: !!str b\n", "t.yaml:1:4: tags (!name) are not accepted");
 }
 
-static void a_second_document_is_refused(void **state)
+UNIT_TEST(a_second_document_is_refused)
 {
 	assert_refused("a: 1\n---\nb: 1\n", "t.yaml:2:1: a second document, expected one");
 }
 
-static void an_empty_file_is_refused(void **state)
+UNIT_TEST(an_empty_file_is_refused)
 {
 	assert_refused("", "t.yaml:1:1: nothing is in it");
 	assert_refused("# only a comment\n", "t.yaml:1:1: nothing is in it");
 }
 
-static void broken_yaml_is_refused_where_it_breaks(void **state)
+UNIT_TEST(broken_yaml_is_refused_where_it_breaks)
 {
 	struct fault fault = {""};
 
@@ -73,12 +73,12 @@ static void broken_yaml_is_refused_where_it_breaks(void **state)
 	assert_non_null(strstr(fault.text, "not a text"));
 }
 
-static void keys_that_are_no_text_are_refused(void **state)
+UNIT_TEST(keys_that_are_no_text_are_refused)
 {
 	assert_refused("[a, b]: 1\n", "t.yaml:1:1: a key must be a text");
 }
 
-static void control_characters_are_refused(void **state)
+UNIT_TEST(control_characters_are_refused)
 {
 	assert_refused("a: \"x\\u0007\"\n", "t.yaml:1:4: a control character in a text");
 	assert_refused("a: \"x\\0y\"\n", "t.yaml:1:4: a control character in a text");
@@ -86,7 +86,7 @@ static void control_characters_are_refused(void **state)
 	assert_refused("a: \"\\u2028\"\n", "t.yaml:1:4: a control character in a text");
 }
 
-static void deep_nesting_is_refused(void **state)
+UNIT_TEST(deep_nesting_is_refused)
 {
 	char text[200];
 
@@ -95,7 +95,7 @@ static void deep_nesting_is_refused(void **state)
 	assert_refused(text, "t.yaml:1:33: nested more than 32 deep");
 }
 
-static void long_texts_are_refused(void **state)
+UNIT_TEST(long_texts_are_refused)
 {
 	char text[YAML_TREE_SCALAR_MAX + 8];
 
@@ -105,7 +105,7 @@ static void long_texts_are_refused(void **state)
 	assert_refused(text, "t.yaml:1:4: a text of more than 4096 bytes");
 }
 
-static void maps_of_too_many_keys_are_refused(void **state)
+UNIT_TEST(maps_of_too_many_keys_are_refused)
 {
 	char *text = malloc(32 * (YAML_TREE_KEYS_MAX + 2)), *at = text;
 
@@ -115,7 +115,7 @@ static void maps_of_too_many_keys_are_refused(void **state)
 	free(text);
 }
 
-static void a_missing_file_says_so(void **state)
+UNIT_TEST(a_missing_file_says_so)
 {
 	struct fault fault;
 
@@ -124,7 +124,7 @@ static void a_missing_file_says_so(void **state)
 	assert_string_equal(fault.text, "/nonexistent/x.yaml: No such file or directory");
 }
 
-static void the_kind_of_file_is_told_by_its_first_key(void **state)
+UNIT_TEST(the_kind_of_file_is_told_by_its_first_key)
 {
 	struct fault fault;
 	struct yaml_tree *tree = parse("weft: run/1\n", &fault);
@@ -142,7 +142,7 @@ static const char *text_at(const struct yaml_tree *tree, const char *section, co
 	return yaml_tree_get(in->kind == YAML_TREE_SEQUENCE ? in->first : in, key)->text;
 }
 
-static void set_replaces_makes_and_appends(void **state)
+UNIT_TEST(set_replaces_makes_and_appends)
 {
 	struct fault fault;
 	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
@@ -160,7 +160,7 @@ static void set_replaces_makes_and_appends(void **state)
 	yaml_tree_destroy(tree);
 }
 
-static void a_number_after_a_point_is_an_index(void **state)
+UNIT_TEST(a_number_after_a_point_is_an_index)
 {
 	struct fault fault;
 	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
@@ -178,7 +178,7 @@ static void a_number_after_a_point_is_an_index(void **state)
 	yaml_tree_destroy(tree);
 }
 
-static void a_bad_set_says_which(void **state)
+UNIT_TEST(a_bad_set_says_which)
 {
 	static const struct {
 		const char *set, *message;
@@ -202,23 +202,4 @@ static void a_bad_set_says_which(void **state)
 	yaml_tree_destroy(tree);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nodes_know_line_and_column),
-	cmocka_unit_test(duplicate_keys_are_refused_with_both_lines),
-	cmocka_unit_test(anchors_aliases_and_tags_are_refused),
-	cmocka_unit_test(a_second_document_is_refused),
-	cmocka_unit_test(an_empty_file_is_refused),
-	cmocka_unit_test(broken_yaml_is_refused_where_it_breaks),
-	cmocka_unit_test(keys_that_are_no_text_are_refused),
-	cmocka_unit_test(control_characters_are_refused),
-	cmocka_unit_test(deep_nesting_is_refused),
-	cmocka_unit_test(long_texts_are_refused),
-	cmocka_unit_test(maps_of_too_many_keys_are_refused),
-	cmocka_unit_test(a_missing_file_says_so),
-	cmocka_unit_test(the_kind_of_file_is_told_by_its_first_key),
-	cmocka_unit_test(set_replaces_makes_and_appends),
-	cmocka_unit_test(a_number_after_a_point_is_an_index),
-	cmocka_unit_test(a_bad_set_says_which),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)
