@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Arrays on the heap: those of one owner, which live and die together, and those that grow. For
- * set-up, never per packet.
- */
+/* Arrays on the heap: those of one owner, which live and die together, and those that grow. For
+ * set-up, never per packet. */
 
 #include <stdbool.h>
 #include <stddef.h>

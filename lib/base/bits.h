@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * 64-bit sets of ports and VCs, and round-robin over them in O(1). A set is a uint64_t; member i
- * is bit i.
- */
+/* 64-bit sets of ports and VCs, and round-robin over them in O(1). A set is a uint64_t; member i
+ * is bit i. */
 
 #include <endian.h>
 #include <stdint.h>

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Finds the known name closest to a misspelt one, for messages: offer every known name, then read
- * 'best'. Distance is Levenshtein's, where a swap of neighbouring letters counts one.
- */
+/* Finds the known name closest to a misspelt one, for messages: offer every known name, then read
+ * 'best'. Distance is Levenshtein's, where a swap of neighbouring letters counts one. */
 
 #define DID_YOU_MEAN_KNOWN 384
 

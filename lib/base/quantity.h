@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Quantities with their unit as people write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
+/* Quantities with their unit as people write them ("10Gbps", "1.5us", "128KiB", "75%") and as the
  * program keeps them: whole numbers of bits per second, picoseconds, bytes, or millionths. The unit
- * is required. Nothing is rounded: a value that is not a whole number of base units is refused.
- */
+ * is required. Nothing is rounded: a value that is not a whole number of base units is refused. */
 
 #include <stdint.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A lock-free queue of records of any length from one thread to another, in order. A record stays
+/* A lock-free queue of records of any length from one thread to another, in order. A record stays
  * in place, contiguous and aligned to 8 bytes, until the writer reclaims it, so the reader may
- * leave an answer in it. A record that does not fit is refused.
- */
+ * leave an answer in it. A record that does not fit is refused. */
 
 #include <stdint.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The message counters of a sender that were seen (the window of RFC 4303, appendix A): counters
+/* The message counters of a sender that were seen (the window of RFC 4303, appendix A): counters
  * above the highest are new, each of the 64 up to it is accepted once, older ones are stale.
- * Counters start at 1; a window of zeros has seen nothing.
- */
+ * Counters start at 1; a window of zeros has seen nothing. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Time in one unit everywhere: unsigned 64-bit picoseconds since the start of the run (213 days
+/* Time in one unit everywhere: unsigned 64-bit picoseconds since the start of the run (213 days
  * until it wraps). The state machines get 'now' as an argument; only pipelines/ and lib/port read a
- * clock (docs/architecture.md).
- */
+ * clock (docs/architecture.md). */
 
 #include <stdint.h>
 

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The words of one concept: routing algorithms, selectors, traffic patterns, adaptive modes,
+/* The words of one concept: routing algorithms, selectors, traffic patterns, adaptive modes,
  * queuing schemes, topology kinds. Each concept has one list, beside its functions; files, options,
  * help texts and messages read that list. An entry is a constant struct whose first member is
- * 'const char *name', the word that people type.
- */
+ * 'const char *name', the word that people type. */
 
 #include <stddef.h>
 

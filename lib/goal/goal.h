@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Schedules in GOAL (Group Operation Assembly Language; Hoefler, Siebert, Lumsdaine, ICPP 2009), in
+/* Schedules in GOAL (Group Operation Assembly Language; Hoefler, Siebert, Lumsdaine, ICPP 2009), in
  * the text form that LogGOPSim's txt2bin and ATLAHS read and write:
  *
  *     num_ranks 2
@@ -24,8 +23,7 @@
  * Stricter than txt2bin: every rank appears exactly once, labels are defined once, in any order, no
  * rank sends to itself, and dependencies have no cycle.
  *
- * A schedule is constant once read; any thread may read it.
- */
+ * A schedule is constant once read; any thread may read it. */
 
 #include <stdbool.h>
 #include <stddef.h>

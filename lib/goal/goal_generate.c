@@ -167,11 +167,9 @@ static int check_grid(const struct goal_generate_config *config, struct fault *f
 		config->ranks);
 }
 
-/*
- * Block (I, J) of the matrix is at (I mod rows, J mod columns). Its transpose belongs to (J mod
+/* Block (I, J) of the matrix is at (I mod rows, J mod columns). Its transpose belongs to (J mod
  * rows, I mod columns). So rank (i, j) sends to all (p, q) with p = j and q = i modulo 'common'. In
- * each of the steps every rank sends to one rank and receives from one.
- */
+ * each of the steps every rank sends to one rank and receives from one. */
 static void transpose(struct goal_writer *writer)
 {
 	struct grid grid = grid_of(writer->config);

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Writes schedules of well-known exchanges in GOAL text (goal.h):
+/* Writes schedules of well-known exchanges in GOAL text (goal.h):
  *
  *     allreduce  recursive doubling: log2 of the ranks steps; in each, rank r exchanges all bytes
  *                with rank r xor 2^step. If the ranks are not a power of two, the first ranks pair
@@ -27,8 +26,7 @@
  *                then the levels back (a V cycle as in MG), the coarsest one once
  *
  * A rank begins a step when it has sent and received in the step before; there is no other
- * synchronisation. Further rounds repeat the exchange.
- */
+ * synchronisation. Further rounds repeat the exchange. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Replay of a schedule (goal.h): a state machine for each rank. The driver, on either clock, passes
+/* Replay of a schedule (goal.h): a state machine for each rank. The driver, on either clock, passes
  * the time and the arrivals; the replay returns the message that is due, in the manner of
  * traffic.h:
  *
@@ -31,8 +30,7 @@
  * A schedule can be replayed by several processes, each of which has a replay of the whole of it
  * and calls these functions for its own ranks: goal_replay_accept_elsewhere() where a message goes,
  * and at the end goal_replay_end() and goal_replay_set_end(), after which a replay can be asked
- * about ranks of others.
- */
+ * about ranks of others. */
 
 #include <stdbool.h>
 

@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Credits of one VC in one direction of a link, like InfiniBand's FCTBS and FCCL (InfiniBand
+/* Credits of one VC in one direction of a link, like InfiniBand's FCTBS and FCCL (InfiniBand
  * Architecture 1.4, 7.9): wrapping 32-bit totals of 64-byte blocks. Totals instead of increments
  * make the protocol self-healing: the next credit frame repairs the loss of a credit frame or a
  * data frame.
  *
- * Inline because two of these calls happen per packet. One writer: the lcore of the device.
- */
+ * Inline because two of these calls happen per packet. One writer: the lcore of the device. */
 
 #include <stdbool.h>
 #include <stdint.h>

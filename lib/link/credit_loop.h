@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The share of a link's rate that the credits of one VC allow. The credits of a frame are in use
+/* The share of a link's rate that the credits of one VC allow. The credits of a frame are in use
  * from the start of its transmission until a credit frame has returned them. If the buffer is
  * smaller than what the link carries in that time, the sender has to wait. The loop is simulated by
  * the rules of credit.h, for a sender that always has a frame and a receiver that forwards each
- * frame at once, so the result is an upper bound for all traffic of such frames. For set-up.
- */
+ * frame at once, so the result is an upper bound for all traffic of such frames. For set-up. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * When the credits of a link's transmitter became available. A poll loop reads a credit frame after
+/* When the credits of a link's transmitter became available. A poll loop reads a credit frame after
  * its due arrival, perhaps together with later ones. A frame that uses these credits may start when
  * they were due, not earlier (pacer.h). The last grants of each VC are kept with their times. If
- * there are too many, a grant takes the due time of the next one: late, never early. One thread.
- */
+ * there are too many, a grant takes the due time of the next one: late, never early. One thread. */
 
 #include <stdint.h>
 #include <string.h>

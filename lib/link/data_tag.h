@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Tags of data frames, from host to host (docs/wire-format.md, 'Data tags'): 8 bytes behind the
+/* Tags of data frames, from host to host (docs/wire-format.md, 'Data tags'): 8 bytes behind the
  * payload, by SipHash-2-4, the primitive of the seals of links (link_seal.h). Whoever does not have
  * the key of the fabric can neither forge nor change data, whatever he has read.
  *
@@ -15,8 +14,7 @@
  *
  * Two hashes, that of the payload in that of the rest, because header and payload are not adjacent.
  *
- * Our choice; no paper has it. No clock, no allocation, no log; any thread.
- */
+ * Our choice; no paper has it. No clock, no allocation, no log; any thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * One end of a link: credits of all VCs in both directions, sessions, hello, up and down. Sessions
+/* One end of a link: credits of all VCs in both directions, sessions, hello, up and down. Sessions
  * are Weft's own addition, because a process may restart while its neighbour keeps running. Every
  * switch port and every interface contains one of these objects.
  *
@@ -22,8 +21,7 @@
  * another session of its neighbour only from a hello that names this end's session and its
  * generation, a number that rises with each session that it adopts. A hello that repeats them was
  * sent after the last adoption. Before the first one it announces the session that it has heard, so
- * that the neighbour can prove itself.
- */
+ * that the neighbour can prove itself. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,15 +30,13 @@
 #include "credit.h"
 #include "weft_time.h"
 
-/*
- * A link goes down after this many missed hellos, that is after a silence of more than
+/* A link goes down after this many missed hellos, that is after a silence of more than
  * LINK_HELLOS_MISSED * hello_ps. Of the time between two polls at most one hello interval counts as
  * silence: the rest is this end's own absence, during which the neighbour's hellos may have arrived
  * and wait unread behind other frames. A dead neighbour is therefore detected by
  *     an end polled at least once per hello interval: at its first poll after three of them;
  *     an end polled every G, longer than that: at its fourth poll after the last frame;
- *     any end whose polls are at most G apart: within four times the longer of G and hello_ps.
- */
+ *     any end whose polls are at most G apart: within four times the longer of G and hello_ps. */
 #define LINK_HELLOS_MISSED 3
 
 struct link_end_config {

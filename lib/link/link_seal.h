@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Seals of the control frames of a link: 16 bytes behind the payload, a counter and a tag by
+/* Seals of the control frames of a link: 16 bytes behind the payload, a counter and a tag by
  * SipHash-2-4 (docs/wire-format.md, 'Seals'). Whoever does not have the key of the fabric can
  * neither forge such a frame nor repeat a recorded one. Credit, hello, arn, ack, cn and flow frames
  * have a seal; data has none, and scout and mapper frames have tags of their own
@@ -20,8 +19,7 @@
  * tags. Inside a pair of sessions the counter rises with each frame. Hellos, which agree on the
  * sessions, have a key of their own; link_end.h ('proving') says how old ones are recognized.
  *
- * No clock, no allocation, no log. One thread: that of the link's end.
- */
+ * No clock, no allocation, no log. One thread: that of the link's end. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The transmitter of a link on the real clock: when each transmission starts, and when the wire is
+/* The transmitter of a link on the real clock: when each transmission starts, and when the wire is
  * free again.
  *
  * A frame is ready when an ideal device could have sent it: it is there and has credits. A poll
@@ -16,8 +15,7 @@
  * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once. Frames of
  * other loops that were ready earlier may arrive only later. The loop's own frames therefore use
  * time on the wire, but do not end catching up: a frame that was ready before them starts as if
- * they were not there, and the next one starts later instead.
- */
+ * they were not there, and the next one starts later instead. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Stop & Go flow control of Myrinet (thesis 004, section 1.3.1): the receiver of a link has a slack
+/* Stop & Go flow control of Myrinet (thesis 004, section 1.3.1): the receiver of a link has a slack
  * buffer with two marks. It sends STOP when the level rises above one and GO when it falls below
  * the other. The space above the stop mark holds the flits in flight until the sender reacts; the
- * flits below the go mark keep the buffer from running empty. Levels are in flits.
- */
+ * flits below the go mark keep the buffer from running empty. Levels are in flits. */
 
 #include <stdbool.h>
 #include <stdint.h>

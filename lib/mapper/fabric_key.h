@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The fabric key: 256 bits that all devices of a fabric share. It authenticates the messages
+/* The fabric key: 256 bits that all devices of a fabric share. It authenticates the messages
  * between mapper and devices (keyed BLAKE2b by libsodium, 128-bit tags); nothing is encrypted. A
  * device with the key can be the mapper; one without it can change nothing. Keys for other purposes
  * are derived from it: that of the seals of links (lib/link/link_seal.h).
  *
- * On disk it is a file of 64 hexadecimal digits that only its owner may read or write.
- */
+ * On disk it is a file of 64 hexadecimal digits that only its owner may read or write. */
 
 #include <stdbool.h>
 #include <stdint.h>

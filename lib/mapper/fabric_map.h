@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A mapper's map of its fabric: devices by identity, their ports and cables, and the route to each
+/* A mapper's map of its fabric: devices by identity, their ports and cables, and the route to each
  * device. Device 0 is the mapper's own interface. Devices and their numbers are never removed; a
- * lost device is marked absent. One thread.
- */
+ * lost device is marked absent. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

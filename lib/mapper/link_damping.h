@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Flap damping: a flapping link is held down when it comes up again, because each known link that
+/* Flap damping: a flapping link is held down when it comes up again, because each known link that
  * goes down calls off the current distribution, and without damping no other change would complete.
  * After its first loss a link is used again at once; from the second on it is held, twice as long
  * each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread; no
- * clock.
- */
+ * clock. */
 
 #include "fabric_map.h"
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The mapper of a candidate interface (docs/mapper.md). It listens or stands by, or leads:
+/* The mapper of a candidate interface (docs/mapper.md). It listens or stands by, or leads:
  * discovers the fabric, computes routes, verifies them, distributes them, and repeats this for
  * changes.
  *
@@ -11,8 +10,7 @@
  * is not a command, and sends the frames that mapper_poll() fills: on the interface's port, or, if
  * the port is MAPPER_PORT_LOCAL, to the local agent, whose answer goes to the mapper. mapper_poll()
  * may take long, because it computes routes; nothing else does. No clock: 'now' is an argument and
- * never decreases. One thread.
- */
+ * never decreases. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The agent of a device, switch or interface, answers mappers (docs/mapper.md). It identifies the
+/* The agent of a device, switch or interface, answers mappers (docs/mapper.md). It identifies the
  * device, stages tables and says when to use them, and reports links that go up or down. Its only
  * decision is which mapper to obey: the greatest, by (priority, identity), heard within the lease.
  *
@@ -15,8 +14,7 @@
  * could be replayed then. Without a key anybody can claim any identity, and replayed messages are
  * the least that he can send: when all places are taken, the sender that spoke only once or has
  * been silent for longer than the lease makes room, else the one that spoke longest ago, but never
- * the mapper that is obeyed.
- */
+ * the mapper that is obeyed. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Mapper messages as whole frames: built with route, counter and tag, and opened again. With a key,
+/* Mapper messages as whole frames: built with route, counter and tag, and opened again. With a key,
  * an opened message is authentic; the receiver must check that it is new (replay_window.h) and
- * meant for the current session of this device.
- */
+ * meant for the current session of this device. */
 
 #include <stdint.h>
 

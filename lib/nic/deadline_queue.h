@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * One timer per peer, all with the same delay, so that they expire in the order of arming and every
+/* One timer per peer, all with the same delay, so that they expire in the order of arming and every
  * operation is O(1), without wheel or heap. A change of the delay applies to all armed timers.
- * Times passed in never decrease.
- */
+ * Times passed in never decrease. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
+/* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
  * messages on the other. An IPv4 packet is a message. The edge answers ARP, because addresses
  * follow from host numbers: host i has the MAC address frame_host_mac(i) and the IPv4 address base
  * + 1 + i. Everything else (IPv6, multicast, nonexistent hosts) is counted and dropped.
  *
  * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
- * untrusted as input from a link (tests/fuzz/edge_fuzz.c).
- */
+ * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
 
 #include <stdbool.h>
 #include <stdint.h>

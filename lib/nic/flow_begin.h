@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * How a flow begins. The receiver decides it, so that nobody who has not read its answer can begin
+/* How a flow begins. The receiver decides it, so that nobody who has not read its answer can begin
  * a flow in a sender's name, and no frame of an earlier life can:
  *
  *     sender -> receiver   ask: flow and sequence number, both random
@@ -21,8 +20,7 @@
  * a keyed hash (SipHash), and are computed again when a frame of an unknown flow arrives. They
  * change with each flow that the receiver takes up, so that no earlier offer remains valid. Who
  * guesses has to hit 48 bits, less what is in flight: FLOW_FLIGHT frames at most until the first
- * acknowledgement. Who reads the link can do everything that the sender can.
- */
+ * acknowledgement. Who reads the link can do everything that the sender can. */
 
 #include "nic_private.h"
 

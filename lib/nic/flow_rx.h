@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The receiving half of reliable delivery, per peer: order, duplicates, retransmission requests,
- * cumulative acknowledgements. flow_tx.h defines flows.
- */
+/* The receiving half of reliable delivery, per peer: order, duplicates, retransmission requests,
+ * cumulative acknowledgements. flow_tx.h defines flows. */
 
 #include "nic_private.h"
 

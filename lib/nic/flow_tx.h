@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The sending half of reliable delivery, per peer: window, acknowledgements, go-back-N, giving up.
+/* The sending half of reliable delivery, per peer: window, acknowledgements, go-back-N, giving up.
  *
  * A flow is one run of the sequence numbers from a source to a destination. Every frame carries its
  * name (upper half of the message number), and every acknowledgement returns it with the receiver's
  * session. The receiver says where a flow begins (flow_begin.h). So a restart of either end is
  * detected: a sender that has restarted asks; one whose receiver has restarted is offered a new
- * flow and begins it with everything not acknowledged.
- */
+ * flow and begins it with everything not acknowledged. */
 
 #include "nic_private.h"
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The layer above an interface: passes synthetic messages to the measuring sink, all others to the
+/* The layer above an interface: passes synthetic messages to the measuring sink, all others to the
  * edge if the host has one. The first byte of a message tells them apart (synthetic.h). The sink
- * checks the order of both.
- */
+ * checks the order of both. */
 
 #include "edge.h"
 #include "measure_sink.h"

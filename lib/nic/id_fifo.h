@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Queues of peer numbers, linked through one array that several queues share: a peer is in at most
- * one queue of an array at a time.
- */
+/* Queues of peer numbers, linked through one array that several queues share: a peer is in at most
+ * one queue of an array at a time. */
 
 #include <stdint.h>
 

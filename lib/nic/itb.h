@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The in-transit buffer of a host (Flich, doctoral thesis, Valencia 2001, sections 3.1 and 3.4).
+/* The in-transit buffer of a host (Flich, doctoral thesis, Valencia 2001, sections 3.1 and 3.4).
  * Frames whose next route element is the ITB mark leave the network whatever the output does, wait
  * in a pool of their own, and are re-injected behind the mark. That ends the channel dependency
  * between the link on which they arrive and the link on which they leave.
@@ -19,8 +18,7 @@
  * Otherwise the last frame gets the mark, unless an earlier host has withheld it.
  *
  * Passive: the interface (nic.h, datagram.h) reports arrivals and asks for departures. It holds
- * packets by pointer, allocates nothing after itb_create(), and does not read frames.
- */
+ * packets by pointer, allocates nothing after itb_create(), and does not read frames. */
 
 #include <stdbool.h>
 #include <stdint.h>

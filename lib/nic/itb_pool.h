@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The memory of a host for packets in transit (thesis, section 3.4.2), as an account: bytes are
+/* The memory of a host for packets in transit (thesis, section 3.4.2), as an account: bytes are
  * taken before absorption and given back after departure. A packet that does not fit is refused and
- * counted; the caller discards it. It does not allocate the bytes.
- */
+ * counted; the caller discards it. It does not allocate the bytes. */
 
 #include <stdbool.h>
 #include <stdint.h>

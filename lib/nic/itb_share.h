@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Share of the link between own and in-transit messages at a host with in-transit buffers (thesis,
+/* Share of the link between own and in-transit messages at a host with in-transit buffers (thesis,
  * section 3.1.4). In-transit ones have priority, to keep their delay small. But one own message
  * goes after every 4 in-transit ones while up to 50 own ones wait, after every 2 while 51 to 100
  * wait, and after each one above that: then they alternate. The count is that of in-transit ones
@@ -14,8 +13,7 @@
  *
  * The unit is the caller's: whole messages in wormhole mode, frames in packet mode. If the chosen
  * kind cannot leave now (no credits), the other may, and the caller reports which one was sent; so
- * no share is lost, and the link does not idle.
- */
+ * no share is lost, and the link does not idle. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A measuring host: takes synthetic messages, records their latency and checks the guarantees of
+/* A measuring host: takes synthetic messages, records their latency and checks the guarantees of
  * delivery: nothing lost, duplicated, out of order or altered. The three counters of 'checks' in a
  * result come from here; the sink counts by itself, independently of the interface.
  *
@@ -16,8 +15,7 @@
  * (clock_offset.h), and the maximum error bound is kept. While nothing is known of that clock, its
  * frames are counted but give no sample. Nothing that arrives before 'measure_from' is recorded.
  *
- * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h).
- */
+ * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h). */
 
 #include "clock_offset.h"
 #include "histogram.h"

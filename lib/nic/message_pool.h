@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Messages that an interface holds until they are acknowledged, and slots for the payloads of those
+/* Messages that an interface holds until they are acknowledged, and slots for the payloads of those
  * that have one. Everything is allocated at the start; records are named by index and linked into
- * one queue at a time.
- */
+ * one queue at a time. */
 
 #include <stdbool.h>
 #include <stdint.h>

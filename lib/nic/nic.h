@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The emulated network interface with reliable delivery: a plain state machine that is
+/* The emulated network interface with reliable delivery: a plain state machine that is
  * passed packets and the time, owns no port, reads no clock and allocates nothing after
  * nic_create(). datagram/datagram.h is the interface without end-to-end delivery.
  *
@@ -37,8 +36,7 @@
  *         there for a slow peer; it need not wait for a silent one.
  *     A message that an ARN marks moves to the adapted-flow channel (nic_afi.h).
  *
- * Callers: one thread per interface. A host's callbacks may call nic_send(), nothing else.
- */
+ * Callers: one thread per interface. A host's callbacks may call nic_send(), nothing else. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Congestion management of an interface with reliable delivery, with real frames: source_control.h
+/* Congestion management of an interface with reliable delivery, with real frames: source_control.h
  * chooses the paths of its messages and says when frames may leave, and answers.h which arriving
  * frames it answers with a cn frame (cn.h).
  *
@@ -12,8 +11,7 @@
  * others change nothing but a counter: cns_stale (acknowledged or answered already), cns_foreign
  * (anything else). Answers that have not left wait in a ring; one without room is lost (cns_lost).
  *
- * Only lib/nic includes this. No allocation after nic_control_create(). One thread.
- */
+ * Only lib/nic includes this. No allocation after nic_control_create(). One thread. */
 
 #include "answers.h"
 #include "nic_private.h"

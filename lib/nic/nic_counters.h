@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The counters of an interface. Enum and names come from one list, so they cannot drift; telemetry,
+/* The counters of an interface. Enum and names come from one list, so they cannot drift; telemetry,
  * 'weft lab status' and the results use these names.
  *
  * Accounting, asserted by nic_check():
  *     messages_queued = messages_acked + messages_failed + currently held
  *     frames_injected = frames_acked + frames_abandoned + in flight   (first transmissions only)
  *     frames_received = frames_delivered + the receive discards + itb_absorbed + currently held
- *     itb_absorbed    = itb_reinjected + itb_abandoned + currently in transit
- */
+ *     itb_absorbed    = itb_reinjected + itb_abandoned + currently in transit */
 
 #define NIC_COUNTERS(X)                                                                            \
 	/* Messages of the host. */                                                                \

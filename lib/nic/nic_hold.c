@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Holding the interface's own frames (docs/mapper.md, 'Distribution'). While held its timers stand
+/* Holding the interface's own frames (docs/mapper.md, 'Distribution'). While held its timers stand
  * still: the events that they wait for cannot occur, because every device is held, or nothing has
  * been sent. On resumption they restart, so that no interface takes the pause for losses and
- * retransmits.
- */
+ * retransmits. */
 
 #include "flow_rx.h"
 #include "flow_tx.h"

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Internals of the interface; only lib/nic includes this.
+/* Internals of the interface; only lib/nic includes this.
  *
  * Each peer has two small records, in arrays made at creation: 112 bytes for sending, 40 for
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
- * messages and three sequence numbers.
- */
+ * messages and three sequence numbers. */
 
 #include "arn_marks.h"
 #include "arrays.h"
@@ -38,15 +36,13 @@ enum flow_due {
 	FLOW_DUE_CLOCK_ANSWER = 16,
 };
 
-/*
- * Sending to one peer. Its messages are a queue, numbered through by frames:
+/* Sending to one peer. Its messages are a queue, numbered through by frames:
  *
  *     acked <= send <= high <= next        (serial arithmetic)
  *
  * Below 'acked' everything is acknowledged and freed; 'send' is the next to send; 'high' is the
  * first that was never sent; 'next' is the first number of the next admitted message. While 'send'
- * is below 'high' it repeats frames, up to 'repeat_end', then continues at 'high'.
- */
+ * is below 'high' it repeats frames, up to 'repeat_end', then continues at 'high'. */
 struct flow_tx {
 	struct message_queue messages;
 	uint32_t cursor; /* the message that holds frame 'send'; MESSAGE_NONE: all sent */

@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The routes of one host: for each destination up to NIC_ROUTES_MAX alternatives in order of
+/* The routes of one host: for each destination up to NIC_ROUTES_MAX alternatives in order of
  * preference, in frame format (lib/wire/frame.h), or none because switch tables route to it. Other
  * destinations are unreachable.
  *
  * Filled destination by destination before an interface gets them, then constant; several
- * interfaces may read them. nic_set_routes() replaces them as a whole.
- */
+ * interfaces may read them. nic_set_routes() replaces them as a whole. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Windows for frames that overtook others (several paths, a loss) until the earlier ones arrive. A
+/* Windows for frames that overtook others (several paths, a loss) until the earlier ones arrive. A
  * peer has a window only while a frame of it waits; windows come from a pool that is allocated at
- * the start, so thousands of peers cost nothing and memory is bounded.
- */
+ * the start, so thousands of peers cost nothing and memory is bounded. */
 
 #include <stdbool.h>
 #include <stdint.h>

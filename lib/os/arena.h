@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Memory of a fabric's devices, in few large pieces that may be backed by huge pages: the events of
+/* Memory of a fabric's devices, in few large pieces that may be backed by huge pages: the events of
  * a large fabric touch all of it in no order, and with pages of 4 KiB each touch would cost a walk
- * through the page tables as well. Given back as a whole.
- */
+ * through the page tables as well. Given back as a whole. */
 
 #include <stddef.h>
 

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Makes this process one of an emulated host: the host's network namespace, its name as host name,
+/* Makes this process one of an emulated host: the host's network namespace, its name as host name,
  * and its own /etc/hosts. A program that it becomes by exec stays there, and so do its children;
  * the rest of the machine sees nothing of it. Needs CAP_SYS_ADMIN. Only while the process has one
- * thread.
- */
+ * thread. */
 
 #include "fault.h"
 

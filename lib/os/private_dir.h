@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Folders that no other user can change. A folder is private if it is a folder and no symbolic
+/* Folders that no other user can change. A folder is private if it is a folder and no symbolic
  * link, belongs to the effective user, and neither group nor others may write into it; and if no
  * folder above it can be changed by anyone else: each belongs to the user or to root, and only one
  * with the sticky bit (as /tmp) is writable by others. Nobody but the user and root can put a link
  * into such a folder or put another one in its place, so a check once is enough.
  *
- * Any thread; nothing here keeps state. Messages name the path and what was expected.
- */
+ * Any thread; nothing here keeps state. Messages name the path and what was expected. */
 
 #include <stdbool.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The folder for the sockets and files of running programs, a different one for each user:
+/* The folder for the sockets and files of running programs, a different one for each user:
  * $RUNTIME_DIRECTORY (as systemd sets it), else /run for root, else $XDG_RUNTIME_DIR, else
  * /tmp/weft-UID. DPDK keeps its files in "dpdk/PREFIX" below it, labs theirs in "weft/NAME". For
  * root $XDG_RUNTIME_DIR does not count: after su it is another user's.

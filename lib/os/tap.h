@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A Linux TAP interface: the side of an emulated host that real programs see. One file descriptor,
+/* A Linux TAP interface: the side of an emulated host that real programs see. One file descriptor,
  * one Ethernet frame per read() and write(), no header in front, non-blocking. The interface is not
  * persistent: it disappears with the descriptor, however the process ends.
  *
  * Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. The interface is created inside its
- * namespace, in a thread that enters it: it is never moved, and no partial state is visible.
- */
+ * namespace, in a thread that enters it: it is never moved, and no partial state is visible. */
 
 #include <stdbool.h>
 #include <stdint.h>

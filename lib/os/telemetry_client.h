@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Queries a running program over DPDK's telemetry socket (v2: a UNIX socket with whole messages).
+/* Queries a running program over DPDK's telemetry socket (v2: a UNIX socket with whole messages).
  * Without DPDK: for 'weft lab'. Blocks no longer than a given time per call. Any thread; a
- * connection has one user at a time.
- */
+ * connection has one user at a time. */
 
 #include <stddef.h>
 

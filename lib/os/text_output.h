@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Writes text to a descriptor that may block for long, such as the pipe to a pager: each call
- * writes as much as possible without waiting. One thread.
- */
+/* Writes text to a descriptor that may block for long, such as the pipe to a pager: each call
+ * writes as much as possible without waiting. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>

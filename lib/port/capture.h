@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Captures ports into pcapng files or FIFOs; started and stopped while frames flow.
+/* Captures ports into pcapng files or FIFOs; started and stopped while frames flow.
  *
  * The data plane copies a frame and the state that explains it into a slot of a preallocated ring;
  * a full ring counts a drop. One writer thread per file turns the slots into text and blocks.
@@ -14,8 +13,7 @@
  * writer. It lives as long as the manager, so that a data plane that still holds the pointer after
  * a stop writes into live memory. The manager's functions: any thread.
  *
- * No EAL (rte_ring works on plain memory): the unit tests run all of it.
- */
+ * No EAL (rte_ring works on plain memory): the unit tests run all of it. */
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The writer's side of a capture: one file, the rings that feed it and the thread that empties
+/* The writer's side of a capture: one file, the rings that feed it and the thread that empties
  * them. Used by capture_manager.c only.
  *
  * Order in the file: a round writes only frames that are not newer than the newest frame offered
  * before the previous round, merged over the rings by time. Rounds are a millisecond apart, and a
- * frame is in its ring microseconds after its time stamp, so the file is in order of time.
- */
+ * frame is in its ring microseconds after its time stamp, so the file is in order of time. */
 
 #include <stdbool.h>
 

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The state of a frame in a device when it was captured, and its text form in captures
- * (docs/wire-format.md); the same on both clocks. No DPDK.
- */
+/* The state of a frame in a device when it was captured, and its text form in captures
+ * (docs/wire-format.md); the same on both clocks. No DPDK. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Starts and stops DPDK's environment for a Weft program, with the user's arguments before '--' and
+/* Starts and stops DPDK's environment for a Weft program, with the user's arguments before '--' and
  * otherwise with defaults that work anywhere: no PCI, every lcore free to run on every CPU of the
  * process (several programs of a lab share a machine; '-l' pins), a file prefix of its own,
  * telemetry on, warnings and errors only. Memory for PCI devices comes from hugepages if enough are
  * free; all other memory is ordinary and allocated on first use.
  *
- * Once per process (EAL cannot start twice), from the main thread, which becomes the main lcore.
- */
+ * Once per process (EAL cannot start twice), from the main thread, which becomes the main lcore. */
 
 #include "fault.h"
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut at once,
+/* Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut at once,
  * without waiting for missed hellos. The device is polled: link interrupts are 4 s late with some
  * drivers (ixgbe) and never come with others (vmxnet3 and e1000e in QEMU). All of this runs in
  * DPDK's interrupt thread: some drivers must query their firmware, and a poll loop must not wait
  * for that.
  *
  * Some devices never report their link as up and pass frames all the same: a port counts as dark
- * only after its link has been up.
- */
+ * only after its link has been up. */
 
 #include <rte_alarm.h>
 

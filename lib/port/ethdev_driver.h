@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Properties of DPDK's drivers that rte_eth_dev_info_get() does not report: the real ring size of a
+/* Properties of DPDK's drivers that rte_eth_dev_info_get() does not report: the real ring size of a
  * virtual device, the granularity of a NIC's buffers. An unlisted driver counts as a NIC with every
- * property. From the sources of DPDK 22.11.
- */
+ * property. From the sources of DPDK 22.11. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Writes pcapng (draft-ietf-opsawg-pcapng): one section, an interface per emulated port, packets
+/* Writes pcapng (draft-ietf-opsawg-pcapng): one section, an interface per emulated port, packets
  * with nanosecond time, direction and comment, and at the end the frames that each interface saw
  * and missed. librte_pcapng 22.11 needs an ethdev and TSC time; this works the same on both clocks.
  *
  * No EAL, no allocation, no clock. Blocks go out through a callback in the order of the calls; a
  * block may take several callbacks. The first failure is permanent: every later call returns it and
- * writes nothing. One thread.
- */
+ * writes nothing. One thread. */
 
 #include <stddef.h>
 #include <stdint.h>

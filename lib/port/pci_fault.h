@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Explains why DPDK could not open a PCI device and how to fix it, from sysfs, /proc and DPDK's
- * log. Needs no EAL. 'root' is a prefix of /sys and /proc; "" except in tests.
- */
+/* Explains why DPDK could not open a PCI device and how to fix it, from sysfs, /proc and DPDK's
+ * log. Needs no EAL. 'root' is a prefix of /sys and /proc; "" except in tests. */
 
 #include <stdint.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A port of an emulated device: an ethdev (PCI NIC, net_memif, net_af_packet, net_ring, net_tap,
+/* A port of an emulated device: an ethdev (PCI NIC, net_memif, net_af_packet, net_ring, net_tap,
  * net_pcap), an in-memory link to a device of this process, or memory shared with another process
  * (port_shared.h). Debian's DPDK allows 32 ethdevs per process; the other two kinds are not.
  *
  * Frames are rte_mbufs of one segment with a struct weft_packet in the private area; frames that a
  * driver delivers in several segments are linearised. An mbuf accepted by port_tx() belongs to the
  * port; an mbuf that is not accepted stays the caller's, which keeps it and retries: the port drops
- * nothing. One thread uses one end of a port.
- */
+ * nothing. One thread uses one end of a port. */
 
 #include <rte_mbuf.h>
 #include <stdbool.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Ports that are ethdevs: PCI NICs and DPDK's virtual devices. A port is opened in steps, because
+/* Ports that are ethdevs: PCI NICs and DPDK's virtual devices. A port is opened in steps, because
  * the pool of its frames depends on the driver:
  *
  *     port_attach_ethdev()    finds the device, or plugs it in
@@ -16,8 +15,7 @@
  * a memif server that is attached but not started rejects its client for good.
  *
  * Weft drops nothing in a port; a NIC, a kernel socket or a ring may. port_losses_read() returns
- * their counts.
- */
+ * their counts. */
 
 #include <net/if.h>
 #include <stdint.h>

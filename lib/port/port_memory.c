@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * In-memory links: a ring each way. The sender's clock decides: the transmitter sets a packet's
+/* In-memory links: a ring each way. The sender's clock decides: the transmitter sets a packet's
  * arrived_ps to the end of its transmission plus the link's delay, and the receiver does not see it
- * before.
- */
+ * before. */
 
 #include "port.h"
 

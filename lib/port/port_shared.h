@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A port that leads to another process of this machine, through memory that both share
+/* A port that leads to another process of this machine, through memory that both share
  * (shared_file.h). It is not an ethdev, so DPDK's limit of 32 does not count it. The death of the
  * other process takes nothing away from this one: its ring fills up and takes no more frames, and
  * the link's hellos notice. A process that comes back opens the same end and goes on; frames that
- * its predecessor had not taken are lost, as in a cut cable.
- */
+ * its predecessor had not taken are lost, as in a cut cable. */
 
 #include <stdbool.h>
 

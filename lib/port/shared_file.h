@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The file of a link between two processes of this machine: a ring of frames each way
+/* The file of a link between two processes of this machine: a ring of frames each way
  * (shared_ring.h). The end that comes first makes it, with mode 0600; it survives the end of both,
  * so that either can come back to it. The file is made in one size and never changes it: the memory
  * of a process that uses it cannot be taken away by another one that starts, ends or is killed.
  * Its folder is private (private_dir.h): whoever can write into it could also stop the process.
  *
  * The file holds, in pages: the positions of both rings; the bytes of the ring from end 0 to end 1;
- * those of the other one.
- */
+ * those of the other one. */
 
 #include <stdint.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A ring of frames in memory that two processes share: one writes, the other reads. Neither waits
+/* A ring of frames in memory that two processes share: one writes, the other reads. Neither waits
  * for the other, makes a system call or holds a lock, so either may be stopped or killed at any
  * instruction. All bytes of such memory may be wrong, because a process that broke may have written
  * them: positions and lengths are read once and checked before use, and a frame is copied before
@@ -18,8 +17,7 @@
  * Each end keeps its own position in its own memory and only publishes it. A reader that starts
  * again skips everything that was written before; a writer that starts again continues where its
  * predecessor had published. So the other end, which may have run all the time, notices nothing
- * but a gap, as after a cut cable.
- */
+ * but a gap, as after a cut cable. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * DPDK's ring in plain memory: one producer, one consumer, holds exactly 'slots' pointers. It needs
- * neither EAL nor a memzone (EAL has 2,560, a fabric needs more). Free with free().
- */
+/* DPDK's ring in plain memory: one producer, one consumer, holds exactly 'slots' pointers. It needs
+ * neither EAL nor a memzone (EAL has 2,560, a fabric needs more). Free with free(). */
 
 #include <stdlib.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Reports and commands of a running program on DPDK's telemetry socket:
+/* Reports and commands of a running program on DPDK's telemetry socket:
  *
  *     /weft/switch/list[,FROM]                         a page of names from number FROM on
  *     /weft/switch/stats,NAME                          both also with nic, port and congestion
@@ -20,8 +19,7 @@
  * Callbacks run in threads of DPDK, one per connected client. The data plane writes the values
  * concurrently: snapshots use relaxed atomic loads where needed and are not consistent in time.
  *
- * One object per process (DPDK's commands have no context pointer). Its functions: any thread.
- */
+ * One object per process (DPDK's commands have no context pointer). Its functions: any thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The real clock: the time stamp counter as weft_time (picoseconds since an origin). Integer
+/* The real clock: the time stamp counter as weft_time (picoseconds since an origin). Integer
  * multiply and shift in 128 bits, so errors do not accumulate: a reading is exact to 1 ps and 2^-32
  * ps per cycle. As monotonic as the counter (invariant and synchronous on every x86 server of the
  * last decade).
@@ -13,8 +12,7 @@
  *
  * A clock dilated by N shows 1 s while N s pass: the fabric's time. Everything that reads the clock
  * follows. Intervals that the kernel measures are real: clock_span() is the real time that an
- * interval of the fabric's takes, clock_share() the fabric's time in a real interval.
- */
+ * interval of the fabric's takes, clock_share() the fabric's time in a real interval. */
 
 #include <stdint.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Static queuing schemes: in which of the Q virtual channels a packet travels, by its
+/* Static queuing schemes: in which of the Q virtual channels a packet travels, by its
  * source, its destination and the network, fixed before it is sent. The sending host writes it into
  * the frame as the service level, every device stores service level n in VC n, so the choice is
  * made once. Q does not count the adapted-flow channel of AFI.
  *
  * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; it sees
  * numbers of hosts and leaves and nothing else (docs/adding-a-queuing-scheme.md). Constant once
- * created; any thread may read.
- */
+ * created; any thread may read. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,7 @@
 
 #include "queuing.h"
 
-/*
- * vFtree (Guay, Bogdanski, Reinemo, Lysne, Skeie, "vFtree: A Fat-Tree Routing Algorithm Using
+/* vFtree (Guay, Bogdanski, Reinemo, Lysne, Skeie, "vFtree: A Fat-Tree Routing Algorithm Using
  * Virtual Lanes to Alleviate Congestion", IPDPS 2011): packets between the same two leaf switches
  * share a queue; seen from one leaf, consecutive destination leaves have consecutive queues.
  *
@@ -31,12 +30,10 @@ const struct queuing_scheme queuing_vftree = {
 	.queue = queue_of_leaves,
 };
 
-/*
- * Flow2SL (Escudero-Sahuquillo et al., "A new proposal to deal with congestion in InfiniBand-based
+/* Flow2SL (Escudero-Sahuquillo et al., "A new proposal to deal with congestion in InfiniBand-based
  * fat-trees", JPDC 74, 2014): the hosts in Q groups of N / Q consecutive ones, a queue for each
  * group of destinations, another one from each group of sources: (group(S) + group(D)) mod Q. Where
- * Q does not divide N some groups have one host more.
- */
+ * Q does not divide N some groups have one host more. */
 
 static uint32_t group(const struct queuing *queuing, uint32_t host)
 {

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses the VC class of a packet
+/* Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses the VC class of a packet
  * where classes are part of the routing algorithm. The ports of a switch belong to rings (a torus
  * has one ring a dimension through each switch). A packet starts each ring in class 0 and goes on
  * in the next class once it crosses the ring's dateline, so no chain of dependencies closes around
@@ -20,8 +19,7 @@
  *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
  *                     in the first step.
  *
- * Part of a route set or of tables; the verifier applies it, and so do the switches.
- */
+ * Part of a route set or of tables; the verifier applies it, and so do the switches. */
 
 #include <stdbool.h>
 #include <stdint.h>

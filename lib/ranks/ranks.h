@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The ranks of a run: processes, on one or several machines, that each do a part of it. All of them
+/* The ranks of a run: processes, on one or several machines, that each do a part of it. All of them
  * do the same steps. A step is an exchange: each rank has a message for each other one, and returns
  * with theirs. Everything else follows from it: sums, maxima, one opinion about errors.
  *
  * The way of messages is behind the ops; ranks_open() gives MPI's. Ranks
  * trust each other as threads do, but not the length of a message. One thread calls.
  *
- * A rank that is gone is an error of each exchange from then on.
- */
+ * A rank that is gone is an error of each exchange from then on. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The interface between routing algorithms and the rest.
+/* The interface between routing algorithms and the rest.
  *
  * Contents       one struct route_algorithm for each word of ROUTE_ALGORITHMS
  * Input          a topology (as a route_graph) and struct route_options; nothing else
@@ -14,8 +13,7 @@
  * Verification   route_verify.h, which knows no algorithm, checks what it claims
  * Source         each algorithm names its paper and section in its own file
  *
- * docs/adding-a-routing-algorithm.md adds one.
- */
+ * docs/adding-a-routing-algorithm.md adds one. */
 
 #include <stdbool.h>
 #include <stdint.h>

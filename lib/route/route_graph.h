@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A topology in the form that routing algorithms use: the switches with their outgoing arcs in one
+/* A topology in the form that routing algorithms use: the switches with their outgoing arcs in one
  * array, and the switch of each host. An arc is one direction of a link between two switches and
  * knows its opposite. Parallel links are separate arcs. Hosts are not nodes, because no route
  * passes through one (except in-transit buffers, which end a dependency).
  *
- * Built once per computation, then constant; any thread may read it.
- */
+ * Built once per computation, then constant; any thread may read it. */
 
 #include <stdint.h>
 

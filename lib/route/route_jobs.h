@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Runs an algorithm in several threads. Jobs that split by destination may fill one route_set
- * together (route_set.h); the result must not depend on the number of jobs.
- */
+/* Runs an algorithm in several threads. Jobs that split by destination may fill one route_set
+ * together (route_set.h); the result must not depend on the number of jobs. */
 
 #include "fault.h"
 

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Routes pair by pair, for algorithms that can route a pair of hosts without looking at the other
+/* Routes pair by pair, for algorithms that can route a pair of hosts without looking at the other
  * pairs. route_maker_fill() computes the routes of all pairs. A set with routes on demand
  * (route_demand.h) computes the routes of a pair on first use. Both produce the same routes.
  *
- * Constant after creation, except for the scratch space, which belongs to one thread.
- */
+ * Constant after creation, except for the scratch space, which belongs to one thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

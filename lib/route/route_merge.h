@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Routes of several algorithms in one set. The selectors that control latency choose between a set
+/* Routes of several algorithms in one set. The selectors that control latency choose between a set
  * with few or no ITBs and one that uses them freely, both computed on the same tree. Both are in
- * the network together, so they are stored and verified together.
- */
+ * the network together, so they are stored and verified together. */
 
 #include "route_algorithm.h"
 

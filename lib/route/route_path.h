@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A path between two switches during computation: arcs of a route_graph, and the places where a
+/* A path between two switches during computation: arcs of a route_graph, and the places where a
  * host absorbs and re-injects the message (in-transit buffers, the thesis' chapter 3).
- * route_path_add() turns it into wire elements and assigns a host to each ITB.
- */
+ * route_path_add() turns it into wire elements and assigns a host to each ITB. */
 
 #include <stdint.h>
 

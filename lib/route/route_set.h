@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Source routes: for every ordered pair of hosts up to ROUTE_ALTERNATIVES_MAX routes in order of
+/* Source routes: for every ordered pair of hosts up to ROUTE_ALTERNATIVES_MAX routes in order of
  * preference, each the byte string of wire elements in a frame (lib/wire/frame.h):
  * ROUTE_PORT_BIT | port for every switch traversed, ROUTE_TYPE_STEP before a port where a step of a
  * multi-step path begins, ROUTE_TYPE_ITB where a host absorbs and re-injects the message,
@@ -14,8 +13,7 @@
  * additions are complete.
  *
  * A set may also make routes on demand (route_demand.h): it has a route for every pair, and makes
- * those of a pair when they are read for the first time. Any thread may read.
- */
+ * those of a pair when they are read for the first time. Any thread may read. */
 
 #include <stdbool.h>
 #include <stddef.h>

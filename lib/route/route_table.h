@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Destination tables: for every switch and destination host the primary output port, and, if an
+/* Destination tables: for every switch and destination host the primary output port, and, if an
  * algorithm provides it, the set of alternative ports that a switch may use instead (adaptive
- * routing). Constant once filled; any thread may read.
- */
+ * routing). Constant once filled; any thread may read. */
 
 #include <stdint.h>
 

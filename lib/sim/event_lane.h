@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A queue of events that arrive almost in order, because each occurs a constant time after its
+/* A queue of events that arrive almost in order, because each occurs a constant time after its
  * cause. They need no sorting, and the next ones are known. An event earlier than the last one
  * moves a few places forward; if it would have to move further, the caller is told and stores it
  * elsewhere (event_queue.h).
  *
  * An event is a number of 64 bits: its time, truncated at the top, above the bits that distinguish
  * events of one time. Such numbers wrap; all numbers in a lane lie within half of their range. Part
- * of an event queue: memory grows while a run finds its size. One thread.
- */
+ * of an event queue: memory grows while a run finds its size. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

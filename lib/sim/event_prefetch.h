@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Reads ahead in an event queue (event_queue.h), so that a driver can prefetch the memory of coming
- * events. Hints only: events may still be added before those that are seen here.
- */
+/* Reads ahead in an event queue (event_queue.h), so that a driver can prefetch the memory of coming
+ * events. Hints only: events may still be added before those that are seen here. */
 
 #include "event_queue.h"
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The event queue of the virtual clock (docs/architecture.md): a calendar queue (Brown, "Calendar
+/* The event queue of the virtual clock (docs/architecture.md): a calendar queue (Brown, "Calendar
  * Queues: A Fast O(1) Priority Queue Implementation for the Simulation Event Set Problem", CACM
  * 1988) with three changes: a bucket is sorted only when its time comes, so that a push costs two
  * stores; distant events are in a heap; events at a constant delay are in lanes (event_lane.h),
@@ -29,8 +28,7 @@
  *
  * Memory grows while a run finds its size, never per event. Without memory the queue fails
  * (event_queue_failed) and pops nothing more. One thread: the driver of the virtual clock or of the
- * wormhole network. event_prefetch.h reads ahead for prefetching.
- */
+ * wormhole network. event_prefetch.h reads ahead for prefetching. */
 
 #include <stdbool.h>
 #include <stdint.h>

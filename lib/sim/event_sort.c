@@ -34,11 +34,9 @@ void event_sort_many(uint64_t *key, uint32_t count)
 	qsort(key, count, sizeof(*key), compare);
 }
 
-/*
- * 'room', a constant, is 'count' rounded up: entries after 'count' compare greater than all, and
+/* 'room', a constant, is 'count' rounded up: entries after 'count' compare greater than all, and
  * take the place after the last one. Loops have constant length, because mispredicting their ends
- * would cost more.
- */
+ * would cost more. */
 static inline __attribute__((always_inline)) void place_all(
 	const uint64_t *key, uint32_t count, uint64_t *sorted, const uint32_t room)
 {

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Sorts the events of a bucket: few, in random order, so that a usual sort would mispredict a
+/* Sorts the events of a bucket: few, in random order, so that a usual sort would mispredict a
  * branch for each. Instead it computes each event's rank, the number of events before it, several
- * comparisons at a time and without branches. Keys are below 2^63 - 1.
- */
+ * comparisons at a time and without branches. Keys are below 2^63 - 1. */
 
 #include <stdint.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Mean and 95 % confidence interval of a few independent values, such as one measure over the seeds
+/* Mean and 95 % confidence interval of a few independent values, such as one measure over the seeds
  * of a sweep: mean ± t · s / √n, where s is the sample standard deviation (divisor n − 1) and t is
- * Student's, two-sided, with n − 1 degrees of freedom.
- */
+ * Student's, two-sided, with n − 1 degrees of freedom. */
 
 struct confidence {
 	unsigned count;

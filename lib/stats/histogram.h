@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
+/* A log-linear histogram of unsigned 64-bit values in the manner of HdrHistogram (Tene): 64 linear
  * steps per power of two, so any percentile is known within 1.6 %, and recording is a few
  * instructions into a fixed array. Count, maximum and mean are exact. (Debian 12 packages neither
  * HdrHistogram_c nor another C library of this kind.) The caller chooses the unit. One writer;
- * readers may see a sample late.
- */
+ * readers may see a sample late. */
 
 #include <stdint.h>
 

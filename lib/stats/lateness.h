@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Lateness of the arrivals at one end of a link: the time from a frame's due arrival until the loop
+/* Lateness of the arrivals at one end of a link: the time from a frame's due arrival until the loop
  * took the frame. Never negative: a link delivers no frame early.
  *
  * Two counters always run. While 'total' is set, arrivals also count in the coarse histogram of the
  * end (four steps per power of two, 16 ns steps below 128 ns) and in the full histogram that all
  * ends of a loop share. An end thus has few cache lines, and the total is exact to 1.6 %. One
- * writer, the loop; others may read at any time and see a sample late.
- */
+ * writer, the loop; others may read at any time and see a sample late. */
 
 #include <stddef.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The cost of restoring the order: frames that arrive before earlier ones of their source wait at
+/* The cost of restoring the order: frames that arrive before earlier ones of their source wait at
  * the destination until those have arrived. Latencies are measured to the arrival. For the frames
  * that waited, this keeps the latency to the arrival and to the release, from which the latencies
  * of all frames to their release follow. Frames that need not wait cost nothing here.

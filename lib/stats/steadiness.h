@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Whether a measured quantity is steady, and whether a backlog grows, from the batches of a run.
+/* Whether a measured quantity is steady, and whether a backlog grows, from the batches of a run.
  * Batches follow each other in time and have equal length. Each has a sum and a weight, and its
  * value is sum / weight: for example, the sum of latencies and the number of messages. Batches
  * without weight have no value.
@@ -14,8 +13,7 @@
  * standard error is larger by sqrt((1 + r) / (1 - r)), r their correlation.
  *
  * Every answer has three states. 'No' needs p < 0.0001 and 'yes' p < 0.05, so a definite answer
- * rarely changes in a longer run.
- */
+ * rarely changes in a longer run. */
 
 #define STEADINESS_PARTS   16u
 #define STEADINESS_BATCHES 128u /* at most */

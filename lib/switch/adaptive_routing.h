@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Adaptive routing: chooses among the primary port of a packet's destination and the other ports
+/* Adaptive routing: chooses among the primary port of a packet's destination and the other ports
  * that lead there, by the credits for the buffers behind them. docs/adding-an-adaptive-mode.md
  * shows how to add a mode.
  *
@@ -12,8 +11,7 @@
  * the caller sets the adapted bit when the answer is not the primary port. Packets that have the
  * bit are not adapted again.
  *
- * Ties are broken at random, from a stream of the switch's own. One thread; no allocation.
- */
+ * Ties are broken at random, from a stream of the switch's own. One thread; no allocation. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
+/* Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
  * version): a device that sends a packet by another port than the deterministic one sets its
  * adapted bit. From the next device on it is stored in the adapted-flow channel (AFC), whatever its
  * service level, and no device adapts it again: adapted packets neither spread further nor share a
  * queue with the others.
  *
  * The AFC is the last VC. The VC of the queuing scheme stays in the header (vc_original). Inline:
- * per packet. Where AFI is off, nothing here is called.
- */
+ * per packet. Where AFI is off, nothing here is called. */
 
 #include <stdbool.h>
 

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs,
+/* Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs,
  * all VCs with equal priority, only over heads that can leave now. O(1) per decision: a head that
  * lacks credits moves from the ready set to the stalled set, and back when credits for that output
  * arrive.
  *
  * Without VOQs the queue of an (input, VC) is in the sets of the output that its head wants. 'voq'
- * is sw->voq as a constant, so that each form is compiled on its own.
- */
+ * is sw->voq as a constant, so that each form is compiled on its own. */
 
 #include "congestion_control.h"
 #include "switch.h"

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The roots of congestion that a switch's packets contend at: the ARN table of
+/* The roots of congestion that a switch's packets contend at: the ARN table of
  * Rocher-Gonzalez et al., "Congestion Management in High-Performance Interconnection Networks Using
  * Adaptive Routing Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; readings:
  * congestion.md.
@@ -19,8 +18,7 @@
  *
  * A state machine: its owner sends and chooses ports. A bit per destination says whether it has
  * entries, so packets for other destinations cost one test. One thread; no allocation after
- * arn_table_create().
- */
+ * arn_table_create(). */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Congestion control of one switch: an adaptive mode, AFI, the detector and the ARN table, put
+/* Congestion control of one switch: an adaptive mode, AFI, the detector and the ARN table, put
  * together as the paper's pseudo-codes do. The switch asks for the output of each packet that it
  * routes by its table, reports what happens to its VOQs, hands over the notifications that arrive,
  * and sends those that it finds here.
  *
  * A state machine without packets of its own; it asks for heads of VOQs. One thread; no allocation
- * after congestion_control_create().
- */
+ * after congestion_control_create(). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,11 +121,9 @@ static inline void congestion_control_detour(
 		afi_adapt(packet);
 }
 
-/*
- * The output of a packet that has just come in by packet->in_port and whose primary port, which is
+/* The output of a packet that has just come in by packet->in_port and whose primary port, which is
  * usable, is 'primary'. 'vc': the next VC by its SL; congestion_control_next_vc() is the one that
- * counts afterwards. Sets the adapted bit of a packet that leaves its primary port.
- */
+ * counts afterwards. Sets the adapted bit of a packet that leaves its primary port. */
 static inline unsigned congestion_control_route(struct congestion_control *congestion,
 	struct weft_packet *packet, unsigned primary, unsigned vc, weft_time now)
 {

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The congestion detector of one switch (Rocher-Gonzalez et al., "Congestion Management in
+/* The congestion detector of one switch (Rocher-Gonzalez et al., "Congestion Management in
  * High-Performance Interconnection Networks Using Adaptive Routing Notifications", section 3.3;
  * readings: congestion.md): which outputs are roots of congestion trees.
  *
@@ -15,8 +14,7 @@
  *
  * A state machine: the caller reports what happens to VOQs; it holds no packets and knows no
  * credits. Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh an event is
- * one comparison. One thread; no allocation after congestion_detector_create().
- */
+ * one comparison. One thread; no allocation after congestion_detector_create(). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -158,11 +156,9 @@ static inline weft_time congestion_detector_next_due(const struct congestion_det
 	return detector->next_due;
 }
 
-/*
- * Takes one output whose time has come: CONGESTION_SUSPECT, CRT has passed: the caller says by
+/* Takes one output whose time has come: CONGESTION_SUSPECT, CRT has passed: the caller says by
  * congestion_detector_confirm() what the credits for the head of the output's (input, vc) are now.
- * CONGESTION_ROOT: its refresh is due, the next one is set. Returns the output, or -1.
- */
+ * CONGESTION_ROOT: its refresh is due, the next one is set. Returns the output, or -1. */
 int congestion_detector_poll(
 	struct congestion_detector *detector, weft_time now, enum congestion_detector_state *what);
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Waiting times and contending flows (papers 002 and 003): a switch adds to each packet with
+/* Waiting times and contending flows (papers 002 and 003): a switch adds to each packet with
  * FRAME_F_LATENCY the time from its admission to its departure. The first switch where a packet
  * waits longer than the threshold also records the flows that stand in its way when it leaves, and
  * sets its predictive flag; later switches record none (paper 003, table 1). With 'last' they
@@ -15,8 +14,7 @@
  *
  * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', because
  * only they know when a transmission starts there; the switch calls the rest. A switch without it
- * has no cost per packet: departures share the branch of congestion control.
- */
+ * has no cost per packet: departures share the branch of congestion control. */
 
 #include <stdbool.h>
 #include <stdint.h>

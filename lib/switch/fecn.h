@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * FECN marks (InfiniBand congestion control, annex A10): a data packet that is stored
+/* FECN marks (InfiniBand congestion control, annex A10): a data packet that is stored
  * while its VC is fuller than the threshold is marked, and its receiver tells the source. The
  * threshold of an input port and VC is a number from 0, never, to 15, the strictest; InfiniBand
  * leaves open which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above
@@ -12,8 +11,7 @@
  * A packet above the threshold is still left unmarked if it is small (Packet_Size), if not enough
  * have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next buffer
  * has no credits for it: then the congestion is not here but further on. Paper 002 marks roots and
- * victims alike.
- */
+ * victims alike. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The parts of switch.h that a driver calls for each data packet, inline. 'port' is the input's.
- * 'voq' is sw->voq as a constant, so that each form is compiled on its own.
- */
+/* The parts of switch.h that a driver calls for each data packet, inline. 'port' is the input's.
+ * 'voq' is sw->voq as a constant, so that each form is compiled on its own. */
 
 #include "arbiter.h"
 #include "congestion_control.h"
@@ -58,12 +56,10 @@ static inline void forward_set_header_vc(struct weft_packet *packet)
 		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
 }
 
-/*
- * Admits a data packet that has arrived whole by packet->in_port. Filled in by the driver: bytes,
+/* Admits a data packet that has arrived whole by packet->in_port. Filled in by the driver: bytes,
  * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control,
  * destination, and with contention arrived_ps. Returns the output; SWITCH_PORT_NONE: discarded. The
- * caller then calls switch_pass() or switch_store().
- */
+ * caller then calls switch_pass() or switch_store(). */
 static inline __attribute__((always_inline)) unsigned switch_admit(
 	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
 {
@@ -97,12 +93,10 @@ static inline __attribute__((always_inline)) bool forward_pass(struct weft_switc
 	return true;
 }
 
-/*
- * Takes an admitted packet past the queues if the driver can send by its output now, the output is
+/* Takes an admitted packet past the queues if the driver can send by its output now, the output is
  * idle and there are credits. Arbitration would pick this packet next in any case, so the outcome
  * is that of switch_store() and switch_transmit(). False, and nothing has changed: the packet has
- * to be stored. The driver calls switch_count_passed() for what has passed.
- */
+ * to be stored. The driver calls switch_count_passed() for what has passed. */
 static inline __attribute__((always_inline)) bool switch_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {
@@ -132,13 +126,11 @@ static inline void switch_receive(struct weft_switch *sw, struct weft_packet *pa
 		switch_store(sw, packet, output, now);
 }
 
-/*
- * switch_admit() and switch_pass() for a plain packet, for a driver that has read the frame but has
+/* switch_admit() and switch_pass() for a plain packet, for a driver that has read the frame but has
  * no descriptor yet: this saves the descriptor and two queue operations. 'outputs': those by which
  * the driver can send now. Returns the output, with the mutable header bytes as the next device
  * shall see them. SWITCH_PORT_NONE, and the switch has not changed: the packet needs a descriptor
- * and switch_receive().
- */
+ * and switch_receive(). */
 static inline __attribute__((always_inline)) unsigned switch_receive_direct(struct weft_switch *sw,
 	struct switch_port *port, struct weft_packet *packet, uint64_t outputs, const bool voq)
 {

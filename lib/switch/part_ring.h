@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The way of packets from one part of a divided switch to another (switch_part.h): one producer,
+/* The way of packets from one part of a divided switch to another (switch_part.h): one producer,
  * one consumer, entries that need no descriptor. The producer never asks how far the consumer is:
  * what it may have in the ring is limited by its input buffers, whose space comes back with a
  * release that the consumer publishes after it has read the entry. So a ring moves two cache lines
  * between the cores, that of its entries and that of the position.
  *
- * Inline: per packet.
- */
+ * Inline: per packet. */
 
 #include <stdint.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The buffer behind an output, as the switch in front of it knows it: by credits alone.
+/* The buffer behind an output, as the switch in front of it knows it: by credits alone.
  *
  * The credits that are left are not the space that is free. A receiver keeps freed blocks to itself
  * until they are worth a credit frame (credit_grant_due()), so what is left falls by up to a
@@ -13,8 +12,7 @@
  * So the estimate is the space at the last credit frame, limited by the latter. It costs no credit
  * frame.
  *
- * Inline: per packet where a mode compares ports. One thread, that of the switch.
- */
+ * Inline: per packet where a mode compares ports. One thread, that of the switch. */
 
 #include <stdbool.h>
 #include <stdint.h>

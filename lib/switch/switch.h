@@ -3,8 +3,7 @@
 #pragma once
 
 /* clang-format off */
-/*
- * The emulated switch
+/* The emulated switch
  *
  *   Input-queued: an input buffer per port divided into VCs, VOQs, credits per VC, source routes or
  *   a destination table, round-robin arbitration. A state machine: the driver hands it packets and
@@ -260,13 +259,11 @@ void switch_set_table(
 /* Hosts in it; 0: there is no table. */
 uint32_t switch_table_hosts(const struct weft_switch *sw);
 
-/*
- * Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new
+/* Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new
  * ones. The old ones are not read again, so they may be freed. A stored packet keeps its output and
  * next VC: the old generation that transition_check.h counts. Congestion control forgets its
  * entries. 0; or -EINVAL, and nothing has changed: a number out of range, or, with congestion
- * control, VC classes, no alternatives, or more hosts than it has room for.
- */
+ * control, VC classes, no alternatives, or more hosts than it has room for. */
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
 
 /* Discards everything that is stored, for the end of a run. */

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Adaptive routing, AFI and notifications of a switch, on top of its tables. Added after
+/* Adaptive routing, AFI and notifications of a switch, on top of its tables. Added after
  * switch_create(), because most switches have none; those pay one branch a packet. The size of the
  * buffers behind its outputs is learnt from the credits: the most that was granted and not used
  * since the link came up.
@@ -11,8 +10,7 @@
  * The driver of such a switch calls congestion_control_poll(sw->congestion, now) in each loop, or
  * when sw->signal.alert is set and switch_congestion_is_due(); then, as after each arrival, sends
  * what congestion_control_take_arn() returns by the ports named there as link-local control frames;
- * and hands over notifications that come in with congestion_control_on_arn().
- */
+ * and hands over notifications that come in with congestion_control_on_arn(). */
 
 #include "congestion_control.h"
 #include "switch.h"

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The counters of a switch, per port. Enum and names come from one list, so they cannot differ;
+/* The counters of a switch, per port. Enum and names come from one list, so they cannot differ;
  * telemetry, 'weft lab status' and the results use these names. The counters of departures come
  * last, so that they lie beside the output in memory (struct switch_port).
  *
  * Accounting: data_in = data_out + stored + the sum of the data discards, at every
  * instant; switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting +
  * the control discards. Arrivals and discards count at the port a frame came in by,
- * departures and stalls at the port it leaves by.
- */
+ * departures and stalls at the port it leaves by. */
 
 #define SWITCH_COUNTERS(X)                                                                        \
 	X(DATA_IN, "data_in")                                                                     \

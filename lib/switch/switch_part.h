@@ -3,8 +3,7 @@
 #pragma once
 
 /* clang-format off */
-/*
- * A switch divided among cores (docs/lcores.md)
+/* A switch divided among cores (docs/lcores.md)
  *
  *   Each part is a switch (switch.h) with all ports, of which it owns some; each port has one owner.
  *   The owner of an input admits its packets and accounts for its buffer. The owner of an output
@@ -28,8 +27,7 @@
  * with the state of its outputs (congestion control, marks, waiting times).
  *
  * Threads
- *   One per part. Creation, check, drain and end: one thread, while no part runs.
- */
+ *   One per part. Creation, check, drain and end: one thread, while no part runs. */
 /* clang-format on */
 
 #include "forward.h"
@@ -137,10 +135,8 @@ static inline __attribute__((always_inline)) void switch_part_hand(struct switch
 	part->filled |= BIT64(to);
 }
 
-/*
- * switch_receive_direct() of a part: a plain packet for a foreign output is admitted, too, and the
- * driver calls switch_part_hand() with 'packet' as its description.
- */
+/* switch_receive_direct() of a part: a plain packet for a foreign output is admitted, too, and the
+ * driver calls switch_part_hand() with 'packet' as its description. */
 static inline __attribute__((always_inline)) unsigned switch_receive_parted(
 	struct switch_part *part, struct switch_port *port, struct weft_packet *packet,
 	uint64_t outputs)

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A virtual output queue: the packets of one (input, VC) that leave by one output, in order of
+/* A virtual output queue: the packets of one (input, VC) that leave by one output, in order of
  * arrival. Without VOQs there is one per (input, VC). Intrusive through weft_packet.next; inline
- * because both calls happen per packet.
- */
+ * because both calls happen per packet. */
 
 #include <stdint.h>
 

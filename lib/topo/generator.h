@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The interface between topology generators and the rest. A kind is one file that defines one
+/* The interface between topology generators and the rest. A kind is one file that defines one
  * struct generator, generator_KIND, and one word in GENERATORS (docs/adding-a-topology-kind.md).
  * Text is 'KIND:key=value,…', 'KIND:' or 'KIND' alone where no option is required; every kind takes
- * rate= and delay= as well. Values have been parsed and are in range when build() sees them.
- */
+ * rate= and delay= as well. Values have been parsed and are in range when build() sees them. */
 
 #include <stdbool.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The topology model: switches and hosts (devices), their ports, and links. Switches are numbered
+/* The topology model: switches and hosts (devices), their ports, and links. Switches are numbered
  * 0..switches-1; hosts are numbered 0..hosts-1 separately. A finished topology is constant and any
  * thread may read it.
  *

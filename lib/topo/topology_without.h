@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A topology after failures of cables or switches. Devices keep their numbers and names, so that
+/* A topology after failures of cables or switches. Devices keep their numbers and names, so that
  * routes, tables and figures before and after compare device by device. A failed switch stays as a
  * switch without links. A host whose link or switch failed stays as a host without a link:
  * topology_peer() and topology_link_at() find nothing there, its 'host_link' is -1 and its
@@ -11,8 +10,7 @@
  * move up in 'link_at'.
  *
  * Such a topology may be disconnected; the caller checks that (topology_check_connected). It cannot
- * be written to a file, where every host has a link.
- */
+ * be written to a file, where every host has a link. */
 
 #include <stddef.h>
 

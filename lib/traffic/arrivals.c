@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arrivals.h"
 
-/*
- * -ln(1 - i / 512) for i = 0 .. 256, fixed point, over the mean that straight lines between the
+/* -ln(1 - i / 512) for i = 0 .. 256, fixed point, over the mean that straight lines between the
  * points give: one half-life is passed in the mean before the last one. All sources read the same
- * table, so that it stays in the cache.
- */
+ * table, so that it stays in the cache. */
 static const uint32_t quantile[ARRIVALS_STEPS + 1] = {0, 32800, 65664, 98593, 131587, 164645,
 	197769, 230958, 264213, 297535, 330922, 364376, 397897, 431485, 465140, 498863, 532654,
 	566514, 600441, 634438, 668503, 702638, 736842, 771116, 805461, 839875, 874361, 908917,

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * When messages are generated. The processes:
+/* When messages are generated. The processes:
  *
  *   constant  at constant distance
  *   poisson   exponential distances
@@ -15,8 +14,7 @@
  * No floating point after arrivals_init(). An exponential time is a number of half-lives, each with
  * probability 1/2, and what passes of the last one: the inverse of the distribution up to there is
  * a table of 257 points with straight lines between them, scaled so that the mean is exact. The
- * square of the coefficient of variation is 1 within 10^-5, and the tail is not cut.
- */
+ * square of the coefficient of variation is 1 within 10^-5, and the tail is not cut. */
 
 #include <stdint.h>
 

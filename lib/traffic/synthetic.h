@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Payloads that need no memory: made from (source, destination, message, offset) when a frame
+/* Payloads that need no memory: made from (source, destination, message, offset) when a frame
  * is built, checked against the same when it arrives. The first frame begins with 16 bytes: when
  * the message was generated (ns), its length, and a check value of the flow, with each byte of
  * which the message's entry of the run's traffic is combined by exclusive or; all big-endian. The
@@ -11,8 +10,7 @@
  * message, or of another place in this one, does not pass.
  *
  * The first byte is 0 for the first two years of a run's clock; an IP packet never begins so. The
- * host distinguishes the two by it (host_demux.h).
- */
+ * host distinguishes the two by it (host_demux.h). */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Traffic sources: the messages of one host, their destinations and times. A source says which
+/* Traffic sources: the messages of one host, their destinations and times. A source says which
  * message is due; its driver hands it to the interface and says so. The schedule does not wait for
  * the interface (open loop): a source whose interface refuses is late, its messages carry the time
  * at which they should have left, and what it could not hand over counts as generated all the same.
@@ -13,8 +12,7 @@
  * Load is a share of the link's rate, with everything that a frame costs on the wire (header,
  * route, preamble, gap) in it, so that 100 % is what the link can carry; where there are no frames
  * (wormhole switching) it is the messages' bytes alone. It is the mean, also of
- * bursty sources: within bursts the load is greater, and must not be above 100 % there.
- */
+ * bursty sources: within bursts the load is greater, and must not be above 100 % there. */
 
 #include <stdbool.h>
 #include <stdint.h>

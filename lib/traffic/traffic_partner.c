@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Patterns in which each host sends to one other, always the same: by a list of all hosts, or by
+/* Patterns in which each host sends to one other, always the same: by a list of all hosts, or by
  * permuting the bits of the host's number (Duato, Yalamanchili, Ni, Interconnection Networks, 9.1;
- * the thesis, 4.5), which needs 2^n hosts. A host that is its own partner sends nothing.
- */
+ * the thesis, 4.5), which needs 2^n hosts. A host that is its own partner sends nothing. */
 
 #include <stdlib.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A traffic pattern: where the messages of a host go. A pattern is one struct traffic_pattern and
+/* A traffic pattern: where the messages of a host go. A pattern is one struct traffic_pattern and
  * one word in TRAFFIC_PATTERNS; run files know it by that word, and its 'keys' say what an entry of
- * 'traffic' with this pattern may contain (docs/adding-a-traffic-pattern.md).
- */
+ * 'traffic' with this pattern may contain (docs/adding-a-traffic-pattern.md). */
 
 #include <stddef.h>
 

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The words of a destination to a source about congestion on the way to it: the payload of a cn
+/* The words of a destination to a source about congestion on the way to it: the payload of a cn
  * frame (FRAME_CN), and the same in host order for both clocks. DRB and PR-DRB (papers 002 and 003)
  * learn from it how long a packet waited in switches and whose packets stood in its way;
  * InfiniBand's congestion control (annex A10) learns of marks.
  *
  * A notification names the frame that it answers, so that a source accepts one for each frame that
- * it has outstanding, and no forged or recorded one. A lost one is not repeated.
- */
+ * it has outstanding, and no forged or recorded one. A lost one is not repeated. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
+/* Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
  * 'Control payloads'): credit, hello, ack, flow, clock, ARN. Big-endian on the wire, host order in
- * these structs. Decode functions check length and ranges and return false for anything invalid.
- */
+ * these structs. Decode functions check length and ranges and return false for anything invalid. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,12 +34,10 @@ struct control_hello {
 	uint32_t generation, peer_generation;
 };
 
-/*
- * FRAME_ACK, cumulative. A nonzero 'again' requests retransmission of missing frames from
+/* FRAME_ACK, cumulative. A nonzero 'again' requests retransmission of missing frames from
  * 'expected' on; it numbers the requests, so that a duplicated request is served once. 'flow' is
  * the upper half of the data frames' message number. 'session' tells the sender that its receiver
- * has restarted.
- */
+ * has restarted. */
 struct control_ack {
 	uint32_t expected; /* next frame sequence number that the receiver expects */
 	uint8_t again;     /* 0: acknowledgement only; else the number of this request */
@@ -52,12 +48,10 @@ struct control_ack {
 
 enum control_flow_step { CONTROL_FLOW_ASK = 1, CONTROL_FLOW_OFFER };
 
-/*
- * FRAME_FLOW begins a flow. A sender asks; the receiver answers with an offer, and answers every
+/* FRAME_FLOW begins a flow. A sender asks; the receiver answers with an offer, and answers every
  * frame of a flow that it does not know in the same way. An offer repeats the flow and the sequence
  * number of what it answers, so that only a receiver that got it can make a valid offer; the flow
- * that is offered is accepted only from a sender that got the offer.
- */
+ * that is offered is accepted only from a sender that got the offer. */
 struct control_flow {
 	uint8_t step;      /* enum control_flow_step */
 	uint16_t flow;     /* that asks, or of the frame that is answered */
@@ -70,11 +64,9 @@ struct control_flow {
 
 enum control_clock_step { CONTROL_CLOCK_ASK = 1, CONTROL_CLOCK_ANSWER };
 
-/*
- * FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). A host asks, the
+/* FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). A host asks, the
  * other one answers with the time at which the question had arrived and the time at which the
- * answer leaves, by its own clock.
- */
+ * answer leaves, by its own clock. */
 struct control_clock {
 	uint8_t step;      /* enum control_clock_step */
 	uint32_t clock;    /* names the sender's clock, nonzero */
@@ -85,11 +77,9 @@ struct control_clock {
 
 #define CONTROL_CLOCK_TIMES (UINT64_C(1) << 61) /* times are below */
 
-/*
- * FRAME_ARN travels one link upstream: packets to this destination on this VC contend at a root of
+/* FRAME_ARN travels one link upstream: packets to this destination on this VC contend at a root of
  * congestion. Table 2 of the ARN+AFI paper without the fields that the receiver fills in: the port
- * is the one on which it arrives.
- */
+ * is the one on which it arrives. */
 struct control_arn {
 	uint32_t id;          /* identifies the root */
 	uint16_t destination; /* host to which the packets go */

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The two checks of the wire format.
+/* The two checks of the wire format.
  *
  * CRC-16: polynomial x^16+x^12+x^5+1 (0x1021), bits of each byte least significant first, start
  * value 0, result inverted. It covers 64 bytes: the route, zero-padded to 32 bytes, and the fixed
@@ -14,8 +13,7 @@
  * CRC-32C (Castagnoli), start value and final inversion all ones, as in iSCSI and SCTP.
  *
  * PCLMULQDQ and SSE4.2 are used where the compiler may use them, else tables. Tests compare both
- * forms with a bitwise reference.
- */
+ * forms with a bitwise reference. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,11 +95,9 @@ static inline __m128i crc_header_without_field(__m128i high)
 	return _mm_and_si128(high, _mm_set_epi64x((long long)(UINT64_MAX >> 16), -1));
 }
 
-/*
- * The header CRC of up to 'words' (0..4) words of route, zero-padded, and the fixed header without
+/* The header CRC of up to 'words' (0..4) words of route, zero-padded, and the fixed header without
  * its last two bytes, the CRC field. Host order; on the wire it is big-endian. Pass a constant
- * 'words': then there is no branch and independent calls overlap in the pipeline.
- */
+ * 'words': then there is no branch and independent calls overlap in the pipeline. */
 static inline __attribute__((always_inline)) uint16_t crc_header(
 	const uint64_t *route, unsigned words, const void *fixed)
 {
@@ -117,11 +113,9 @@ static inline __attribute__((always_inline)) uint16_t crc_header(
 		48);
 }
 
-/*
- * True if the CRC field at the end of the fixed header is right. With the CRC in place the sum is a
+/* True if the CRC field at the end of the fixed header is right. With the CRC in place the sum is a
  * multiple of P, and a multiple of P times the inverse series of P is a polynomial of finite
- * degree: one product and a test of the bits beyond that degree replace a division.
- */
+ * degree: one product and a test of the bits beyond that degree replace a division. */
 static inline __attribute__((always_inline)) bool crc_header_matches(
 	const uint64_t *route, unsigned words, const void *fixed)
 {

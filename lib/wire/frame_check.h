@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The part of frame_check() that every arriving frame passes, inline for the poll loops: a good
+/* The part of frame_check() that every arriving frame passes, inline for the poll loops: a good
  * data frame takes few instructions, and its CRC overlaps with those of its neighbours in the
- * burst.
- */
+ * burst. */
 
 #include <arpa/inet.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The latency extension: what switches tell the destination about a packet's waiting time and the
+/* The latency extension: what switches tell the destination about a packet's waiting time and the
  * flows that contended with it (paper 003, table 1). A data frame with FRAME_F_LATENCY has one
  * between route and payload; the payload length does not include it. It always has 40 bytes, so
  * that no switch changes a length. Switches write it, so it has a check of its own, and neither
  * CRC of the frame covers it.
  *
  * The struct is the wire's. The virtual clock has no frames: it keeps the waiting time in the
- * packet's descriptor and the rest in a table of these structs, without the check.
- */
+ * packet's descriptor and the rest in a table of these structs, without the check. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The packet descriptor that switches and interfaces work on between reception and transmission.
+/* The packet descriptor that switches and interfaces work on between reception and transmission.
  * One cache line. In poll mode it lives in the private area of the rte_mbuf and is filled from the
  * frame on arrival; in virtual mode it comes from a plain pool and there is no frame.
  *
  * A packet has one owner at a time: the device that stores it. Devices pass it by pointer and never
- * copy it.
- */
+ * copy it. */
 
 #include <stdint.h>
 

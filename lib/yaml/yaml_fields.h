@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Tables that bind the keys of a YAML map to the members of a struct. One table reads a section,
+/* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section,
  * refuses unknown keys (naming the closest known one), wrong types, units and ranges, and writes
- * the section back. A key that is absent leaves the member unchanged, so defaults are a struct.
- */
+ * the section back. A key that is absent leaves the member unchanged, so defaults are a struct. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A YAML document as a tree that keeps line and column of every node, built from libyaml's events.
+/* A YAML document as a tree that keeps line and column of every node, built from libyaml's events.
  * It accepts the subset that configuration needs: maps with text keys, sequences, scalars. It
  * refuses, with the place: duplicate keys, anchors and aliases, tags, several documents, control
  * characters, deep nesting and excessive sizes. All scalars are text here; yaml_fields.h and the
  * getters below give them a type.
  *
  * Messages are "FILE:LINE:COLUMN: what is wrong". The caller that loads a tree owns it; nodes live
- * as long as the tree.
- */
+ * as long as the tree. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The reason of a capture record (struct capture_state.reason): why a frame was refused, discarded,
+/* The reason of a capture record (struct capture_state.reason): why a frame was refused, discarded,
  * delayed or sent another way. One numbering for all devices, because the
- * ports of a fabric share a capture file; the words are those of the counters that move.
- */
+ * ports of a fabric share a capture file; the words are those of the counters that move. */
 
 #include <stdint.h>
 

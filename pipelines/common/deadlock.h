@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Circles of waiting in the live buffers of switches: channels of which each can only go on when
+/* Circles of waiting in the live buffers of switches: channels of which each can only go on when
  * the next one has. The fabrics of both clocks use it. It only reads the switches, which must not
- * change meanwhile.
- */
+ * change meanwhile. */
 
 #include <stdbool.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Configurations of switches and interfaces, derived from a run file in one place: for both clocks,
+/* Configurations of switches and interfaces, derived from a run file in one place: for both clocks,
  * for every process of a lab, and for weft-switch without a lab: its options fill a run file's
- * struct. The caller adds what only it knows: rings of ports, routes of a host, memory.
- */
+ * struct. The caller adds what only it knows: rings of ports, routes of a host, memory. */
 
 #include "datagram.h"
 #include "fabric_routes.h"
@@ -30,14 +28,12 @@ struct device_config {
 	bool links_are_up;
 };
 
-/*
- * The longest time between two credit frames of a port. Each carries totals, so the next one makes
+/* The longest time between two credit frames of a port. Each carries totals, so the next one makes
  * up for a lost one, and a transmitter without credits waits this long at most. A quarter of the
  * hello interval: a link goes down after three hellos that did not come, so twelve credit frames in
  * a row must be lost before a transmitter stands still for longer than a dead link is noticed; a
  * tenth would only take more of the link. 1 ms at most, however rare hellos are: a 50th of the
- * watchdog's default, so that a loss is never mistaken for a deadlock.
- */
+ * watchdog's default, so that a loss is never mistaken for a deadlock. */
 weft_time device_credit_refresh(weft_time hello_ps);
 
 /* Switch 'number' of the topology: its ports, cables and table. Alone: neither identity nor ports

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The load of links in each sample (measure.link-series), the same for all three engines. An engine
- * reads what each way has counted since the run began; the differences are made here.
- */
+/* The load of links in each sample (measure.link-series), the same for all three engines. An engine
+ * reads what each way has counted since the run began; the differences are made here. */
 
 #include "frame.h"
 #include "run_config.h"

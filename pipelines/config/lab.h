@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * An opened lab file: its configuration, topology and plan. 'weft lab' and each process of the lab
- * open the same file and compute the same plan. No EAL.
- */
+/* An opened lab file: its configuration, topology and plan. 'weft lab' and each process of the lab
+ * open the same file and compute the same plan. No EAL. */
 
 #include "fault.h"
 #include "lab_config.h"

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The form of a lab whose file leaves it open ('processes: auto'): one process, or several. Each
+/* The form of a lab whose file leaves it open ('processes: auto'): one process, or several. Each
  * process polls in a loop of its own, and many loops on few CPUs starve each other, so that links
- * fall by themselves. One process has a loop for each CPU.
- */
+ * fall by themselves. One process has a loop for each CPU. */
 
 #include <stdbool.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The machines of a lab: 'machines' of its file against its topology. Every device is on one
+/* The machines of a lab: 'machines' of its file against its topology. Every device is on one
  * machine, the devices of 'ports' become those of the topology, and a process has devices of one
- * machine only. A file without 'machines' has none, and nothing here changes it.
- */
+ * machine only. A file without 'machines' has none, and nothing here changes it. */
 
 #include "lab_config.h"
 

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * By what the frames of a lab are told from those of others: the number of its fabric, and the key
- * of its links ('security' in the lab file; docs/files.md).
- */
+/* By what the frames of a lab are told from those of others: the number of its fabric, and the key
+ * of its links ('security' in the lab file; docs/files.md). */
 
 #include "data_tag.h"
 #include "lab.h"

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The owners whose lab file may choose what DPDK loads and opens: 'eal' takes any argument of the
+/* The owners whose lab file may choose what DPDK loads and opens: 'eal' takes any argument of the
  * EAL, such as
  * '-d PLUGIN.so', and the devices in the 'ports' of a topology have arguments that name files to
  * write. Such a file is obeyed if it belongs to the user or to root and nobody else can change it
- * (private_dir.h), or if the command line names it (--trust FILE). Without EAL.
- */
+ * (private_dir.h), or if the command line names it (--trust FILE). Without EAL. */
 
 #include "fault.h"
 #include "lab.h"

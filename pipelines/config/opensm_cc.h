@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The congestion control of an options file of OpenSM (opensm.conf, 'opensm -c FILE' writes one):
+/* The congestion control of an options file of OpenSM (opensm.conf, 'opensm -c FILE' writes one):
  * lines of a key and a value. Keys of congestion control are read, all others are passed over.
  *
  *     congestion_control                         TRUE, or not there
@@ -19,8 +18,7 @@
  *
  * A map that is not there lets everything count. Weft has one setting for all service levels, so
  * those that count have to be alike. Credit starvation is not modelled, and refused. Keys, MADs,
- * error windows and the trigger of the log change nothing here.
- */
+ * error windows and the trigger of the log change nothing here. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The run file (docs/files.md) as a plain struct: reads, checks and writes every key, with its
+/* The run file (docs/files.md) as a plain struct: reads, checks and writes every key, with its
  * default. It accepts keys without an implementation; run_config_supported() then refuses the run.
  * Lab files share the sections (lab_config.h).
  *
- * A configuration is constant once loaded; any thread may read it. Its loader owns it.
- */
+ * A configuration is constant once loaded; any thread may read it. Its loader owns it. */
 
 #include <stdbool.h>
 #include <stdint.h>

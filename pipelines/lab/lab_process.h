@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A process of a lab: weft-switch or weft-nic runs its part of a lab file's fabric, weft-fabric all
+/* A process of a lab: weft-switch or weft-nic runs its part of a lab file's fabric, weft-fabric all
  * of it, until SIGINT or SIGTERM. 'weft lab run', 'capture' and 'status' control it by telemetry.
  */
 
@@ -45,10 +44,8 @@ void lab_process_parse(
 /* Starts EAL, runs, stops EAL. Prints errors; returns the exit code. */
 enum weft_exit lab_process_main(const struct lab_process_options *options);
 
-/*
- * Start and end of the processes of a lab, synchronized by files in the run directory: they agree
- * on one clock, and each memif client waits for its servers.
- */
+/* Start and end of the processes of a lab, synchronized by files in the run directory: they agree
+ * on one clock, and each memif client waits for its servers. */
 
 /* The clock of the lab: the first process starts it and the others read it, so that time stamps of
  * different processes are comparable. -EINVAL and fault: it has another dilation. */
@@ -59,12 +56,10 @@ int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struc
 int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic_bool *stop,
 	struct fault *fault);
 
-/*
- * Waits before ports are closed, when no loop of this process runs any more, if it has memif links:
+/* Waits before ports are closed, when no loop of this process runs any more, if it has memif links:
  * first until the other
  * processes, which got the same signal, have left their loops, because a memif driver whose peer
  * closes unmaps memory that its loop may be reading; then, two seconds at most, until those servers
  * have closed and our driver has noticed, because two ends that close at the same moment free the
- * same memory twice.
- */
+ * same memory twice. */
 void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process);

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Gives up capabilities when a program has opened what it needs, so that whoever takes it over by a
+/* Gives up capabilities when a program has opened what it needs, so that whoever takes it over by a
  * frame that it reads wrongly is not root with all its powers. The user id stays. The kernel lets
  * each thread give up only its own capabilities (and libcap-ng does it for one thread), so every
- * thread of the process gets THREAD_SIGNAL and does it in the handler.
- */
+ * thread of the process gets THREAD_SIGNAL and does it in the handler. */
 
 #include <stdint.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Restricts a running program to the system calls that forwarding, telemetry, captures and the end
+/* Restricts a running program to the system calls that forwarding, telemetry, captures and the end
  * of a lab need (seccomp): no execution of programs, no new executable memory, no mounts, no other
  * processes. It is a second wall behind the checks of frames, not in place of them: files can still
  * be opened as the user may.
  *
  * A call that is not on the list ends the process with exit code 3 after a line on standard error
  * that names program and call. An errno instead would be found by no one: a driver would limp, and
- * an intruder would go on trying.
- */
+ * an intruder would go on trying. */
 
 #include <stdbool.h>
 

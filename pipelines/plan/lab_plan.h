@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The plan of a lab: the devices of each process, the kind of each link between two processes, and
+/* The plan of a lab: the devices of each process, the kind of each link between two processes, and
  * the DPDK device at each of its ends. A lab is several processes, or one with all devices. No EAL,
  * no clock, no side effects: 'weft lab' and every process of the lab compute the same plan from the
  * same file.
  *
  * The order in which processes start matters for memif links only: the end in the process of lower
  * number is the server, which creates the socket; the client waits for it. So no circular wait is
- * possible.
- */
+ * possible. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,12 +125,10 @@ void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size
 /* The listing that 'weft lab up' shows and keeps in the run directory. */
 void lab_plan_write(const struct lab_plan *plan, FILE *out);
 
-/*
- * The file 'machine' in the run directory lists the processes of the lab that run on this machine,
+/* The file 'machine' in the run directory lists the processes of the lab that run on this machine,
  * a line each. They share a clock (lab_process.h); a process of another machine has its own.
  * 'weft lab up' writes the file before it starts any; each process reads it once, when it starts.
- * Both return 0, or -errno and fault. 'here' has an entry for each process of the plan.
- */
+ * Both return 0, or -errno and fault. 'here' has an entry for each process of the plan. */
 /* Replaces the file in one step. */
 int lab_machine_write(const struct lab_plan *plan, const bool *here, struct fault *fault);
 /* All processes without the file, as when 'weft lab' did not start them. */

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Times of arrival by the clock of a NIC, on the scale of the loop's clock. A loop reads its clock
+/* Times of arrival by the clock of a NIC, on the scale of the loop's clock. A loop reads its clock
  * when it comes to a frame. The longer a frame that compares the clocks of machines (FRAME_CLOCK)
  * waits for that, the wider is the bound. A NIC stamps a frame when it arrives.
  *
@@ -13,8 +12,7 @@
  * steer the NIC's clock, as for the TSC: a step is noticed at the next reading.
  *
  * A stamp that lies in the future, or far in the past, is not of the clock that the driver reads:
- * it is refused, and the time is the loop's.
- */
+ * it is refused, and the time is the loop's. */
 
 #include <rte_mbuf.h>
 

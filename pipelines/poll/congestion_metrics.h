@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Metrics of congestion control in a running switch: the counters of congestion_control_counters()
+/* Metrics of congestion control in a running switch: the counters of congestion_control_counters()
  * and gauges of the present state. /weft/congestion/stats,NAME and 'weft lab status' show them;
  * /weft/port/stats shows which ports are roots (switch_metrics.h).
  *
- * Any thread may read; the values of one call are not of one moment.
- */
+ * Any thread may read; the values of one call are not of one moment. */
 
 #include "congestion_control.h"
 #include "fault.h"

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Impairment for experiments with loss, at the transmitting end of a link: drops a share of the
- * credit frames and flips a bit in a share of the data frames.
- */
+/* Impairment for experiments with loss, at the transmitting end of a link: drops a share of the
+ * credit frames and flips a bit in a share of the data frames. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Shared by the captures of all poll drivers (poll_switch_capture.h, poll_nic_capture.c). Called
- * only for ports that are being captured.
- */
+/* Shared by the captures of all poll drivers (poll_switch_capture.h, poll_nic_capture.c). Called
+ * only for ports that are being captured. */
 
 #include "capture.h"
 #include "port.h"

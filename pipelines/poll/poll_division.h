@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A switch of several cores (docs/lcores.md): a poll_switch for each part of it (switch_part.h),
+/* A switch of several cores (docs/lcores.md): a poll_switch for each part of it (switch_part.h),
  * each with the ports that it owns. poll_switch_owner() finds the one of a port; what is set up for
  * a port is set up there.
  *

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The control thread and a switch of several loops: the first part has the channel
+/* The control thread and a switch of several loops: the first part has the channel
  * (device_control.h) and passes on what concerns all. A purge or new tables count as done when all
  * parts have done it; former tables are given back then. Frames for the agent come to the first
  * part through the rings, and its frames for ports of others leave it there.
  *
  * To the control thread an iteration of such a switch is a round: each part has made two
  * iterations since it began, a whole one at least. Parts tell since which iteration they have been
- * idle, so there was a moment at which all were if they were all through a round.
- */
+ * idle, so there was a moment at which all were if they were all through a round. */
 
 #include "poll_switch.h"
 

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The guard of a port of a poll loop accepts frames of its own fabric; with a link key, control
+/* The guard of a port of a poll loop accepts frames of its own fabric; with a link key, control
  * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
  * another fabric, for those who look for a wrong cable.
  *
- * One thread, that of the loop; others may read counters and the stranger at any time.
- */
+ * One thread, that of the loop; others may read counters and the stranger at any time. */
 
 #include <rte_mbuf.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The poll driver of one emulated interface: moves frames between its port and the state machine of
+/* The poll driver of one emulated interface: moves frames between its port and the state machine of
  * lib/nic, which traffic sources and a TAP feed. It checks each received frame (frame_check),
  * describes it in the mbuf's private area and hands it over; it builds the frames that the
  * interface sends. Delivered messages go to a measuring sink, IP packets to the TAP. With a mapper,
@@ -11,8 +10,7 @@
  * that thread's orders (device_control.h).
  *
  * One thread calls poll_nic_run(). Any thread may read counters: each is an aligned 64-bit word
- * with one writer.
- */
+ * with one writer. */
 
 #include <stdint.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The poll driver of one emulated switch: moves frames between its ports and the state machine of
+/* The poll driver of one emulated switch: moves frames between its ports and the state machine of
  * lib/switch. On arrival a frame is checked (frame_check) and its descriptor filled in the mbuf's
  * private area; on departure the mutable header bytes and the CRC are brought up to date.
  * Link-local control frames (credit, hello, adaptive-routing notification) end and begin here.
@@ -13,8 +12,7 @@
  * A switch of several cores has one for each (poll_division.h), with the ports of that part.
  *
  * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
- * aligned 64-bit word, written by that thread alone).
- */
+ * aligned 64-bit word, written by that thread alone). */
 
 #include <stdint.h>
 

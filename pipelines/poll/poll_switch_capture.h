@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The state that the poll driver adds to captured frames of a switch (docs/wire-format.md). Only
+/* The state that the poll driver adds to captured frames of a switch (docs/wire-format.md). Only
  * called for ports that are being captured.
  *
  * Credits: what the sender of the frame has left in its VC on this link after it. Depth: for a
  * frame that comes in, the blocks before it in the queue that it joins; for one that goes out, the
- * blocks left behind it in its queue.
- */
+ * blocks left behind it in its queue. */
 
 #include "capture.h"
 #include "poll_switch.h"

@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Idle poll loops. A loop with a core of its own spins. A loop that shares its core first spins,
+/* Idle poll loops. A loop with a core of its own spins. A loop that shares its core first spins,
  * then yields, then sleeps for some tens of microseconds at a time, and in the end for some
  * hundreds if there are more loops than CPUs. A single frame lets it spin again. So several
  * emulated devices can share a laptop; the first frame after a pause waits for the end of a sleep.
  *
- * One object per loop; only the loop's thread uses it.
- */
+ * One object per loop; only the loop's thread uses it. */
 
 #include <stdbool.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The transmit queue of a port in a poll loop: holds the frames that the port did not take, in
+/* The transmit queue of a port in a poll loop: holds the frames that the port did not take, in
  * order; enforces rate and delay of in-memory links, and of others when told to; applies
  * impairments. One thread, but tx_queue_pace().
  *
  * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and hands
  * over all that it took. For each frame it determines when the transmission begins
  * (tx_queue_begin()) and stamps the frame with its due arrival (tx_queue_stamp()), before which the
- * far end does not see it.
- */
+ * far end does not see it. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Orders from one loop, the leader, to all loops, itself included, and their acknowledgements. A
+/* Orders from one loop, the leader, to all loops, itself included, and their acknowledgements. A
  * loop changes the sources of its hosts while it obeys: the leader reads none, and gives no further
- * order, until all have obeyed.
- */
+ * order, until all have obeyed. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

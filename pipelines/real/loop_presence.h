@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * For how long a loop was away, stopped or without a CPU: the time between the beginnings of two
+/* For how long a loop was away, stopped or without a CPU: the time between the beginnings of two
  * iterations, less the CPU time of work that takes long, such as a report. Such work is no absence,
  * but a loop can be stopped during it, or after it has noted its presence and before it begins the
  * work: that counts.
@@ -13,8 +12,7 @@
  * 'spent' says how the loop's time was divided: each iteration counts once for each nanosecond of
  * it. So its 99th percentile is what a frame that comes at any moment is looked at after, in 99 of
  * 100 cases, at most; counted once each, the many short iterations of a busy loop would hide the
- * long ones.
- */
+ * long ones. */
 
 #include <stdatomic.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A fabric, or a part of one, on the real clock in one process: switches and interfaces of a
+/* A fabric, or a part of one, on the real clock in one process: switches and interfaces of a
  * topology, joined by in-memory links with rate and delay, and by ethdevs where a link leads to
  * another process. weft-fabric holds a whole fabric, weft-switch and weft-nic of a lab hold the
  * devices that they were told to; the code is the same.
  *
  * Life: real_fabric_create() builds everything (EAL is running), real_fabric_run() polls until told
  * to stop, real_fabric_result() says what was measured, real_fabric_destroy() frees all. The main
- * thread calls these; with several lcores the devices are shared out among them.
- */
+ * thread calls these; with several lcores the devices are shared out among them. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -72,19 +70,16 @@ struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct fault *fault);
 void real_fabric_destroy(struct real_fabric *fabric);
 
-/*
- * Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
+/* Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
  * the run file's traffic for 'duration', then waits until packets under way have arrived, 2 s at
  * most. '*stop' ends it early: traffic stops, what is under way is still delivered.
- * 'duration' WEFT_TIME_NEVER: until stopped.
- */
+ * 'duration' WEFT_TIME_NEVER: until stopped. */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
 /* For how long the run has sent traffic; false: it waits for links and routes. Any thread. */
 bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 
-/*
- * Serves until '*stop', as a part of a lab: traffic flows when it is told to. Commands come by
+/* Serves until '*stop', as a part of a lab: traffic flows when it is told to. Commands come by
  * telemetry's /weft/control,TEXT:
  *     traffic start NANOSECONDS    sends the traffic section for so long, measuring; with the word
  *                                  "loaded" behind it, what was loaded for this
@@ -94,8 +89,7 @@ bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
  *     report PATH                  writes this part's result as JSON, and "PATH.part" first
  *     counts PATH                  the same without the samples, of which there may be a million
- *     mapper REQUEST               with mapped routes: see control_plane_ask()
- */
+ *     mapper REQUEST               with mapped routes: see control_plane_ask() */
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The loops of an idle fabric rest: they sleep until a TAP of theirs has something to read, another
+/* The loops of an idle fabric rest: they sleep until a TAP of theirs has something to read, another
  * loop or the control thread has something to do, or a command comes; and every 50 ms they run
  * once. Only the loops of a whole lab rest, because frames from other processes come without a
  * sign.
@@ -12,8 +11,7 @@
  * nor while traffic is to be sent or routes are being made, nor shortly after a cable was cut. So
  * resting delays no message but by the time of waking up. Links do not fall: the time during which
  * an end does not poll is no silence (link_end.h), and after each rest the ends exchange their
- * hellos.
- */
+ * hellos. */
 
 #include "real_private.h"
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * How many mbufs the devices of a process need, and of what size: counted from its ports, so that
+/* How many mbufs the devices of a process need, and of what size: counted from its ports, so that
  * no driver that keeps what it has sent can take them all, and so that EAL is given that much
- * memory and no more. Arithmetic alone.
- */
+ * memory and no more. Arithmetic alone. */
 
 #include <stdint.h>
 

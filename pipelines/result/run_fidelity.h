@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * How far a result on the real clock can be trusted. While a loop is not scheduled, or serves other
+/* How far a result on the real clock can be trusted. While a loop is not scheduled, or serves other
  * devices, frames wait for it, and this time counts as latency of links and switches. Each arrival
  * at a link that Weft times has a due time, so the result has the lateness of arrivals, and a run
  * file may set a limit for it. The loops also record how long they are not scheduled, which
- * explains the lateness.
- */
+ * explains the lateness. */
 
 #include <jansson.h>
 #include <stdio.h>

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The load of links in each sample of a run. A way is one direction of a link: 2 i of link i leads
+/* The load of links in each sample of a run. A way is one direction of a link: 2 i of link i leads
  * from its port a to b, 2 i + 1 from b to a. All values are whole numbers of one size, so that a
  * series can be kept, copied and written to a file as it is. A run that counts messages may have
- * more samples than there is room for; then the series has the first ones.
- */
+ * more samples than there is room for; then the series has the first ones. */
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The measurements of a run (files.md, 'Result'), the same at both clocks, and its JSON form.
- * Filled by the pipeline that ran; owns its arrays; run_result_free().
- */
+/* The measurements of a run (files.md, 'Result'), the same at both clocks, and its JSON form.
+ * Filled by the pipeline that ran; owns its arrays; run_result_free(). */
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The samples of a run while it goes on, in a file that the run appends to and another process of
+/* The samples of a run while it goes on, in a file that the run appends to and another process of
  * this machine reads: a head, then a record for each sample, with the values of links in those for
  * which there is room (run_link_series.h). The file is in memory
  * (memfd_create()), so the run never waits for its reader, and samples are bounded in number
- * (RUN_SAMPLES_MAX, RUN_LINK_VALUES_MAX). Both are of one build; the head says so.
- */
+ * (RUN_SAMPLES_MAX, RUN_LINK_VALUES_MAX). Both are of one build; the head says so. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Frames that the parts of a virtual fabric capture in a round, each in a log of its own, and in
+/* Frames that the parts of a virtual fabric capture in a round, each in a log of its own, and in
  * the order of events when they are taken out. As boxes (virtual_cross.h) a log has two sides: one
  * is filled while the other is emptied. A log can be copied to another process of the same program.
  */

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Notifications of congestion (cn.h) in a virtual fabric: a host answers what arrives, and the
+/* Notifications of congestion (cn.h) in a virtual fabric: a host answers what arrives, and the
  * answer reaches the source after the delays of the way back. It takes neither credits nor time on
- * links; both papers call it negligible.
- */
+ * links; both papers call it negligible. */
 
 #include "virtual_private.h"
 

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The passage from one part of a virtual fabric to another (virtual_parts.h): packets, credit
+/* The passage from one part of a virtual fabric to another (virtual_parts.h): packets, credit
  * frames, notifications and reports of discarded packets, by value, because each part has packets
  * and records of its own. A part writes into a box for each other part, which that one reads in
- * the next round. There are two sides of each box: one is filled while the other is read.
- */
+ * the next round. There are two sides of each box: one is filled while the other is read. */
 
 #include "virtual_private.h"
 

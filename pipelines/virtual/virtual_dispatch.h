@@ -83,11 +83,9 @@ void virtual_transit_result(const struct virtual_fabric *fabric, struct run_resu
 void virtual_transit_middle(struct virtual_fabric *fabric);
 int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result);
 
-/*
- * A schedule that the hosts of a virtual fabric replay. Parts learn of its end after a round
+/* A schedule that the hosts of a virtual fabric replay. Parts learn of its end after a round
  * (virtual_threads.h), when they have gone on for less than the longest delay of a link. So every
- * run with a schedule goes on for so long after its last message, and measuring ends then.
- */
+ * run with a schedule goes on for so long after its last message, and measuring ends then. */
 
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);

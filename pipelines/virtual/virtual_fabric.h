@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A whole fabric on the virtual clock (architecture.md): the switches of lib/switch and the
+/* A whole fabric on the virtual clock (architecture.md): the switches of lib/switch and the
  * interfaces of lib/nic/datagram/datagram.h, joined by links with exact rates and delays, moved by
  * one event queue, or by one for each of several threads. No EAL, no clock: the same file and seed
  * give the same result, to the last bit, on every machine and for every number of threads.
@@ -13,8 +12,7 @@
  * cut-through, or when the tail has come with store-and-forward (and where the output is faster
  * than the input). The space that it took is free when its tail has left, and the credit frame that
  * says so, sent when there is enough to say as on the real clock, arrives after the delay of the
- * link. Credit frames take no time on the link.
- */
+ * link. Credit frames take no time on the link. */
 
 #include <stdatomic.h>
 

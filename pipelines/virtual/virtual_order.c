@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Frames that came too early and wait at hosts of a virtual fabric for those before them
+/* Frames that came too early and wait at hosts of a virtual fabric for those before them
  * (datagram_order.h). The network is free of them, so they never hold anything back in it; what
  * they take is memory, of which there is so much that it ends only where something is wrong. Then
- * hosts send nothing new until some have gone.
- */
+ * hosts send nothing new until some have gone. */
 
 #include "virtual_measure.h"
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A virtual fabric on several threads (docs/parallel.md). The topology is cut into parts
+/* A virtual fabric on several threads (docs/parallel.md). The topology is cut into parts
  * (topology_cut.h), switches with their hosts. Each part is a struct virtual_fabric of its own: it
  * has the pointers of the whole fabric, but an event queue, packets, records and sums of its own,
  * which one thread at a time uses, and it only touches the devices of its part. The fabric itself
@@ -13,8 +12,7 @@
  * the lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another part
  * before its end, so packets between parts are exchanged between rounds (virtual_cross.h). All
  * events at a device depend only on what has reached it (docs/architecture.md), so the result has
- * the same bytes for every number of parts.
- */
+ * the same bytes for every number of parts. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,11 +39,9 @@ struct virtual_told {
 #define VIRTUAL_TOLD_NOTHING \
 	((struct virtual_told){.next = WEFT_TIME_NEVER, .end = WEFT_TIME_NEVER})
 
-/*
- * A part's post for one other part of the process, at the end of a round: its figures for the
+/* A part's post for one other part of the process, at the end of a round: its figures for the
  * round, and the contents of the box for that part. It is one cache line, so that the number which
- * the reader waits for arrives together with the rest.
- */
+ * the reader waits for arrives together with the rest. */
 struct virtual_post {
 	atomic_uint number; /* written last: the posts of this part until now */
 	uint32_t out, events;

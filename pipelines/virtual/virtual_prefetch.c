@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Prefetches the memory that coming events will use. A large fabric, or one whose buffers are full,
+/* Prefetches the memory that coming events will use. A large fabric, or one whose buffers are full,
  * has far more state than the cache holds, and its events have no locality.
  *
  * The addresses for an event are found in three steps, each from what the step before has fetched:
@@ -10,8 +9,7 @@
  * lanes: at each arrival, those a few places behind it advance one step each. Of the calendar, the
  * three buckets after the current one advance; before the first step a bucket's events are sorted
  * by kind without branches, since one misprediction costs more than all prefetches of an event.
- * Hints only: a missed or useless prefetch changes no result.
- */
+ * Hints only: a missed or useless prefetch changes no result. */
 
 #include "virtual_dispatch.h"
 

@@ -26,15 +26,13 @@
 #include "virtual_fabric.h"
 #include "virtual_trace.h"
 
-/*
- * Events of one time come by device, port and kind. A device is a switch by its number, or a host
+/* Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
  *	CREDIT	a credit frame arrives; item: the record; or a notification of congestion
  *		(virtual_is_arn(), virtual_is_cn())
  *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
- *	WAKE	a host's next message is due; item 1: it is told that a frame will not arrive
- */
+ *	WAKE	a host's next message is due; item 1: it is told that a frame will not arrive */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
 /* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of transmissions of
@@ -60,11 +58,9 @@ struct virtual_pool {
 	uint64_t out;                   /* now */
 };
 
-/*
- * The sending end of a link. It knows when the tail of what it sends will have left, so most
+/* The sending end of a link. It knows when the tail of what it sends will have left, so most
  * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
- * end, or if the neighbour may be due a credit frame then.
- */
+ * end, or if the neighbour may be due a credit frame then. */
 struct virtual_tx {
 	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
 	uint64_t ps_per_byte;    /* of the link */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Switches of a virtual fabric.
+/* Switches of a virtual fabric.
  *
  * The space of a packet in the input buffer is free when its tail has left. The switch counts it as
  * released when the packet begins to leave, so no event is needed at its end; a credit frame must
  * not include what is still leaving, so that is subtracted from it (count_leaving()). An event is
- * needed where an end may make a credit frame due (grant_is_near()).
- */
+ * needed where an end may make a credit frame due (grant_is_near()). */
 
 #include "virtual_dispatch.h"
 
@@ -18,11 +16,9 @@
 #include "virtual_lookahead.h"
 #include "virtual_send.h"
 
-/*
- * False if no end of a packet that is leaving this buffer now can make a credit frame due, whatever
+/* False if no end of a packet that is leaving this buffer now can make a credit frame due, whatever
  * arrives until then: virtual_credit_due() for all of it, and for an input that has received more.
- * Once true it stays so until a credit frame is sent.
- */
+ * Once true it stays so until a credit frame is sent. */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
 	uint32_t fresh = credit_ungranted(rx), left = rx->granted - rx->received;

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The threads that run the rounds of a fabric in parts. A thread claims a part
+/* The threads that run the rounds of a fabric in parts. A thread claims a part
  * for a round. Each part has a thread that runs it by default; with fewer cores than parts, several
  * parts share one. If that thread does not come, because other programs have its core, an idle
  * thread runs the round instead, and keeps the part until its own thread is back. If threads lose
@@ -14,8 +13,7 @@
  *     virtual_threads_run()     runs rounds up to a time
  *     virtual_threads_end()     ends the threads
  *
- * Between these calls, in a pause, no thread has a part, and the caller may touch all.
- */
+ * Between these calls, in a pause, no thread has a part, and the caller may touch all. */
 
 #include "virtual_parts.h"
 
@@ -33,15 +31,13 @@ void virtual_threads_end(struct virtual_parts *parts);
  * out. The caller then sets '*steps' again. Among several ranks, rank 0 decides. */
 bool virtual_threads_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
 
-/*
- * A round of a part (virtual_parts.h). At the end of a round a part writes a post (struct
+/* A round of a part (virtual_parts.h). At the end of a round a part writes a post (struct
  * virtual_post) for each other part of the process: its figures for the round, and the contents of
  * the box for that part. Once it has the posts of all others, its next round can run. All parts
  * read the same figures, so all choose the same next round.
  *
  * One thread at a time calls these for a part: the one that has claimed it.
- * Any thread may call virtual_round_is_ready().
- */
+ * Any thread may call virtual_round_is_ready(). */
 
 /* The first post after a pause. */
 void virtual_round_tell(struct virtual_worker *worker);

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A function that is called for every frame of a virtual fabric as it passes a port. There are no
+/* A function that is called for every frame of a virtual fabric as it passes a port. There are no
  * frames on the virtual clock, only descriptors; the record has what a frame would carry. Without a
  * function this costs a branch an event.
  *
  * Order: that of the events, so by time, and at the same time by device, port and kind. On several
  * threads (virtual_parts.h) each calls the function, for the devices of its part and in their
- * order.
- */
+ * order. */
 
 #include <stdbool.h>
 
@@ -24,13 +22,11 @@
 struct sim_event;
 struct virtual_fabric;
 
-/*
- * A frame at a port. One that leaves begins to do so at 'now'. One that comes in has come so far
+/* A frame at a port. One that leaves begins to do so at 'now'. One that comes in has come so far
  * that its device can do something with it: a credit frame when it is there; a packet when its
  * header is there and has been routed, or, where the tail is waited for (store-and-forward, a
  * slower input, a host), with its tail. A switch has decided on it and done nothing else, a host
- * has done nothing with it.
- */
+ * has done nothing with it. */
 struct virtual_trace_record {
 	weft_time now;
 	uint32_t order; /* of the event in which this happens; 0: in none */

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A permutation file: pairs of hosts, "SOURCE DESTINATION". Each host is a source at
- * most once and a destination at most once.
- */
+/* A permutation file: pairs of hosts, "SOURCE DESTINATION". Each host is a source at
+ * most once and a destination at most once. */
 
 #include <stdint.h>
 

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The GOAL schedule of a run (pattern goal) and its mapping of ranks to hosts, checked against the
+/* The GOAL schedule of a run (pattern goal) and its mapping of ranks to hosts, checked against the
  * topology, for either clock; goal_replay.h replays it. Constant once opened.
  *
  * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is host i.
- * Each rank has a host of its own.
- */
+ * Each rank has a host of its own. */
 
 #include "goal.h"
 #include "run_hosts.h"

@@ -20,15 +20,13 @@ struct run_hosts {
 	uint16_t *edge; /* as config->edges */
 };
 
-/*
- * 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
+/* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
  * drawn with the seed among hosts that no entry lists, that no entry before has drawn, and that are
  * no edge; for hot spots also among those that are not on the entry's other side, listed or drawn.
  * 'rest' is the hosts that are then left. A source without destinations, such as a number
  * that reads the same backwards under bit-reversal, is left out; a listed one that could only send
  * to the one host in 'to', itself, is an error. NULL and fault: hosts that do not exist, too few of
- * them, or a bad permutation file.
- */
+ * them, or a bad permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
 void run_hosts_destroy(struct run_hosts *hosts);

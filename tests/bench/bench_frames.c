@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * weft-bench-frames KIND BYTES PORTS PORT FILE: 256 distinct frames as a pcap file, for net_pcap's
+/* weft-bench-frames KIND BYTES PORTS PORT FILE: 256 distinct frames as a pcap file, for net_pcap's
  * infinite_rx at PORT; their sources differ from those at other ports. KIND is table (no route;
  * destination d is meant to leave by port d mod PORTS), source (a route of three elements whose
  * first one names the port) or ipv4 (198.18.PORT.0/24, for l3fwd). BYTES is the length without FCS.
- * All kinds spread over the ports in the same order.
- */
+ * All kinds spread over the ports in the same order. */
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The cost of keys: two hosts send each other messages of one frame through a switch, all in one
+/* The cost of keys: two hosts send each other messages of one frame through a switch, all in one
  * loop on a test clock, over in-memory links with and without seals, and with tags of data.
  *
  * usage: weft-bench-keys none|link|data FRAME_BYTES MESSAGES [WINDOW]
  *
  * Prints data frames through the switch, control frames that it received and sent, and frames per
- * second of the whole loop. tests/bench/keys counts instructions of two lengths.
- */
+ * second of the whole loop. tests/bench/keys counts instructions of two lengths. */
 
 #include <inttypes.h>
 #include <sodium.h>

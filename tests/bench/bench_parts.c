@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * weft-bench-parts PARTS ITERATIONS: a switch of 16 ports in so many parts, which take turns in
+/* weft-bench-parts PARTS ITERATIONS: a switch of 16 ports in so many parts, which take turns in
  * this one thread. In each iteration a burst comes in at each port, for outputs in turn, and leaves
  * at once. For callgrind, and it counts the cache lines that would have changed cores: lines that
- * one part has written and another one reads. Without frames: those of a driver come on top.
- */
+ * one part has written and another one reads. Without frames: those of a driver come on top. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * weft-bench-wormhole [MESSAGES [RATIO_MESSAGES]]: the trains of the virtual clock and the model
+/* weft-bench-wormhole [MESSAGES [RATIO_MESSAGES]]: the trains of the virtual clock and the model
  * that moves every flit, on networks of 64 switches under uniform traffic of 512-byte messages.
  * Both get the same RATIO_MESSAGES (4000) and have to agree on every cycle; the trains alone get
- * MESSAGES (400000), a run point of the thesis. Processor time; a line a network.
- */
+ * MESSAGES (400000), a run point of the thesis. Processor time; a line a network. */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Mapping on the virtual clock: agents in all devices of a topology, a mapper beside host 0, and
+/* Mapping on the virtual clock: agents in all devices of a topology, a mapper beside host 0, and
  * cables with exact rates and delays, to measure what it takes to map a network from cold and to
  * heal one cut cable. Switches store and forward, as the poll driver's do with control frames.
  * There is no other traffic, no loss, and routes take no virtual time to compute: how long that
  * takes is wall-clock time, the caller's to measure around it.
  *
- * Same topology and options, same figures.
- */
+ * Same topology and options, same figures. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * One data plane, two clocks: what each switch of a virtual fat tree got, in the order in which it
+/* One data plane, two clocks: what each switch of a virtual fat tree got, in the order in which it
  * got it, given to the same switch under the poll driver. Every frame leaves by the same port, in
  * the same place, at the same time and with the same headers. The cases at the end show that this
- * would not be so if the arbiter or the credits were others.
- */
+ * would not be so if the arbiter or the credits were others. */
 
 #include "unit.h"
 

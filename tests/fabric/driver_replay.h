@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Input and output of a switch of a virtual fabric, and the same switch under the poll driver: it
+/* Input and output of a switch of a virtual fabric, and the same switch under the poll driver: it
  * gets the same arrivals and credits in the same order, as frames, and its frames are recorded. The
  * ends of the wires are the recorded ones; the clock is that of the record. For tests: errors fail
- * the test.
- */
+ * the test. */
 
 #include "contention.h"
 #include "poll_switch.h"

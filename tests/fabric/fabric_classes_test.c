@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * VC classes in the switches: a torus routed in dimension order under more load than it can carry
- * never stands still with them, and does without.
- */
+/* VC classes in the switches: a torus routed in dimension order under more load than it can carry
+ * never stands still with them, and does without. */
 
 #include "unit.h"
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Small networks without EAL, for the invariants of the data plane: real switches (lib/switch),
+/* Small networks without EAL, for the invariants of the data plane: real switches (lib/switch),
  * simple hosts with a link end each, wires with a delay, a clock of steps that the test turns. Data
  * frames are descriptors from a plain pool; credit and hello frames are encoded, cross the wire as
  * bytes, are checked and decoded.
@@ -11,8 +10,7 @@
  * Each host sends packets with a sequence number per (source, destination, VC) and checks what
  * arrives: what is doubled, overtaken, misrouted or altered fails the test at once, gaps are
  * counted and have to be explained in the end. fabric_check() is about the state between two steps.
- * Not thread-safe; the same seed gives the same run.
- */
+ * Not thread-safe; the same seed gives the same run. */
 
 #include <stdbool.h>
 #include <stdint.h>

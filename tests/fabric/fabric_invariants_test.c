@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Random networks under random load: nothing is lost, doubled or reordered per (source,
+/* Random networks under random load: nothing is lost, doubled or reordered per (source,
  * destination, VC), credits are conserved on each link, no buffer is ever over, everything arrives
  * in the end.
  *
@@ -10,8 +9,7 @@
  * for a day on which lib/switch, lib/link or a driver changed, takes some 20 minutes on one core:
  *
  *     fabric_invariants_test 1000000000
- *     WEFT_FABRIC_PACKETS=1000000000 meson test --suite fabric -t 100
- */
+ *     WEFT_FABRIC_PACKETS=1000000000 meson test --suite fabric -t 100 */
 
 #include <errno.h>
 #include <stdio.h>

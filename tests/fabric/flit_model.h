@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The referee of the wormhole mode: a network of Myrinet-like switches and interfaces with
+/* The referee of the wormhole mode: a network of Myrinet-like switches and interfaces with
  * in-transit buffers (the thesis' sections 1.3.1, 3.4 and 4.3), simulated cycle by cycle, flit by
  * flit, slot by slot. It is slow and plain on purpose, and shares no code with the fast model that
  * it judges (pipelines/wormhole, lib/wormhole). One flit is one byte, one cycle is the time of one
@@ -20,8 +19,7 @@
  *              whose link is free in the same way chooses what to send next.
  *   moves      Every connected input whose header has been routed, and every host that has
  *              something to send, puts one flit on its link unless the link is stopped.
- *   marks      Buffers that are above one mark or below the other send STOP or GO.
- */
+ *   marks      Buffers that are above one mark or below the other send STOP or GO. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Random fabrics on the ranks of mpirun, compared with as many threads of rank 0:
+/* Random fabrics on the ranks of mpirun, compared with as many threads of rank 0:
  *
  *     mpirun -n 2 mpi_fabrics CASES [FIRST-SEED]
  *
- * Prints the number of cases that gave the same bytes.
- */
+ * Prints the number of cases that gave the same bytes. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -133,11 +133,9 @@ UNIT_TEST(leaving_the_stream_changes_no_delivery)
 	assert_true(diverted > 100);
 }
 
-/*
- * The buffers of one switch as its frames tell of them: an account of its own, in which the space
+/* The buffers of one switch as its frames tell of them: an account of its own, in which the space
  * of a packet is free when its tail has left, not before, and a credit frame is sent at the very
- * time at which one falls due.
- */
+ * time at which one falls due. */
 #define PORTS       8
 #define LEAVING     64
 #define PS_PER_BYTE 80

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Waiting against queueing theory. Messages of one length that arrive as a Poisson process at one
+/* Waiting against queueing theory. Messages of one length that arrive as a Poisson process at one
  * server wait rho / (2 (1 - rho)) service times in the mean (M/D/1, Pollaczek and Khinchine).
  * Where several links of equal rate lead to the last one, a message waits as long in all of them
  * together as it would at the last link alone (Shalmon and Kaplan, A tandem network of queues with
  * deterministic service and intermediate arrivals, Operations Research 32(4), 1984).
  *
  * Each mean is that of 20 runs with seeds of their own, with the 95 % interval of Student's t. The
- * same by hand: docs/testing.md.
- */
+ * same by hand: docs/testing.md. */
 
 #include "unit.h"
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A virtual fabric in several processes gives the bytes that it gives in one. The processes are
+/* A virtual fabric in several processes gives the bytes that it gives in one. The processes are
  * threads here, which exchange messages through memory; mpi_test runs real ones. Long forms:
  *
  *     virtual_ranks_test CASES
- *     virtual_ranks_test seed SEED
- */
+ *     virtual_ranks_test seed SEED */
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A virtual fabric on several threads gives the bytes that it gives on one: random fabrics, and
+/* A virtual fabric on several threads gives the bytes that it gives on one: random fabrics, and
  * what threads refuse. Without arguments WORKERS_CASES cases; the long forms, and a single case:
  *
  *     virtual_workers_test CASES
  *     virtual_workers_test seed SEED
- *     WEFT_WORKERS_CASES=CASES meson test --suite fabric virtual_workers -t 100
- */
+ *     WEFT_WORKERS_CASES=CASES meson test --suite fabric virtual_workers -t 100 */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A network, its routes and a list of messages, to be run by both models of wormhole switching: the
+/* A network, its routes and a list of messages, to be run by both models of wormhole switching: the
  * trains of the virtual clock (lib/wormhole/wormhole_net.h) and the referee (flit_model.h). What
- * comes out must be equal in everything that a wormhole_outcome says.
- */
+ * comes out must be equal in everything that a wormhole_outcome says. */
 
 #include <stdio.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The trains of the virtual clock and the referee get the same messages on the same random network:
+/* The trains of the virtual clock and the referee get the same messages on the same random network:
  * first and last cycle of every message, its in-transit buffers, discards, every STOP and GO, what
  * each link carried and for how long it was stopped must be equal.
  *
@@ -10,8 +9,7 @@
  *
  *     wormhole_property_test CASES [FIRST]
  *     wormhole_property_test seed SEED
- *     WEFT_WORMHOLE_CASES=CASES meson test --suite fabric wormhole_property -t 100
- */
+ *     WEFT_WORMHOLE_CASES=CASES meson test --suite fabric wormhole_property -t 100 */
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The edge: Ethernet frames from a TAP and parts of messages from the fabric in any order. What it
+/* The edge: Ethernet frames from a TAP and parts of messages from the fabric in any order. What it
  * makes of them keeps within what it was given, goes to hosts that exist, and every frame is
  * accounted for.
  *
- * Input: records (fuzz_record.h).
- */
+ * Input: records (fuzz_record.h). */
 
 #include "edge.h"
 

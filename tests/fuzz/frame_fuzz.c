@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Frames from the wire: whatever arrives, the checks read nothing beyond it and call nothing good
+/* Frames from the wire: whatever arrives, the checks read nothing beyond it and call nothing good
  * that is not, and what they call good keeps its promises. The first byte says whether the header
- * CRC is made right first, because the fuzzer would hardly ever find one that is.
- */
+ * CRC is made right first, because the fuzzer would hardly ever find one that is. */
 
 #include <arpa/inet.h>
 #include <stddef.h>

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A link's end with a key under frames of somebody without: whatever bytes come, nothing is read
+/* A link's end with a key under frames of somebody without: whatever bytes come, nothing is read
  * beyond them, nothing is taken, and the link stays as it was. Now and then the true neighbour says
  * something, and the listener repeats what he has heard; that is taken once.
  *
  * libFuzzer sees both sides of comparisons, thus right tags, which nobody without the key does. So
  * the key is a hash of the whole input: one with the tag in it has another key.
  *
- * Input: records of a command, an argument, a length and that many bytes.
- */
+ * Input: records of a command, an argument, a length and that many bytes. */
 
 #include <arpa/inet.h>
 #include <sodium.h>

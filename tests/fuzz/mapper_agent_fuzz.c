@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The agents of a switch and of a host under messages of somebody who has the key, or has not.
+/* The agents of a switch and of a host under messages of somebody who has the key, or has not.
  * With the key they may do what a mapper may, and still nothing gets out of range: images in use
  * are good ones, and what is read from them is in range; nothing is staged beyond its size. Without
  * the key nothing changes at all.
  *
  * Input: records (fuzz_record.h) whose bytes are a payload. Bit 0 of the command says whether the
- * tag is made right.
- */
+ * tag is made right. */
 
 #include <string.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The smallest fabric that a mapper can lead with something to decide: three switches in a
+/* The smallest fabric that a mapper can lead with something to decide: three switches in a
  * triangle, a host at each; the mapper is beside host 0. Frames travel in no time and are answered
- * at once, or lost. Shared by mapper_fuzz and what writes its seeds.
- */
+ * at once, or lost. Shared by mapper_fuzz and what writes its seeds. */
 
 #include <stdbool.h>
 #include <stdint.h>

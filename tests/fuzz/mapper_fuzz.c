@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A mapper that leads a small fabric, and gets bytes that claim to come from its devices. Who has
+/* A mapper that leads a small fabric, and gets bytes that claim to come from its devices. Who has
  * the key may tell it what devices may, and still the map stays one: cables have two ends, ways
  * lead to the mapper, numbers are given once, what it sends are good frames, and it always comes to
  * an end. Without the key nothing changes at all.
  *
  * Input: records (fuzz_record.h) whose bytes are a payload. Bits of the command: 0, the tag is made
  * right; 1, receiver, counter and what is asked for are mended first; 2, the fabric answers
- * meanwhile; 4 to 7, time passes.
- */
+ * meanwhile; 4 to 7, time passes. */
 
 #include <stdlib.h>
 #include <string.h>

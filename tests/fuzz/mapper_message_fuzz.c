@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Payloads of scout and mapper frames from the wire: decoding reads nothing beyond them, keeps its
- * ranges, and takes only what encoding writes. The first byte says how many bytes are cut off.
- */
+/* Payloads of scout and mapper frames from the wire: decoding reads nothing beyond them, keeps its
+ * ranges, and takes only what encoding writes. The first byte says how many bytes are cut off. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * An interface that receives whatever passes frame_check(), from a neighbour and peers that may lie
+/* An interface that receives whatever passes frame_check(), from a neighbour and peers that may lie
  * about everything: it keeps its own books straight and loses no packet. It sends messages itself,
  * so acknowledgements find something to speak of. Between frames its routes are exchanged, and it
  * is paused, purged and let go on.
@@ -15,8 +14,7 @@
  * ask for a true tag; without one so far nothing is delivered. Answers about clocks, which one host
  * is asked for, can have the right number.
  *
- * Input: records of 16 bytes and a payload.
- */
+ * Input: records of 16 bytes and a payload. */
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A ring in shared memory whose other end writes anything: positions, and bytes anywhere in the
+/* A ring in shared memory whose other end writes anything: positions, and bytes anywhere in the
  * ring. The reader's records lie in the ring and are no longer than a frame; the writer's room lies
  * in it; and both ends work again once the other one has started afresh.
  *
- * Input: records of a command, an argument, a length and that many bytes.
- */
+ * Input: records of a command, an argument, a length and that many bytes. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A switch with an agent under frames of whoever is at its ports, and under the orders of a mapper:
+/* A switch with an agent under frames of whoever is at its ports, and under the orders of a mapper:
  * frames of all kinds with any route and any payload, tables that are exchanged and purges at any
  * moment. Whatever comes, its invariants hold, every packet is in one place, nothing but a frame of
  * the mapper reaches the agent, and the agent sends nothing that is not a good frame.
  *
- * Input: records of a command, an argument, a length and that many bytes.
- */
+ * Input: records of a command, an argument, a length and that many bytes. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * How far the time stamp counters of two machines that share memory are apart.
+/* How far the time stamp counters of two machines that share memory are apart.
  *
  *     common-clock FILE left|right SECONDS
  *
@@ -10,8 +9,7 @@
  * and over, and reads the other's, for so long from the time on at which the other one runs, too.
  * A word is written before it is read, so the other's counter less its own is at least what it
  * sees. It prints the greatest such difference, in cycles: a lower bound on one side, and the
- * negative of an upper bound on the other.
- */
+ * negative of an upper bound on the other. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Two of Weft's ports on the ends of a cable between fake NICs, opened as a fabric opens them: for
+/* Two of Weft's ports on the ends of a cable between fake NICs, opened as a fabric opens them: for
  * the tests of lib/port and of the poll loops over awkward NICs. One program has one pair at a
- * time.
- */
+ * time. */
 
 #include "unit.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Writes a pcapng file of frames, good and damaged, made by lib/wire; dissector_test.py knows which
- * is which by its number.
- */
+/* Writes a pcapng file of frames, good and damaged, made by lib/wire; dissector_test.py knows which
+ * is which by its number. */
 
 #include <stdio.h>
 #include <string.h>

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The binary interface between librte_ethdev, the virtual bus and a driver in DPDK 22.11, as far as
+/* The binary interface between librte_ethdev, the virtual bus and a driver in DPDK 22.11, as far as
  * the tests' own driver (fake_nic.h) uses it. Debian installs the symbols (version INTERNAL) and
  * not the headers (ethdev_driver.h, ethdev_vdev.h, bus_vdev_driver.h), so their layout is described
  * here. It holds for every 22.11.x, because stable releases keep the ABI; fake_nic_test calls all
- * that stands here. What no driver of ours touches is a gap.
- */
+ * that stands here. What no driver of ours touches is a gap. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A NIC for tests: the DPDK driver net_fake, as awkward as the poll-mode drivers of PCI NICs are,
+/* A NIC for tests: the DPDK driver net_fake, as awkward as the poll-mode drivers of PCI NICs are,
  * without a PCI device. Two ports are the ends of a cable, in one process or in two. Linked into
  * test programs, and a plug-in (librte_net_fake.so) that any DPDK program loads with EAL's '-d'.
  *

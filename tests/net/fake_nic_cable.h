@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A cable between two fake NICs: memory that both ends map, with a ring of frames each way, and a
+/* A cable between two fake NICs: memory that both ends map, with a ring of frames each way, and a
  * word by which anybody cuts it. It lies in the file of its path, or in memory of this process
  * alone. All zeros is a cable in order with nobody at its ends.
  *
  * The ring of a way stands for the receiving NIC's memory: who sends counts the receiver's
  * descriptors, and what finds none is missed. An end that starts forgets what was sent to it
- * before. A process may die at any time: what it has not finished does not count.
- */
+ * before. A process may die at any time: what it has not finished does not count. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Two interfaces at the two ends of an in-memory link, with real mbufs and in virtual time.
- */
+/* Two interfaces at the two ends of an in-memory link, with real mbufs and in virtual time. */
 
 #include <stdio.h>
 #include <stdlib.h>

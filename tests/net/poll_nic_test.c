@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Two interfaces at the two ends of a link. A pair of connected sockets that keep message
- * boundaries stands in for a TAP: read() and write() of one frame each.
- */
+/* Two interfaces at the two ends of a link. A pair of connected sockets that keep message
+ * boundaries stands in for a TAP: read() and write() of one frame each. */
 
 #include "nic_neighbours.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Ports of every kind that one machine has: net_ring, net_memif (against a second process),
+/* Ports of every kind that one machine has: net_ring, net_memif (against a second process),
  * net_af_packet and net_tap (need root), net_pcap, in-memory links with real mbufs, shared memory;
- * what is said about devices that are not there.
- */
+ * what is said about devices that are not there. */
 
 #include "needs.h"
 #include "open_port.h"

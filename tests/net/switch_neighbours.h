@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The poll driver of a switch with real frames, on a test clock: four neighbours at the far ends of
+/* The poll driver of a switch with real frames, on a test clock: four neighbours at the far ends of
  * in-memory links send under credits, read when they like, and check what arrives. For the tests of
- * poll_switch; each program has one pool.
- */
+ * poll_switch; each program has one pool. */
 
 #include "unit.h"
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The control thread of a switch with the neighbours of switch_neighbours.h: its orders, the frames
+/* The control thread of a switch with the neighbours of switch_neighbours.h: its orders, the frames
  * of mappers, and what must hold when all has come to rest. A switch of several parts is one to it.
  */
 

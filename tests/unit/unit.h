@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * cmocka with what it wants included before it. The cases of a program need no list, and run in the
+/* cmocka with what it wants included before it. The cases of a program need no list, and run in the
  * order of the file:
  *
  *     UNIT_TEST(a_full_ring_takes_no_more)
  *     {
  *     }
  *
- *     UNIT_MAIN(NULL, NULL)
- */
+ *     UNIT_MAIN(NULL, NULL) */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The offset of another machine's clock against this one's, with a bound that is never exceeded
+/* The offset of another machine's clock against this one's, with a bound that is never exceeded
  * while neither clock is set: a step that is smaller than what the ways vary by is noticed only
  * once an exchange contradicts the interval before it.
  *
@@ -29,8 +28,7 @@
  * before it sends and after it has received.
  *
  * Integers only, nanoseconds; no clock, no allocation. One thread updates; clock_offset_read() is
- * for any other.
- */
+ * for any other. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The clocks of hosts on other machines, as an interface knows them, and the questions and answers
+/* The clocks of hosts on other machines, as an interface knows them, and the questions and answers
  * by which it finds out (FRAME_CLOCK). The receiver of data asks: one-way latency is computed where
  * a frame arrives, from the sender's stamp in it. Acknowledgements set the pace, so that nobody
  * asks who receives nothing: the first questions of a peer follow each other fast, because the
@@ -26,8 +25,7 @@
  * a question that left after that offer.
  *
  * A plain state machine without a clock; no allocation after its creation. One thread; others may
- * call clock_offset_read().
- */
+ * call clock_offset_read(). */
 
 #include "clock_offset.h"
 #include "control.h"

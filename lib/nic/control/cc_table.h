@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The congestion control table of a channel adapter (InfiniBand annex A10): entry i is the delay
+/* The congestion control table of a channel adapter (InfiniBand annex A10): entry i is the delay
  * that a flow with index i inserts after each packet, as a multiple of the packet's own time:
- * multiplier / 2^shift. A shift has 2 bits, a multiplier 14. The papers print no table.
- */
+ * multiplier / 2^shift. A shift has 2 bits, a multiplier 14. The papers print no table. */
 
 #include <stdbool.h>
 #include <stdint.h>

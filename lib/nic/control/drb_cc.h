@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * DRB beside end-node detection (ours; no paper has it). Paths help where flows to different
+/* DRB beside end-node detection (ours; no paper has it). Paths help where flows to different
  * destinations share a link. Where most share the destination (an incast), the link into that host
  * is full whatever path they take, and more paths only carry the congestion to more switches. Both
  * look alike to a latency; the contending flows tell them apart:

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The channel adapter's part of InfiniBand congestion control (annex A10), the baseline of the DRB
+/* The channel adapter's part of InfiniBand congestion control (annex A10), the baseline of the DRB
  * paper. A flow is a destination (the reading 'QP') or the whole host (the reading 'SL'). Each
  * notification with BECN raises the flow's table index (CCTI) by 'increase', up to 'limit'; each
  * expiry of the host's timer lowers all indices by one, down to 'min'. After each packet the flow
@@ -11,8 +10,7 @@
  *
  * A plain state machine: times are arguments in ns. The timer runs freely from time 0; what it
  * takes from a flow is found when the flow is next looked at, so it needs no event. No allocation
- * after iba_cc_init(). One thread.
- */
+ * after iba_cc_init(). One thread. */
 
 #include "cc_table.h"
 

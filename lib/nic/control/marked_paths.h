@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The paths of a pair of hosts that learns from marks alone (the DRB paper on InfiniBand,
+/* The paths of a pair of hosts that learns from marks alone (the DRB paper on InfiniBand,
  * 'drb-cn'): each notification counts against the path of its message and opens the next path; a
  * message takes a path with a probability in proportion to 1 / (1 + its count). A timer runs from
  * the pair's first notification on: each time it expires the counts are halved, and if none has
@@ -11,8 +10,7 @@
  * reading).
  *
  * As metapath.h: the open paths are the first of the pair's routes, path 0 stays. A plain state
- * machine; what expiries do is found when the pair is next looked at. No allocation. One thread.
- */
+ * machine; what expiries do is found when the pair is next looked at. No allocation. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A metapath of distributed routing balancing: the open paths of one pair of hosts, what is known
+/* A metapath of distributed routing balancing: the open paths of one pair of hosts, what is known
  * of their latency, and when one is opened or closed (PR-DRB paper, sections 2 and 3, equation 1,
  * figure 2 and table 2).
  *
@@ -14,8 +13,7 @@
  *
  * The open paths are the first 'open' ones of the pair's routes: the next is opened, the last is
  * closed, path 0 stays. Times are whole ns, weights 2^32 / L_i. A plain state machine without a
- * clock; no allocation. One thread.
- */
+ * clock; no allocation. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

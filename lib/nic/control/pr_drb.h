@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Predictive distributed routing balancing (PR-DRB paper, sections 2 and 3, table 2): what a pair
+/* Predictive distributed routing balancing (PR-DRB paper, sections 2 and 3, table 2): what a pair
  * of hosts does with an acknowledgement beside, and instead of, what DRB does.
  *
  * An episode begins when the pair has one open path and ends when it is back at one in zone L. Its
@@ -12,8 +11,7 @@
  * and if the zone is still H afterwards, paths are opened as by DRB. With more than one path open
  * in zone M ('stable'), or in zone L ('below', the letter of table 2), the open paths are saved.
  *
- * A plain state machine without a clock; no allocation. One thread.
- */
+ * A plain state machine without a clock; no allocation. One thread. */
 
 #include "cn.h"
 #include "metapath.h"

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The database of PR-DRB (PR-DRB paper, table 2): what helped against which contending flows. A
+/* The database of PR-DRB (PR-DRB paper, table 2): what helped against which contending flows. A
  * solution belongs to a destination and a pattern, which is the set of flows that contended, and is
  * the set of open paths with their latencies, and the best L* that they reached.
  *
  * A pattern matches a solution if enough of the flows seen are among the stored ones (or of both
  * together: the reading 'union'); the paper says "similar situation". Of several the most similar
  * matches. Room for a fixed number; the least recently used goes. O(entries) with one comparison
- * for those of other destinations; no allocation after solutions_init(). One thread.
- */
+ * for those of other destinations; no allocation after solutions_init(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Congestion management at the source (docs/source-control.md): one of the
+/* Congestion management at the source (docs/source-control.md): one of the
  * mechanisms of this folder for all pairs of a host. It chooses the path of each message, hears
  * notifications, and says when a frame may leave.
  *
@@ -16,8 +15,7 @@
  *              the flow slows down as by iba-cc (ours; drb_cc.h)
  *
  * A plain state machine: times are arguments in ns. No allocation after source_control_create(), no
- * floating point. One thread.
- */
+ * floating point. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>

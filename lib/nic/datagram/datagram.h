@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * An interface without end-to-end delivery: messages become frames, frames leave under credits, and
+/* An interface without end-to-end delivery: messages become frames, frames leave under credits, and
  * arrival is delivery. No acknowledgements, windows or retransmissions, as in the papers'
  * simulators, whose fabrics are lossless: it adds no control frames to the network, and only
  * credits hold back a host that floods another. nic.h is the reliable kind. Where frames can
@@ -14,8 +13,7 @@
  * among the VCs whose head has credits. With marks (arn_marks.h) the last VC is the adapted-flow
  * channel: a message that is marked at the head moves to the FIFO of that VC, or waits for room
  * there, and leaves with the adapted bit; it never leaves on its own VC. A plain state machine on
- * packet descriptors without payloads. One thread.
- */
+ * packet descriptors without payloads. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * An interface (datagram.h) with source control (source_control.h): routes of messages, and pauses
+/* An interface (datagram.h) with source control (source_control.h): routes of messages, and pauses
  * of flows. What is held back by the pause of its destination leaves the FIFO, so that messages to
  * others pass, and waits here in order; when the pause is over one message returns to the head of
  * its FIFO. If the whole host pauses, or there is no room here, it waits in the FIFO.
  *
- * No allocation after datagram_control_create(). One thread.
- */
+ * No allocation after datagram_control_create(). One thread. */
 
 #include "datagram.h"
 

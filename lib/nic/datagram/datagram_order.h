@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Keeps the order of frames at an interface without end-to-end delivery (datagram.h) in fabrics
+/* Keeps the order of frames at an interface without end-to-end delivery (datagram.h) in fabrics
  * where they can overtake each other, by adaptive routing or retransmission (datagram_recovery.h).
  * It passes on the frames of a source in sequence; an early one waits here. Like resequencer.h, but
  * for descriptors: a waiting frame takes no memory of the interface, and the caller sets the limit.
  *
  * A waiting frame is found by source and number, in O(1) unless they far outnumber the chains. It
- * allocates only as numbers of sources grow (pair_numbers.h). One thread.
- */
+ * allocates only as numbers of sources grow (pair_numbers.h). One thread. */
 
 #include "datagram.h"
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Recovery for an interface without acknowledgements (datagram.h), in fabrics whose hosts can
+/* Recovery for an interface without acknowledgements (datagram.h), in fabrics whose hosts can
  * discard packets in transit. Nothing else discards there, so no acknowledgement is needed: a host
  * that discards a frame reports it to the source, which sends it again. The destination keeps the
  * order (datagram_order.h). So no frame is lost, duplicated or reordered, however much the pools
@@ -14,8 +13,7 @@
  * destination that can hold no more refuses early frames, which is reported in the same way; it
  * always accepts the expected frame.
  *
- * A plain state machine, zero-initialised, no allocation. One thread.
- */
+ * A plain state machine, zero-initialised, no allocation. One thread. */
 
 #include "datagram.h"
 

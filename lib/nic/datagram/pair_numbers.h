@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A number for each of the other hosts, 0 at first. In a fabric of thousands of hosts the numbers
+/* A number for each of the other hosts, 0 at first. In a fabric of thousands of hosts the numbers
  * of all pairs are most of the memory that a run touches, so they take only as much as they need
  * (enum pair_numbers_kind). A hash table that would become larger than a byte for every host is
  * replaced by bytes, and one beside bytes that would become larger than four bytes for every host

@@ -90,12 +90,10 @@ const struct route_choice_ops route_choice_detect_short = {.name = "detect-short
 	.choose = short_unless_contended,
 	.learn = route_choice_note};
 
-/*
- * From the thesis' future work (section 6.3): three sets with none, few and many ITBs. A set is
+/* From the thesis' future work (section 6.3): three sets with none, few and many ITBs. A set is
  * left for the next when its best route has shown more than the threshold between the two. While
  * one set is used, only the one before it is forgotten and tried again, not those further back:
- * under high load the first set, which saturates the network, stays out of use.
- */
+ * under high load the first set, which saturates the network, stays out of use. */
 
 /* The last set that there is. */
 static unsigned last_set(const struct route_choice *choice, uint16_t destination, unsigned count)

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Selectors: which of the alternative routes to a destination a message takes (Flich's thesis,
+/* Selectors: which of the alternative routes to a destination a message takes (Flich's thesis,
  * sections 2.4, 3.3, 5.5 and 6.3). All frames of a message take the same route. A selector is one
  * struct route_choice_ops and one word in ROUTE_CHOICES (docs/adding-a-route-selector.md).
  *
@@ -13,8 +12,7 @@
  * which of them a route belongs.
  *
  * Everything is whole numbers, a coefficient is kept in thousandths. No call takes longer than
- * a look at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread.
- */
+ * a look at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>

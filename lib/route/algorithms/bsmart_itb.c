@@ -4,15 +4,13 @@
 #include "cycle_break.h"
 #include "smart_plan.h"
 
-/*
- * bsmart-itb (the thesis' section 3.2.2, figure 48): the paths of smart-routing without its
+/* bsmart-itb (the thesis' section 3.2.2, figure 48): the paths of smart-routing without its
  * condition that they close no cycle, which is one linear program over minimal paths; then ITBs
  * where cycles remain (cycle_break.h, which also has the proof).
  *
  * Only paths in use count: others must not use up dependencies. Paths that close no cycle anyway,
  * as in a fat tree, are unchanged: cycle_break.h would forbid some turns at switches without hosts
- * in advance.
- */
+ * in advance. */
 static int break_cycles(const struct route_graph *graph, uint64_t seed, struct route_path *path,
 	uint32_t paths, struct fault *fault)
 {

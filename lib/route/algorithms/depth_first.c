@@ -6,8 +6,7 @@
 #include "legal_routes.h"
 #include "up_down.h"
 
-/*
- * The depth-first tree:
+/* The depth-first tree:
  *     enter the root;
  *     at the last entered switch that still has neighbours outside the tree:
  *         enter the neighbour with most links to switches in the tree,
@@ -27,8 +26,7 @@
  * free. A turn is forbidden at a switch between each two of its up links, u (u - 1) turns for u of
  * them, and the sum of u is the number of links: the fewest turns are lost if all switches have
  * about as many. A switch that is entered later gathers more up links; so the one with most is
- * entered first. The second rule was found by experiment (docs/routing.md).
- */
+ * entered first. The second rule was found by experiment (docs/routing.md). */
 
 #define NOWHERE UINT32_MAX
 

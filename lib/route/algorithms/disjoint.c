@@ -7,8 +7,7 @@
 #include "route_jobs.h"
 #include "up_down.h"
 
-/*
- * The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
+/* The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
  * that share no link with it nor with each other, the shortest first, so that congestion on one
  * leaves the rest unaffected.
  *
@@ -21,8 +20,7 @@
  * absorbs and re-injects the message, so no dependency leads from a down channel to an up channel,
  * and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would have to
  * turn at a switch without hosts is not used. The rest shrinks from route to route, so lengths
- * increase from the second one on.
- */
+ * increase from the second one on. */
 
 /* Separates these draws from those of the first routes. */
 #define DISJOINT_STREAM ((uint64_t)1 << 33)

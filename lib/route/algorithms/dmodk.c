@@ -8,8 +8,7 @@
 #include "route_jobs.h"
 #include "route_path.h"
 
-/*
- * D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI
+/* D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI
  * Global Collectives", JPDC 2012; the deterministic routing under ARN and AFI). At level l, 0 at
  * the leaves, a packet for host D that must go up takes up port floor(D / K^l) mod K, counted from
  * 0 in the order of the port numbers. There is one path down. So each switch below the top gets
@@ -21,14 +20,11 @@
  * (with K links up the formula spreads the destinations there), or, if that one has failed, uses
  * the same quotient.
  *
- * Alternatives are all ports that lead to D without going up after down (fat_tree.h).
- */
+ * Alternatives are all ports that lead to D without going up after down (fat_tree.h). */
 
-/*
- * Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
+/* Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
  * has the same set of ports are filled as one. In an intact tree that leaves two or three of them
- * in the row of a leaf.
- */
+ * in the row of a leaf. */
 struct run {
 	uint32_t first, end; /* hosts */
 	uint32_t to;         /* their switch */
@@ -162,12 +158,10 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
 	return result;
 }
 
-/*
- * Source routes. The first is the walk through the tables. Route number i of a pair writes i with
+/* Source routes. The first is the walk through the tables. Route number i of a pair writes i with
  * the numbers of up ports along the way as its bases, the leaf's digit first, and at each level
  * takes the up port that many places after D-mod-K's. Different numbers differ at some switch, so
- * the routes do, and the first few diverge as early as possible.
- */
+ * the routes do, and the first few diverge as early as possible. */
 
 /* False: the number is too large for the pair, or the destination is unreachable. */
 static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t number,

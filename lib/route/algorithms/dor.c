@@ -5,8 +5,7 @@
 #include "dimension_order.h"
 #include "route_jobs.h"
 
-/*
- * Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message completes its path in
+/* Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message completes its path in
  * dimension 0, then in dimension 1, and so on, in each ring the shorter way around.
  *
  * No deadlock. Dependencies between dimensions lead to higher ones only. Within a row they keep
@@ -21,8 +20,7 @@
  *
  * Ties in rings of even size go by dimension_order.h; in a ring of 4n switches every link gets the
  * same number. Tables do not know the source host and treat it as the first of its switch; their
- * paths are shortest too, because one step further there is no tie.
- */
+ * paths are shortest too, because one step further there is no tie. */
 
 struct dor {
 	struct route_maker maker;

@@ -5,11 +5,9 @@
 #include "legal_routes.h"
 #include "up_down.h"
 
-/*
- * minhop: a random shortest route for each pair, without deadlock freedom: the reference for the
+/* minhop: a random shortest route for each pair, without deadlock freedom: the reference for the
  * other algorithms. It is the search for legal routes without restrictions, which means that every
- * arc counts as down.
- */
+ * arc counts as down. */
 static int minhop_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct fault *fault)
 {

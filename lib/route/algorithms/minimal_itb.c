@@ -3,10 +3,8 @@
 #include "cycle_break.h"
 #include "itb_routes.h"
 
-/*
- * random-itb and bmin-itb: minimal paths, at random or balanced, with ITBs only where a cycle of
- * channel dependencies would remain (proof in cycle_break.h).
- */
+/* random-itb and bmin-itb: minimal paths, at random or balanced, with ITBs only where a cycle of
+ * channel dependencies would remain (proof in cycle_break.h). */
 
 static bool place(void *context, struct route_path *path)
 {

@@ -5,8 +5,7 @@
 #include "mod_k.h"
 #include "multi_step.h"
 
-/*
- * The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
+/* The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
  * deterministic path of a pair and others that share no link with it or each other.
  *
  *     route 0 = that of dor (in a fat tree that of dmodk)
@@ -31,8 +30,7 @@
  * themselves, with its classes alone. A candidate with an IN without hosts, or that does not fit
  * into a frame so, is left out.
  *
- * No deadlock in fat trees, with one class: no route goes up after down (fat_tree.h).
- */
+ * No deadlock in fat trees, with one class: no route goes up after down (fat_tree.h). */
 
 #define MSP_STREAM ((uint64_t)1 << 34)
 

@@ -6,8 +6,7 @@
 #include "itb_routes.h"
 #include "route_root.h"
 
-/*
- * b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
+/* b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
  * because each ITB removes its message from the way of others (the thesis' section 3.2.3). Switches
  * have unique random ranks. On the way over switches A, B, C of ranks a, b, c there is an ITB at B
  *
@@ -31,8 +30,7 @@
  *
  * If no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets one
  * with only the ITBs that cycles need: all turns that the rule leaves are accepted, and every turn
- * that agrees with these (cycle_break.h).
- */
+ * that agrees with these (cycle_break.h). */
 
 struct turn {
 	bool back;                      /* A is C */

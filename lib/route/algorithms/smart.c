@@ -6,8 +6,7 @@
 #include "smart_lp.h"
 #include "smart_plan.h"
 
-/*
- * smart-routing (Cherkasova, Kotov, Rokicki; [Che95] of the thesis, which describes it in sections
+/* smart-routing (Cherkasova, Kotov, Rokicki; [Che95] of the thesis, which describes it in sections
  * 1.2.2 and 2.3 and could not compute it for more than 32 switches):
  *     allow all turns;
  *     repeat:
@@ -24,8 +23,7 @@
  *
  * The original forbids one dependency per round. We forbid one in ROUNDS of all turns, so that the
  * number of programs to solve does not grow with the network; with three times the rounds the
- * largest load of irregular networks is the same (docs/routing.md).
- */
+ * largest load of irregular networks is the same (docs/routing.md). */
 #define ROUNDS 100
 
 static int break_some(struct turns *turns, const struct route_options *options, uint32_t *forbidden,

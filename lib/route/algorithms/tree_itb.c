@@ -9,8 +9,7 @@
 #include "route_path.h"
 #include "up_down.h"
 
-/*
- * ud-mitb, ud-mitb-first, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden
+/* ud-mitb, ud-mitb-first, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden
  * turns of a tree (the thesis' section 3.2.1).
  *
  *     for every pair: the minimal routes, whatever the labels
@@ -36,8 +35,7 @@
  * the shortest among those that turn at switches with hosts, which are minimal unless all of those
  * need such a turn. One always exists, because a legal path needs no turn at all. A frame has room
  * for ROUTE_ELEMENTS_MAX elements: routes that do not fit are left out, and if none of those drawn
- * fits, the pair takes a shortest legal path.
- */
+ * fits, the pair takes a shortest legal path. */
 
 struct fill {
 	const struct route_graph *graph;

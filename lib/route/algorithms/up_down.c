@@ -7,14 +7,12 @@
 
 #include "legal_routes.h"
 
-/*
- * Up*\/down* (Autonet; the thesis' OSUD): levels are distances from the root, breadth first. An arc
+/* Up*\/down* (Autonet; the thesis' OSUD): levels are distances from the root, breadth first. An arc
  * is up if it leads to a lower level, or on the same level to the switch with the smaller number;
  * the others are down. Up arcs strictly descend in the order (level, number) and down arcs strictly
  * ascend, so a closed chain of dependencies would need a turn from down to up, and no legal route
  * has one: the dependency graph has no cycle. In a disconnected topology, each component without
- * the root is rooted at its first switch.
- */
+ * the root is rooted at its first switch. */
 
 bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels)
 {
@@ -118,11 +116,9 @@ const struct route_algorithm route_up_down = {
 	.tables = up_down_tables,
 };
 
-/*
- * The thesis' RSUD, RRSUD and DET: the interface has several shortest legal routes to each
+/* The thesis' RSUD, RRSUD and DET: the interface has several shortest legal routes to each
  * destination, as many as fit, and chooses when it sends. They differ only in the selector. No
- * tables: a table has one path.
- */
+ * tables: a table has one path. */
 #define UP_DOWN_VARIANT(id, name_text, selector_name, summary_text) \
 	const struct route_algorithm route_##id = {                 \
 		.name = name_text,                                  \

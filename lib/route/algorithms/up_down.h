@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The labels of the arcs, shared by the algorithms on a breadth-first tree: up_down.c,
- * up_down_tables.c, and the ITB algorithms. All other code uses route_algorithm.h.
- */
+/* The labels of the arcs, shared by the algorithms on a breadth-first tree: up_down.c,
+ * up_down_tables.c, and the ITB algorithms. All other code uses route_algorithm.h. */
 
 #include "route_algorithm.h"
 

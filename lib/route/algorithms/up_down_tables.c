@@ -4,8 +4,7 @@
 
 #include "up_down.h"
 
-/*
- * Destination tables. A table cannot know where a packet comes from, so "no up after down" must
+/* Destination tables. A table cannot know where a packet comes from, so "no up after down" must
  * follow from the rule alone:
  *     1. A switch that can reach the destination by down arcs only takes a shortest such path.
  *     2. Any other switch takes an up arc towards the neighbour of least cost, where the cost of a
@@ -18,8 +17,7 @@
  *
  * Among equal choices the least loaded arc is taken, counted in pairs of hosts; among equal ones,
  * and where no packets pass anyway, in the manner of D-mod-K, starting at floor(D / c^(stage - 1))
- * mod c for c choices. In a fat tree that gives D-mod-K itself.
- */
+ * mod c for c choices. In a fat tree that gives D-mod-K itself. */
 
 #define NO_WAY UINT32_MAX
 

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Destination tables in OpenSM's dump format, so that independent tools can check them: ibdmchk
+/* Destination tables in OpenSM's dump format, so that independent tools can check them: ibdmchk
  * finds pairs without a route and credit loops. It reads two files, the cabling (opensm-subnet.lst)
  * and the tables (opensm.fdbs). Write only; the files contain what ibdmchk reads.
  *
  * InfiniBand counts ports from 1 and reserves 0 for the switch itself: port n becomes n + 1. Host h
  * has LID h + 1, switch s has the number of hosts + s + 1. GUIDs are those of
- * 'weft topo export --format ibnetdiscover'.
- */
+ * 'weft topo export --format ibnetdiscover'. */
 
 #include <stdio.h>
 

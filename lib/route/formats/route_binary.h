@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The binary route file, for networks whose text would take gigabytes, and the only format for
+/* The binary route file, for networks whose text would take gigabytes, and the only format for
  * destination tables. All numbers are little-endian:
  *
  *     8 bytes     "WEFTRT1\n"

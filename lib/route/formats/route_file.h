@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Route files. The text format (docs/files.md, 'Route file'): a header line, then one route per
+/* Route files. The text format (docs/files.md, 'Route file'): a header line, then one route per
  * line, lines of one pair in order of preference:
  *
  *     # weft routes/1 topology=NAME algorithm=ud seed=7 root=s0 routes=56
@@ -20,8 +19,7 @@
  * hand need not.
  *
  * Writing and reading preserve the routes. The reader refuses a file at the place where it does not
- * match the topology. route_binary.h is the binary format; reading accepts either.
- */
+ * match the topology. route_binary.h is the binary format; reading accepts either. */
 
 #include <stdbool.h>
 #include <stdio.h>

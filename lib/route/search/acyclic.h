@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Channel dependencies that are accepted one by one unless they close a cycle. A channel is an arc
+/* Channel dependencies that are accepted one by one unless they close a cycle. A channel is an arc
  * of a route_graph; a dependency leads from an arc to one that leaves the switch where it ends.
  *
  * A topological order of all arcs is maintained (Pearce and Kelly, A dynamic topological sort
@@ -14,8 +13,7 @@
  *
  * Dependencies through an ITB's host are not needed here: the channel into the host leads to no
  * other, because the host absorbs everything, and none leads to the channel out of it. Neither can
- * be part of a cycle.
- */
+ * be part of a cycle. */
 
 #include <stdbool.h>
 #include <stdint.h>

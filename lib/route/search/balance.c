@@ -6,16 +6,14 @@
 
 #include "balance_lane.h"
 
-/*
- * The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
+/* The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
  * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
  * n^2 is
  *
  *     n (Q - 2 A(p) + L) - (S - L)^2  =  (n Q - S^2)  +  n (L - 2 A(p)) + 2 S L - L^2
  *
  * so among routes of equal length the one with the largest A(p) is best (balance_lane.h), and
- * routes of different lengths are compared by the last three terms, in integers.
- */
+ * routes of different lengths are compared by the last three terms, in integers. */
 struct work {
 	const struct minimal_paths *paths;
 	struct balance *balance;

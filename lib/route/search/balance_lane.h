@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The routes of one length while balance.c deletes routes: finds the one with the largest sum of
+/* The routes of one length while balance.c deletes routes: finds the one with the largest sum of
  * the counts along it, and the first of equal ones.
  *
  * Counts only decrease, and with them all sums. So routes are in buckets by the last computed sum,
@@ -12,8 +11,7 @@
  *
  * Almost all time goes into routes that are summed and drop (107 per deletion in a network of 512
  * switches), and most of that into memory latency. So a bucket is a list of chunks of many routes,
- * which are prefetched together.
- */
+ * which are prefetched together. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,10 +11,8 @@
 
 #define NO_WAY UINT8_MAX
 
-/*
- * The search for a path by rounds: round i has the smallest number of ITBs with which i links can
- * end in each arc, and the arc before it.
- */
+/* The search for a path by rounds: round i has the smallest number of ITBs with which i links can
+ * end in each arc, and the arc before it. */
 struct search {
 	uint8_t *itbs;    /* [round * arcs + arc], NO_WAY if unreachable */
 	uint32_t *before; /* likewise */

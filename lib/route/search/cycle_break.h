@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Cycle breaking by in-transit buffers (the thesis' sections 3.2.2 and 3.2.3, figure 49) for any
+/* Cycle breaking by in-transit buffers (the thesis' sections 3.2.2 and 3.2.3, figure 49) for any
  * set of paths: path by path, in the given order, a dependency that would close a cycle with
  * accepted ones is replaced by an ITB. (Taken literally, figure 49 adds all dependencies before it
  * breaks any, which gives three to four times the ITBs and cannot be what the thesis measured.)

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The dimension-order path between two switches of a grid: the whole distance in dimension 0, then
+/* The dimension-order path between two switches of a grid: the whole distance in dimension 0, then
  * in dimension 1, and so on, in each ring the shorter way around, or the other way if the shorter
  * one is broken. dor.c has the proof that such paths cannot deadlock; msp.c joins several of them.
  *
@@ -13,8 +12,7 @@
  * or (ROUTE_TIES_PORT) 1 in every other dimension: with equal or inverted bits, the bit patterns
  * (transpose, shuffle) put more load on some links.
  *
- * Constant once made; any thread may read it.
- */
+ * Constant once made; any thread may read it. */
 
 #include <stdbool.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Routing of a fat tree: for every switch and every switch with hosts, the ports that lead there
+/* Routing of a fat tree: for every switch and every switch with hosts, the ports that lead there
  * without going up after down. A switch that reaches a destination going down alone goes down; any
  * other goes up, to any neighbour above that reaches it in turn. Stages define which switches are
  * above, so degraded trees need no special case.
@@ -13,8 +12,7 @@
  * same reason.
  *
  * Computed by whole rows of a switch, one OR per port and destination switch; constant afterwards,
- * any thread may read it.
- */
+ * any thread may read it. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The common part of the algorithms that first choose among minimal paths and then place in-transit
+/* The common part of the algorithms that first choose among minimal paths and then place in-transit
  * buffers (the thesis' section 3.2.3): which pair of hosts takes which path, balanced or at random,
- * and the order in which the paths get their ITBs. They differ in the rule for ITBs.
- */
+ * and the order in which the paths get their ITBs. They differ in the rule for ITBs. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,16 +35,14 @@ int itb_routes_fill(const struct route_graph *graph, const struct route_options 
 /* Path i of the pair, without ITBs. */
 struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair, unsigned i);
 
-/*
- * Balancing (the thesis' section 3.2.3, figure 54). A map counts the routes over every channel
+/* Balancing (the thesis' section 3.2.3, figure 54). A map counts the routes over every channel
  * between switches, at first those of all candidates of all pairs. Each step deletes the route
  * whose deletion leaves the smallest standard deviation of the map, until every pair has one route
  * left; of several such routes, the first one of a table in random order (balance_lane.h).
  *
  * Pairs of hosts on the same two switches have the same candidates and are indistinguishable. So a
  * candidate has as many copies as there are such pairs, and as many copies as pairs remain; their
- * assignment to pairs is drawn afterwards.
- */
+ * assignment to pairs is drawn afterwards. */
 
 struct balance {
 	uint32_t *copies; /* by path: remaining copies; for a pair of switches as many as it has
@@ -61,10 +57,8 @@ int balance_make(const struct minimal_paths *paths, enum route_granularity granu
 	struct balance *balance, struct fault *fault);
 void balance_free(struct balance *balance);
 
-/*
- * Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -
- * 1 (legal_search.h), and all sets of ranks are equally likely.
- */
+/* Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -
+ * 1 (legal_search.h), and all sets of ranks are equally likely. */
 
 /* Draws 'wanted' <= ROUTE_ALTERNATIVES_MAX different ranks, or all 'count' if there are fewer;
  * returns the number. More ranks from the same generator begin with the same ones. */

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The common part of labelling algorithms: once the arcs are labelled, the routes of a pair are
- * drawn from its shortest legal ones (legal_search.h).
- */
+/* The common part of labelling algorithms: once the arcs are labelled, the routes of a pair are
+ * drawn from its shortest legal ones (legal_search.h). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,14 +28,12 @@ int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph
 int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
 	const struct route_options *options, struct route_maker **maker, struct fault *fault);
 
-/*
- * A shortest path between two switches that avoids some links and goes up after down only where a
+/* A shortest path between two switches that avoids some links and goes up after down only where a
  * host can absorb the message (an in-transit buffer). Breadth-first search over the states (switch,
  * may still go up or not), forward from the source. Among the shortest paths it takes one with the
  * fewest ITBs; among equal ones the first from the arc at which the search starts at each switch.
  *
- * A search object belongs to one thread; graph and labels are only read.
- */
+ * A search object belongs to one thread; graph and labels are only read. */
 
 struct legal_detour;
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
+/* States. A message at switch s may still go up (state 2s) or has gone down already (2s + 1).
  *     an up arc s -> t leads from (s, up) to (t, up);
  *     a down arc s -> t leads from (s, up) and from (s, down) to (t, down);
  *     with in-transit buffers an up arc s -> t also leads from (s, down) to (t, up) if s has hosts.

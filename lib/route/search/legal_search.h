@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Shortest legal routes under an up/down labelling of the arcs: no up arc after a down arc. Works
+/* Shortest legal routes under an up/down labelling of the arcs: no up arc after a down arc. Works
  * for any labelling; with every arc labelled down it finds plain shortest routes.
  *
  * One search covers all sources towards one destination switch: breadth-first backwards over the
@@ -11,8 +10,7 @@
  * identified by rank 0 .. count - 1, so a uniformly random one, or several different ones, can be
  * drawn without listing them.
  *
- * A search object belongs to one thread; graph and labels are only read.
- */
+ * A search object belongs to one thread; graph and labels are only read. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The candidates of the algorithms that balance routes: up to ten minimal paths for every ordered
+/* The candidates of the algorithms that balance routes: up to ten minimal paths for every ordered
  * pair of switches that have hosts (the thesis' section 3.2.3). If there are more, ten are drawn at
  * random with equal probability.
  *
- * Constant once made; any thread may read it.
- */
+ * Constant once made; any thread may read it. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,10 +4,8 @@
 
 #include "route_set.h"
 
-/*
- * The first places of a random permutation of 0 .. count - 1 (Fisher and Yates), storing only the
- * places that changed.
- */
+/* The first places of a random permutation of 0 .. count - 1 (Fisher and Yates), storing only the
+ * places that changed. */
 unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks)
 {
 	uint64_t place[ROUTE_ALTERNATIVES_MAX], moved[ROUTE_ALTERNATIVES_MAX];

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A mesh, torus, ring or hypercube, recognised by its ports (lib/topo/generators/grid.c,
+/* A mesh, torus, ring or hypercube, recognised by its ports (lib/topo/generators/grid.c,
  * hypercube.c): port 2d leads forward in dimension d and arrives at port 2d + 1, which leads back;
  * in a hypercube port d leads along dimension d in both directions. The positions of switches
  * follow from the ports, so that generated, loaded and degraded networks are equivalent, whatever
  * the numbers and names of switches. Hosts may be on any other port.
  *
- * Constant once made; any thread may read it.
- */
+ * Constant once made; any thread may read it. */
 
 #include <stdint.h>
 

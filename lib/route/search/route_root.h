@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Chooses the switch at which a tree is rooted. The root matters more than anything else that the
+/* Chooses the switch at which a tree is rooted. The root matters more than anything else that the
  * thesis leaves open, so the choice is explicit and stored with the routes. The default is the
- * first switch of the topology; these are the alternatives.
- */
+ * first switch of the topology; these are the alternatives. */
 
 #include <stdint.h>
 
@@ -28,14 +26,12 @@ enum route_root_choice {
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
 	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct fault *fault);
 
-/*
- * Unique random ranks of the switches, by which the thesis' section 3.2.3 places ITBs.
+/* Unique random ranks of the switches, by which the thesis' section 3.2.3 places ITBs.
  *
  * Switches without hosts, which the thesis does not consider, rank below all others: connected
  * groups of them are ranked breadth first from one of their switches. So a route never needs to
  * pass a switch without hosts that outranks the ones before and after it: it goes down into such a
- * group, within the group down to the first switch and up again, and up when it leaves.
- */
+ * group, within the group down to the first switch and up again, and up when it leaves. */
 
 /* The ranks 0 .. switches - 1 under 'seed'; the caller frees. NULL with errno ENOMEM. */
 uint32_t *switch_rank_make(const struct route_graph *graph, uint64_t seed);

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The turns that routes may take. A turn leaves a switch by one arc after arriving on another; it
+/* The turns that routes may take. A turn leaves a switch by one arc after arriving on another; it
  * is one channel dependency. Turning back into the same link is never allowed. Between two arcs of
  * a spanning tree all other turns are kept (`turns_forbid` refuses them): a path along the tree has
  * no others, so however many are forbidden, all pairs stay connected. The kept turns alone close no
  * cycle, because a cycle without turning back would be a cycle of the tree.
  *
  * Turns are numbered; those of arc a are first[a] .. first[a + 1] - 1, in the order of the arcs
- * that leave its end.
- */
+ * that leave its end. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,12 +8,10 @@
 
 #include "acyclic.h"
 
-/*
- * The cost of forbidding a turn: pairs of hosts whose paths all use it would need longer ones and
+/* The cost of forbidding a turn: pairs of hosts whose paths all use it would need longer ones and
  * count in full; pairs with another path of the same length only lose balance, and their traffic on
  * the turn counts at SPARED. (On irregular networks of 16 to 64 switches 0.3 gives 1 % more minimal
- * routes than 1 or 0.05 and the smallest loads.)
- */
+ * routes than 1 or 0.05 and the smallest loads.) */
 #define SPARED 0.3
 /* Smaller values are rounding errors of the solver. */
 #define FLOW_MIN 1e-6

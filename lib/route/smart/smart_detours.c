@@ -9,11 +9,9 @@
 
 #include "route_path.h"
 
-/*
- *     for each destination: costs of the cheapest paths to it from every arc, by label correction
+/*     for each destination: costs of the cheapest paths to it from every arc, by label correction
  *         over allowed turns, backwards (prices are positive, so the paths have no loop);
- *     for each of its pairs: if the cheapest path costs less than the pair pays, add it.
- */
+ *     for each of its pairs: if the cheapest path costs less than the pair pays, add it. */
 #define GAIN_MIN 1e-6
 
 struct search {

@@ -5,8 +5,7 @@
 #include <coin/Clp_C_Interface.h>
 #include <math.h>
 
-/*
- * Columns: the largest load L, then one for each path: the part of its pair's traffic that takes
+/* Columns: the largest load L, then one for each path: the part of its pair's traffic that takes
  * it. Rows: for each arc: the parts that use it, less L, are at most 0; for each pair: its parts
  * add up to its traffic. Minimise L plus the mean load of all arcs: a detour must lower the one by
  * more than it raises the other. Among paths of one length the mean is constant, and L alone
@@ -14,14 +13,11 @@
  * optimum always exists.
  *
  * Pairs with a single path have nothing to decide; unless their prices are wanted, they are
- * constants of the arcs' rows.
- */
+ * constants of the arcs' rows. */
 
-/*
- * Clp's numbers for methods (ClpSolve.hpp). For smart on an irregular network of 64 switches: the
+/* Clp's numbers for methods (ClpSolve.hpp). For smart on an irregular network of 64 switches: the
  * 27 programs without prices take 1.4 s by the primal and 2.3 s by the dual simplex, the 10 with
- * prices 1.3 and 0.8 s; without presolving, 3.4 and 3.0 s by the dual.
- */
+ * prices 1.3 and 0.8 s; without presolving, 3.4 and 3.0 s by the dual. */
 enum { BY_DUAL = 0, BY_PRIMAL = 1 };
 enum { PRESOLVE_ON = 0 };
 /* A special option: keeps Clp from catching SIGINT. */

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The linear program of smart-routing: divides each pair's traffic among its paths so that the load
+/* The linear program of smart-routing: divides each pair's traffic among its paths so that the load
  * of the most loaded arc is minimal. Only smart_lp.c uses the solver (COIN-OR Clp). The solver is
  * deterministic, and so is the result.
  * smart_detours.c adds paths to it, smart_share.c rounds its result to whole routes, and
- * smart_cycles.c forbids turns that close cycles.
- */
+ * smart_cycles.c forbids turns that close cycles. */
 
 #include "smart_paths.h"
 #include "turns.h"

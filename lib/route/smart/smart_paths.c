@@ -8,11 +8,9 @@
 #include "rng.h"
 #include "route_path.h"
 
-/*
- * The search runs over arcs, because the allowed turns depend on the previous arc: backwards from a
+/* The search runs over arcs, because the allowed turns depend on the previous arc: backwards from a
  * destination, breadth first, counting shortest paths on the way. The paths of a source are then
- * identified by rank, as in legal_search.c.
- */
+ * identified by rank, as in legal_search.c. */
 
 #define NO_WAY    UINT32_MAX
 #define COUNT_MAX ((uint64_t)1 << 52)

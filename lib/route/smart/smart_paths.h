@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The candidate paths of smart-routing: for each ordered pair of switches with hosts the shortest
+/* The candidate paths of smart-routing: for each ordered pair of switches with hosts the shortest
  * ones over allowed turns (all of them, or a sample above a limit). smart_lp.h distributes the
- * pair's routes among them.
- */
+ * pair's routes among them. */
 
 #include <stdint.h>
 

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The result of smart-routing: for each pair of switches its paths, and the number of routes
- * between their hosts on each.
- */
+/* The result of smart-routing: for each pair of switches its paths, and the number of routes
+ * between their hosts on each. */
 
 #include <stdbool.h>
 

@@ -6,15 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * The cap is the largest load of the linear program.
+/* The cap is the largest load of the linear program.
  *     for each pair: the whole part of each flow; the remainder goes, route by route, to the path
  *         that adds least to the cost;
  *     then, while it helps: move a route of a pair to another of its paths if that costs less.
  * The cost is the sum of the squared loads, which evens out what the program leaves open, and
  * OVER_CAP for each pair of hosts above the cap on some arc. It falls with each move, so this ends;
- * SWEEPS bounds it anyway.
- */
+ * SWEEPS bounds it anyway. */
 #define SWEEPS   50
 #define OVER_CAP ((int64_t)1 << 32)
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The channel dependency graph (Dally and Seitz). A channel is one direction of a link, including
+/* The channel dependency graph (Dally and Seitz). A channel is one direction of a link, including
  * hosts' links: channel 2i leads from end a to end b of link i, channel 2i + 1 back. If routes use
  * VC classes (vc_rule.h), each channel is one node per class. A dependency means that some message
  * uses an output port of the switch where the channel ends right after it, so one can wait for the
@@ -11,8 +10,7 @@
  *
  * The dependencies of a node are a set of output ports, 64 bits; adding one costs an OR. The class
  * at the far end follows from the rule. Where it depends on steps too (enum vc_turn), a node has a
- * set for each turn.
- */
+ * set for each turn. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The verifier of all routes. It knows no algorithm and shares no code with any: it replays every
+/* The verifier of all routes. It knows no algorithm and shares no code with any: it replays every
  * route over the topology link by link, as switches and interfaces would, and builds the channel
  * dependency graph from the replay. In-transit buffers end a dependency at the host that absorbs;
- * if routes use VC classes, it applies their rule as the switches do.
- */
+ * if routes use VC classes, it applies their rule as the switches do. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The verifier's walk through destination tables. A switch treats all packets to one destination
+/* The verifier's walk through destination tables. A switch treats all packets to one destination
  * alike, so all sources are walked together. The primary ports form a tree (if they do not, that is
  * the finding), along which sources are summed up. Everything that primary and alternative ports
  * reach is followed switch by switch for the dependencies, or node by node if there are VC classes.

@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Shared by route_verify.c, route_replay.c and route_walk.c only. The verifier collects,
- * destination by destination, what routes and tables do.
- */
+/* Shared by route_verify.c, route_replay.c and route_walk.c only. The verifier collects,
+ * destination by destination, what routes and tables do. */
 
 #include "channel_graph.h"
 #include "route_verify.h"

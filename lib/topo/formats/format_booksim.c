@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The network_file of BookSim 2's topology 'anynet' (read by its src/networks/anynet.cpp): a line
+/* The network_file of BookSim 2's topology 'anynet' (read by its src/networks/anynet.cpp): a line
  * for each switch, "router A node N … router B LATENCY …". Hosts are nodes with the same number.
  * Latencies are cycles, one for each direction; the link with the shortest delay has one cycle, the
  * others are proportional. BookSim has neither ports nor rates, gives nodes one cycle, and allows
- * one link between two routers.
- */
+ * one link between two routers. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * A topology as the output of ibnetdiscover (infiniband-diags; described in its man page), which
+/* A topology as the output of ibnetdiscover (infiniband-diags; described in its man page), which
  * ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters with
  * one port. InfiniBand counts ports from 1, Weft from 0: port n becomes port n + 1. Names become
  * node descriptions; GUIDs are made from device numbers with the locally administered bit set; LIDs
- * are 0, for the subnet manager to assign. The format has no delays.
- */
+ * are 0, for the subnet manager to assign. The format has no delays. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The output of ibnetdiscover, line by line: nodes, and for each node its connected ports with
+/* The output of ibnetdiscover, line by line: nodes, and for each node its connected ports with
  * their far ends. This part resolves nothing; ib_listing_topology() does. Texts point into the
- * input, which must outlive the listing.
- */
+ * input, which must outlive the listing. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,11 +54,9 @@ void ib_listing_free(struct ib_listing *listing);
  * ib_listing_read(). */
 struct topology *ib_listing_topology(const struct ib_listing *listing, struct fault *fault);
 
-/*
- * The rates of InfiniBand links as ibnetdiscover writes them: lanes and speed, such as 4xEDR. In
+/* The rates of InfiniBand links as ibnetdiscover writes them: lanes and speed, such as 4xEDR. In
  * bits per second they are the nominal rates: 10Gbps for 4xSDR, 20 DDR, 40 QDR and FDR10, 56 FDR,
- * 100 EDR, 200 HDR, 400 NDR, 800 XDR. (The data rate is lower by the coding, 8b/10b up to QDR.)
- */
+ * 100 EDR, 200 HDR, 400 NDR, 800 XDR. (The data rate is lower by the coding, 8b/10b up to QDR.) */
 
 #define IB_RATE_TEXT 16
 
@@ -70,10 +66,8 @@ bool ib_rate_parse(const char *text, size_t length, uint64_t *rate_bps);
  * if the rate is exact. */
 bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT]);
 
-/*
- * Device names from foreign texts: an invalid character becomes '_', and a name already in use gets
- * a number, "leaf", "leaf-2", "leaf-3".
- */
+/* Device names from foreign texts: an invalid character becomes '_', and a name already in use gets
+ * a number, "leaf", "leaf-2", "leaf-3". */
 
 struct unique_names;
 

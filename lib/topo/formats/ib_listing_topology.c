@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Builds the network from the listing of ibnetdiscover:
+/* Builds the network from the listing of ibnetdiscover:
  *     find each far end, and check that both ends agree;
  *     number the switches in the order of the file, then the connected ports of channel adapters,
  *         each of which is a host;
  *     name them after their descriptions;
- *     link them.
- */
+ *     link them. */
 
 #include <errno.h>
 #include <stdlib.h>

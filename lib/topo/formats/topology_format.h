@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Topologies in the formats of other programs. A format is one file that defines one struct
+/* Topologies in the formats of other programs. A format is one file that defines one struct
  * topology_format, format_NAME, and one word in TOPOLOGY_FORMATS. Weft's own format is handled by
- * topology_write() and topology_load().
- */
+ * topology_write() and topology_load(). */
 
 #include "topology.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * CPLANT, the Myrinet cluster of Sandia National Laboratories, after the thesis (section 4.4,
+/* CPLANT, the Myrinet cluster of Sandia National Laboratories, after the thesis (section 4.4,
  * figure 61.c; Riesen et al., "CPLANT", Extreme Linux 1999): 50 switches of 16 ports with 8 hosts
  * each, 48 of them in six groups of 8, the other two in a seventh group. A switch has 4 ports for
  * its own group and 4 for its counterparts in other groups; the groups form an incomplete hypercube
@@ -19,8 +18,7 @@
  * have a fourth to the seventh group. The thesis cannot mean 4 links to counterparts for every
  * switch: with 8 hosts and 4 links inside the group all 16 ports would be in use and none left for
  * the seventh group. All shortest up*\/down* routes from the first switch are minimal here, as the
- * thesis measured (section 5.3).
- */
+ * thesis measured (section 5.3). */
 
 #include "generator.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Dragonfly of maximum size (Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly
+/* Dragonfly of maximum size (Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly
  * Topology", ISCA 2008): groups of a switches, each with p hosts and h links to other groups, and
  * g = ah + 1 groups, so that every pair of groups has one link. The switches of a group are fully
  * connected. The paper recommends a = 2p = 2h.
@@ -13,8 +12,7 @@
  * Implications on Routing", ACM TACO 2014) decides which switch has the link to which group: the
  * group's links are numbered k = 0 .. ah-1, h per switch in order of place, and link k leads to the
  * group k + 1 further on, modulo g. From the far end it is link g - 2 - k. Every group sees the
- * others in the same way, unlike in the consecutive arrangement.
- */
+ * others in the same way, unlike in the consecutive arrangement. */
 
 #include "generator.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Torus, torus-express, mesh and ring: switches at the points of a grid, switch
+/* Torus, torus-express, mesh and ring: switches at the points of a grid, switch
  * number = x0 + x1 * d0 + x2 * d0 * d1 + … In dimension i, port 2i leads to the next switch (+) and
  * port 2i + 1 to the previous one (-). The ports of express links follow those of all D dimensions:
  * port 2D + 2i leads two switches forward, port 2D + 2i + 1 two back. Host ports follow.
@@ -10,8 +9,7 @@
  * No two links join the same pair of switches: a dimension of size 2 has one link, one of size 1
  * has none, and an express link exists only if it leads to a switch that is not already a
  * neighbour. The ports of omitted links, like those at the edge of a mesh, stay free, so that a
- * port number means the same direction at every switch.
- */
+ * port number means the same direction at every switch. */
 
 #include <errno.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Random networks as evaluated in the thesis (section 4.4, after Silla et al.): every switch has
+/* Random networks as evaluated in the thesis (section 4.4, after Silla et al.): every switch has
  * the same number of hosts and of links to other switches, no two switches have more than one link,
  * and the network is connected.
  *
@@ -13,8 +12,7 @@
  * link are many times more than it needs to be independent of the beginning. It continues until the
  * graph is connected, so that connected graphs are equally likely, too.
  *
- * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after.
- */
+ * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after. */
 
 #include <errno.h>
 #include <stdlib.h>

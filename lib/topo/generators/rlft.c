@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Real-life fat tree (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free
+/* Real-life fat tree (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free
  * Traffic for MPI Global Collectives", JPDC 2012) of 2K-port switches and n stages: N = 2 K^n
  * hosts, S = N (2n - 1) / 2K switches. Ports 0..K-1 go down, K..2K-1 up; at the top all 2K go down.
  *
@@ -11,8 +10,7 @@
  * K^l - 1 numbers the switches of that subtree. At the top there is one subtree, w = 0 .. K^(n-1)
  * - 1. Up port K + u of (t, w) leads to (t / K, w + u K^l), whose down port for it is t mod K (at
  * the top: t). So the up ports chosen on the way are the digits of w, base K; D-mod-K, which takes
- * u = (D / K^l) mod K, sends everything for D to the one top switch w = D mod K^(n-1).
- */
+ * u = (D / K^l) mod K, sends everything for D to the one top switch w = D mod K^(n-1). */
 
 #include <errno.h>
 

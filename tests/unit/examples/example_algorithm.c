@@ -8,8 +8,7 @@
 #include "route_path.h"
 #include "up_down.h"
 
-/*
- * valiant: every message goes to a switch drawn at random first and from there to its destination
+/* valiant: every message goes to a switch drawn at random first and from there to its destination
  * (Valiant and Brebner, STOC 1981), which turns any pattern of traffic into two uniform ones, at
  * twice the length.
  *
@@ -19,8 +18,7 @@
  *
  * Deadlock freedom: within each half no up arc follows a down arc, so the dependencies of all
  * halves together have no cycle; the ITB between the halves ends the dependency that would join
- * them. Where no third switch serves, the pair goes the legal way without a detour.
- */
+ * them. Where no third switch serves, the pair goes the legal way without a detour. */
 
 /* All jobs share it: they only read it, and write routes to different destinations. */
 struct valiant {

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A network for replays: every message takes a time drawn from the seed, messages of a pair stay in
+/* A network for replays: every message takes a time drawn from the seed, messages of a pair stay in
  * order, an interface takes a message a random while after it is due. Checks at each send that what
- * it requires has ended, and that nothing happens twice.
- */
+ * it requires has ended, and that nothing happens twice. */
 
 #include <stdlib.h>
 #include <string.h>

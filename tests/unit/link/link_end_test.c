@@ -8,10 +8,8 @@
 #include "rng.h"
 #include "unit.h"
 
-/*
- * Two ends and a wire with delay between them, in steps of time. Frames keep their order, as on any
- * link; some are lost. The far end stores what arrives and frees it at random.
- */
+/* Two ends and a wire with delay between them, in steps of time. Frames keep their order, as on any
+ * link; some are lost. The far end stores what arrives and frees it at random. */
 
 #define VCS        3
 #define VC_BLOCKS  40

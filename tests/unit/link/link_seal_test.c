@@ -10,10 +10,8 @@
 #include "control.h"
 #include "unit.h"
 
-/*
- * Two ends whose frames are whole and sealed, and a third one elsewhere. Whoever listens to the
- * cable has copies of all frames, and can send what he likes.
- */
+/* Two ends whose frames are whole and sealed, and a third one elsewhere. Whoever listens to the
+ * cable has copies of all frames, and can send what he likes. */
 
 #define VCS      2
 #define BLOCKS   64

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Whether what the devices of a fabric have in use can deadlock at this moment, judged from their
+/* Whether what the devices of a fabric have in use can deadlock at this moment, judged from their
  * images alone, by code that shares nothing with the mapper, its check or the verifier of routes: a
  * table counts from its commit until no packet that used it can be on its way any more. Every host
  * may have sent by any of its images of that time, every switch may have forwarded by any of its
- * own. A channel is one direction of a cable that is not cut; no VC classes.
- */
+ * own. A channel is one direction of a cable that is not cut; no VC classes. */
 
 #include "mapper_net.h"
 #include "table_image.h"

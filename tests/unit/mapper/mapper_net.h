@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A fabric in memory for the tests of the mapper: an agent in each device, cables that take a time,
+/* A fabric in memory for the tests of the mapper: an agent in each device, cables that take a time,
  * lose frames and can be cut, switches that do with scout and mapper frames what their route says.
  * Frames are whole ones and checked at every device. What arrives at a host and is no command goes
- * to hooks, which also send.
- */
+ * to hooks, which also send. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,13 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Interfaces on a fabric that misbehaves, in virtual time: frames are lost, doubled, damaged, take
+/* Interfaces on a fabric that misbehaves, in virtual time: frames are lost, doubled, damaged, take
  * different times on different paths. Each interface hangs on the end of a link with credits (what
  * a switch's port would be), so credits are in play both ways. Hosts number their messages and
  * check that each one arrives once, whole and in order, and that each ends with exactly one
- * outcome.
- */
+ * outcome. */
 
 #include <stdlib.h>
 #include <string.h>

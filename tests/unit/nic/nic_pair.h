@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Interfaces in the hands of a test that carries each frame itself: it takes the next one, looks at
+/* Interfaces in the hands of a test that carries each frame itself: it takes the next one, looks at
  * it, gives it to somebody or loses it. Links are open: no hellos, and credits are renewed at each
- * poll.
- */
+ * poll. */
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The promise of delivery between two hosts that die and come back, each for itself, over a path
+/* The promise of delivery between two hosts that die and come back, each for itself, over a path
  * that goes dark for longer than senders have patience, delays every frame by another time, loses
  * and doubles some, and has a stranger on it: frames recorded at any time, also in earlier lives,
  * are sent again, and frames with random numbers are injected. Messages are numbered over all lives
  * of their sender: in one life of its host a receiver sees rising numbers only, so none twice, and
- * whatever was acknowledged has been seen by some life.
- */
+ * whatever was acknowledged has been seen by some life. */
 
 #include "nic_pair.h"
 #include "rng.h"

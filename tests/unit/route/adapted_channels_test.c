@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * The escape argument of the adapted-flow channel, on the graph of buffers: a node is a link with a
+/* The escape argument of the adapted-flow channel, on the graph of buffers: a node is a link with a
  * VC, ordinary or AFC; an edge leads from where a packet for some host can be to where it can be
  * next. In an ordinary VC it goes on by its table's port in an ordinary VC, or by any alternative
  * in the AFC; in the AFC it stays, and goes by its table's port, or, if that link is down, by an
- * alternative. Hosts send into both. Without a cycle there somebody can always move.
- */
+ * alternative. Hosts send into both. Without a cycle there somebody can always move. */
 
 #include <stdlib.h>
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Every algorithm on random networks, whole and damaged. 'route_property_test I N' takes every N-th
+/* Every algorithm on random networks, whole and damaged. 'route_property_test I N' takes every N-th
  * algorithm of the list from the I-th on, so that N of them run side by side; 'route_property_test
- * NAME' takes one.
- */
+ * NAME' takes one. */
 
 #include <stdio.h>
 

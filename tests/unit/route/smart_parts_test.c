@@ -249,11 +249,9 @@ static double cheapest(const struct smart_paths *paths, uint32_t pair, const dou
 	return least;
 }
 
-/*
- * Weak duality: let prices of the arcs be 1 / arcs each and on top of that 1 in all. Any split then
+/* Weak duality: let prices of the arcs be 1 / arcs each and on top of that 1 in all. Any split then
  * costs at least what all pairs pay on their cheapest paths, and its largest load plus its mean is
- * at least what it costs. A split that attains this bound is an optimum, whatever found it.
- */
+ * at least what it costs. A split that attains this bound is an optimum, whatever found it. */
 UNIT_TEST(prices_prove_that_no_split_is_better)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {

@@ -219,10 +219,8 @@ UNIT_TEST(the_same_seed_breaks_ties_alike)
 	assert_true(different > 50);
 }
 
-/*
- * Figure 4 of the AFI paper. Switch A has two ways on, port 0 to switch B and port 1 to switch C; a
- * packet X for a destination whose primary port is 0 comes in VC 0.
- */
+/* Figure 4 of the AFI paper. Switch A has two ways on, port 0 to switch B and port 1 to switch C; a
+ * packet X for a destination whose primary port is 0 comes in VC 0. */
 UNIT_TEST(figure_4_of_the_afi_paper)
 {
 	struct weft_packet x = {.kind = FRAME_DATA, .vc = 0, .vc_original = 0};

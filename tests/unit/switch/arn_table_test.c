@@ -371,10 +371,8 @@ UNIT_TEST(a_host_that_there_is_not_is_ignored)
 	stop(&place);
 }
 
-/*
- * Figure 1: a packet goes up from its source to stage 3 and down to its destination; somewhere on
- * the way down is a root. Each packet takes the notification one link back.
- */
+/* Figure 1: a packet goes up from its source to stage 3 and down to its destination; somewhere on
+ * the way down is a root. Each packet takes the notification one link back. */
 #define WAY   5
 #define ACTOR 5 /* the source */
 

@@ -578,11 +578,9 @@ TEST(nothing_is_unaccounted_for_whatever_arrives)
 	assert_true(out > 100);
 }
 
-/*
- * The way past the queues against the usual way: two switches get the same packets, credits and
+/* The way past the queues against the usual way: two switches get the same packets, credits and
  * departures. One is driven as the poll driver does it; the other always stores, and sends at once
- * what the first let pass.
- */
+ * what the first let pass. */
 struct twins {
 	struct bench *direct, *usual;
 	struct rng rng;

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A divided switch on a bench: neighbours that keep the credits which they get and check those that
+/* A divided switch on a bench: neighbours that keep the credits which they get and check those that
  * they give, and packets that carry their number in the flow of (input, VC, output). A neighbour
  * belongs to the part of its port, so that parts may run by turns in one thread or in threads of
- * their own. Port o is the way to host o.
- */
+ * their own. Port o is the way to host o. */
 
 #include <stdlib.h>
 #include <string.h>

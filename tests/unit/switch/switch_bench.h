@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * One switch on a bench, for the tests of lib/switch: neighbours that exist only as the control
+/* One switch on a bench, for the tests of lib/switch: neighbours that exist only as the control
  * frames that they would send, and packets that are told apart by their sequence numbers. Each
  * neighbour has met the switch, was granted the whole of its buffer, and grants it nothing until
- * bench_grant().
- */
+ * bench_grant(). */
 
 #include <stdlib.h>
 #include <string.h>

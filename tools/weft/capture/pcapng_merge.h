@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Joins pcapng streams of this machine's byte order, one section each, into one: its section has
+/* Joins pcapng streams of this machine's byte order, one section each, into one: its section has
  * the interfaces of all streams. Packets come in the order in which their blocks are complete;
- * those of a stream keep theirs. No clock, no I/O.
- */
+ * those of a stream keep theirs. No clock, no I/O. */
 
 #include <stdbool.h>
 #include <stddef.h>

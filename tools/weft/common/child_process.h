@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Other programs of Weft as processes. weft-fabric runs as a child with its output in a log. It
- * ends when this program ends.
- */
+/* Other programs of Weft as processes. weft-fabric runs as a child with its output in a log. It
+ * ends when this program ends. */
 
 #include <signal.h>
 #include <stdbool.h>

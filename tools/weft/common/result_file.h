@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Results of runs in files ("weft": "result/1"), for the commands that read them. A sweep seals the
+/* Results of runs in files ("weft": "result/1"), for the commands that read them. A sweep seals the
  * results of its points: "sum" is a checksum of everything except "wall". It detects results that
- * were edited after weft-fabric wrote them.
- */
+ * were edited after weft-fabric wrote them. */
 
 #include <jansson.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The files that a console sends to the machines of a lab: the lab file with every default and the
+/* The files that a console sends to the machines of a lab: the lab file with every default and the
  * topology, and the files that it names (keys, routes, traffic). A machine keeps them in a private
- * folder beside the lab's run directory, from 'up' to 'down'.
- */
+ * folder beside the lab's run directory, from 'up' to 'down'. */
 
 #include <jansson.h>
 

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Knowledge of the hosts of a lab about clocks of other machines (/weft/clocks), in two members of
+/* Knowledge of the hosts of a lab about clocks of other machines (/weft/clocks), in two members of
  * the document of 'weft lab status --json':
  *
  *     "clocks_total"  {"pairs", "known", "steps", "bound_ns", "at", "of", "cut"}: one request to
  *                     each process
  *     "clocks"        the pairs, if there is such a list: hundreds of thousands if all hosts of two
  *                     machines talk with each other, so there is room for LAB_CLOCKS_MOST of each
- *                     machine; "cut" says that there are more
- */
+ *                     machine; "cut" says that there are more */
 
 #include "lab_query.h"
 

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * One command at a time brings a lab up or takes it down, and one sends its traffic: it holds
+/* One command at a time brings a lab up or takes it down, and one sends its traffic: it holds
  * DIR.lock, a file beside the run directory DIR, or, for traffic, run.lock in that, which says what
  * is being done. The kernel lets go of it when the command ends, however that ends; the processes
- * of the lab do not keep it.
- */
+ * of the lab do not keep it. */
 
 #include <stdbool.h>
 

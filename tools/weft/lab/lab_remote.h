@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A session with a machine of a lab: 'weft lab part' runs there, as a child of this program or over
+/* A session with a machine of a lab: 'weft lab part' runs there, as a child of this program or over
  * ssh (lab_ssh.h), and answers requests. A request and its answer are JSON objects, a line each; an
  * answer {"error": TEXT, "errno": N} is a failure there. The end of the session's input asks the
  * machine to stop what it is doing.
  *
- * A session that has broken stays so: every further call fails at once with the same reason.
- */
+ * A session that has broken stays so: every further call fails at once with the same reason. */
 
 #include <jansson.h>
 #include <stdbool.h>

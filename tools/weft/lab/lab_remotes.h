@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A lab on several machines as its console sees it: a session with each machine, and one state with
+/* A lab on several machines as its console sees it: a session with each machine, and one state with
  * the processes of all of them. What asks processes (lab_query.h) works with that state as with one
- * of this machine.
- */
+ * of this machine. */
 
 #include "lab.h"
 #include "lab_state.h"

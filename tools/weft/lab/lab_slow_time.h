@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Programs in a dilated lab: libfaketime (Debian: faketime) shows them the lab's time, and scales
+/* Programs in a dilated lab: libfaketime (Debian: faketime) shows them the lab's time, and scales
  * their waits. All programs of a lab on this machine share one clock. It started at the lab's
  * origin with the time of day at that moment, and captures have the same times. The start is in
- * shared memory, in the form that libfaketime itself uses between a program and its children.
- */
+ * shared memory, in the form that libfaketime itself uses between a program and its children. */
 
 #include <stdint.h>
 

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The command line that reaches a machine of a lab: OpenSSH's client, or the program itself where
+/* The command line that reaches a machine of a lab: OpenSSH's client, or the program itself where
  * the machine has no address. What is to be done there is never part of it: requests go through
- * standard input (lab_remote.h), so nothing has to be quoted for the shell at the other end.
- */
+ * standard input (lab_remote.h), so nothing has to be quoted for the shell at the other end. */
 
 #include <stddef.h>
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Preloaded before libfaketime into programs of a dilated lab. Wraps waiting calls that libfaketime
+/* Preloaded before libfaketime into programs of a dilated lab. Wraps waiting calls that libfaketime
  * 0.9.10 leaves in real time, or that never end with it: deadlines use the slow clock, but the
  * kernel measures real time. The kernel's time stamps of packets would be real as well, so requests
- * for them fail. Not part of any program of Weft.
- */
+ * for them fail. Not part of any program of Weft. */
 
 #include <dlfcn.h>
 #include <errno.h>

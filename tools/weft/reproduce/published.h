@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Numbers that a paper has printed, from a CSV file beside the experiment: a line of column names,
+/* Numbers that a paper has printed, from a CSV file beside the experiment: a line of column names,
  * then rows of
  *
  *     quantity,case,network,algorithm,over,min,max,mean[,words]
@@ -21,8 +20,7 @@
  * printed; ours is shown all the same. Rows with a least or greatest value and no mean are bounds:
  * ours has to lie between the two. With 'words', what the paper says without a number, the numbers
  * are not the paper's but our reading of them; with '-' as words no paper says anything, and the
- * numbers are bounds of ours. '#' begins a comment line.
- */
+ * numbers are bounds of ours. '#' begins a comment line. */
 
 #include <math.h>
 #include <string.h>

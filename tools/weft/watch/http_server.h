@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A small HTTP server in the caller's thread (libmicrohttpd): GET and HEAD of pages that the caller
+/* A small HTTP server in the caller's thread (libmicrohttpd): GET and HEAD of pages that the caller
  * makes. At most HTTP_CLIENTS connections; one whose client neither sends nor reads for
- * HTTP_PATIENCE_S is closed, so that nobody can hold the server up.
- */
+ * HTTP_PATIENCE_S is closed, so that nobody can hold the server up. */
 
 #include <stdbool.h>
 #include <stddef.h>

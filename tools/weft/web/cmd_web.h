@@ -90,8 +90,7 @@ json_t *web_run_empty_sample(const struct web_run *run);
 
 /* A sample of a lab: an event of the page. */
 
-/*
- * Of two documents of lab_collect(); the same one twice: without rates ("seconds" 0). The caller's
+/* Of two documents of lab_collect(); the same one twice: without rates ("seconds" 0). The caller's
  * reference. Each direction of a link is a way: 2 i of link i is from its port a to b, 2 i + 1 from
  * b to a.
  *
@@ -101,8 +100,7 @@ json_t *web_run_empty_sample(const struct web_run *run);
  *
  * "state" to "fill" are objects by the number of the way, with only those that are not "up" or not
  * 0. "fill" is of the buffers that the way fills. "switches" and "hosts" have, by name, what
- * adaptive routing did there if it did anything.
- */
+ * adaptive routing did there if it did anything. */
 json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *now, double seconds);
 
 /* The fabric of a lab or a run, for the page that draws it. */

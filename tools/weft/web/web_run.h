@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A run for the page that draws it: while it goes on, from the stream of its samples
+/* A run for the page that draws it: while it goes on, from the stream of its samples
  * (run_stream.h), and then from its result. The command's thread follows the run, the server's
- * thread asks for documents.
- */
+ * thread asks for documents. */
 
 #include <stdbool.h>
 
@@ -39,8 +37,7 @@ char *web_run_event(struct web_run *run);
 uint64_t web_run_version(struct web_run *run);
 
 /* clang-format off */
-/*
- * A document of the page as text, from malloc(); NULL: there is none of this path and these numbers.
+/* A document of the page as text, from malloc(); NULL: there is none of this path and these numbers.
  *
  *	/topology   web_topology() and "run": {"id", "state", "samples", "link_series", "clock", "seed",
  *	            "messages", "throughput", "latency_ns", "fidelity", "checks", "measured_ns",
@@ -50,7 +47,6 @@ uint64_t web_run_version(struct web_run *run);
  *	/sample     that of web_sample() for the sample of that number; "stalls" are those in it
  *	/mean       the same for the whole run; on the real clock for the samples of links
  *	/link       {"utilisation", "blocked"}: of both ways of that link, each in the samples from
- *	            'from' on, at most 4096
- */
+ *	            'from' on, at most 4096 */
 /* clang-format on */
 char *web_run_document(void *run, const char *path, uint64_t number, uint64_t from);
