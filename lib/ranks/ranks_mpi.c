@@ -8,6 +8,7 @@
  */
 
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,15 @@
 #define EAGER_NAME  "OMPI_MCA_btl_vader_eager_limit"
 #define EAGER_BYTES "65536"
 
-/* After this many unsuccessful tests, some 100 us, a rank sleeps before each further one. On a busy
- * machine it gets a core back much sooner than after yielding. Open MPI yields in each test if it
- * sees fewer cores than ranks, unless YIELD_NAME is 0. */
-#define TESTS_AWAKE 1000u
-#define NAP_NS      10000
-#define YIELD_NAME  "OMPI_MCA_mpi_yield_when_idle"
+/* After this many unsuccessful tests, some 1 ms or, with fewer CPUs than ranks, 100 us, a rank
+ * sleeps before each further one. On a busy machine it gets a core back much sooner than after
+ * yielding, but may wait for 4 ms. Open MPI yields in each test if it sees fewer cores than ranks,
+ * unless YIELD_NAME is 0. */
+#define TESTS_AWAKE   10000u
+#define TESTS_CROWDED 1000u
+#define TESTS_PART    500u
+#define NAP_NS        10000
+#define YIELD_NAME    "OMPI_MCA_mpi_yield_when_idle"
 
 /* MPI counts with int. */
 #define PIECE_BYTES ((size_t)1 << 30)
@@ -37,11 +41,14 @@ enum { TAG_FIRST, TAG_REST };
 
 struct first {
 	uint64_t bytes; /* of the message */
+	int cpu;        /* of the sender */
 	uint8_t begin[FIRST_BYTES];
 };
 
 struct ways {
 	MPI_Comm comm;
+	cpu_set_t cpus;          /* that this rank may use */
+	bool have_cpus;          /* all ranks are on this machine, and there is a CPU for each */
 	struct first *to, *from; /* [count] */
 	MPI_Request *request;    /* [2 * count] */
 };
@@ -61,13 +68,32 @@ static size_t first_of(uint64_t bytes)
 	return bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
 }
 
-static int wait_all(unsigned requests, MPI_Request *request)
+/* On a busy machine the kernel may leave two ranks on one CPU, where each waits for the other to
+ * sleep: ten times as long. The one with the higher number leaves. */
+static void part_from_others(const struct ranks *ranks)
 {
+	const struct ways *ways = ranks->ctx;
+	int cpu = sched_getcpu();
+	cpu_set_t others = ways->cpus;
+	bool shared = false;
+
+	for (unsigned i = 0; i < ranks->own; i++)
+		shared = shared || ways->from[i].cpu == cpu;
+	CPU_CLR(cpu, &others);
+	if (shared && CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
+		sched_setaffinity(0, sizeof(ways->cpus), &ways->cpus);
+}
+
+static int wait_all(const struct ranks *ranks, unsigned requests, MPI_Request *request)
+{
+	const struct ways *ways = ranks->ctx;
 	const struct timespec nap = {0, NAP_NS};
 	int code = MPI_SUCCESS, done = 0;
 
 	for (unsigned tests = 0; code == MPI_SUCCESS && !done; tests++) {
-		if (tests > TESTS_AWAKE)
+		if (tests == TESTS_PART && ways->have_cpus)
+			part_from_others(ranks);
+		if (tests > (ways->have_cpus ? TESTS_AWAKE : TESTS_CROWDED))
 			ppoll(NULL, 0, &nap, NULL);
 		code = MPI_Testall((int)requests, request, &done, MPI_STATUSES_IGNORE);
 	}
@@ -90,13 +116,14 @@ static int exchange_first(struct ranks *ranks, struct ways *ways)
 		if (i == ranks->own)
 			continue;
 		ways->to[i].bytes = ranks->out[i].used;
+		ways->to[i].cpu = sched_getcpu();
 		if (bytes > 0)
 			memcpy(ways->to[i].begin, ranks->out[i].bytes, bytes);
 		code = MPI_Isend(&ways->to[i], (int)(offsetof(struct first, begin) + bytes),
 			MPI_BYTE, (int)i, TAG_FIRST, ways->comm, &ways->request[requests++]);
 	}
 	if (code == MPI_SUCCESS)
-		code = wait_all(requests, ways->request);
+		code = wait_all(ranks, requests, ways->request);
 	return code;
 }
 
@@ -125,7 +152,7 @@ static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bo
 				ways->comm, &ways->request[requests++]);
 	*more = requests > 0;
 	if (code == MPI_SUCCESS && requests > 0)
-		code = wait_all(requests, ways->request);
+		code = wait_all(ranks, requests, ways->request);
 	return code;
 }
 
@@ -194,6 +221,7 @@ static struct ranks *create(unsigned count, unsigned own)
 	static const struct ranks_ops ops = {exchange, end_all, close_ranks};
 	struct ranks *ranks = calloc(1, sizeof(*ranks));
 	struct ways *ways = calloc(1, sizeof(*ways));
+	const char *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
 
 	if (ranks == NULL || ways == NULL) {
 		free(ranks);
@@ -203,6 +231,9 @@ static struct ranks *create(unsigned count, unsigned own)
 	ranks->ops = &ops;
 	ranks->ctx = ways;
 	ways->comm = MPI_COMM_WORLD;
+	ways->have_cpus = here != NULL && strtoul(here, NULL, 10) == count &&
+			  sched_getaffinity(0, sizeof(ways->cpus), &ways->cpus) == 0 &&
+			  count <= (unsigned)CPU_COUNT(&ways->cpus);
 	ways->to = calloc(count, sizeof(*ways->to));
 	ways->from = calloc(count, sizeof(*ways->from));
 	ways->request = calloc(2 * (size_t)count, sizeof(MPI_Request));
