@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.request
+
+import labs
 
 
 def main(usage):
@@ -45,6 +46,7 @@ class Browser:
             self.stop()
             raise
         self.address += "/" + made["sessionId"]
+        self.ask("/timeouts", {"script": labs.HANG_SECONDS * 1000})
 
     def start_driver(self, tries=5):
         """The port on which a new driver listens. On a busy machine one sometimes ends before (it may lose the
@@ -71,7 +73,7 @@ class Browser:
         request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"},
                                          method=method)
         try:
-            with urllib.request.urlopen(request, timeout=180) as answer:
+            with urllib.request.urlopen(request, timeout=labs.HANG_SECONDS) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(error.read().decode()) from None
@@ -83,13 +85,20 @@ class Browser:
         """The value of a function's body."""
         return self.ask("/execute/sync", {"script": script, "args": list(arguments)})
 
-    def wait(self, script, *arguments, seconds=30):
-        """Until the value is true; returns it."""
-        deadline = time.monotonic() + seconds
-        while not (value := self.run(script, *arguments)):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"not so after {seconds} s: {script}\n{self.complaints()}")
-        return value
+    def wait(self, script, *arguments):
+        """Until the value is true; returns it. The page itself asks."""
+        look = f"""const value = function() {{ {script} }}, given = arguments[0], end = Date.now() + arguments[1] * 1000;
+            const done = arguments[2];
+            const look = () => {{
+                let found;
+                try {{ found = value(...given); }} catch (error) {{ return done({{error: String(error)}}); }}
+                if (found || Date.now() > end) done({{found}}); else setTimeout(look, 10);
+            }};
+            look();"""
+        answer = self.ask("/execute/async", {"script": look, "args": [list(arguments), labs.HANG_SECONDS / 2]})
+        if not answer.get("found"):
+            raise AssertionError(f"not so: {script}\n{answer.get('error')}\n{self.complaints()}")
+        return answer["found"]
 
     def click(self, x, y):
         """A point of the window."""

@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import captures
@@ -88,7 +87,7 @@ class Folder(unittest.TestCase):
 
     def run_fabric(self, *more):
         return subprocess.run([WEFT, "run", self.write("run.yaml", RUN), "--json", "-", *more], capture_output=True,
-                              text=True, timeout=100, check=False)
+                              text=True, timeout=labs.HANG_SECONDS, check=False)
 
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
@@ -187,7 +186,7 @@ class Capture(Folder):
 class Draining(Folder):
     def test_what_arrives_for_longer_than_two_seconds_after_the_traffic_is_waited_for(self):
         """Six hosts fill the buffers in front of a slow link, which takes more than 3 s to empty them."""
-        slow = ("dilation=2", "link.rate=2Mbps", "switch.buffer=512KiB", "nic.retry=9s", "nic.give-up=60s", "traffic[0].load=100%",
+        slow = ("dilation=2", "hello=200ms", "link.rate=2Mbps", "switch.buffer=512KiB", "nic.retry=9s", "nic.give-up=60s", "traffic[0].load=100%",
                 "measure.duration=700ms")
         done = self.run_fabric("--quiet", *PLAIN, *(word for change in slow for word in ("--set", change)))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -210,25 +209,23 @@ class Live(Folder):
                               "ends: [h0, h1, h2, h3, h4, h5, h6, h7]}\n" + NETWORK)
 
     def weft(self, part, *more):
-        return subprocess.run([WEFT, "lab", part, self.lab, *more], text=True, timeout=60,
+        return subprocess.run([WEFT, "lab", part, self.lab, *more], text=True, timeout=labs.HANG_SECONDS,
                               capture_output=True, check=False)
 
     def test_status_shows_the_root_while_it_stands(self):
-        up = self.weft("up", "--wait", "30s")
+        up = self.weft("up")
         self.addCleanup(self.weft, "down")
         self.assertEqual(up.returncode, 0, up.stderr)
-        until, seen = time.monotonic() + 40, {}
-        with labs.Program([WEFT, "lab", "run", self.lab], stdout=subprocess.DEVNULL,
+
+        def root():
+            status = json.loads(self.weft("status", "--json").stdout)
+            # A status is not of one moment.
+            return status["congestion"]["s4"]["roots_now"] > 0 and status["ports"]["s4:0"]["congestion_root"] == 1 and status
+
+        with labs.Program([WEFT, "lab", "run", self.lab, "--duration", "9999s"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as run:
-            while time.monotonic() < until and run.poll() is None:
-                status = json.loads(self.weft("status", "--json").stdout)
-                # A status is not of one moment.
-                if status["congestion"]["s4"]["roots_now"] > 0 and \
-                        status["ports"]["s4:0"]["congestion_root"] == 1:
-                    seen = status
-                    break
+            seen = labs.wait_until(root, "no root")
             run.kill()
-        self.assertNotEqual(seen, {}, "no root")
         self.assertEqual(sorted(seen["congestion"]), [f"s{i}" for i in range(6)])
         self.assertGreater(seen["congestion"]["s4"]["arn_entries_now"], 0)
         self.assertGreater(seen["congestion"]["s4"]["congestion_roots"], 0)

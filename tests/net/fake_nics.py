@@ -58,7 +58,7 @@ class FakeLab(labs.Lab):
     Cable i is that of host i, end a the host's."""
 
     PORTS = range(4)
-    def __init__(self, weft_tool, plugin, tag, switch="", hosts="", more=""):
+    def __init__(self, weft_tool, plugin, tag, switch="", hosts="", more="", clock="dilation: 20"):
         self.cables = Cables()
         ports = "".join(f'  - {{port: {port}, dpdk: "{self.cables.device(i, end, arguments)}"}}\n'
                         for i in self.PORTS
@@ -73,18 +73,14 @@ class FakeLab(labs.Lab):
 links: dpdk
 eal: ["-d", "{plugin.path}"]
 seed: 1
-traffic: [{{pattern: uniform, from: all, load: 0.6%, message: 16KiB}}]
-measure: {{duration: 500ms}}
+{clock}
+traffic: [{{pattern: uniform, from: all, load: 12%, message: 16KiB}}]
+measure: {{duration: 25ms, sample: 5ms}}
 {more}""", {"topology.yaml": topology})
 
     @staticmethod
     def of(arguments, port):
         return arguments if isinstance(arguments, str) else arguments(port)
-
-    def up(self):
-        said = self.must("up", "--wait", "20s")
-        self.note_pids()
-        return said
 
     def ends(self, end):
         """The counters of the switch's NICs (end b), or the hosts' (a)."""

@@ -22,11 +22,11 @@ WEFT = None
 LAB = """topology: topology.yaml
 groups: {switches: [s0, s1]}
 seed: 1
-dilation: 5
-nic: {retry: 200ms, give-up: 60s}
-mapper: {key: fabric.key}
-traffic: [{pattern: uniform, from: all, load: 5%, message: 1KiB}]
-measure: {duration: 1s}
+dilation: 20
+nic: {give-up: 60s}
+mapper: {key: fabric.key, """ + labs.MAPPER + """}
+traffic: [{pattern: uniform, from: all, load: 10%, message: 1KiB}]
+measure: {duration: 40ms, sample: 2ms}
 """
 
 
@@ -112,8 +112,8 @@ class Knobs(unittest.TestCase):
 
     def test_a_slower_link_carries_no_more_than_its_rate(self):
         for port in ("s0:2", "s0:3"):
-            self.set(port, "rate=4Mbps")
-        traffic = labs.Traffic(self.lab, "20s")
+            self.set(port, "rate=20Mbps")
+        traffic = labs.Traffic(self.lab, "60s")
         traffic.wait_flow()
         line = json.loads(self.lab.must("top", "--once", "--json-lines"))
         traffic.stop()
@@ -121,36 +121,36 @@ class Knobs(unittest.TestCase):
         links = {link["from"]: link for link in line["links"]}
         rates = [links[port]["rate_bps"] for port in ("s0:2", "s0:3", "s1:2", "s1:3")]
         for port in ("s0:2", "s0:3", "s1:2", "s1:3"):  # the load is that of the rate in force
-            self.assertEqual(links[port]["capacity_bps"], 4e6)
-            self.assertAlmostEqual(links[port]["utilisation"], links[port]["rate_bps"] / 4e6, 3)
+            self.assertEqual(links[port]["capacity_bps"], 20e6)
+            self.assertAlmostEqual(links[port]["utilisation"], links[port]["rate_bps"] / 20e6, 3)
         self.assertGreater(min(rates), 0)
         # Between the two looks at the counters is a little more time than top counts.
-        self.assertLess(max(rates), 4.8e6)
+        self.assertLess(max(rates), 24e6)
 
     def test_a_link_between_processes_gets_rate_and_delay_and_its_own_by_reset(self):
-        said = self.set("h0", "rate=8Mbps", "delay=20ms")
-        self.assertEqual(said, "".join(f"{port}: rate=8Mbps delay=20ms corrupt=0% credit-loss=0%\n"
+        said = self.set("h0", "rate=80Mbps", "delay=2ms")
+        self.assertEqual(said, "".join(f"{port}: rate=80Mbps delay=2ms corrupt=0% credit-loss=0%\n"
                                        for port in ("h0:0", "s0:0")))
-        # All ends at the link from s0 to h0. A frame takes 1 ms at that rate.
-        for words, least in ((("rate=1Gbps", "delay=20ms"), 20e6), (("rate=8Mbps", "delay=0s"), 1.024e6)):
+        # All ends at the link from s0 to h0. A frame takes 0.1 ms at that rate.
+        for words, least in ((("rate=1Gbps", "delay=2ms"), 2e6), (("rate=80Mbps", "delay=0s"), 0.1024e6)):
             self.lab.must("set", "h0", *words)
             result = self.lab.run("--set", "traffic.0.to=[h0]", "--set", "traffic.0.from=[h1]", "--set",
-                                  "traffic.0.load=0.5%", "--duration", "300ms")
+                                  "traffic.0.load=5%")
             self.assertGreater(result["messages"]["delivered"], 10)
             for key in ("latency_ns", "latency_due_ns"):
                 self.assertGreater(result[key]["network"]["p50"], least)
-            self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+            self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
         self.assertEqual(self.lab.must("set", "h0", "reset"),
                          "".join(f"{port}: rate=1Gbps delay=100ns corrupt=0% credit-loss=0%\n" for port in ("h0:0", "s0:0")))
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(10**9, 100_000)] * 2)
 
     def test_frames_of_all_processes_are_judged_together_and_later_than_demanded_is_a_bad_answer(self):
-        done = self.lab.weft("run", "--duration", "300ms", "--set", "fidelity.late=1us", "--set", "fidelity.share=100%")
+        done = self.lab.weft("run", "--set", "fidelity.late=1us", "--set", "fidelity.share=100%")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"weft lab run: incomplete: fidelity: .* were late by at most 1us, expected 100 %")
-        inside = self.lab.run("--duration", "300ms", "--set", "fidelity.late=100s")["fidelity"]
+        inside = self.lab.run("--set", "fidelity.late=100s")["fidelity"]
         self.assertTrue(inside["demand"]["met"])
-        # All links have due times, those between processes, too.
+        # All links have due times, also those between processes.
         self.assertGreater(inside["frames"], 0)
 
     def test_faults_damage_frames_and_nothing_is_lost(self):
@@ -160,19 +160,19 @@ class Knobs(unittest.TestCase):
         self.assertGreater(sum(end["frames_corrupted"] for end in self.ends("s0:2", "s0:3", "s1:2", "s1:3")), 0)
         self.assertGreater(sum(end["credits_lost"] for end in self.ends("s0:2", "s0:3", "s1:2", "s1:3")), 0)
         self.assertGreater(result["packets"]["retransmitted"], 0)
-        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
 
     def test_a_run_sends_what_it_is_told_and_the_next_one_what_the_file_says(self):
         words = ("--set", "traffic.0.message=2KiB", "--set", "traffic.0.from=[h0]", "--set", "traffic.0.to=[h3]",
-                 "--set", "traffic.0.stop=200ms", "--set", "measure.duration=400ms", "--set", "seed=7")
+                 "--set", "traffic.0.stop=10ms", "--set", "measure.duration=20ms", "--set", "seed=7")
         told = self.lab.run(*words)
-        self.assertEqual([told["config"]["measure"]["duration"], told["seed"]], ["400ms", 7])
+        self.assertEqual([told["config"]["measure"]["duration"], told["seed"]], ["20ms", 7])
         self.assertEqual(told["config"]["traffic"][0]["message"], "2KiB")
         self.assertGreater(told["messages"]["delivered"], 0)
         entry, = told["traffic"]
         self.assertEqual([flow["from"] for flow in entry["flows"]], ["h0"])
-        for result in (told, file := self.lab.run("--duration", "300ms")):
-            self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        for result in (told, file := self.lab.run()):
+            self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
         self.assertEqual(file["seed"], 1)
         self.assertEqual([(entry["senders"], "flows" in entry) for entry in file["traffic"]], [(4, False)])
 
@@ -188,14 +188,14 @@ class Knobs(unittest.TestCase):
         """What a process of an idle lab has counted."""
         answer = f"{self.lab.run_dir}/answer-{what}"
         self.control(process, f"{what} {answer}")
-        self.lab.wait(lambda: os.path.exists(answer), "no answer")
+        labs.wait_file(answer)
         with open(answer) as file:
             document = json.load(file)
         os.unlink(answer)
         return document
 
     def test_counts_are_a_report_without_the_samples(self):
-        self.lab.run("--duration", "300ms")
+        self.lab.run()
         report, counts = self.ask("h0", "report"), self.ask("h0", "counts")
         self.assertGreater(len(report["samples"]), 10)
         self.assertEqual(counts["samples"], [])
@@ -204,9 +204,9 @@ class Knobs(unittest.TestCase):
         self.assertEqual(counts["sending"], 0)
 
     def test_a_process_that_ends_its_traffic_later_than_the_others_is_waited_for(self):
-        traffic = labs.Traffic(self.lab, "1s")
-        traffic.wait_flow()
-        self.control("h0", "traffic start 3000000000")
+        traffic = labs.Traffic(self.lab, "250ms")
+        traffic.wait_flow(1)
+        self.control("h0", "traffic start 300000000")
         _, result, said = traffic.finish()
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"], said)
         # Nothing has been sent since.
@@ -217,21 +217,21 @@ class Knobs(unittest.TestCase):
         traffic.wait_flow()
         traffic.run.kill()
         traffic.run.communicate()
-        result = self.lab.run("--duration", "300ms")
+        result = self.lab.run()
         self.assertGreater(result["messages"]["delivered"], 0)
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
-        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
 
     def test_what_was_loaded_for_a_run_that_never_began_is_not_sent_by_the_next(self):
-        self.lab.run("--set", "traffic.0.from=[h0]", "--duration", "100ms")
+        self.lab.run("--set", "traffic.0.from=[h0]", "--duration", "5ms")
         for process in self.lab.pids:
             answer = f"{self.lab.run_dir}/answer-{process}"
             self.control(process, f"traffic load {answer}")
-            self.lab.wait(lambda path=answer: os.path.exists(path), "no answer")
+            labs.wait_file(answer)
             with open(answer) as file:
                 self.assertEqual(json.load(file), {})
             os.unlink(answer)
-        result = self.lab.run("--duration", "300ms")
+        result = self.lab.run()
         self.assertEqual([(entry["senders"], "flows" in entry) for entry in result["traffic"]], [(4, False)])
 
     def test_the_file_of_the_lab_is_not_written_over(self):
@@ -305,11 +305,11 @@ class Knobs(unittest.TestCase):
         with self.lab.capture(path, ports, *words) as capture:
             self.lab.run()
             capture.send_signal(signal.SIGINT)
-            said = capture.communicate(timeout=30)[1]
+            said = capture.communicate(timeout=labs.HANG_SECONDS)[1]
         self.assertEqual(capture.returncode, 0, said)
         return said, subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "frame.interface_name"],
                                     text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
-                                    timeout=60).stdout.split()
+                                    timeout=labs.HANG_SECONDS).stdout.split()
 
     def test_a_capture_that_cannot_begin_leaves_the_former_one(self):
         path = os.path.join(self.lab.folder, "former.pcapng")

@@ -24,11 +24,10 @@ import labs
 WEFT = DASHBOARD = None
 LAB = """topology: topology.yaml
 seed: 1
-dilation: 5
-nic: {retry: 200ms}
-mapper: {key: fabric.key}
-traffic: [{pattern: uniform, from: all, load: 2%, message: 1KiB}]
-measure: {duration: 1s}
+dilation: 20
+mapper: {key: fabric.key, """ + labs.MAPPER + """}
+traffic: [{pattern: uniform, from: all, load: 10%, message: 1KiB}]
+measure: {duration: 20ms, sample: 2ms}
 """
 
 
@@ -37,15 +36,18 @@ def text_of(done):
 
 
 class Case(unittest.TestCase):
-    """One lab for all cases of a class: they only look at it, or put back what they change."""
+    """One lab of each form for all cases: they only look at it, or put back what they change."""
     form = "each"
+    up = {}
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = labs.Lab(WEFT, "w", LAB, labs.two_switches(), cls.form)
-        cls.addClassCleanup(cls.lab.remove)
-        cls.lab.up()
-        cls.lab.must("run")
+        if cls.form not in cls.up:
+            cls.up[cls.form] = labs.Lab(WEFT, f"w{cls.form}", LAB, labs.two_switches(), cls.form)
+            unittest.addModuleCleanup(cls.up[cls.form].remove)
+            cls.up[cls.form].up()
+            cls.up[cls.form].must("run")
+        cls.lab = cls.up[cls.form]
 
     def cut(self, port):
         self.lab.cut(port)
@@ -101,18 +103,17 @@ class Whole(Case):
         finally:
             os.kill(process, signal.SIGCONT)
 
-    def assert_blamed_for_other_links_alone(self):
-        """Others fall if this machine has indeed no CPU for a loop."""
+    def assert_not_blamed(self):
         status = self.lab.status()
         ends = {link["port"]: (link["link_downs"], link["link_downs_ordered"]) for link in status["links"]}
         self.assertGreater(ends["s0:2"][1], 0)
-        self.assertEqual(status["starved"] != "", any(downs > ordered for downs, ordered in ends.values()), ends)
+        self.assertEqual(status["starved"], "", ends)
 
     def wait_down(self, *ends):
         """Both: one that is joined before it has noticed falls by itself."""
-        downs = self.lab.port_downs()
+        downs = self.lab.downs()
         self.cut(ends[0])
-        self.lab.wait(lambda: all(self.lab.port_downs()[end] > downs[end] for end in ends), "it does not go down")
+        self.lab.wait(lambda: all(self.lab.downs()[end] > downs[end] for end in ends), "it does not go down")
 
     def test_a_run_does_not_blame_want_of_cpu_for_a_cable_that_was_cut(self):
         traffic = labs.Traffic(self.lab, "100s")
@@ -124,25 +125,24 @@ class Whole(Case):
         traffic.stop()
         _, result, said = traffic.finish()
         counters = result["counters"]
-        self.assertGreater(result["wall"]["away_ns"], 150e6)
+        self.assertGreater(result["wall"]["away_ns"], 100e6)
         self.assertGreater(counters["link_downs_ordered"], 0)
-        alone = sum(counters[name] - counters[f"{name}_ordered"] for name in ("link_downs", "host_link_downs"))
-        self.assertEqual("CPU starved" in said, alone > 0)
+        self.assertNotIn("CPU starved", said)
 
     def test_want_of_cpu_is_not_blamed_for_a_cable_that_is_cut(self):
         self.starve()
         away = max(loop["loop_away_ns"] for loop in self.lab.status()["loops"].values())
-        self.assertGreater(away, 150e6)
+        self.assertGreater(away, 100e6)
         self.wait_down("s0:2", "s1:2")
         self.lab.wait_links(lambda links: links["s1:2"] == "cut")
-        self.assert_blamed_for_other_links_alone()
+        self.assert_not_blamed()
 
     def test_want_of_cpu_is_not_blamed_for_a_cable_that_was_cut(self):
         self.starve()
         self.wait_down("s0:2", "s1:2")
         self.lab.join("s0:2")
         self.lab.wait_links(lambda links: set(links.values()) == {"up"})
-        self.assert_blamed_for_other_links_alone()
+        self.assert_not_blamed()
 
 
 class Top(Case):
@@ -150,7 +150,7 @@ class Top(Case):
         return json.loads(self.lab.must("top", "--once", "--json-lines"))
 
     def test_it_shows_the_rates_of_links_and_hosts_in_80_columns(self):
-        traffic = labs.Traffic(self.lab, "20s")
+        traffic = labs.Traffic(self.lab, "60s")
         traffic.wait_flow()
         said = self.lab.must("top", "--once")
         line = self.line()
@@ -286,7 +286,7 @@ class Metrics(Case):
 
         def ask(query):
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{query}", timeout=5) as reply:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{query}", timeout=labs.HANG_SECONDS) as reply:
                     return json.load(reply)["data"]
             except OSError:
                 return {}
@@ -307,7 +307,7 @@ class Metrics(Case):
             lazy.connect((host, int(port)))
             lazy.sendall(100 * b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
             for _ in range(3):
-                with urllib.request.urlopen(url, timeout=5) as reply:
+                with urllib.request.urlopen(url, timeout=labs.HANG_SECONDS) as reply:
                     self.assertIn(b"weft_lab_up", reply.read())
 
             # The kernel knows of the connection as long as the server has it.
@@ -315,14 +315,14 @@ class Metrics(Case):
                 local = lazy.getsockname()[1]
                 with open("/proc/net/tcp") as file:
                     return not any(f":{int(port):04X} " in line and f":{local:04X} 01 " in line for line in file)
-            self.lab.wait(dropped, "the connection is still there", 20)
+            self.lab.wait(dropped, "the connection is still there")
 
     def test_only_gets_of_metrics_are_answered(self):
         _, url = self.serve()
         for request, code in ((urllib.request.Request(url, data=b"x"), 405),
                               (urllib.request.Request(url + "x"), 404)):
             with self.assertRaises(urllib.error.HTTPError) as seen:
-                urllib.request.urlopen(request, timeout=5)
+                urllib.request.urlopen(request, timeout=labs.HANG_SECONDS)
             self.assertEqual(seen.exception.code, code)
             seen.exception.close()
 
@@ -349,23 +349,17 @@ class Metrics(Case):
                 self.assertNotEqual(found, [], target["expr"])
         self.assertEqual(sorted(asked - names), [])
 
-    def check_end(self, part, *more):
-        """The server ends once this was done to the lab."""
+    def test_it_ends_when_another_lab_takes_the_name_and_with_the_lab(self):
         lab = labs.Lab(WEFT, "v", LAB, labs.two_switches())
         self.addCleanup(lab.remove)
         lab.up()
-        with labs.Program([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
-            server.stdout.readline()
-            lab.must(part, *more)
-            said = server.communicate(timeout=30)[1]
-        self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"))
-
-    def test_it_ends_when_another_lab_takes_the_name(self):
-        self.check_end("up", "--restart")
-
-    def test_it_ends_with_the_lab(self):
-        self.check_end("down")
+        for part, *more in (("up", "--restart"), ("down",)):
+            with labs.Program([WEFT, "lab", "metrics", lab.name, "--listen", "127.0.0.1:0"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+                server.stdout.readline()
+                lab.must(part, *more)
+                said = server.communicate(timeout=labs.HANG_SECONDS)[1]
+            self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"), part)
 
 
 def main():

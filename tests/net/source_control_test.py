@@ -25,12 +25,12 @@ LAB = """topology: "torus:dims=4x2,hosts=1"
 links: shared
 groups: {upper: [s0, s1, s2, s3], lower: [s4, s5, s6, s7], mapper: [h0], left: [h1, h2, h3], right: [h4, h5, h6, h7]}
 seed: 1
-link: {rate: 50Mbps}
-hello: 20ms
-switch: {buffer: 64KiB, vcs: 4, mtu: 1KiB, contention: 20us}
+dilation: 20
+link: {rate: 1Gbps}
+switch: {buffer: 64KiB, vcs: 4, mtu: 1KiB, contention: 1us}
 routing: {algorithm: msp, alternatives: 4}
-nic: {mtu: 1KiB, retry: 50ms, give-up: 60s, control: pr-drb, drb: {high: 1.2, low: 1.1}}
-mapper: {routes: mapper, mode: always, hosts: [h0]}
+nic: {mtu: 1KiB, give-up: 60s, control: pr-drb, drb: {high: 1.2, low: 1.1}}
+mapper: {routes: mapper, mode: always, hosts: [h0], """ + labs.MAPPER + """}
 traffic:
   - {pattern: uniform, from: all, load: 5%, message: 4KiB}
   - {pattern: hotspot, from: [h1, h2, h5], to: [h7], load: 20%, message: 4KiB}
@@ -43,14 +43,14 @@ RUN = """weft: run/1
 topology: "mesh:dims=2x2,hosts=2"
 clock: real
 seed: 3
-link: {rate: 20Mbps, delay: 1us}
-hello: 200ms
-switch: {buffer: 64KiB, vcs: 3, mtu: 1KiB, fecn: 8, contention: 100us}
+dilation: 10
+link: {rate: 200Mbps, delay: 1us}
+switch: {buffer: 64KiB, vcs: 3, mtu: 1KiB, fecn: 8, contention: 10us}
 routing: {algorithm: msp, alternatives: 2}
-nic: {mtu: 1KiB, retry: 200ms}
+nic: {mtu: 1KiB}
 traffic:
   - {pattern: hotspot, from: [h1, h2, h4], to: [h7], load: 45%, message: 3KiB}
-measure: {duration: 1s}
+measure: {duration: 100ms}
 """
 FIELDS = ["weft.kind", "weft.src", "weft.dst", "weft.msg", "weft.seq", "weft.latency.waiting", "weft.latency.path",
           "weft.latency.predictive", "weft.latency.source", "weft.latency.check.ok", "weft.bad_extension",
@@ -69,7 +69,7 @@ class Fabric(unittest.TestCase):
         """The result, after what holds for each kind."""
         path = self.folder / f"{control}.json"
         done = subprocess.run([WEFT, "run", str(self.folder / "run.yaml"), "--json", str(path), "--set",
-                               f"nic.control={control}", *more], capture_output=True, text=True, timeout=120,
+                               f"nic.control={control}", *more], capture_output=True, text=True, timeout=labs.HANG_SECONDS,
                               check=False)
         self.assertTrue(path.exists(), done.stderr)
         result = json.loads(path.read_text())

@@ -10,16 +10,15 @@ import labs
 LAB = """topology: topology.yaml
 groups: {switches: [s0, s1]}
 seed: 1
-hello: 50ms
-nic: {retry: 200ms}
-mapper: {key: fabric.key}
+dilation: 20
+mapper: {key: fabric.key, """ + labs.MAPPER + """}
 traffic: [{pattern: uniform, from: all, load: 20%, message: 1KiB}]
-measure: {duration: 1s}
+measure: {duration: 50ms, sample: 5ms}
 """
 
 
 def make_lab(weft, tag):
-    return labs.Lab(weft, tag, LAB, labs.two_switches("100Mbps"))
+    return labs.Lab(weft, tag, LAB, labs.two_switches())
 
 
 class Web:
@@ -36,7 +35,7 @@ class Web:
 
     def ask(self, method, path, **headers):
         """Status, headers and text of the answer. Of headers '_' stands for '-'; Host None: without one."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=labs.HANG_SECONDS)
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         host = headers.pop("Host", f"127.0.0.1:{self.port}")
         connection.putrequest(method, path, skip_host=True)
@@ -52,7 +51,7 @@ class Web:
 
     def events(self):
         """(number, document) of each, without an end."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=labs.HANG_SECONDS)
         connection.request("GET", "/events")
         answer = connection.getresponse()
         if answer.status != 200 or answer.headers["Content-Type"] != "text/event-stream":
@@ -70,5 +69,5 @@ class Web:
     def end(self):
         """The exit code after SIGTERM, or after an end of its own."""
         self.process.terminate()
-        self.said = self.process.communicate(timeout=30)[1]
+        self.said = self.process.communicate(timeout=labs.HANG_SECONDS)[1]
         return self.process.returncode
