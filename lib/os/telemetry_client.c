@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -36,8 +37,10 @@ static int receive(int fd, char *text, size_t size, int timeout_ms)
 	return (int)length;
 }
 
-static int connect_to(const char *path)
+/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout. */
+static int connect_to(const char *path, int timeout_ms)
 {
+	const struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd, result;
 
@@ -47,9 +50,10 @@ static int connect_to(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
+		connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
-	result = -errno;
+	result = errno == EAGAIN ? -ETIMEDOUT : -errno;
 	close(fd);
 	return result;
 }
@@ -65,7 +69,7 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *faul
 	if (result < 0 && result != -ENOENT)
 		return result;
 	snprintf(path, sizeof(path), "%s" TELEMETRY_SOCKET, dir);
-	fd = connect_to(path);
+	fd = connect_to(path, timeout_ms);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		return fault_set(
 			fault, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
