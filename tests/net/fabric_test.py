@@ -117,7 +117,7 @@ class Fabric(unittest.TestCase):
                      ("topology=torus:dims=3x3,hosts=1", "routing.algorithm=msp", "switch.vcs=4",
                       "nic.selector=round-robin")):
             sets = [word for arg in args for word in ("--set", arg)]
-            result = self.measure("--set", "mapper.routes=mapper", *sets)
+            result = self.measure("--set", f"mapper={{routes: mapper, {labs.MAPPER}}}", *sets)
             # The counters of hosts that took routes while they ran.
             self.assertGreater(result["counters"]["host_route_changes"], 0)
 
@@ -183,7 +183,8 @@ class Fabric(unittest.TestCase):
             "mode: table, may-deadlock: true}", "--set", "link.rate=200Mbps", "--set",
             "switch={buffer: 8KiB, mtu: 1KiB}", "--set", "nic={mtu: 1KiB, window: 16}", "--set",
             "traffic=[{pattern: uniform, load: 100%, message: 1KiB, stop: 4ms}]", "--set",
-            "measure.duration=300ms", *args)
+            "measure.duration=300ms", "--set",
+            "hello=100ms", "--dilation", "2", *args)  # it waits for watchdogs
 
     def test_a_deadlock_is_named_and_the_watchdog_frees_it_and_everything_arrives(self):
         result, done = self.ring()
