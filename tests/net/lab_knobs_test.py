@@ -38,14 +38,14 @@ class Rates(unittest.TestCase):
         lab = labs.Lab(WEFT, "r", "topology: 'full:switches=2,hosts=1'\nmapper: {routes: static}\ndilation: 50\n"
                        f"links: {links}\n{link_key}"
                        "traffic: [{pattern: hotspot, from: [h0], to: [h1], load: 100%, message: 4KiB}]\n"
-                       "measure: {duration: 150ms, sample: 10ms, warmup: 50ms}\n", form=form)
+                       "measure: {duration: 60ms, sample: 2ms, warmup: 10ms}\n", form=form)
         self.addCleanup(lab.remove)
         return lab, lab.up()
 
     def test_links_have_the_rate_and_the_delay_of_the_file_in_every_form(self):
         draw = random.Random(47)
         for form, links in self.FORMS:
-            rate, delay_us = draw.randrange(40, 160), draw.randrange(100, 900)
+            rate, delay_us = draw.randrange(400, 999), draw.randrange(10, 90)
             with self.subTest(form=form, links=links, rate=rate, delay_us=delay_us):
                 lab, said = self.run_form(form, links, rate, delay_us, f"link: {{rate: {rate}Mbps, delay: {delay_us}us}}\n")
                 self.assertIn(f"\nlinks: 3 {'memory' if form == 'one' else links}, {rate}Mbps, {delay_us}us\n", said)
@@ -55,7 +55,7 @@ class Rates(unittest.TestCase):
                 result = lab.run()
                 accepted = 2 * result["throughput"]["accepted"]  # one of two hosts sends
                 frame_us = (4096 + 64) * 8 / rate
-                self.assertLessEqual(accepted, 1)
+                self.assertLessEqual(accepted, 1 + 20 / 60)  # loops catch up by 20 ms
                 # Three delays and the whole frame once; a percentile of the histogram is within 1.6 %.
                 self.assertGreater(result["latency_ns"]["network"]["p50"], 984 * (3 * delay_us + frame_us))
                 if links == "shared":  # a late loop catches up: due times travel with frames
@@ -68,7 +68,7 @@ class Rates(unittest.TestCase):
             self.assertIn(f"\nlinks: 3 {links}, as fast as {speed}\n", said)
             self.assertEqual({(end["paced_bps"], end["delay_ps"]) for end in lab.status()["links"]}, {(0, 0)})
             # The file that is kept for commands by name has no rate either.
-            self.assertEqual(subprocess.check_output([WEFT, "lab", "set", lab.name, "h0", "reset"], text=True, timeout=90),
+            self.assertEqual(subprocess.check_output([WEFT, "lab", "set", lab.name, "h0", "reset"], text=True, timeout=labs.HANG_SECONDS),
                              "h0:0: corrupt=0% credit-loss=0%\ns0:1: corrupt=0% credit-loss=0%\n")
             lab.must("down")
 

@@ -186,7 +186,9 @@ class Traffic:
     def wait_flow(self, more=100):
         """Until so many more messages have arrived than when this was called."""
         before = self.lab.delivered()
-        self.lab.wait(lambda: self.lab.delivered() >= before + more, "no traffic flows")
+        self.lab.wait(lambda: self.lab.delivered() >= before + more or self.run.poll() is not None, "no traffic flows")
+        if self.run.poll() is not None:
+            raise AssertionError(f"the run has ended: {self.run.communicate()[0]}")
 
     def finish(self, timeout=HANG_SECONDS):
         said = self.run.communicate(timeout=timeout)[0]
