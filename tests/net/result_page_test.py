@@ -54,7 +54,7 @@ class ResultPage(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
         # The address is printed when the run begins, and the page says when it has ended.
         cls.browser.open(cls.url)
-        cls.browser.wait("return document.getElementById('state')?.textContent === 'result'", seconds=240)
+        cls.browser.wait("return document.getElementById('state')?.textContent === 'result'")
         with open(cls.file) as file:
             cls.result = json.load(file)
 
