@@ -36,7 +36,7 @@ static int listen_only(const char *prefix)
 	return fd;
 }
 
-static void a_program_that_accepts_nothing_is_not_waited_for(void **state)
+UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 {
 	struct fault fault;
 	char command[64];
@@ -55,8 +55,4 @@ static void a_program_that_accepts_nothing_is_not_waited_for(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_program_that_accepts_nothing_is_not_waited_for),
-};
-
-UNIT_MAIN(tests)
+UNIT_MAIN(NULL, NULL)
