@@ -77,13 +77,19 @@ void edge_destroy(struct edge *edge)
 
 uint32_t edge_address(const struct edge *edge, uint16_t host)
 {
-	return edge->config.base + 1 + host;
+	const struct edge_config *config = &edge->config;
+
+	return config->address != NULL ? config->address[host] : config->base + 1 + host;
 }
 
 uint16_t edge_host_of(const struct edge *edge, uint32_t address)
 {
-	uint32_t host = address - edge->config.base - 1;
+	const struct edge_config *config = &edge->config;
+	uint32_t host = address - config->base - 1;
 
+	if (config->address != NULL && address != 0)
+		for (host = 0; host < config->hosts && config->address[host] != address;)
+			host++;
 	return host < edge->config.hosts ? (uint16_t)host : FRAME_HOST_NONE;
 }
 

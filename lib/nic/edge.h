@@ -3,9 +3,9 @@
 #pragma once
 
 /* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
- * messages on the other. An IPv4 packet is a message. The edge answers ARP, because addresses
- * follow from host numbers: host i has the MAC address frame_host_mac(i) and the IPv4 address base
- * + 1 + i. Everything else (IPv6, multicast, nonexistent hosts) is counted and dropped.
+ * messages on the other. An IPv4 packet is a message. The edge answers ARP for all hosts: host i
+ * has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i.
+ * Everything else (IPv6, multicast, nonexistent hosts) is counted and dropped.
  *
  * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
  * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
@@ -54,7 +54,9 @@ const char *edge_counter_name(unsigned counter);
 
 struct edge_config {
 	uint16_t host, hosts;
-	uint32_t base;         /* IPv4, host order: the network of all hosts */
+	uint32_t base; /* IPv4, host order: the network of all hosts */
+	/* [hosts], host order; 0: none. It outlives the edge. NULL: base + 1 + i. */
+	const uint32_t *address;
 	uint32_t mtu_bytes;    /* largest IP packet */
 	uint16_t reassemblies; /* concurrent reassemblies of multi-frame messages */
 };

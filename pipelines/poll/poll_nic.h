@@ -120,10 +120,10 @@ void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct 
 	uint32_t rank, weft_time from_ps);
 
 /* Binds the host to a TAP, a non-blocking descriptor (tap.h) that the caller owns. The interface
- * needs payloads (nic_config.payloads, with payload_bytes >= mtu_bytes). 'base': network of the
- * hosts' addresses, as in edge.h. 0, or -errno and fault. */
-int poll_nic_attach_tap(
-	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault);
+ * needs payloads (nic_config.payloads, with payload_bytes >= mtu_bytes). 'address': as in
+ * edge.h; NULL: from EDGE_BASE_DEFAULT. 0, or -errno and fault. */
+int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
+	struct fault *fault);
 
 /* As nic_set_clocks(), with the port's stamps of arrival if it has them, and latencies are computed
  * with what is found out. -EINVAL without a clock to read: the loop's time is older than the frames

@@ -119,13 +119,14 @@ static int check_payloads(const struct poll_nic *pn, uint32_t mtu_bytes, struct 
 	return 0;
 }
 
-int poll_nic_attach_tap(
-	struct poll_nic *pn, int fd, uint32_t base, uint32_t mtu_bytes, struct fault *fault)
+int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
+	struct fault *fault)
 {
 	const struct nic_config *config = nic_config(pn->nic);
 	struct edge_config edge = {.host = config->host,
 		.hosts = config->hosts,
-		.base = base,
+		.base = EDGE_BASE_DEFAULT,
+		.address = address,
 		.mtu_bytes = mtu_bytes,
 		.reassemblies = REASSEMBLIES};
 	int result = check_payloads(pn, mtu_bytes, fault);

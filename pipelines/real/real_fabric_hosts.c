@@ -56,26 +56,51 @@ static const struct run_config_edge *find_edge(const struct real_fabric *fabric,
 	return NULL;
 }
 
-/* The network from an edge's address: host i has base + 1 + i. */
-static int edge_base(
-	const struct run_config_edge *edge, uint32_t host, uint32_t *base, struct fault *fault)
+/* The address of an edge, host order; 0: none. */
+static uint32_t address_of(const struct run_config_edge *edge)
 {
 	char text[RUN_ADDRESS_MAX];
-	struct in_addr address;
+	struct in_addr address = {0};
 
-	*base = EDGE_BASE_DEFAULT;
-	if (edge->address[0] == '\0')
-		return 0;
 	snprintf(text, sizeof(text), "%s", edge->address);
 	text[strcspn(text, "/")] = '\0';
-	if (inet_pton(AF_INET, text, &address) != 1)
-		return fault_set(
-			fault, EINVAL, "edge of %s: '%s' is no IPv4 address", edge->host, text);
-	*base = ntohl(address.s_addr) - 1 - host;
-	if ((*base & 0xFF) != 0)
-		return fault_set(fault, EINVAL,
-			"edge of %s: host number %u has the address a.b.c.%u (base + 1 + number), not %s",
-			edge->host, host, (host + 1) & 0xFF, edge->address);
+	return inet_pton(AF_INET, text, &address) == 1 ? ntohl(address.s_addr) : 0;
+}
+
+/* The network in which host i has base + 1 + i: of the first edge to which that applies. */
+static uint32_t network_of(const struct real_fabric *fabric)
+{
+	const struct run_config_edge_list *edges = &fabric->options.run->edges;
+
+	for (uint32_t i = 0; i < edges->count; i++) {
+		uint32_t base = address_of(&edges->at[i]) - 1 - fabric->work->hosts->edge[i];
+
+		if (edges->at[i].address[0] != '\0' && (base & 0xFF) == 0)
+			return base;
+	}
+	return EDGE_BASE_DEFAULT;
+}
+
+/* Edges have the addresses of the file; other hosts follow the rule if that leaves one to them. */
+static int give_addresses(struct real_fabric *fabric)
+{
+	const struct run_config_edge_list *edges = &fabric->options.run->edges;
+	uint32_t hosts = fabric->options.topology->hosts, base = network_of(fabric), *address;
+
+	fabric->address = address = calloc(hosts + 1u, sizeof(*address));
+	if (address == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < hosts; i++)
+		address[i] = base + 1 + i;
+	for (uint32_t i = 0; i < edges->count; i++) {
+		uint32_t own = address_of(&edges->at[i]);
+
+		if (own - base - 1 < hosts)
+			address[own - base - 1] = 0;
+	}
+	for (uint32_t i = 0; i < edges->count; i++)
+		if (edges->at[i].address[0] != '\0')
+			address[fabric->work->hosts->edge[i]] = address_of(&edges->at[i]);
 	return 0;
 }
 
@@ -92,11 +117,13 @@ static int prepare_netns(struct real_host *host, struct fault *fault)
 
 static int open_edge(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
 {
-	uint32_t base, mtu = fabric->options.run->nic.mtu_bytes;
+	uint32_t mtu = fabric->options.run->nic.mtu_bytes;
 	struct tap_options tap = {.name = host->edge->tap};
-	int result = edge_base(host->edge, host->number, &base, fault);
+	int result;
 
-	if (result < 0 || (result = prepare_netns(host, fault)) < 0)
+	if (fabric->address == NULL && give_addresses(fabric) < 0)
+		return fault_set(fault, ENOMEM, "no memory");
+	if ((result = prepare_netns(host, fault)) < 0)
 		return result;
 	tap.netns = host->edge->netns[0] != '\0' ? host->edge->netns : NULL;
 	tap.mtu = mtu < TAP_MTU_MAX ? mtu : TAP_MTU_MAX;
@@ -106,7 +133,7 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	if (host->tap < 0)
 		return host->tap;
 	tap_losses_open(&host->losses, &tap, host->made_netns);
-	return poll_nic_attach_tap(host->poll, host->tap, base, tap.mtu, fault);
+	return poll_nic_attach_tap(host->poll, host->tap, fabric->address, tap.mtu, fault);
 }
 
 static int create_host(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
@@ -205,6 +232,7 @@ void real_hosts_destroy(struct real_fabric *fabric)
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		destroy_host(&fabric->hosts[i]);
 	free(fabric->hosts);
+	free(fabric->address);
 }
 
 /* Bytes of route and latency extension in a frame of this host, for the load's reckoning. In the

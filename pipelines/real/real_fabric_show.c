@@ -41,8 +41,15 @@ enum host_metric {
 		HOST_METRIC_COUNT
 };
 
+/* Behind them, if programs use the host: counters of its edge and of the kernel. */
+enum host_tap_metric {
+	HOST_TAP_QUEUE = HOST_METRIC_COUNT + EDGE_COUNTER_COUNT,
+	HOST_TAP_SOCKET,
+	HOST_TAP_END
+};
+
 struct real_host_metrics {
-	const char *name[HOST_METRIC_COUNT];
+	const char *name[HOST_TAP_END];
 	char fault_name[FRAME_FAULT_COUNT][32];
 };
 
@@ -58,6 +65,10 @@ static void name_metrics(struct real_host_metrics *shown)
 #define X(id, text, value) shown->name[HOST_METRIC_##id] = text;
 	HOST_METRICS_MORE(X)
 #undef X
+	for (unsigned i = 0; i < EDGE_COUNTER_COUNT; i++)
+		shown->name[HOST_METRIC_COUNT + i] = edge_counter_name(i);
+	shown->name[HOST_TAP_QUEUE] = "tap_drop_queue";
+	shown->name[HOST_TAP_SOCKET] = "tap_drop_socket";
 }
 
 static void read_host(const void *ctx, uint64_t *value)
@@ -73,6 +84,12 @@ static void read_host(const void *ctx, uint64_t *value)
 #define X(id, text, expression) value[HOST_METRIC_##id] = (expression);
 	HOST_METRICS_MORE(X)
 #undef X
+	if (host->tap < 0)
+		return;
+	memcpy(value + HOST_METRIC_COUNT, edge_counters(poll->tap.edge),
+		EDGE_COUNTER_COUNT * sizeof(*value));
+	value[HOST_TAP_QUEUE] = tap_losses_queue(&host->losses, host->edge->tap);
+	value[HOST_TAP_SOCKET] = tap_losses_sockets(&host->losses);
 }
 
 /* The protocol of an end, and what it accepts; 'link' NULL: elsewhere. */
@@ -271,7 +288,7 @@ static int show_host(struct real_fabric *fabric, struct real_host *host, struct 
 	struct telemetry_device device = {
 		.class = TELEMETRY_NIC,
 		.name = fabric->options.topology->host_at[host->number].name,
-		.counters = HOST_METRIC_COUNT,
+		.counters = host->tap >= 0 ? HOST_TAP_END : HOST_METRIC_COUNT,
 		.snapshot = read_host,
 		.ctx = host,
 	};

@@ -156,8 +156,9 @@ struct real_fabric {
 	struct weft_switch **sw; /* by number; NULL: elsewhere */
 	struct real_host *hosts;
 	unsigned host_count;
-	unsigned loops; /* that poll, each its share of the devices */
-	bool crowded;   /* with those of other processes they are more than the CPUs */
+	uint32_t *address; /* [host of the topology], if one has an edge; edge.h */
+	unsigned loops;    /* that poll, each its share of the devices */
+	bool crowded;      /* with those of other processes they are more than the CPUs */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];

@@ -238,7 +238,8 @@ class Verbs:
         self.assertNotEqual(lab.leftovers(), [])
         self.assertEqual(lab.weft("down").returncode, 0)
         self.assertEqual(lab.leftovers(), [])
-        self.assertEqual(lab.weft("down").returncode, 0, "a second time")
+        self.assertEqual(lab.weft("down").returncode, 2, "a second time")
+        self.assertEqual(lab.weft("down", "--if-up").returncode, 0)
 
     def test_processes_end_without_a_complaint(self):
         lab = self.lab("v")

@@ -144,6 +144,29 @@ class Knobs(unittest.TestCase):
                          "".join(f"{port}: rate=1Gbps delay=100ns corrupt=0% credit-loss=0%\n" for port in ("h0:0", "s0:0")))
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(10**9, 100_000)] * 2)
 
+    def test_a_run_reports_what_was_changed_since_the_lab_came_up(self):
+        self.assertEqual(self.lab.run("--duration", "100ms")["changes"],
+                         {"links_set": [], "cables_cut": [], "restarts": []})
+        self.set("s0:2", "rate=100Mbps", "corrupt=0.1%")
+        self.lab.cut("s0:3")
+        self.addCleanup(self.lab.join, "s0:3")
+        said = self.lab.must("run", "--duration", "100ms", "--json", self.lab.file + ".json")
+        self.assertRegex(said, r"(?m)^  links set +s0:2 rate=100Mbps delay=100ns corrupt=0\.1% credit-loss=0%, s1:2 ")
+        self.assertRegex(said, r"(?m)^  cables cut +s0:3, s1:3$")
+        changes = json.loads(labs.read(self.lab.file + ".json"))["changes"]
+        self.assertEqual(changes["links_set"],
+                         [{"port": port, "paced_bps": 100_000_000, "delay_ps": 100_000, "corrupt_ppm": 1000,
+                           "credit_loss_ppm": 0, "during_run": False} for port in ("s0:2", "s1:2")])
+        self.assertEqual(changes["cables_cut"], [{"port": port, "at_start": True, "at_end": True} for port in ("s0:3", "s1:3")])
+        traffic = labs.Traffic(self.lab, "3s")
+        traffic.wait_flow()
+        self.lab.must("set", "s0:2", "reset")
+        self.lab.join("s0:3")
+        changes = traffic.finish()[1]["changes"]
+        self.assertEqual([(end["port"], end["paced_bps"], end["corrupt_ppm"], end["during_run"]) for end in changes["links_set"]],
+                         [(port, 10**9, 0, True) for port in ("s0:2", "s1:2")])
+        self.assertEqual(changes["cables_cut"], [{"port": port, "at_start": True, "at_end": False} for port in ("s0:3", "s1:3")])
+
     def test_frames_of_all_processes_are_judged_together_and_later_than_demanded_is_a_bad_answer(self):
         done = self.lab.weft("run", "--set", "fidelity.late=1us", "--set", "fidelity.share=100%")
         self.assertEqual(done.returncode, 1)

@@ -182,7 +182,8 @@ class Names(unittest.TestCase):
 
     def test_a_name_that_is_not_up_is_an_error_except_for_down(self):
         self.assertIn("no lab of that name is up", self.must("status", "none", code=2).stderr)
-        self.assertEqual(self.must("down", "none").stdout, "not up: none\n")
+        self.assertIn("weft lab down: none is not up", self.must("down", "none", code=2).stderr)
+        self.assertEqual(self.must("down", "--if-up", "none").stdout, "not up: none\n")
         self.must("down", "none.yaml", code=2)
 
     def test_what_list_and_down_take_is_said(self):

@@ -227,6 +227,68 @@ class Allreduce(unittest.TestCase):
         self.check(labs.Lab(WEFT, "d", text, {"fabric.key": 32 * "5e" + "\n"}, "one"), hosts)
 
 
+class LongForm(unittest.TestCase):
+    """Edges with interfaces, namespaces and addresses of the user's choice."""
+    EDGES = ("edges:\n  - {host: h0, tap: eth0, namespace: NAMEa, address: 172.30.5.77/24}\n"
+             "  - {host: h3, tap: TAP, address: 172.30.5.9/24}\n")
+
+    def new(self, tag, **replace):
+        lab = labs.Lab(WEFT, tag, "topology: topology.yaml\nmapper: {routes: static}\nhello: 50ms\n", labs.two_switches())
+        self.addCleanup(lab.remove)
+        edges = self.EDGES.replace("NAME", lab.name).replace("TAP", f"{lab.name}t")
+        for old, new in replace.items():
+            self.assertIn(old, edges)
+            edges = edges.replace(old, new)
+        with open(lab.file, "a", encoding="utf-8") as file:
+            file.write(edges)
+        return lab
+
+    def other_interface(self, name, address):
+        self.addCleanup(subprocess.run, ["ip", "link", "del", name], check=False)
+        for words in (("link", "add", name, "type", "veth", "peer", "name", f"{name}p"),
+                      ("address", "add", address, "dev", name), ("link", "set", name, "up")):
+            subprocess.run(["ip", *words], check=True)
+
+    def test_addresses_are_free_and_status_lists_the_edges(self):
+        lab = self.new("L")
+        lab.up()
+        said = lab.weft("exec", "h0", "--", "ping", "-c", "2", "-i", "0.1", "172.30.5.9")
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+        edges = lab.status()["edges"]
+        self.assertEqual(edges, [
+            {"host": "h0", "interface": "eth0", "namespace": f"{lab.name}a", "address": "172.30.5.77/24", "drops": 0},
+            {"host": "h3", "interface": f"{lab.name}t", "namespace": None, "address": "172.30.5.9/24", "drops": 0}])
+        self.assertRegex(lab.must("status"), rf"(?m)^h0 +eth0 +{lab.name}a +172\.30\.5\.77/24 +0$")
+
+    def test_what_is_there_already_is_refused_before_anything_starts(self):
+        name = f"wx{os.getpid()}"
+        self.other_interface(name, "172.31.7.1/24")
+        for replace, text in (({"host: h3": "host: h9"}, ": topology topology has no host 'h9'"),
+                              ({"t, address": "t, namespace: nowhere, address"}, None),
+                              ({"172.30.5.9/24": "172.31.0.4/16"}, f"is in a network of interface {name}, which has 172.31.7.1"),
+                              ({"172.30.5.9/24": "172.31.8.200/28"}, None)):
+            with self.subTest(replace=replace):
+                lab = self.new("M", **replace)
+                if text is None:
+                    lab.up()
+                    lab.must("down")
+                    continue
+                done = lab.weft("up")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertRegex(done.stderr, r"^weft lab up: .*/lab\.yaml:\d+:\d+: ")
+                self.assertIn(text, done.stderr)
+                self.assertFalse(os.path.exists(lab.run_dir))
+        with self.subTest("interface"):
+            lab = self.new("N")
+            with open(lab.file, encoding="utf-8") as file:
+                text = file.read().replace(f"{lab.name}t", name)
+            with open(lab.file, "w", encoding="utf-8") as file:
+                file.write(text)
+            done = lab.weft("up")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"host h3: there is an interface '{name}' already in this network namespace", done.stderr)
+
+
 class Files(unittest.TestCase):
     def explain(self, tag, **kind):
         lab = new_lab(tag, **kind)

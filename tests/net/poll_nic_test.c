@@ -205,7 +205,7 @@ static void open_tap(struct side *side)
 	struct fault fault = {""};
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, side->tap), 0);
-	if (poll_nic_attach_tap(side->pn, side->tap[1], EDGE_BASE_DEFAULT, IP_MTU, &fault) < 0)
+	if (poll_nic_attach_tap(side->pn, side->tap[1], NULL, IP_MTU, &fault) < 0)
 		fail_msg("%s", fault.text);
 }
 
@@ -447,11 +447,7 @@ static void what_cannot_be_built_is_refused_with_a_reason(void **state)
 	config.nic.window_frames = 7;
 	assert_null(poll_nic_create(&config, 0, &fault));
 	assert_int_equal(
-		poll_nic_attach_tap(bench.side[0].pn, 0, EDGE_BASE_DEFAULT, IP_MTU + 1, &fault),
-		-EINVAL);
-	assert_int_equal(
-		poll_nic_attach_tap(bench.side[0].pn, 0, EDGE_BASE_DEFAULT + 1, IP_MTU, &fault),
-		-EINVAL);
+		poll_nic_attach_tap(bench.side[0].pn, 0, NULL, IP_MTU + 1, &fault), -EINVAL);
 	stop(&bench);
 }
 

@@ -45,6 +45,24 @@ static void make_arp(uint8_t frame[EDGE_ARP_BYTES], uint32_t target)
 		frame[38 + i] = (uint8_t)(target >> (24 - 8 * i));
 }
 
+UNIT_TEST(addresses_of_a_list_are_free_and_hosts_without_one_have_none)
+{
+	uint32_t address[HOSTS] = {[HOST] = 0x0a000001, [7] = 0xac1e054d, [299] = 0x0a570001};
+	struct edge_config config = good;
+	struct edge *edge;
+
+	config.address = address;
+	edge = edge_create(&config);
+	for (uint16_t host = 0; host < HOSTS; host++) {
+		assert_int_equal(edge_address(edge, host), address[host]);
+		if (address[host] != 0)
+			assert_int_equal(edge_host_of(edge, address[host]), host);
+	}
+	assert_int_equal(edge_host_of(edge, 0), FRAME_HOST_NONE);
+	assert_int_equal(edge_host_of(edge, EDGE_BASE_DEFAULT + 2), FRAME_HOST_NONE);
+	edge_destroy(edge);
+}
+
 UNIT_TEST(addresses_follow_from_host_numbers)
 {
 	struct edge *edge = edge_create(&good);

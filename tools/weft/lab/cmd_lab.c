@@ -75,6 +75,7 @@ static const struct argp_option down_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	{"all", 'a', NULL, 0, "every lab of this user that 'weft lab list' shows", 0},
+	{"if-up", 'U', NULL, 0, "a lab that is not up is no error", 0},
 	{0},
 };
 static const struct argp_option list_options[] = {
@@ -260,6 +261,7 @@ static const struct flag {
 	{'A', offsetof(struct lab_arguments, alone)},
 	{'C', offsetof(struct lab_arguments, any_clock)},
 	{'a', offsetof(struct lab_arguments, all)},
+	{'U', offsetof(struct lab_arguments, if_up)},
 	{'D', offsetof(struct lab_arguments, dot)},
 	{'W', offsetof(struct lab_arguments, wide)},
 	{'O', offsetof(struct lab_arguments, once)},

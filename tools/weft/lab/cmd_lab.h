@@ -40,7 +40,7 @@ struct lab_arguments {
 	bool explain;          /* up */
 	bool restart;          /* up */
 	bool any_clock;        /* up */
-	bool all;              /* down */
+	bool all, if_up;       /* down */
 	bool wide;             /* status */
 	bool joined;           /* exec */
 	bool no_faketime;      /* exec, shell, mpirun */

@@ -137,6 +137,15 @@ static enum weft_exit down_all(void)
 	return failed == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
 }
 
+static enum weft_exit not_up(const struct lab_arguments *arguments, const char *what)
+{
+	if (!arguments->if_up)
+		return command_fail("lab down", EXIT_BAD_REQUEST,
+			"%s is not up; --if-up makes this no error", what);
+	printf("not up: %s\n", what);
+	return EXIT_DONE;
+}
+
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 {
 	struct fault fault;
@@ -148,19 +157,15 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 	if (arguments->all)
 		return down_all();
 	result = find_run_dir(arguments, dir, sizeof(dir), &console, &fault);
-	if (result == -ENOENT && strpbrk(arguments->file, "/.") == NULL) {
-		printf("not up: %s\n", arguments->file);
-		return EXIT_DONE;
-	}
+	if (result == -ENOENT && strpbrk(arguments->file, "/.") == NULL)
+		return not_up(arguments, arguments->file);
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
 	if (console)
 		return down_there(arguments->file, dir);
 	result = lab_down(dir, &processes, &fault);
-	if (result == -ENOENT) {
-		printf("not up: %s\n", dir);
-		return EXIT_DONE;
-	}
+	if (result == -ENOENT)
+		return not_up(arguments, dir);
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
 	print_down("", processes, result);

@@ -111,6 +111,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 				     ? run->arguments->duration_ps
 				     : run->lab.config->run.measure.duration_ps;
 	struct lab_mapper mapper;
+	json_t *links;
 	int result;
 
 	if (run->lab.config->run.traffic.count == 0)
@@ -129,12 +130,17 @@ static int measure(struct lab_run *run, struct fault *fault)
 		result = lab_run_load(run, fault);
 	if (result < 0)
 		return result;
+	run->links_before = lab_run_links(run);
 	send_traffic(run, duration);
 	/* The processes began a little later than this program. */
 	lab_sleep_ms(LAB_RUN_STEP_MS);
 	result = lab_run_collect_drained(run, fault);
-	if (result == 0)
-		judge(run);
+	if (result < 0)
+		return result;
+	links = lab_run_links(run);
+	run->changes = lab_run_changes(&run->lab, &run->state, run->links_before, links);
+	json_decref(links);
+	judge(run);
 	return result;
 }
 
@@ -174,6 +180,8 @@ static void disconnect_all(struct lab_run *run)
 		json_decref(run->asked[i].before);
 	}
 	json_decref(run->elsewhere);
+	json_decref(run->links_before);
+	json_decref(run->changes);
 	free(run->asked);
 	free(run->obedience);
 	if (run->before != NULL)
@@ -215,13 +223,15 @@ static enum weft_exit write_result(struct lab_run *run)
 	lab_cover_tell(&run->lab, run_result_add_warning, run->result);
 	if (path == NULL || strcmp(path, "-") != 0) {
 		run_result_print(run->result, &run->lab.config->run, stdout);
+		lab_run_changes_print(run->changes, stdout);
 		print_elsewhere(run);
 	}
 	if (path == NULL)
 		return EXIT_DONE;
 	document = run_result_json(run->result, run_config_json(&run->lab.config->run));
 	if (document != NULL)
-		json_object_set(document, "elsewhere", run->elsewhere);
+		json_object_update_new(document, json_pack("{s:O,s:O}", "elsewhere", run->elsewhere,
+							 "changes", run->changes));
 	errno = 0;
 	if (document != NULL && run->result->stop != NULL &&
 		output_file_heed(&run->output, run->result->stop) < 0) {

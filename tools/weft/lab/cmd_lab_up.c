@@ -195,8 +195,10 @@ static void warn_of_miscabling(const struct lab_up *up)
 
 static int bring_up(struct lab_up *up, struct fault *fault)
 {
-	int result = lab_up_choose_dilation(up, fault);
+	int result = lab_up_check_edges(up, fault);
 
+	if (result == 0)
+		result = lab_up_choose_dilation(up, fault);
 	if (result == 0)
 		result = lab_state_create(&up->state, up->lab.plan->run_dir, fault);
 	if (result < 0)

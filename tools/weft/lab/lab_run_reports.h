@@ -30,8 +30,19 @@ struct lab_run {
 	struct lab_run_asked *asked;     /* [process of the state] */
 	struct lab_obedience *obedience; /* room for as many */
 	struct run_result *before, *result;
-	json_t *elsewhere; /* devices of other machines */
+	json_t *elsewhere;    /* devices of other machines */
+	json_t *links_before; /* lab_run_links() at the start */
+	json_t *changes;      /* lab_run_changes() */
 };
+
+/* {port: link as its process shows it}; the caller's reference. */
+json_t *lab_run_links(struct lab_run *run);
+/* {"links_set", "cables_cut", "restarts"} (docs/files.md, "Results"), of links before and after the
+ * run; the caller's reference. */
+json_t *lab_run_changes(
+	const struct lab *lab, const struct lab_state *state, const json_t *before, json_t *now);
+/* As lines of the result; nothing if there are none. */
+void lab_run_changes_print(const json_t *changes, FILE *out);
 
 /* The time on the lab's clock, which may be dilated, in ms. */
 uint64_t lab_run_now_ms(const struct lab_run *run);

@@ -143,17 +143,21 @@ static struct lab_record *place_for(struct lab_state *state, const char *name)
 	if (more == NULL)
 		return NULL;
 	state->process = more;
+	more[state->processes] = (struct lab_record){.pid = 0};
 	return &more[state->processes++];
 }
 
 int lab_state_add(struct lab_state *state, const struct lab_record *record)
 {
 	struct lab_record *place = place_for(state, record->name);
+	unsigned restarts;
 	char letter;
 
 	if (place == NULL)
 		return -ENOMEM;
+	restarts = place->pid != 0 ? place->restarts + 1 : 0;
 	*place = *record;
+	place->restarts = restarts;
 	if (!read_process(record->pid, &letter, &place->start))
 		place->start = 0;
 	return 0;
@@ -235,8 +239,9 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 
-		fprintf(file, "process %s %s %s %ld %" PRIu64 "\n", record->name, record->program,
-			record->prefix, (long)record->pid, record->start);
+		fprintf(file, "process %s %s %s %ld %" PRIu64 " %u\n", record->name,
+			record->program, record->prefix, (long)record->pid, record->start,
+			record->restarts);
 	}
 	good = ferror(file) == 0;
 	good = fclose(file) == 0 && good;
@@ -255,8 +260,8 @@ static int load_line(struct lab_state *state, const char *line)
 
 	if (sscanf(line, "netns %63s", netns) == 1)
 		return lab_state_add_netns(state, netns);
-	if (sscanf(line, "process %63s %31s %127s %ld %" SCNu64, record.name, record.program,
-		    record.prefix, &pid, &record.start) != 5)
+	if (sscanf(line, "process %63s %31s %127s %ld %" SCNu64 " %u", record.name, record.program,
+		    record.prefix, &pid, &record.start, &record.restarts) < 5)
 		return -EINVAL;
 	record.pid = (pid_t)pid;
 	place = place_for(state, record.name);

@@ -23,8 +23,9 @@ struct lab_record {
 	char program[32]; /* "weft-switch" */
 	char prefix[128]; /* of its EAL */
 	pid_t pid;
-	uint64_t start; /* of the process, in ticks since boot: tells it from a later one of the
-			   same id */
+	uint64_t start;    /* of the process, in ticks since boot: tells it from a later one of the
+			      same id */
+	unsigned restarts; /* 'up' started it so often again, since the lab is up */
 	/* Of a lab that is asked from its console (lab_remotes.h): the machine of the process; NULL
 	 * in the state of this machine. */
 	struct lab_remote *remote;

@@ -31,6 +31,8 @@ unsigned lab_up_server(const struct lab_plan_link *link);
  * file names; and of the whole request. */
 int lab_up_check_files(const struct lab *lab, struct fault *fault);
 int lab_up_check_request(const struct lab_up *up, struct fault *fault);
+/* Refuses edges whose interface or network exists already. Nothing of the lab may run. */
+int lab_up_check_edges(const struct lab_up *up, struct fault *fault);
 /* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the
  * remains of an earlier one. Fills 'again' and then 'state'. */
 int lab_up_check_not_up(struct lab_up *up, struct fault *fault);

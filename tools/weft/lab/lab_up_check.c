@@ -5,6 +5,9 @@
 
 #include "lab_up.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,8 @@
 #include "lab_machines.h"
 #include "lab_security.h"
 #include "lab_state.h"
+#include "netns.h"
+#include "run_hosts.h"
 #include "run_routes.h"
 #include "runtime_dir.h"
 #include "telemetry_client.h"
@@ -98,6 +103,92 @@ static int check_route_file(const struct lab *lab, struct fault *fault)
 	return result;
 }
 
+/* The senders and destinations, and hosts of edges. */
+static int check_hosts(const struct lab *lab, struct fault *fault)
+{
+	struct run_hosts *hosts = run_config_resolve(&lab->config->run, lab->topology, fault);
+
+	run_hosts_destroy(hosts);
+	return hosts != NULL ? 0 : -EINVAL;
+}
+
+static uint32_t mask_of(const char *address)
+{
+	unsigned long bits = strtoul(strchr(address, '/') + 1, NULL, 10);
+
+	return bits == 0 ? 0 : UINT32_MAX << (32 - bits);
+}
+
+/* An interface whose network contains the edge's address, or the other way round. */
+static int check_network(
+	const struct run_config_edge *edge, const struct ifaddrs *other, struct fault *fault)
+{
+	char text[RUN_ADDRESS_MAX], theirs[INET_ADDRSTRLEN];
+	const struct sockaddr_in *in = (const void *)other->ifa_addr;
+	const struct sockaddr_in *in_mask = (const void *)other->ifa_netmask;
+	struct in_addr own = {0};
+	uint32_t mask;
+
+	if (edge->address[0] == '\0' || in == NULL || in_mask == NULL || in->sin_family != AF_INET)
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(edge->address, "/"), edge->address);
+	inet_pton(AF_INET, text, &own);
+	mask = mask_of(edge->address) & ntohl(in_mask->sin_addr.s_addr);
+	if (((ntohl(own.s_addr) ^ ntohl(in->sin_addr.s_addr)) & mask) != 0)
+		return 0;
+	inet_ntop(AF_INET, &in->sin_addr, theirs, sizeof(theirs));
+	return fault_set(fault, EINVAL,
+		"address %s of host %s is in a network of interface %s, which has %s: expected a "
+		"free network, or a 'namespace'",
+		edge->address, edge->host, other->ifa_name, theirs);
+}
+
+/* In the namespace of the edge. */
+static int check_edge_there(void *ctx, struct fault *fault)
+{
+	const struct run_config_edge *edge = ctx;
+	struct ifaddrs *all;
+	int result = 0;
+
+	if (if_nametoindex(edge->tap) != 0)
+		return fault_set(fault, EINVAL,
+			"host %s: there is an interface '%s' already in %s%s", edge->host,
+			edge->tap, edge->netns[0] != '\0' ? "namespace " : "this network namespace",
+			edge->netns);
+	if (getifaddrs(&all) != 0)
+		return 0;
+	for (const struct ifaddrs *one = all; one != NULL && result == 0; one = one->ifa_next)
+		result = check_network(edge, one, fault);
+	freeifaddrs(all);
+	return result;
+}
+
+int lab_up_check_edges(const struct lab_up *up, struct fault *fault)
+{
+	const struct run_config *run = &up->lab.config->run;
+	int result = 0;
+
+	for (uint32_t i = 0; i < run->edges.count && result == 0; i++) {
+		struct run_config_edge *edge = &run->edges.at[i];
+		int32_t host = topology_find_host(up->lab.topology, edge->host);
+		const char *netns = edge->netns[0] != '\0' ? edge->netns : NULL;
+		char path[sizeof(edge->netns) + 16];
+		struct fault why;
+
+		snprintf(path, sizeof(path), "/run/netns/%s", edge->netns);
+		/* A namespace that does not exist yet has no interfaces. */
+		if (host < 0 || !lab_up_wants(up, up->lab.plan->host_process[host]) ||
+			(netns == NULL ? up->lab.plan->veth : access(path, F_OK) != 0))
+			continue;
+		result = netns_run(netns, check_edge_there, edge, &why);
+		if (result == -EINVAL)
+			run_config_refuse(run, &edge->place, fault, "%s", why.text);
+		else if (result < 0)
+			*fault = why;
+	}
+	return result;
+}
+
 static int check_machine(const struct lab_up *up, struct fault *fault)
 {
 	const struct lab_arguments *arguments = up->arguments;
@@ -139,6 +230,8 @@ int lab_up_check_request(const struct lab_up *up, struct fault *fault)
 
 	if (result == 0)
 		result = check_only(up, fault);
+	if (result == 0)
+		result = check_hosts(&up->lab, fault);
 	if (result == 0)
 		result = check_privileges(&up->lab, fault);
 	if (result == 0)

@@ -12,6 +12,7 @@
 #include "lab_clocks.h"
 #include "lab_ending.h"
 #include "lab_mapping.h"
+#include "metrics_text.h"
 
 /* After a process that did not answer in its time (lab_query.c), others are asked for so long. */
 #define PATIENCE_MS 4000u
@@ -271,6 +272,43 @@ unsigned lab_count_not(const json_t *list, const char *wanted)
 	return count;
 }
 
+/* Packets of programs that were lost at the edge; null: the host's process does not answer. */
+static json_t *edge_drops(const json_t *nic)
+{
+	json_t *value;
+	const char *name;
+	json_int_t sum = 0;
+
+	if (nic == NULL)
+		return json_null();
+	json_object_foreach((json_t *)nic, name, value)
+	{
+		const struct counter_info *info = counter_info_find(name);
+
+		if (strncmp(name, "tap_drop_", 9) == 0 && info != NULL && info->good_is_zero)
+			sum += json_integer_value(value);
+	}
+	return json_integer(sum);
+}
+
+static json_t *list_edges(const struct lab *lab, const json_t *all)
+{
+	const struct run_config_edge_list *edges = &lab->config->run.edges;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < edges->count; i++) {
+		const struct run_config_edge *edge = &edges->at[i];
+		const json_t *nic = json_object_get(json_object_get(all, "nics"), edge->host);
+
+		json_array_append_new(list,
+			json_pack("{s:s,s:s,s:s?,s:s?,s:o}", "host", edge->host, "interface",
+				edge->tap, "namespace", edge->netns[0] != '\0' ? edge->netns : NULL,
+				"address", edge->address[0] != '\0' ? edge->address : NULL, "drops",
+				edge_drops(nic)));
+	}
+	return list;
+}
+
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs)
 {
 	json_t *all = begin(lab, state, pairs);
@@ -285,6 +323,7 @@ json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool p
 	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;
 	json_object_set_new(all, "up", json_boolean(up));
 	forget_latencies(all);
+	json_object_set_new(all, "edges", list_edges(lab, all));
 	json_object_set_new(all, "starved", lab_starved(all, lab->config->run.hello_ps));
 	return all;
 }

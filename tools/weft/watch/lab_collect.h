@@ -17,7 +17,8 @@
 #include "weft_time.h"
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
- * "clocks_total", "elsewhere", "mapping", "starved" (lab_starved())}; the caller's reference.
+ * "clocks_total", "elsewhere", "mapping", "edges", "starved" (lab_starved())}; the caller's
+ * reference.
  * 'pairs': also "clocks" (lab_clocks.h), which takes more requests. */
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs);
 

@@ -14,7 +14,8 @@
 struct rates {
 	const struct lab *lab;
 	const json_t *before, *now;
-	double seconds; /* of the lab */
+	double seconds;                 /* of the lab */
+	json_t *ends_before, *ends_now; /* of links, by port */
 };
 
 /* --- counters --- */
@@ -41,19 +42,22 @@ static double per_second(
 	return now > before ? (now - before) / rates->seconds : 0;
 }
 
-static bool is_drop(const char *name)
+/* 'of_link': of frames that arrived by it, not of programs. */
+static bool is_drop(const char *name, bool of_link)
 {
 	static const char *const prefix[] = {
 		"discard_", "control_discard_", "bad_", "device_rx_", "tap_drop_"};
+	const unsigned count = sizeof(prefix) / sizeof(prefix[0]) - of_link;
 	const struct counter_info *info = counter_info_find(name);
 
-	for (unsigned i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+	for (unsigned i = 0; i < count; i++)
 		if (strncmp(name, prefix[i], strlen(prefix[i])) == 0)
 			return info != NULL && info->good_is_zero;
 	return false;
 }
 
-static double drops_per_second(const struct rates *rates, const char *class, const char *device)
+static double drops_per_second(
+	const struct rates *rates, const char *class, const char *device, bool of_link)
 {
 	json_t *counters = json_object_get(json_object_get(rates->now, class), device), *value;
 	const char *name;
@@ -61,8 +65,27 @@ static double drops_per_second(const struct rates *rates, const char *class, con
 
 	json_object_foreach(counters, name, value)
 	{
-		if (is_drop(name))
+		if (is_drop(name, of_link))
 			sum += per_second(rates, class, device, name);
+	}
+	return sum;
+}
+
+/* Growth of the losses of the device at this end of a link. */
+static double device_drops_per_second(const struct rates *rates, const char *port)
+{
+	const json_t *before = json_object_get(rates->ends_before, port);
+	json_t *now = json_object_get(rates->ends_now, port), *value;
+	const char *name;
+	double sum = 0;
+
+	json_object_foreach(now, name, value)
+	{
+		json_int_t grown = json_integer_value(value) -
+				   json_integer_value(json_object_get(before, name));
+
+		if (strncmp(name, "device_rx_", 10) == 0 && is_drop(name, true) && grown > 0)
+			sum += (double)grown / rates->seconds;
 	}
 	return sum;
 }
@@ -110,7 +133,8 @@ static struct way way_of(const struct rates *rates, const json_t *link)
 }
 
 /* Data and control frames of hosts, with what data frames take on the wire beside their bytes. A
- * host counts no frame bytes; the switch at the other end does. */
+ * host counts no frame bytes; the switch at the other end does. Without it (on another machine) the
+ * bytes of routes are missing. */
 static double rate_bps(const struct way *way)
 {
 	const struct rates *rates = way->rates;
@@ -121,8 +145,11 @@ static double rate_bps(const struct way *way)
 
 	if (out || is_known(rates, "ports", way->to))
 		return 8 * (bytes + frames * FRAME_WIRE_OVERHEAD);
-	return 8 * (per_second(rates, "nics", way->sender, "bytes_injected") +
-			   per_second(rates, "nics", way->sender, "bytes_retransmitted"));
+	bytes = per_second(rates, "nics", way->sender, "bytes_injected") +
+		per_second(rates, "nics", way->sender, "bytes_retransmitted");
+	frames = per_second(rates, "nics", way->sender, "frames_injected") +
+		 per_second(rates, "nics", way->sender, "frames_retransmitted");
+	return 8 * (bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD));
 }
 
 /* The share of the fullest VC of the buffer at the far end. */
@@ -179,7 +206,8 @@ static json_t *describe_way(const struct way *way, const char *state)
 		optional(is_known(rates, to_host ? "nics" : "ports",
 				 to_host ? way->receiver : way->to),
 			drops_per_second(rates, to_host ? "nics" : "ports",
-				to_host ? way->receiver : way->to)),
+				to_host ? way->receiver : way->to, true) +
+				device_drops_per_second(rates, way->to)),
 		"retransmissions_per_s",
 		optional(host, per_second(rates, "nics", way->sender, "frames_retransmitted")),
 		"late_ns", late_ns(way));
@@ -280,7 +308,7 @@ static json_t *list_hosts(const struct rates *rates)
 				"retransmissions_per_s",
 				per_second(rates, "nics", name, "frames_retransmitted"),
 				"failed_per_s", per_second(rates, "nics", name, "messages_failed"),
-				"drops_per_s", drops_per_second(rates, "nics", name),
+				"drops_per_s", drops_per_second(rates, "nics", name, false),
 				"latency_p50_ns", p50, "latency_p99_ns", p99));
 	}
 	return rank(list, host_urgency);
@@ -362,14 +390,30 @@ static json_t *describe_mapper(const json_t *all)
 	return mapper;
 }
 
+static json_t *by_port(const json_t *all)
+{
+	json_t *ends = json_object(), *link;
+	size_t index;
+
+	json_array_foreach(json_object_get(all, "links"), index, link)
+	{
+		json_object_set(ends, lab_text(link, "port"), link);
+	}
+	return ends;
+}
+
 json_t *lab_rates(const struct lab *lab, const json_t *before, const json_t *now, double seconds)
 {
 	uint32_t dilation = lab->config->run.dilation;
-	const struct rates rates = {lab, before, now, seconds > 0 ? seconds / dilation : 1};
+	const struct rates rates = {lab, before, now, seconds > 0 ? seconds / dilation : 1,
+		by_port(before), by_port(now)};
+	json_t *links = list_links(&rates);
 
+	json_decref(rates.ends_before);
+	json_decref(rates.ends_now);
 	return json_pack("{s:s,s:O,s:O,s:i,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"),
 		"up", json_object_get(now, "up"), "starved", json_object_get(now, "starved"),
 		"dilation", (int)dilation, "seconds", seconds / dilation, "errors",
-		lab_errors(now, before), "links", list_links(&rates), "hosts", list_hosts(&rates),
-		"mapper", describe_mapper(now), "processes", list_processes(&rates));
+		lab_errors(now, before), "links", links, "hosts", list_hosts(&rates), "mapper",
+		describe_mapper(now), "processes", list_processes(&rates));
 }

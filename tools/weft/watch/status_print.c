@@ -161,6 +161,29 @@ static void print_congestion(json_t *congestion, FILE *out)
 	}
 }
 
+void status_print_edges(json_t *edges, FILE *out)
+{
+	json_t *edge;
+	size_t index;
+
+	if (json_array_size(edges) > 0)
+		fprintf(out, "\n%-12s %-11s %-25s %-18s %9s\n", "EDGE", "INTERFACE", "NAMESPACE",
+			"ADDRESS", "DROPS");
+	json_array_foreach(edges, index, edge)
+	{
+		const char *netns = lab_text(edge, "namespace"),
+			   *address = lab_text(edge, "address");
+
+		print_name(lab_text(edge, "host"), 12, out);
+		fprintf(out, " %-11s %-25s %-18s", lab_text(edge, "interface"),
+			netns[0] != '\0' ? netns : "-", address[0] != '\0' ? address : "-");
+		if (json_is_null(json_object_get(edge, "drops")))
+			fprintf(out, " %9s\n", "-");
+		else
+			fprintf(out, " %9" PRIu64 "\n", json_count_of(edge, "drops"));
+	}
+}
+
 void status_print(json_t *all)
 {
 	size_t size;
@@ -178,6 +201,7 @@ void status_print(json_t *all)
 	status_print_mapping(json_object_get(all, "mapping"), out);
 	print_switches(json_object_get(all, "switches"), out);
 	print_hosts(json_object_get(all, "nics"), out);
+	status_print_edges(json_object_get(all, "edges"), out);
 	print_congestion(json_object_get(all, "congestion"), out);
 	status_print_clocks(json_object_get(all, "clocks_total"), out);
 	status_print_elsewhere(json_object_get(all, "elsewhere"), out);

@@ -17,6 +17,8 @@ void status_print_wide(json_t *all);
 
 /* The mapper; nothing if 'mapping' is NULL. */
 void status_print_mapping(json_t *mapping, FILE *out);
+/* Interfaces of programs; nothing if there are none. */
+void status_print_edges(json_t *edges, FILE *out);
 /* Ports that are cabled to another fabric. */
 void status_print_strangers(json_t *links, FILE *out);
 /* How well the clocks of other machines are known, if any is asked for. */

@@ -68,6 +68,7 @@ void status_print_wide(json_t *all)
 	status_print_mapping(json_object_get(all, "mapping"), stdout);
 	print_devices("SWITCHES", json_object_get(all, "switches"));
 	print_devices("INTERFACES", json_object_get(all, "nics"));
+	status_print_edges(json_object_get(all, "edges"), stdout);
 	print_devices("CONGESTION", json_object_get(all, "congestion"));
 	print_devices("LOOPS", json_object_get(all, "loops"));
 	printf("\nlab %s: %u processes are not running, %u ends of links are not up\n",

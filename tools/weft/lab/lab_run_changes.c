@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Changes to a lab since it came up that its file does not have: they belong to a run's result. */
+
+#include "lab_run_reports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "quantity.h"
+#include "weft_time.h"
+
+#define SHOWN_MAX 8
+
+static const char *const knobs[] = {"paced_bps", "delay_ps", "corrupt_ppm", "credit_loss_ppm"};
+#define KNOBS (sizeof(knobs) / sizeof(knobs[0]))
+
+json_t *lab_run_links(struct lab_run *run)
+{
+	json_t *ends = json_object(), *link;
+	struct fault ignored;
+	size_t index;
+
+	for (unsigned i = 0; i < run->state.processes; i++) {
+		json_t *links = lab_run_lost(run, i)
+					? NULL
+					: lab_ask_links(&run->asked[i].connection, &ignored);
+
+		json_array_foreach(links, index, link)
+		{
+			json_object_set(ends, lab_text(link, "port"), link);
+		}
+		json_decref(links);
+	}
+	return ends;
+}
+
+static uint64_t count_of(const json_t *link, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(link, name));
+}
+
+/* The file's values of the knobs. */
+static void planned(const struct lab *lab, const char *port, uint64_t value[KNOBS])
+{
+	const struct run_config_faults *faults = &lab->config->run.faults;
+	const struct topology_link *link = NULL;
+	struct topology_port at;
+
+	memset(value, 0, KNOBS * sizeof(*value));
+	if (topology_find_port(lab->topology, port, &at) == 0)
+		link = topology_link_at(lab->topology, at);
+	if (link != NULL &&
+		lab_plan_is_timed(lab->plan, (uint32_t)(link - lab->topology->link_at))) {
+		value[0] = rate_of_time(ps_per_byte(link->rate_bps));
+		value[1] = link->delay_ps;
+	}
+	value[2] = faults->corrupt_ppm;
+	value[3] = faults->credit_loss_ppm;
+}
+
+static bool differs(const json_t *link, const uint64_t value[KNOBS])
+{
+	for (unsigned i = 0; link != NULL && i < KNOBS; i++)
+		if (count_of(link, knobs[i]) != value[i])
+			return true;
+	return false;
+}
+
+static json_t *describe_set(
+	const struct lab *lab, const char *port, const json_t *before, const json_t *now)
+{
+	uint64_t value[KNOBS], start[KNOBS];
+	json_t *entry;
+
+	planned(lab, port, value);
+	if (!differs(before, value) && !differs(now, value))
+		return NULL;
+	entry = json_pack("{s:s}", "port", port);
+	for (unsigned i = 0; i < KNOBS; i++) {
+		start[i] = count_of(before, knobs[i]);
+		json_object_set(entry, knobs[i], json_object_get(now, knobs[i]));
+	}
+	/* As fast as the device. */
+	if (count_of(now, knobs[0]) == 0)
+		json_object_set_new(entry, knobs[0], json_null());
+	json_object_set_new(
+		entry, "during_run", json_boolean(before != NULL && differs(now, start)));
+	return entry;
+}
+
+static bool is_cut(const json_t *link)
+{
+	return strcmp(lab_text(link, "state"), "cut") == 0;
+}
+
+/* Restarts on other machines are known there. */
+static json_t *list_restarts(const struct lab_state *state)
+{
+	json_t *list = json_array();
+
+	if (state->remotes > 0) {
+		json_decref(list);
+		return json_null();
+	}
+	for (unsigned i = 0; i < state->processes; i++)
+		if (state->process[i].restarts > 0)
+			json_array_append_new(
+				list, json_pack("{s:s,s:i}", "process", state->process[i].name,
+					      "times", (int)state->process[i].restarts));
+	return list;
+}
+
+json_t *lab_run_changes(
+	const struct lab *lab, const struct lab_state *state, const json_t *before, json_t *now)
+{
+	json_t *set = json_array(), *cut = json_array(), *link, *entry;
+	const char *port;
+
+	json_object_foreach(now, port, link)
+	{
+		const json_t *former = json_object_get(before, port);
+
+		entry = describe_set(lab, port, former, link);
+		if (entry != NULL)
+			json_array_append_new(set, entry);
+		if (is_cut(link) || is_cut(former) ||
+			count_of(link, "link_downs_ordered") >
+				count_of(former, "link_downs_ordered"))
+			json_array_append_new(
+				cut, json_pack("{s:s,s:b,s:b}", "port", port, "at_start",
+					     is_cut(former), "at_end", is_cut(link)));
+	}
+	return json_pack("{s:o,s:o,s:o}", "links_set", set, "cables_cut", cut, "restarts",
+		list_restarts(state));
+}
+
+static void print_set(const json_t *entry, FILE *out)
+{
+	static const struct {
+		const char *name;
+		enum quantity_kind kind;
+	} as[KNOBS] = {{"rate", QUANTITY_RATE}, {"delay", QUANTITY_TIME},
+		{"corrupt", QUANTITY_SHARE}, {"credit-loss", QUANTITY_SHARE}};
+	char text[QUANTITY_TEXT];
+
+	fprintf(out, "%s", lab_text(entry, "port"));
+	for (unsigned i = 0; i < KNOBS; i++) {
+		quantity_format(as[i].kind, count_of(entry, knobs[i]), text);
+		if (!json_is_null(json_object_get(entry, knobs[i])))
+			fprintf(out, " %s=%s", as[i].name, text);
+	}
+}
+
+void lab_run_changes_print(const json_t *changes, FILE *out)
+{
+	static const struct {
+		const char *list, *title;
+	} kinds[] = {{"links_set", "links set"}, {"cables_cut", "cables cut"},
+		{"restarts", "restarted"}};
+
+	for (unsigned kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+		json_t *list = json_object_get(changes, kinds[kind].list), *entry;
+		size_t index, count = json_array_size(list);
+
+		json_array_foreach(list, index, entry)
+		{
+			if (index == SHOWN_MAX)
+				break;
+			if (index == 0)
+				fprintf(out, "  %-22s ", kinds[kind].title);
+			else
+				fputs(", ", out);
+			if (kind == 0)
+				print_set(entry, out);
+			else if (kind == 1)
+				fprintf(out, "%s%s", lab_text(entry, "port"),
+					json_is_true(json_object_get(entry, "at_end"))
+						? ""
+						: " (joined again)");
+			else
+				fprintf(out, "%s (%" PRIu64 ")", lab_text(entry, "process"),
+					count_of(entry, "times"));
+		}
+		if (count > SHOWN_MAX)
+			fprintf(out, " and %zu more", count - SHOWN_MAX);
+		if (count > 0)
+			fputc('\n', out);
+	}
+}
