@@ -9,17 +9,17 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import labs
 
 WEFT = None
-# With the file NAME.off the machine cannot be reached, with NAME.hangs it does not answer, with NAME.slow the end of its
+# With the file NAME.off the machine cannot be reached, with NAME.hangs it tells NAME.asked and does not answer, with NAME.slow the end of its
 # captures comes in pieces, for sixteen seconds (SLOW); 'log' has the requests.
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do
@@ -32,7 +32,7 @@ if [ -e $folder/$name.off ]; then
     echo "ssh: connect to host $name port 22: Connection refused" >&2
     exit 255
 fi
-[ -e $folder/$name.hangs ] && touch $folder/$name.asked && exec cat > /dev/null
+[ -e $folder/$name.hangs ] && echo > $folder/$name.asked && exec cat > /dev/null
 export RUNTIME_DIRECTORY=$folder/run-$name
 if [ -e $folder/$name.slow ]; then
     "$@" | python3 $folder/slow.py
@@ -125,7 +125,7 @@ class Console(unittest.TestCase):
 
     def weft(self, *words, group="lab"):
         run = self.start(group, *words)
-        said = run.communicate(timeout=100)
+        said = run.communicate(timeout=240)
         return run.returncode, *said
 
     def must(self, *words, group="lab"):
@@ -147,22 +147,15 @@ class Console(unittest.TestCase):
                 os.kill(pid, signal.SIGCONT)
         self.addCleanup(go_on)
 
-    def requests(self):
-        with contextlib.suppress(OSError), open(self.path("log")) as file:
-            return [json.loads(line)["op"] for line in file if line.endswith("\n")]
-        return []
-
-    def wait(self, condition, what):
-        deadline = time.monotonic() + 60
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, what)
-            time.sleep(0.01)
-
     def interrupt_while_waiting(self):
         """Ctrl-C while 'up' waits for the whole lab, of which all parts have been started."""
-        self.write("log", "")
+        os.mkfifo(self.path("log"))
+        log = open(os.open(self.path("log"), os.O_RDWR), "rb", buffering=0)  # does not end with a request
+        self.addCleanup(log.close)
         up = self.start("lab", "up", self.file, "--wait", "60s")
-        self.wait(lambda: "collect" in self.requests(), "it does not wait")
+        requests = b""
+        while b'"collect"' not in requests:
+            requests += log.read(4096)
         return up
 
     def test_up_that_reaches_nobody_does_not_forget_a_lab_that_is_up(self):
@@ -257,7 +250,7 @@ class Console(unittest.TestCase):
         self.stop(pid)
         up = self.interrupt_while_waiting()
         up.send_signal(signal.SIGINT)
-        _, err = up.communicate(timeout=60)
+        _, err = up.communicate(timeout=240)
         self.assertEqual(up.returncode, 130, err)
         self.assertTrue(labs.own_kind_of_process(pid))
         os.kill(pid, signal.SIGCONT)
@@ -270,7 +263,7 @@ class Console(unittest.TestCase):
         pid, = self.processes()
         self.stop(pid)  # so that it is killed only after some seconds
         up.send_signal(signal.SIGINT)
-        out, err = up.communicate(timeout=60)
+        out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (130, "far down on 1 of 1 machines\n"), err)
         self.assertFalse(labs.own_kind_of_process(pid))
         self.assertEqual(os.listdir(self.path("run")), [])
@@ -282,10 +275,11 @@ class Console(unittest.TestCase):
             kept = file.read()
         self.write("far.yaml", self.two())
         self.write("b.hangs", "")
+        os.mkfifo(self.path("b.asked"))
         up = self.start("lab", "up", self.file, "--restart")
-        self.wait(lambda: os.path.exists(self.path("b.asked")), "it does not ask")
+        labs.read(self.path("b.asked"))
         up.send_signal(signal.SIGINT)
-        out, err = up.communicate(timeout=60)
+        out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (130, ""), err)
         self.assertTrue(labs.own_kind_of_process(pid))
         with open(self.path("run", "weft", "far.console", "lab.yaml")) as file:
@@ -294,7 +288,8 @@ class Console(unittest.TestCase):
     def up_on_two(self):
         two = self.write("two.yaml", self.two())
         # A client of memif that comes before the server ends.
-        self.wait(lambda: self.weft("up", two, "--wait", "60s")[0] == 0, "it is not up")
+        while self.weft("up", two, "--wait", "60s")[0] != 0:
+            pass
         self.assertEqual((len(self.processes("a")), len(self.processes("b"))), (2, 2))
 
     def test_a_restart_ends_the_lab_on_machines_that_the_file_no_longer_has(self):
@@ -313,41 +308,41 @@ class Console(unittest.TestCase):
                       "'weft lab down far' on that machine ends it\n", err)
 
     def capture(self):
+        """Of which the beginning has been written."""
         self.must("up", self.file)
-        capture = self.start("lab", "capture", "far", "s0:0", "-o", self.path("out.pcapng"))
+        capture = subprocess.Popen([WEFT, "lab", "capture", "far", "s0:0"], env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(lambda: capture.poll() is None and capture.kill())
-        self.wait(self.size, "no capture")
+        capture.stdout.read(1)
         return capture
 
-    def size(self):
-        return os.path.exists(self.path("out.pcapng")) and os.path.getsize(self.path("out.pcapng"))
-
-    def assert_not_to_the_end(self, capture):
-        _, err = capture.communicate(timeout=60)
-        self.assertEqual(capture.returncode, 3, err)
-        self.assertIn("machine a does not capture to the end", err)
+    def assert_ends(self, capture, code, pattern):
+        err = capture.communicate(timeout=240)[1].decode()
+        self.assertEqual(capture.returncode, code, err)
+        self.assertRegex(err, pattern)
 
     def test_a_capture_of_a_machine_that_does_not_end_it_ends(self):
         capture = self.capture()
         for pid in self.parts():
             self.stop(pid)
         capture.send_signal(signal.SIGINT)
-        self.assert_not_to_the_end(capture)
+        self.assert_ends(capture, 3, "machine a does not capture to the end")
 
     def test_a_second_ctrl_c_ends_a_capture_of_a_machine_that_does_not_hear_the_first(self):
         capture = self.capture()
         for pid in self.parts(["weft\n"]):
             self.stop(pid)
-        self.wait(lambda: capture.send_signal(signal.SIGINT) or capture.poll() is not None, "it does not end")
-        self.assert_not_to_the_end(capture)
+        ends = os.pidfd_open(capture.pid)
+        self.addCleanup(os.close, ends)
+        while not select.select([ends], [], [], 0.01)[0]:
+            capture.send_signal(signal.SIGINT)
+        self.assert_ends(capture, 3, "machine a does not capture to the end")
 
     def test_a_capture_of_a_slow_machine_is_copied_to_the_end(self):
         self.write("a.slow", "")
         capture = self.capture()
         capture.send_signal(signal.SIGINT)
-        _, err = capture.communicate(timeout=100)
-        self.assertEqual(capture.returncode, 0, err)
-        self.assertRegex(err, r"s0:0: \d+ frames captured, 0 dropped")
+        self.assert_ends(capture, 0, r"s0:0: \d+ frames captured, 0 dropped")
 
     def parts(self, names=("weft\n", "exe\n")):
         """Ids of 'weft lab part' and what it has started as /proc/self/exe, on the machine."""
