@@ -54,7 +54,7 @@ class Machines(lab_machines_test.Machines):
         own = os.path.join(self.folder, f"clock-{side}")
         with open(own, "w") as file:
             file.write(self.clocks[side] + ":1\n")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 240
         while not os.path.isdir(self.directory(side)):
             assert time.monotonic() < deadline, f"{side} does not begin"
         shutil.copy(own, f"{self.directory(side)}/clock.test")
@@ -142,7 +142,7 @@ class Clocks(unittest.TestCase):
         runs, paths = self.run_both("--duration", f"{seconds}s")
         telemetry = [Telemetry(prefix) for side in lab_machines_test.HERE for prefix in self.lab.prefixes(side)]
         seen, worst, bounds = set(), 0, []
-        deadline = time.monotonic() + 10 + 3 * seconds
+        deadline = time.monotonic() + 240
         while len(seen) < SAMPLES:
             self.assertLess(time.monotonic(), deadline, f"only {len(seen)} samples")
             for clock in (clock for one in telemetry for clock in one.clocks()):

@@ -55,7 +55,7 @@ class Users(unittest.TestCase):
                                    text=True, cwd="/")
         self.addCleanup(lambda: process.poll() is None and process.kill())
         path = f"{base}/dpdk/{self.prefix}/dpdk_telemetry.v2"
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 240
         while time.monotonic() < deadline and process.poll() is None:
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
                 try:

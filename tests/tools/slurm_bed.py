@@ -87,7 +87,7 @@ class Slurm:
     def ask(self, *command):
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=30, check=False).stdout
 
-    def wait(self, condition, what, seconds=60):
+    def wait(self, condition, what, seconds=240):
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
