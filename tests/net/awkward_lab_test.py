@@ -47,6 +47,21 @@ class LabCase(unittest.TestCase):
         return lab
 
 
+class Speeds(LabCase):
+    def test_a_nic_that_is_slower_than_the_link_is_named(self):
+        for speed, clock, times in ((1000, 2, ", 2 times that in the lab"), (10000, 1, None)):
+            lab = self.lab(f"S{clock}", f"speed={speed}", f"speed={speed}", clock=f"dilation: {clock}\nhello: 200ms")
+            done = lab.weft("up", "--wait", "60s")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("\nlinks: 4 ports, 10Gbps, 30ns\n", done.stdout)
+            for i in lab.PORTS:
+                for port in (f"h{i}:0", f"s0:{i}"):
+                    said = f"weft lab up: warning: {port}: the file's rate is 10Gbps, the device's 1Gbps{times}: the link is as fast as the device\n"
+                    (self.assertIn if times else self.assertNotIn)(said, done.stderr)
+            self.assertEqual({(end["device_speed_mbps"], end["paced_bps"]) for end in lab.status()["links"]}, {(speed, 10**10)})
+            lab.must("down")
+
+
 class Buffers(LabCase):
     """Sent mbufs stay with the driver until its ring is nearly full: all rings together must not take
     what others need. Credit frames, of which there are a thousand a second, fill them up: on a fast clock, with rare
