@@ -3,14 +3,13 @@
 #include "standalone.h"
 
 #include <errno.h>
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
-
-#include <rte_ethdev.h>
-#include <rte_mempool.h>
 
 #include "capture_reason.h"
 #include "congestion_setup.h"
@@ -20,8 +19,43 @@
 #include "poll_yield.h"
 #include "port_ethdev.h"
 #include "real_pools.h"
+#include "switch.h"
 
 #define MEMORY_MIB_ALL 1024 /* where the command line does not say which NICs are ports */
+
+/* The options of a switch without a lab in a run file's terms, so that it is configured by the same
+ * code (device_config.h, congestion_setup.h). */
+
+/* Keys without an option keep their defaults, the values of the papers. With --adaptive, except
+ * 'none', and more than one VC, the last VC is the adapted-flow channel. */
+static struct run_config standalone_run_config(const struct switch_options *options)
+{
+	struct run_config run;
+
+	run_config_default(&run);
+	if (options->adaptive != NULL)
+		run.routing.adaptive = options->adaptive;
+	run.sw.credits = run_credits_of_mode(run.routing.adaptive);
+	run.routing.afi = run_config_is_adaptive(&run) && options->vcs > 1;
+	run.sw.vcs = options->vcs - run.routing.afi;
+	run.sw.voq = options->voq;
+	run.sw.buffer_bytes = options->buffer_bytes;
+	run.nic.mtu_bytes = options->mtu_bytes;
+	run.hello_ps = options->hello_ps;
+	run.watchdog_ps = options->watchdog_ps;
+	return run;
+}
+
+/* With --adaptive, except 'none', which is for measurements (what it costs a packet), each port
+ * leads to all destinations: their sets of ports, the caller's to free. NULL: no memory. */
+static uint64_t *standalone_alternatives(uint32_t hosts, unsigned ports)
+{
+	uint64_t *set = calloc(hosts, sizeof(*set));
+
+	for (uint32_t host = 0; set != NULL && host < hosts; host++)
+		set[host] = UINT64_MAX >> (SWITCH_PORTS_MAX - ports);
+	return set;
+}
 
 /* --- building --- */
 

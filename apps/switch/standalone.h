@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A stand-alone switch, without a lab: its port i is EAL's i-th ethdev. EAL is running; the main
+/* A stand-alone switch, without a lab: its port i is EAL's i-th ethdev. EAL is running; the main
  * thread (main lcore) calls all functions and runs the switch's loop, or that of its first part;
- * the other lcores run those of the others.
- */
+ * the other lcores run those of the others. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,11 +23,9 @@
 #include "tsc_clock.h"
 #include "vc_rule.h"
 
-/*
- * The destination table of a switch that stands alone: from a file of lines 'DESTINATION PORT'
+/* The destination table of a switch that stands alone: from a file of lines 'DESTINATION PORT'
  * (decimal numbers; '#' starts a comment), "modulo:HOSTS", or, with a topology, a route file with
- * tables (lib/route/formats), of which it is one switch's row.
- */
+ * tables (lib/route/formats), of which it is one switch's row. */
 
 struct forwarding_table {
 	uint8_t *port; /* by destination; SWITCH_PORT_NONE: no route */
@@ -112,17 +108,6 @@ uint64_t standalone_stored(const struct standalone *standalone);
 int result_print_json(const struct standalone *standalone, FILE *out);
 void result_print(const struct standalone *standalone, FILE *out);
 
-/* The options of a switch without a lab in a run file's terms, so that it is configured by the same
- * code (device_config.h, congestion_setup.h). */
-
-/* Keys without an option keep their defaults, the values of the papers. With --adaptive, except
- * 'none', and more than one VC, the last VC is the adapted-flow channel. */
-struct run_config standalone_run_config(const struct switch_options *options);
-
-/* With --adaptive, except 'none', which is for measurements (what it costs a packet), each port
- * leads to all destinations: their sets of ports, the caller's to free. NULL: no memory. */
-uint64_t *standalone_alternatives(uint32_t hosts, unsigned ports);
-
 /* A stand-alone switch of several cores: part 0 is the main lcore's, the others are those of EAL's
  * further lcores, in order. */
 
@@ -133,10 +118,8 @@ int standalone_divide(
 /* Runs the loops until one of them has reached 'end' or all together --frames, or '*stop'. */
 void standalone_run_lcores(struct standalone *standalone, weft_time end, const atomic_bool *stop);
 
-/*
- * The devices that the user named before '--' (--vdev, -a). EAL ignores those that it cannot open;
- * a switch must not start without one of its ports.
- */
+/* The devices that the user named before '--' (--vdev, -a). EAL ignores those that it cannot open;
+ * a switch must not start without one of its ports. */
 
 /* 0 if each has an ethdev, or -errno and a fault with the first missing one and the reason. */
 int asked_devices_check(int argc, char **argv, struct fault *fault);
@@ -145,10 +128,8 @@ bool asked_devices_all(int argc, char **argv);
 /* Number of devices that the user named. */
 unsigned asked_devices_count(int argc, char **argv);
 
-/*
- * Initial frames for a measurement with ports that lead back to themselves (net_ring), where they
- * circulate forever. They take credits like any other frame and are received like external ones.
- */
+/* Initial frames for a measurement with ports that lead back to themselves (net_ring), where they
+ * circulate forever. They take credits like any other frame and are received like external ones. */
 
 /* Waits for the links, a second at most, then sends 'frames' frames of 'bytes' to each port, with
  * destinations in the table's order. 0, or -errno and fault: too few credits, no mbufs, a link that

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * PCI devices of this machine as sysfs describes them: driver, IOMMU group, network interfaces, and
+/* PCI devices of this machine as sysfs describes them: driver, IOMMU group, network interfaces, and
  * whether the machine's own network uses one. Needs no EAL and changes nothing. 'root' is a prefix
- * of /sys, /proc and /dev; "" except in tests.
- */
+ * of /sys, /proc and /dev; "" except in tests. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,12 +69,3 @@ bool pci_device_file(const char *root, const struct pci_device *device, char fil
 /* The id of another process that has the file 'device' open, such as /dev/vfio/7; 0: none that can
  * be seen. Its name in 'name'. */
 long pci_holder(const char *root, const char *device, char *name, size_t size);
-
-/*
- * Says for what the machine's own network uses an interface: "default route" or "routes" of
- * IPv4 (an address makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of
- * it" (a VLAN, a macvlan), several with commas; "" if for nothing. An address of IPv6 that the
- * kernel made itself (link-local) is no use. 'folder' is the interface's folder in sysfs, 'root' a
- * prefix of /proc; "" except in tests.
- */
-void network_use(const char *root, const char *folder, const char *name, char *out, size_t size);

@@ -3,7 +3,6 @@
 #include "latency.h"
 
 #include <arpa/inet.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "crc.h"

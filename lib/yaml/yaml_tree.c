@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "yaml_tree.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "yaml_tree_private.h"

@@ -8,7 +8,6 @@
 #include "congestion_control.h"
 #include "credit.h"
 #include "run_result.h"
-#include "switch_counters.h"
 
 /* run_config_check_link_series() counts them. */
 _Static_assert(RUN_LINK_VALUES == RUN_LINK_FILL, "values of a way beside those of its VCs");

@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The measuring window of a run, the same for all three engines (real clock, virtual clock,
+/* The measuring window of a run, the same for all three engines (real clock, virtual clock,
  * wormhole): what its counters were when measuring began, at the last sample and when it ended, and
- * the throughput and samples that follow. An engine reads its counters; the arithmetic is here.
- */
+ * the throughput and samples that follow. An engine reads its counters; the arithmetic is here. */
 
 #include "measure_links.h"
 #include "run_goal.h"
@@ -119,26 +117,9 @@ void measure_congestion(const struct weft_switch *sw, struct run_result *result)
 /* Seconds of wall clock, from any origin: what a run costs, never what it computes. */
 double measure_wall_seconds(void);
 
-/* The entries of the traffic in a measuring window, for measure_window.c. */
-
-/* The capacity of a host's link in the window's unit of time: bits, or a byte a cycle; 0 without a
- * link. */
-double measure_capacity(
-	const struct measure_window *window, const struct topology *topology, uint32_t host);
-
-/* A share of 'capacity' in this time. */
-double measure_share(
-	const struct measure_window *window, double capacity, uint64_t bytes, weft_time time_ps);
-
-/* Adds the entries to a result. -ENOMEM. */
-int measure_entries_result(const struct measure_window *window, struct run_result *result);
-void measure_entries_free(struct measure_window *window);
-
-/*
- * The end of a run that measures until a value is known well enough (measure.until), from the
+/* The end of a run that measures until a value is known well enough (measure.until), from the
  * batches of its window. Call both after each batch. They evaluate only at a few counts of batches,
- * at growing intervals, because testing often enough would find a value that fits by chance.
- */
+ * at growing intervals, because testing often enough would find a value that fits by chance. */
 
 /* The batches since the start of the traffic show where the warm-up ends (MSER-5), so measuring can
  * restart now. */

@@ -3,7 +3,6 @@
 
 /* 'machines' of a lab file: which server runs which devices, and how it is reached. */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

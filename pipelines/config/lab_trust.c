@@ -2,10 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_trust.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "private_dir.h"

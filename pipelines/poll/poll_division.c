@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "poll_division_control.h"
-#include "poll_switch_control.h"
 
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned parts)

@@ -350,12 +350,10 @@ int real_fabric_count(
  * nothing while a loop has not obeyed the last order. True when the run is over. */
 bool real_lead(struct real_fabric *fabric);
 
-/*
- * Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
+/* Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
  * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
  * and again each time the count has doubled. The counters are in telemetry (no_mbuf,
- * device_rx_no_buffer).
- */
+ * device_rx_no_buffer). */
 
 /* Warns on standard error of pools that ran dry. */
 void real_shortage_check(struct real_fabric *fabric, weft_time now);
@@ -365,9 +363,6 @@ void real_shortage_check(struct real_fabric *fabric, weft_time now);
 /* Switches, interfaces, links, loops. */
 int real_show(struct real_fabric *fabric, struct fault *fault);
 void real_show_end(struct real_fabric *fabric);
-
-/* The loops alone. 0, or -errno and fault. */
-int real_show_loops(struct real_fabric *fabric, struct fault *fault);
 
 /* All links of devices that live here are up. */
 bool real_links_are_up(const struct real_fabric *fabric);
@@ -397,12 +392,10 @@ void real_report_write(struct real_fabric *fabric, const char *path, bool whole)
 /* Waits for the thread, if there is one. */
 void real_report_end(struct real_fabric *fabric);
 
-/*
- * The traffic of a real-clock fabric, and how it is measured: those of its own
+/* The traffic of a real-clock fabric, and how it is measured: those of its own
  * configuration, or, for one run of a lab, those of a file which 'weft lab run --set' has written.
  * Only the leader changes it, while no loop has an order to obey; the loops read it when they
- * obey the order to begin.
- */
+ * obey the order to begin. */
 
 /* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and fault; the
  * caller closes it in any case. */

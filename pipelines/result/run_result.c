@@ -1,15 +1,111 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "run_result_private.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "frame.h"
 #include "goal_replay.h"
+#include "run_result.h"
+#include "run_result_private.h"
 
 #define FIRST_ELEMENTS 64
+
+/* The entries of the traffic in a result. */
+
+struct run_entry *run_result_add_entry(struct run_result *result)
+{
+	struct run_entry *more =
+		realloc(result->entry, (result->entries + 1u) * sizeof(*result->entry));
+
+	if (more == NULL)
+		return NULL;
+	result->entry = more;
+	more = memset(&more[result->entries++], 0, sizeof(*more));
+	more->first_ps = WEFT_TIME_NEVER;
+	return more;
+}
+
+struct run_flow *run_entry_add_flow(struct run_entry *entry)
+{
+	struct run_flow *more = entry->flow;
+
+	if (entry->flows % 64 == 0)
+		more = realloc(entry->flow, (entry->flows + 64u) * sizeof(*more));
+	if (more == NULL)
+		return NULL;
+	entry->flow = more;
+	return memset(&more[entry->flows++], 0, sizeof(*more));
+}
+
+bool run_flow_completion(const struct run_flow *flow, uint64_t *ns)
+{
+	*ns = flow->last_ns;
+	return flow->generated > 0 && flow->delivered >= flow->generated;
+}
+
+bool run_entry_completion(const struct run_entry *entry, uint64_t *ns)
+{
+	bool some = false;
+
+	*ns = 0;
+	if (!entry->ended)
+		return false;
+	for (unsigned i = 0; i < entry->flows; i++) {
+		uint64_t at;
+
+		if (entry->flow[i].generated == 0)
+			continue;
+		if (!run_flow_completion(&entry->flow[i], &at))
+			return false;
+		*ns = at > *ns ? at : *ns;
+		some = true;
+	}
+	return some;
+}
+
+static void take_off_traffic(struct run_traffic *traffic, const struct run_traffic *before)
+{
+	traffic->injected = run_result_minus(traffic->injected, before->injected);
+	traffic->delivered = run_result_minus(traffic->delivered, before->delivered);
+	traffic->dropped = run_result_minus(traffic->dropped, before->dropped);
+	traffic->retransmitted = run_result_minus(traffic->retransmitted, before->retransmitted);
+}
+
+/* Of programs, by the counts of their TAPs (add_tap() of the real-clock fabric). */
+static uint64_t tap_messages(const struct run_result *result)
+{
+	static const char *const counters[] = {"tap_messages_out", "tap_drop_unreachable",
+		"tap_drop_silent", "tap_drop_too_long", "tap_drop_queue"};
+	uint64_t messages = 0;
+
+	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		messages += run_result_counter(result, counters[i]);
+	return messages;
+}
+
+void run_result_take_off(struct run_result *result, const struct run_result *before)
+{
+	take_off_traffic(&result->packets, &before->packets);
+	take_off_traffic(&result->messages, &before->messages);
+	result->packets.generated = result->packets.injected;
+	result->messages.generated =
+		run_result_minus(result->messages.generated, tap_messages(before));
+	result->behind = run_result_minus(result->behind, before->behind);
+	result->wall.cut_ends += before->wall.cut_ends;
+	run_result_count_pending(result);
+	result->lost = run_result_minus(result->lost, before->lost);
+	result->duplicated = run_result_minus(result->duplicated, before->duplicated);
+	result->out_of_order = run_result_minus(result->out_of_order, before->out_of_order);
+	result->wall.packet_hops =
+		run_result_minus(result->wall.packet_hops, before->wall.packet_hops);
+	if (result->wall.seconds > 0)
+		result->wall.packet_hops_per_second =
+			(double)result->wall.packet_hops / result->wall.seconds;
+	for (unsigned i = 0; i < result->counters; i++)
+		result->counter[i].value = run_result_minus(result->counter[i].value,
+			run_result_counter(before, result->counter[i].name));
+}
 
 /* 'array' is the address of the pointer to the elements. Its room doubles, so that many elements
  * are not copied many times. */

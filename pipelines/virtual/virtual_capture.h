@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Captures on the virtual clock: pcapng files in which each port is an interface, times are virtual
+/* Captures on the virtual clock: pcapng files in which each port is an interface, times are virtual
  * nanoseconds from the start of the run, and every frame has the state that explains it, in the
  * words of the real clock (capture_state.h). A frame is its headers: there is no payload to keep,
  * so the length of the whole frame stands beside a shorter captured one, and its payload CRC is
  * that of zeros. What order frames have in a file, and when, is in virtual_trace.h.
  *
- * Nothing is dropped: virtual time waits for the file.
- */
+ * Nothing is dropped: virtual time waits for the file. */
 
 #include <stdint.h>
 
@@ -35,16 +33,3 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
  * could not be written; a reader that went away is no error. */
 int virtual_capture_end(struct virtual_capture *capture, struct fault *fault);
 void virtual_capture_destroy(struct virtual_capture *capture);
-
-/* The frames of packets and control frames of a virtual fabric (virtual_trace.h), as on the wire.
- */
-
-/* Of a packet: all in front of the payload. */
-unsigned virtual_capture_header_bytes(const struct virtual_trace_record *record);
-
-/* Builds a packet's headers in 'frame', before a payload of zeros that is there already. Returns
- * the frame's length in bytes, at most FRAME_BYTES_MAX. */
-unsigned virtual_capture_packet(uint8_t *frame, const struct virtual_trace_record *record);
-
-/* Builds a credit frame or a notification. Returns its length in bytes. */
-unsigned virtual_capture_control(uint8_t *frame, const struct virtual_trace_record *record);

@@ -2,16 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A virtual fabric in several processes (ranks.h): each has as many of its parts (virtual_parts.h),
+/* A virtual fabric in several processes (ranks.h): each has as many of its parts (virtual_parts.h),
  * with their threads. All of them create the whole fabric, but the devices of others stay as they
  * were created: a rank's own parts have the lowest numbers, so it is part 0 that is the fabric
  * itself in each. When all threads have ended a round one of them exchanges what crosses to other
  * ranks, and what is told; between rounds ranks agree on everything that they decide by. After the
  * run rank 0 has the counters of all devices (virtual_measure.h).
  *
- * On one process these functions do nothing.
- */
+ * On one process these functions do nothing. */
 
 #include "ranks.h"
 #include "virtual_cross.h"
@@ -49,22 +47,3 @@ void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, siz
 
 /* Adds the heads that wait in other ranks' switches (deadlock.h). Between rounds. */
 void virtual_ranks_collect(const struct virtual_fabric *fabric, struct deadlock_heads *heads);
-
-/*
- * Packets and control frames that cross to a part in another rank, as records in a message.
- * Pointers become numbers that mean the same in all ranks.
- */
-
-/* The most bytes that so many records take. */
-size_t virtual_record_room(const struct virtual_fabric *fabric, size_t packets, size_t controls);
-
-/* Each returns the first byte behind the record. 'extension' is NULL where packets have none. */
-uint8_t *virtual_record_put_packet(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension);
-uint8_t *virtual_record_put_control(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_control *crossing);
-
-/* The next record becomes an event of this part (virtual_cross.h). False: there is none, or it
- * makes no sense. */
-bool virtual_record_take_packet(struct virtual_fabric *fabric, struct ranks_reader *reader);
-bool virtual_record_take_control(struct virtual_fabric *fabric, struct ranks_reader *reader);

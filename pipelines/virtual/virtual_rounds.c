@@ -3,7 +3,6 @@
 #include "virtual_threads.h"
 
 #include "virtual_dispatch.h"
-#include "virtual_measure.h"
 #include "virtual_ranks.h"
 
 #define STEPS UINT32_C(1 << 30)

@@ -12,7 +12,6 @@
 
 #include "cpu_count.h"
 #include "spin_wait.h"
-#include "virtual_measure.h"
 #include "virtual_ranks.h"
 
 /* States of a part, in the bits of virtual_worker.claim above the number of the thread that runs it

@@ -21,7 +21,7 @@ LISTS = (
     ("pipelines/poll/switch_metrics.h", "SWITCH_METRICS_LINK", ""),
     ("pipelines/real/real_fabric_show.c", "HOST_METRICS_MORE", ""),
     ("pipelines/real/real_fabric_show.c", "LINK_COUNTERS", ""),
-    ("pipelines/real/real_fabric_show_loops.c", "LOOP_METRICS", ""),
+    ("pipelines/real/real_fabric_show.c", "LOOP_METRICS", ""),
 )
 # Counted by calls instead of a list.
 CALLS = (

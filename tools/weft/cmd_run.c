@@ -12,6 +12,7 @@
 #include "cmd_web.h"
 #include "commands.h"
 #include "credit_cover.h"
+#include "option_key.h"
 #include "run_config.h"
 #include "run_mpi.h"
 #include "word_list.h"
@@ -43,15 +44,6 @@ static const char usage[] =
 	"\n"
 	"Words of run files:\n";
 
-enum {
-	OPTION_EXPLAIN = 256,
-	OPTION_SET,
-	OPTION_CLOCK,
-	OPTION_DILATION,
-	OPTION_JSON,
-	OPTION_NO_MATTER
-};
-
 struct run_request {
 	const char *file, *clock, *dilation, *json, *set[EXPLAIN_SETS_MAX];
 	unsigned sets;
@@ -66,52 +58,45 @@ static int take_option(struct run_request *request, int option, const char *valu
 				"run", EXIT_BAD_REQUEST, "one run file, not also '%s'", value);
 		request->file = value;
 		return EXIT_DONE;
-	case OPTION_SET:
+	case 's':
 		if (request->sets == EXPLAIN_SETS_MAX)
 			return command_fail("run", EXIT_BAD_REQUEST, "--set: at most %u of them",
 				EXPLAIN_SETS_MAX);
 		request->set[request->sets++] = value;
 		return EXIT_DONE;
-	case OPTION_CLOCK:
-		request->clock = value;
-		return EXIT_DONE;
-	case OPTION_DILATION:
-		request->dilation = value;
-		return EXIT_DONE;
-	case OPTION_JSON:
-		request->json = value;
-		return EXIT_DONE;
-	case OPTION_EXPLAIN:
-	case OPTION_NO_MATTER:
+	case 'q':
 		return EXIT_DONE;
 	default:
+		if (option_key_store(request, option, value))
+			return EXIT_DONE;
 		return EXIT_BAD_REQUEST; /* getopt_long() has said why */
 	}
 }
 
-/* Parses all options of a run, so that --explain can be added to any command. */
+/* Parses all options of a run, so that --explain can be added to any command; those with the key
+ * 'q' are not for it. */
 static int parse(struct run_request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"explain", no_argument, NULL, OPTION_EXPLAIN},
-		{"set", required_argument, NULL, OPTION_SET},
-		{"clock", required_argument, NULL, OPTION_CLOCK},
-		{"dilation", required_argument, NULL, OPTION_DILATION},
-		{"json", required_argument, NULL, OPTION_JSON},
-		{"csv", required_argument, NULL, OPTION_NO_MATTER},
-		{"pcap", required_argument, NULL, OPTION_NO_MATTER},
-		{"snaplen", required_argument, NULL, OPTION_NO_MATTER},
-		{"lcores", required_argument, NULL, OPTION_NO_MATTER},
-		{"workers", required_argument, NULL, OPTION_NO_MATTER},
-		{"mpi", required_argument, NULL, OPTION_NO_MATTER},
-		{"quiet", no_argument, NULL, OPTION_NO_MATTER},
+		{"explain", no_argument, NULL, 'q'},
+		{"set", required_argument, NULL, 's'},
+		{"clock", required_argument, NULL, OPTION_TEXT(struct run_request, clock)},
+		{"dilation", required_argument, NULL, OPTION_TEXT(struct run_request, dilation)},
+		{"json", required_argument, NULL, OPTION_TEXT(struct run_request, json)},
+		{"csv", required_argument, NULL, 'q'},
+		{"pcap", required_argument, NULL, 'q'},
+		{"snaplen", required_argument, NULL, 'q'},
+		{"lcores", required_argument, NULL, 'q'},
+		{"workers", required_argument, NULL, 'q'},
+		{"mpi", required_argument, NULL, 'q'},
+		{"quiet", no_argument, NULL, 'q'},
 		{NULL, 0, NULL, 0},
 	};
 	int option, result = EXIT_DONE;
 
 	argv[0] = (char *)"weft run"; /* begins the messages of getopt_long() */
 	while (result == EXIT_DONE && (option = getopt_long(argc, argv, "-q", options, NULL)) != -1)
-		result = take_option(request, option == 'q' ? OPTION_NO_MATTER : option, optarg);
+		result = take_option(request, option, optarg);
 	if (result == EXIT_DONE && request->file == NULL)
 		return command_fail("run", EXIT_BAD_REQUEST, "which run file?");
 	return result;

@@ -3,10 +3,141 @@
 #include "opensm_dump.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
 /* Node GUID of host 0; a port GUID is one more than the node's. */
 #define HOST_GUID UINT64_C(0x0200000100000000)
+
+#define NAMED_MAX 8
+
+static bool has_way(const struct topology *topology, const struct route_file *file, uint32_t source,
+	uint32_t destination)
+{
+	struct topology_port at;
+
+	if (file->set != NULL)
+		return route_set_count(file->set, source, destination) > 0;
+	return topology_host_switch(topology, source, &at) &&
+	       route_table_row(file->table, at.device)[destination] != ROUTE_TABLE_NONE;
+}
+
+static void count_ways(
+	const struct topology *topology, const struct route_file *file, uint32_t *ways)
+{
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			if (source != to && has_way(topology, file, source, to)) {
+				ways[source]++;
+				ways[to]++;
+			}
+}
+
+static uint32_t count_row(const struct route_table *table, uint32_t at)
+{
+	const uint8_t *row = route_table_row(table, at);
+	uint32_t count = 0;
+
+	for (uint32_t to = 0; to < table->hosts; to++)
+		count += row[to] != ROUTE_TABLE_NONE;
+	return count;
+}
+
+/* The same by tables, in which all hosts of a switch have the same ways: its row is read once.
+ * 'here' has room for a number of each switch. */
+static void count_table_ways(const struct topology *topology, const struct route_table *table,
+	uint32_t *here, uint32_t *ways)
+{
+	struct topology_port at;
+
+	for (uint32_t host = 0; host < topology->hosts; host++)
+		if (topology_host_switch(topology, host, &at))
+			here[at.device]++;
+	for (uint32_t s = 0; s < topology->switches; s++) {
+		const uint8_t *row = route_table_row(table, s);
+
+		for (uint32_t to = 0; here[s] > 0 && to < topology->hosts; to++)
+			ways[to] += row[to] != ROUTE_TABLE_NONE ? here[s] : 0;
+	}
+	for (uint32_t s = 0; s < topology->switches; s++)
+		here[s] = here[s] > 0 ? count_row(table, s) : 0;
+	for (uint32_t host = 0; host < topology->hosts; host++) {
+		if (!topology_host_switch(topology, host, &at))
+			continue;
+		ways[host] += here[at.device];
+		/* The way to itself counts neither as one that it has nor as one to it. */
+		if (route_table_row(table, at.device)[host] != ROUTE_TABLE_NONE)
+			ways[host] -= 2;
+	}
+}
+
+static void note_pair(struct route_gaps *gaps, bool cut_off, uint32_t source, uint32_t destination)
+{
+	gaps->pairs++;
+	if (cut_off)
+		return;
+	if (gaps->other++ == 0) {
+		gaps->source = source;
+		gaps->destination = destination;
+	}
+}
+
+int route_gaps_find(
+	const struct topology *topology, const struct route_file *file, struct route_gaps *gaps)
+{
+	uint32_t *ways = calloc(topology->hosts + 1u, sizeof(*ways));
+	uint32_t *here = calloc(topology->switches + 1u, sizeof(*here));
+
+	*gaps = (struct route_gaps){.cut_off = calloc(topology->hosts + 1u, sizeof(uint32_t))};
+	if (ways == NULL || here == NULL || gaps->cut_off == NULL) {
+		free(ways);
+		free(here);
+		route_gaps_free(gaps);
+		return -ENOMEM;
+	}
+	if (file->set == NULL)
+		count_table_ways(topology, file->table, here, ways);
+	else
+		count_ways(topology, file, ways);
+	free(here);
+	for (uint32_t host = 0; host < topology->hosts; host++)
+		if (ways[host] == 0)
+			gaps->cut_off[gaps->cut_offs++] = host;
+	for (uint32_t source = 0; source < topology->hosts; source++) {
+		if (ways[source] == 2 * (topology->hosts - 1))
+			continue;
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			if (source != to && !has_way(topology, file, source, to))
+				note_pair(gaps, ways[source] == 0 || ways[to] == 0, source, to);
+	}
+	free(ways);
+	return 0;
+}
+
+void route_gaps_free(struct route_gaps *gaps)
+{
+	free(gaps->cut_off);
+	gaps->cut_off = NULL;
+	gaps->cut_offs = 0;
+}
+
+void route_gaps_text(
+	const struct topology *topology, const struct route_gaps *gaps, char *out, size_t size)
+{
+	const struct topology_device *host = topology->host_at;
+	size_t used = (size_t)snprintf(
+		out, size, "%" PRIu64 " pairs of hosts without a route", gaps->pairs);
+
+	for (uint32_t i = 0; i < gaps->cut_offs && i < NAMED_MAX && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s",
+			i == 0 ? "; cut off: " : ", ", host[gaps->cut_off[i]].name);
+	if (gaps->cut_offs > NAMED_MAX && used < size)
+		used += (size_t)snprintf(
+			out + used, size - used, " and %u more", gaps->cut_offs - NAMED_MAX);
+	if (gaps->other > 0 && used < size)
+		snprintf(out + used, size - used, "; %" PRIu64 " others, the first from %s to %s",
+			gaps->other, host[gaps->source].name, host[gaps->destination].name);
+}
 
 static int check_lids(const struct topology *topology, struct fault *fault)
 {

@@ -7,7 +7,6 @@
 
 #include <argp.h>
 #include <limits.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

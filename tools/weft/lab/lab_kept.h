@@ -2,11 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A lab is what was started: 'up' keeps the whole configuration in the run directory, every default
+/* A lab is what was started: 'up' keeps the whole configuration in the run directory, every default
  * included, as a lab file that needs no topology file. Other commands open it by the lab's name,
- * and compare with it the file that they are given.
- */
+ * and compare with it the file that they are given. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,9 +54,3 @@ int lab_kept_check(const struct lab *lab, struct fault *fault);
 
 /* The file that the lab in 'dir' was started from; "" if that is not known. */
 void lab_kept_source(const char *dir, char *path, size_t size);
-
-/* The first difference of two lab files, both written by lab_config_explain(). */
-
-/* Writes "traffic.0.load: 6% in the file, 2% in the lab"; "" if there is none. */
-void lab_difference_find(const struct yaml_tree_node *file, const struct yaml_tree_node *lab,
-	char *text, size_t size);

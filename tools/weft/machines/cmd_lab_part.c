@@ -5,7 +5,6 @@
  * standard input, a JSON object a line, and each gets an answer on standard output. Who may start
  * this program, may start all others of this user, too. */
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "cmd_lab.h"
 #include "console_orders.h"
-#include "lab_kept.h"
 #include "lab_signals.h"
 #include "private_dir.h"
 

@@ -4,10 +4,12 @@
 /* weft lab up of a lab file with machines: each machine starts its part, and this program waits
  * until they have found each other. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd_lab.h"
@@ -18,8 +20,10 @@
 #include "lab_links.h"
 #include "lab_lock.h"
 #include "lab_machines.h"
-#include "lab_mapping.h"
+#include "lab_query.h"
 #include "lab_ready.h"
+#include "lab_remote.h"
+#include "lab_signals.h"
 #include "lab_trust.h"
 #include "lab_up.h"
 #include "private_dir.h"
@@ -27,6 +31,179 @@
 #define COMMAND "lab up"
 #define STEP_MS 100
 #define WORK_MS 120000 /* beside --wait, for a machine to start processes, or to end them */
+
+#define FAR_NS INT64_C(1000000000) /* more than NTP leaves, and than an answer takes */
+
+/* The time of day of machines, which captures of a lab have. Latencies do not depend on it
+ * (lib/nic/clock). */
+
+static int64_t time_of_day_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* How far its clock is ahead of this one, at least (behind: below 0); 0 if the time that the answer
+ * takes could explain it all. */
+static int64_t least_ahead_ns(struct lab_remote *remote)
+{
+	int64_t before = time_of_day_ns(), there, after;
+	struct fault ignored;
+	json_t *answer = lab_remote_call(remote, json_pack("{s:s}", "op", "state"), NULL, &ignored);
+
+	after = time_of_day_ns();
+	there = (int64_t)json_integer_value(json_object_get(answer, "time_ns"));
+	json_decref(answer);
+	if (there == 0)
+		return 0;
+	return there > after ? there - after : there < before ? there - before : 0;
+}
+
+/* Whether the time of day of each machine, but those that are 'spare' ([machine]), is within a
+ * second of the console's: 0, or -ETIME with fault, which names the first one and what to do. A
+ * moment for each machine. One that does not answer is not judged; a signal ends it with 0. */
+static int console_check_clocks(
+	const struct lab_state *state, const bool *spare, struct fault *fault)
+{
+	const struct lab_remote *first = NULL;
+	int64_t first_ahead = 0;
+	unsigned count = 0;
+	char more[48] = "";
+
+	for (unsigned i = 0; i < state->remotes && !lab_interrupted(); i++) {
+		struct lab_remote *remote = &state->remote[i];
+		int64_t ahead = spare[i] ? 0 : least_ahead_ns(remote);
+
+		if (ahead <= FAR_NS && ahead >= -FAR_NS)
+			continue;
+		if (count++ == 0) {
+			first = remote;
+			first_ahead = ahead;
+		}
+	}
+	if (count == 0)
+		return 0;
+	if (count > 1)
+		snprintf(more, sizeof(more), " (and so is that of %u more)", count - 1);
+	return fault_set(fault, ETIME,
+		"machine %s: its time of day is %.1f s %s that of this console%s, and captures "
+		"have the time of each machine: let NTP set both (apt install chrony), or add "
+		"--any-clock",
+		first->target.name, (double)llabs(first_ahead) / 1e9,
+		first_ahead > 0 ? "ahead of" : "behind", more);
+}
+
+#define GONE_WORK_MS 60000
+
+static bool has_machine(const struct lab *lab, const struct lab_config_machine *machine)
+{
+	for (unsigned i = 0; i < lab->config->machines.count; i++) {
+		const struct lab_config_machine *at = &lab->config->machines.at[i];
+
+		if (strcmp(at->name, machine->name) == 0 && strcmp(at->ssh, machine->ssh) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Machines on which a lab was brought up, and which its file no longer has. */
+
+/* Sessions with the machines of 'old' that are gone from 'lab'. */
+static int open_gone(
+	const struct lab *old, const struct lab *lab, struct lab_state *state, const char *control)
+{
+	unsigned count = old->config->machines.count;
+
+	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
+	if (state->remote == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < count; i++) {
+		struct lab_ssh_target target = lab_remotes_target(old, i, control);
+
+		if (!has_machine(lab, &old->config->machines.at[i]))
+			lab_remote_start(&state->remote[state->remotes++], &target, lab->plan->lab);
+	}
+	return 0;
+}
+
+/* Where nothing of the lab is up, nothing has to end. */
+static void greet(struct lab_state *state, bool *spare)
+{
+	for (unsigned i = 0; i < state->remotes; i++) {
+		struct fault ignored;
+		json_t *answer =
+			lab_remote_greeted(&state->remote[i], LAB_REMOTE_GREET_MS, &ignored);
+
+		spare[i] = answer != NULL && !json_is_true(json_object_get(answer, "up"));
+		json_decref(answer);
+	}
+}
+
+static void tell(const struct console_orders *orders, const char *lab)
+{
+	for (unsigned i = 0; i < orders->state->remotes; i++) {
+		const char *name = orders->state->remote[i].target.name;
+
+		if (orders->code[i] != EXIT_DONE)
+			fprintf(stderr,
+				"weft %s: machine %s is no longer in the file, and lab %s may "
+				"still be up there: 'weft lab down %s' on that machine ends it\n",
+				orders->command, name, lab, lab);
+		else if (!orders->spare[i])
+			printf("lab %s is down on machine %s, which is no longer in the file\n",
+				lab, name);
+	}
+}
+
+static void end_there(const struct lab *old, const struct lab *lab, const char *command)
+{
+	struct lab_state state = {.processes = 0};
+	unsigned count = old->config->machines.count;
+	bool *spare = calloc((size_t)count + 1, sizeof(*spare));
+	struct console_orders orders = {.command = command,
+		.state = &state,
+		.spare = spare,
+		.code = calloc((size_t)count + 1, sizeof(*orders.code))};
+	char control[LAB_SSH_CONTROL_MAX];
+
+	lab_remotes_control(lab, control);
+	if (spare == NULL || orders.code == NULL || open_gone(old, lab, &state, control) < 0) {
+		command_fail(command, EXIT_NOT_ABLE, "no memory");
+	} else {
+		greet(&state, spare);
+		lab_remotes_tell(&state, command);
+		console_order_all(&orders, json_pack("{s:s}", "op", "down"), GONE_WORK_MS);
+		tell(&orders, lab->plan->lab);
+	}
+	lab_state_free(&state);
+	free(orders.code);
+	free(spare);
+}
+
+/* Ends the lab on machines of the file that the console keeps (lab_kept.h) which are not in 'lab':
+ * none of them has the same name and the same address. Prints on which it has ended, and for the
+ * others which command does it there. 'command' is for messages. */
+static void console_gone_end(const struct lab *lab, const char *command)
+{
+	char path[300];
+	struct fault fault;
+	struct lab old;
+
+	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, lab->plan->run_dir);
+	if (access(path, F_OK) != 0)
+		return;
+	if (lab_open(&old, path, lab->plan->run_dir, &fault) < 0) {
+		fprintf(stderr,
+			"weft %s: %s; on machines that are no longer in the file the lab may still "
+			"be up\n",
+			command, fault.text);
+		return;
+	}
+	end_there(&old, lab, command);
+	lab_close(&old);
+}
 
 struct console {
 	const struct lab_arguments *arguments;

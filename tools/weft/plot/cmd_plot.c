@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "option_key.h"
 #include "plot_script.h"
 #include "same_file.h"
 
@@ -45,19 +46,6 @@ static const char usage[] =
 	"  --title TEXT                instead of the kind's own; '' for none\n"
 	"A .gp file is the script for gnuplot with the data in it.\n"
 	"Exit: 0 done, 2 bad request, 3 not able (no gnuplot).\n";
-
-enum {
-	OPTION_KIND = 256,
-	OPTION_WHERE,
-	OPTION_ALONG,
-	OPTION_UNIT,
-	OPTION_LATENCY,
-	OPTION_BY,
-	OPTION_LABEL,
-	OPTION_SIZE,
-	OPTION_FONT,
-	OPTION_TITLE
-};
 
 struct request {
 	struct plot_runs runs;
@@ -108,43 +96,24 @@ static int take_kind(struct plot_runs *runs, const char *text, struct fault *fau
 }
 
 /* The first of two words, or the second. */
-static int take_word(const char *option, const char *const words[2], const char *text,
-	unsigned *which, struct fault *fault)
+static int take_word(const char *option, const char *const words[2], const char *text, bool *second,
+	struct fault *fault)
 {
-	for (*which = 0; *which < 2; (*which)++)
-		if (strcmp(text, words[*which]) == 0)
-			return 0;
+	*second = strcmp(text, words[1]) == 0;
+	if (*second || strcmp(text, words[0]) == 0)
+		return 0;
 	return fault_set(
 		fault, EINVAL, "%s %s: expected %s or %s", option, text, words[0], words[1]);
 }
 
-static int take_unit(struct plot_runs *runs, const char *text, struct fault *fault)
-{
-	static const char *const words[2] = {"share", "flits"};
-	unsigned which;
-	int result = take_word("--unit", words, text, &which, fault);
-
-	runs->flits = which == 1;
-	return result;
-}
+#define WORDS(first, second) ((const char *const[]){first, second})
 
 static int take_latency(struct plot_runs *runs, const char *text, struct fault *fault)
 {
-	static const char *const words[2] = {"total", "network"};
-	unsigned which;
-	int result = take_word("--latency", words, text, &which, fault);
+	bool network;
+	int result = take_word("--latency", WORDS("total", "network"), text, &network, fault);
 
-	runs->latency = which == 0 ? PLOT_LATENCY_TOTAL : PLOT_LATENCY_NETWORK;
-	return result;
-}
-
-static int take_by(struct plot_runs *runs, const char *text, struct fault *fault)
-{
-	static const char *const words[2] = {"arrival", "release"};
-	unsigned which;
-	int result = take_word("--by", words, text, &which, fault);
-
-	runs->released = which == 1;
+	runs->latency = network ? PLOT_LATENCY_NETWORK : PLOT_LATENCY_TOTAL;
 	return result;
 }
 
@@ -154,33 +123,31 @@ static int take_option(struct request *request, int option, const char *value, s
 	case 1:
 		request->input[request->inputs++] = value;
 		return 0;
-	case OPTION_KIND:
+	case 'k':
 		return take_kind(&request->runs, value, fault);
-	case OPTION_WHERE:
+	case 'w':
 		return take_where(&request->runs, value, fault);
-	case OPTION_ALONG:
-		request->along = value;
-		return 0;
-	case OPTION_UNIT:
-		return take_unit(&request->runs, value, fault);
-	case OPTION_LATENCY:
+	case 'u':
+		return take_word(
+			"--unit", WORDS("share", "flits"), value, &request->runs.flits, fault);
+	case 'l':
 		return take_latency(&request->runs, value, fault);
-	case OPTION_BY:
-		return take_by(&request->runs, value, fault);
-	case OPTION_LABEL:
+	case 'b':
+		return take_word(
+			"--by", WORDS("arrival", "release"), value, &request->runs.released, fault);
+	case 't':
 		return take_label(&request->runs, value, fault);
-	case OPTION_SIZE:
+	case 's':
 		return plot_page_set_size(&request->page, value, fault);
-	case OPTION_FONT:
+	case 'f':
 		return plot_page_set_font(&request->page, value, fault);
-	case OPTION_TITLE:
-		request->page.title = value;
-		return 0;
 	case 'o':
 		request->output = value;
 		request->format = plot_format_find(value);
 		return 0;
 	default:
+		if (option_key_store(request, option, value))
+			return 0;
 		return fault_set(fault, EINVAL, "'weft plot --help' lists the options");
 	}
 }
@@ -207,16 +174,16 @@ static int check(struct request *request, struct fault *fault)
 static int parse(struct request *request, int argc, char **argv, struct fault *fault)
 {
 	static const struct option options[] = {
-		{"kind", required_argument, NULL, OPTION_KIND},
-		{"where", required_argument, NULL, OPTION_WHERE},
-		{"along", required_argument, NULL, OPTION_ALONG},
-		{"unit", required_argument, NULL, OPTION_UNIT},
-		{"latency", required_argument, NULL, OPTION_LATENCY},
-		{"by", required_argument, NULL, OPTION_BY},
-		{"label", required_argument, NULL, OPTION_LABEL},
-		{"size", required_argument, NULL, OPTION_SIZE},
-		{"font", required_argument, NULL, OPTION_FONT},
-		{"title", required_argument, NULL, OPTION_TITLE},
+		{"kind", required_argument, NULL, 'k'},
+		{"where", required_argument, NULL, 'w'},
+		{"along", required_argument, NULL, OPTION_TEXT(struct request, along)},
+		{"unit", required_argument, NULL, 'u'},
+		{"latency", required_argument, NULL, 'l'},
+		{"by", required_argument, NULL, 'b'},
+		{"label", required_argument, NULL, 't'},
+		{"size", required_argument, NULL, 's'},
+		{"font", required_argument, NULL, 'f'},
+		{"title", required_argument, NULL, OPTION_TEXT(struct request, page.title)},
 		{NULL, 0, NULL, 0},
 	};
 	int option, result = 0;

@@ -67,14 +67,3 @@ struct plot_curves {
 int plot_curves_make(struct plot_curves *curves, const struct plot_runs *runs, const char *along,
 	struct fault *fault);
 void plot_curves_fini(struct plot_curves *curves);
-
-/* The x axis of completion times: the values of the key along which the curves go. If all of them
- * are numbers of one kind, the axis is that of these numbers; otherwise they are words, at 0, 1 and
- * so on in the order of the sweep. A result that is of no sweep stands there with its name. */
-
-/* Fills curves->tick, ->words and ->axis. 'along' has the key of each input, or NULL. -ENOMEM. */
-int plot_ticks_make(struct plot_curves *curves, const struct plot_runs *runs,
-	const char *const *along, struct fault *fault);
-/* The place of a run; 'key' is that of its input. */
-double plot_ticks_place(const struct plot_curves *curves, const struct plot_runs *runs,
-	const struct plot_run *run, const char *key);

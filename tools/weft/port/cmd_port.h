@@ -24,15 +24,6 @@ enum weft_exit cmd_port_bind(const struct port_arguments *arguments);
 enum weft_exit cmd_port_release(const struct port_arguments *arguments);
 enum weft_exit cmd_port_check(const struct port_arguments *arguments);
 
-/*
- * Gives a device to another driver by sysfs: driver_override, unbind, drivers_probe, as
- * dpdk-devbind.py does. 'driver' NULL: to the kernel's own choice. Waits until a driver has it, one
- * second at most, because drivers may probe in the background. Afterwards 'device' says which. 0,
- * or -errno and fault: EPERM, EIO (the kernel refused), ENODEV (no driver took it; the device has
- * none then).
- */
-int port_driver_set(struct pci_device *device, const char *driver, struct fault *fault);
-
 /* The prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT for tests, else "". */
 const char *port_root(void);
 
@@ -46,8 +37,7 @@ int port_find(const char *text, struct pci_device *device, struct fault *fault);
 /* Visits the network interfaces on PCI in the order of their addresses, until one returns true. */
 bool port_each(bool (*visit)(void *context, const struct pci_device *device), void *context);
 
-/*
- * The reasons for which a device cannot be bound, or a lab cannot use it. Each is one line that
+/* The reasons for which a device cannot be bound, or a lab cannot use it. Each is one line that
  * begins with the address and has the command that mends it. 0: no reason; else -errno and fault.
  */
 

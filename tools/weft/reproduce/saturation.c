@@ -6,6 +6,11 @@
 
 #define STRIDE 3 /* the first: 7.7 % */
 
+bool accepts_less(double offered, double accepted, uint64_t messages)
+{
+	return accepted < offered * fmax(ACCEPTS_LESS, 1 - 1 / sqrt((double)messages));
+}
+
 double saturation_load(int step)
 {
 	return SATURATION_LEAST * pow(SATURATION_STEP, step);

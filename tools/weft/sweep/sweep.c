@@ -3,7 +3,6 @@
 #include "sweep.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool sweep_is_invalid(const struct sweep *sweep, unsigned point)

@@ -3,7 +3,6 @@
 #include "sweep_run.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -33,24 +33,16 @@ bool sweep_outcome_find(const struct sweep *sweep, struct sweep_outcome *outcome
 int sweep_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct fault *fault);
 void sweep_outcome_fini(struct sweep_outcome *outcome, const struct sweep *sweep);
 
-/*
- * Runs the points of a sweep as tasks of Slurm job arrays, a point each, and waits for their
+/* Runs the points of a sweep as tasks of Slurm job arrays, a point each, and waits for their
  * results, which are files of the sweep's folder. DIR/slurm.sh is the script of a task, which runs
  * the same command with --point; DIR/slurm.points has the points of the tasks, a line each;
  * DIR/slurm.jobs the numbers of the jobs. A sweep that was killed finds its jobs there and waits
  * for them before it sends points again. A point counts as failed when no task has been left for
- * sweep.grace_s seconds, and has no result yet: NFS shows files late.
- */
+ * sweep.grace_s seconds, and has no result yet: NFS shows files late. */
 
 /* As sweep_run(). Ctrl-C and SIGTERM cancel the jobs. -ENOENT: no sbatch; -EIO: it, or squeue for
  * two minutes, has failed. */
 int sweep_slurm_run(const struct sweep *sweep, struct sweep_outcome *outcome, struct fault *fault);
-
-/* The tables that a sweep leaves in its folder, and its last lines. */
-
-/* sweep.csv, sweep-mean.csv and sweep.json, which --json prints, too. 0 or -EIO. */
-int sweep_report_write(const struct sweep *sweep, const json_t *manifest,
-	const struct sweep_outcome *outcome, struct fault *fault);
 
 /* The line of points, and the exit code of the command. */
 enum weft_exit sweep_report_print(const struct sweep *sweep, const struct sweep_outcome *outcome);

@@ -3,28 +3,11 @@
 #include "sweep_run.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-
-enum {
-	OPTION_VARY = 256,
-	OPTION_CASES,
-	OPTION_SEEDS,
-	OPTION_SET,
-	OPTION_JOBS,
-	OPTION_ON,
-	OPTION_SBATCH,
-	OPTION_GRACE,
-	OPTION_POINT,
-	OPTION_PREPARE,
-	OPTION_SKIP_INVALID,
-	OPTION_DRY_RUN,
-	OPTION_RESTART,
-	OPTION_JSON
-};
+#include "option_key.h"
 
 #define GRACE_S     90 /* a client of NFS may remember for 60 s that there was no file */
 #define GRACE_MAX_S 86400
@@ -70,51 +53,35 @@ static int take_grace(struct sweep *sweep, const char *text, struct fault *fault
 static int take_option(struct sweep *sweep, int option, const char *value, struct fault *fault)
 {
 	switch (option) {
-	case OPTION_VARY:
+	case 'v':
 		return sweep_plan_add(&sweep->plan, value, fault);
-	case OPTION_CASES:
+	case 'c':
 		return take_cases(sweep, value, fault);
-	case OPTION_SKIP_INVALID:
-		sweep->skip_invalid = true;
-		return 0;
-	case OPTION_DRY_RUN:
-		sweep->dry_run = true;
-		return 0;
-	case OPTION_SEEDS:
+	case 's':
 		return sweep_seeds_parse(value, &sweep->plan.first_seed, &sweep->plan.seeds, fault);
-	case OPTION_SET:
+	case 'k':
 		if (sweep->sets == SWEEP_SETS_MAX)
 			return fault_set(
 				fault, EINVAL, "--set: at most %u of them", SWEEP_SETS_MAX);
 		sweep->set[sweep->sets++] = value;
 		return 0;
-	case OPTION_JOBS:
+	case 'j':
 		return command_jobs(value, SWEEP_JOBS_MAX, &sweep->jobs, fault);
-	case OPTION_RESTART:
-		sweep->restart = true;
-		return 0;
-	case OPTION_ON:
+	case 'n':
 		if (strcmp(value, "slurm") != 0)
 			return fault_set(fault, EINVAL, "--on %s: expected slurm", value);
 		sweep->on_slurm = true;
 		return 0;
-	case OPTION_SBATCH:
-		sweep->sbatch = value;
-		return 0;
-	case OPTION_GRACE:
+	case 'g':
 		return take_grace(sweep, value, fault);
-	case OPTION_PREPARE:
-		sweep->prepare = true;
-		return 0;
-	case OPTION_POINT:
+	case 'p':
 		return take_point(sweep, value, fault);
-	case OPTION_JSON:
-		sweep->json = true;
-		return 0;
 	case 'o':
 		sweep->folder = value;
 		return 0;
 	default:
+		if (option_key_store(sweep, option, value))
+			return 0;
 		return fault_set(fault, EINVAL, "'weft sweep --help' lists the options");
 	}
 }
@@ -180,20 +147,20 @@ static int take_run_file(const char **run_file, const char *word, struct fault *
 int sweep_words_parse(struct sweep *sweep, int argc, char **argv, struct fault *fault)
 {
 	static const struct option options[] = {
-		{"vary", required_argument, NULL, OPTION_VARY},
-		{"cases", required_argument, NULL, OPTION_CASES},
-		{"skip-invalid", no_argument, NULL, OPTION_SKIP_INVALID},
-		{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-		{"seeds", required_argument, NULL, OPTION_SEEDS},
-		{"set", required_argument, NULL, OPTION_SET},
-		{"jobs", required_argument, NULL, OPTION_JOBS},
-		{"restart", no_argument, NULL, OPTION_RESTART},
-		{"json", no_argument, NULL, OPTION_JSON},
-		{"on", required_argument, NULL, OPTION_ON},
-		{"sbatch", required_argument, NULL, OPTION_SBATCH},
-		{"grace", required_argument, NULL, OPTION_GRACE},
-		{"point", required_argument, NULL, OPTION_POINT},
-		{"prepare", no_argument, NULL, OPTION_PREPARE},
+		{"vary", required_argument, NULL, 'v'},
+		{"cases", required_argument, NULL, 'c'},
+		{"skip-invalid", no_argument, NULL, OPTION_SET(struct sweep, skip_invalid)},
+		{"dry-run", no_argument, NULL, OPTION_SET(struct sweep, dry_run)},
+		{"seeds", required_argument, NULL, 's'},
+		{"set", required_argument, NULL, 'k'},
+		{"jobs", required_argument, NULL, 'j'},
+		{"restart", no_argument, NULL, OPTION_SET(struct sweep, restart)},
+		{"json", no_argument, NULL, OPTION_SET(struct sweep, json)},
+		{"on", required_argument, NULL, 'n'},
+		{"sbatch", required_argument, NULL, OPTION_TEXT(struct sweep, sbatch)},
+		{"grace", required_argument, NULL, 'g'},
+		{"point", required_argument, NULL, 'p'},
+		{"prepare", no_argument, NULL, OPTION_SET(struct sweep, prepare)},
 		{NULL, 0, NULL, 0},
 	};
 	const char *run_file = NULL;

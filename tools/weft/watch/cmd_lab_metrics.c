@@ -5,7 +5,6 @@
 
 #include "cmd_lab.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,154 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "metrics_text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "frame.h"
-#include "lab_mapping.h"
 #include "lab_query.h"
+
+/* Names of metrics for Prometheus, made of the counters of weft-counters(7): "weft_", the class,
+ * the counter with its unit at the end, in base units. "bytes_out" of a port is
+ * weft_port_out_bytes, "throttled_ns" of a host weft_host_throttled_seconds. */
+
+#define METRIC_NAME_MAX 96
+
+struct metric_name {
+	char text[METRIC_NAME_MAX]; /* without "_total" */
+	const char *unit;           /* at the end of the name; "" without one */
+	double scale;               /* value = counter * scale */
+};
+
+/* Families and samples of the text formats of Prometheus. */
+
+struct metrics_out {
+	FILE *out;
+	bool openmetrics;
+	const char *lab; /* label of all samples */
+};
+
+struct metrics_family {
+	const char *name; /* without "_total" */
+	const char *unit; /* "": none */
+	bool gauge;
+	const char *help;
+};
+
+/* A label; a list of them ends with a NULL name. */
+struct metrics_label {
+	const char *name, *value;
+};
+
+/* Unit of the page; the word for it in names of counters; base unit. */
+static const struct unit {
+	const char *unit, *word, *base;
+	double scale;
+} units[] = {
+	{"ns", "ns", "seconds", 1e-9},
+	{"Mbps", "mbps", "bytes_per_second", 125000},
+	{"bps", "bps", "bytes_per_second", 0.125},
+	{"ps", "ps", "seconds", 1e-12},
+	{"ppm", "ppm", "ratio", 1e-6},
+	{"bytes", "bytes", "bytes", 1},
+	{"frames", "frames", "frames", 1},
+	{"messages", "messages", "messages", 1},
+	{"blocks", "blocks", "blocks", 1},
+	{"entries", "entries", "entries", 1},
+	{"outputs", "outputs", "outputs", 1},
+};
+
+static const struct unit *find_unit(const char *text)
+{
+	static const struct unit none = {"", "", "", 1};
+
+	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].unit, text) == 0)
+			return &units[i];
+	return &none;
+}
+
+static void append(char *text, const char *word, size_t length)
+{
+	size_t used = strlen(text);
+
+	if (length > 0)
+		snprintf(text + used, METRIC_NAME_MAX - used, "_%.*s", (int)length, word);
+}
+
+/* 'class': "port", "host", "link", … */
+static void metric_name_make(
+	const char *class, const struct counter_info *info, struct metric_name *name)
+{
+	const struct unit *unit = find_unit(info->unit);
+	const char *word = info->name;
+
+	snprintf(name->text, sizeof(name->text), "weft_%s", class);
+	/* "link_downs" of a link is weft_link_downs. */
+	if (strncmp(word, class, strlen(class)) == 0 && word[strlen(class)] == '_')
+		word += strlen(class) + 1;
+	for (size_t length; *word != '\0'; word += length + (word[length] == '_')) {
+		length = strcspn(word, "_");
+		if (strlen(unit->word) != length || strncmp(word, unit->word, length) != 0)
+			append(name->text, word, length);
+	}
+	append(name->text, unit->base, strlen(unit->base));
+	name->unit = unit->base;
+	name->scale = unit->scale;
+}
+
+static void print_escaped(const char *text, bool quotes, FILE *out)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\n')
+			fputs("\\n", out);
+		else if (*text == '\\' || (*text == '"' && quotes))
+			fprintf(out, "\\%c", *text);
+		else
+			fputc(*text, out);
+	}
+}
+
+/* The older format calls the family of a counter as its samples. */
+static void print_name(
+	const struct metrics_out *to, const struct metrics_family *family, bool of_sample)
+{
+	fprintf(to->out, "%s%s", family->name,
+		!family->gauge && (of_sample || !to->openmetrics) ? "_total" : "");
+}
+
+/* HELP, TYPE and UNIT. All samples of the family follow. */
+static void metrics_begin(const struct metrics_out *to, const struct metrics_family *family)
+{
+	fputs("# HELP ", to->out);
+	print_name(to, family, false);
+	fputc(' ', to->out);
+	print_escaped(family->help, to->openmetrics, to->out);
+	fputs("\n# TYPE ", to->out);
+	print_name(to, family, false);
+	fputs(family->gauge ? " gauge\n" : " counter\n", to->out);
+	if (to->openmetrics && family->unit[0] != '\0') {
+		fputs("# UNIT ", to->out);
+		print_name(to, family, false);
+		fprintf(to->out, " %s\n", family->unit);
+	}
+}
+
+/* With the label "lab" and these. */
+static void metrics_sample(const struct metrics_out *to, const struct metrics_family *family,
+	const struct metrics_label *labels, double value)
+{
+	print_name(to, family, true);
+	fputs("{lab=\"", to->out);
+	print_escaped(to->lab, true, to->out);
+	for (; labels->name != NULL; labels++) {
+		fprintf(to->out, "\",%s=\"", labels->name);
+		print_escaped(labels->value, true, to->out);
+	}
+	/* Whole numbers as such. */
+	fprintf(to->out, value == floor(value) && fabs(value) < 1e15 ? "\"} %.0f\n" : "\"} %.9g\n",
+		value);
+}
 
 struct metrics {
 	struct metrics_out to;

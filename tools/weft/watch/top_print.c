@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "status_print.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * The page's HTTP server (libmicrohttpd), in a thread of its own. It talks to no process of the
+/* The page's HTTP server (libmicrohttpd), in a thread of its own. It talks to no process of the
  * lab.
  *
  *   GET  /              the page and its files
@@ -13,8 +12,7 @@
  *   POST /cable?port=s0:1&state=down|up   with the header Weft-Token; {"port", "state"}
  *
  * Every answer to a foreign Host or Origin is 403, and so is a change without the token. A client
- * that neither sends nor reads for WEB_PATIENCE_S is closed.
- */
+ * that neither sends nor reads for WEB_PATIENCE_S is closed. */
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -48,11 +46,9 @@ struct web_server *web_server_start(int fd, const struct web_setup *setup, struc
 /* After web_events_end() and web_orders_end(). */
 void web_server_stop(struct web_server *server);
 
-/*
- * Server-sent events: every viewer gets the newest one. One that reads too slowly misses those in
+/* Server-sent events: every viewer gets the newest one. One that reads too slowly misses those in
  * between; one that does not read at all is closed by the server's timeout. An event is kept once,
- * for all viewers, so that slow ones cost no memory.
- */
+ * for all viewers, so that slow ones cost no memory. */
 
 struct web_events;
 
@@ -75,11 +71,9 @@ void web_events_publish(struct web_events *events, char *line);
 /* Ends all streams, and later ones at once. */
 void web_events_end(struct web_events *events);
 
-/*
- * Decides which requests the page's server obeys. Any page in a browser can send requests to this
+/* Decides which requests the page's server obeys. Any page in a browser can send requests to this
  * machine, so a request must name this server as its Host (a foreign name that leads here does not)
- * and as its Origin, and one that changes the lab must have the token.
- */
+ * and as its Origin, and one that changes the lab must have the token. */
 
 #define WEB_TOKEN_DIGITS 32
 
@@ -112,5 +106,3 @@ struct web_page {
 
 /* "/" is the page itself. NULL: no such file. */
 const struct web_page *web_page_find(const char *path);
-/* Its Content-Type. */
-const char *web_page_type(const struct web_page *page);
