@@ -11,6 +11,7 @@
 #include "credit_loop.h"
 #include "device_config.h"
 #include "link_timing.h"
+#include "quantity.h"
 #include "traffic_pattern.h"
 
 /* Less is rounding. */
@@ -236,12 +237,28 @@ struct pair {
 	weft_time delay_ps;
 };
 
+/* A host beside the one before, at the same distance from all others. */
+static bool is_twin(const struct topology *topology, uint32_t host)
+{
+	const int32_t *link = &topology->host_link[host];
+	struct topology_port here, before;
+
+	if (host == 0 || link[0] < 0 || link[-1] < 0)
+		return false;
+	topology_peer(topology, (struct topology_port){DEVICE_HOST, host, 0}, &here);
+	topology_peer(topology, (struct topology_port){DEVICE_HOST, host - 1, 0}, &before);
+	return here.kind == before.kind && here.device == before.device &&
+	       topology->link_at[link[0]].delay_ps == topology->link_at[link[-1]].delay_ps;
+}
+
 static struct pair farthest(const struct topology *topology)
 {
 	weft_time *delay = calloc(topology->switches + topology->hosts + 1u, sizeof(*delay));
 	struct pair most = {0};
 
 	for (uint32_t from = 0; delay != NULL && from < topology->hosts; from++) {
+		if (is_twin(topology, from))
+			continue;
 		spread(topology, from, delay);
 		for (uint32_t to = 0; to < topology->hosts; to++) {
 			weft_time each = delay[topology->switches + to];
@@ -292,13 +309,35 @@ void credit_cover_link(const struct run_config *run, const struct topology *topo
 	tell_kinds(run, &kinds, tell, ctx);
 }
 
+/* The thresholds of wormhole switching were chosen for its own default links. */
+static void tell_wormhole(const struct run_config *run, const struct topology *topology,
+	credit_cover_fn *tell, void *ctx)
+{
+	const struct topology_link *link = &topology->link_at[0];
+	char text[CREDIT_COVER_TEXT], rate[2][QUANTITY_TEXT], delay[2][QUANTITY_TEXT];
+
+	if (topology->links == 0 ||
+		(link->rate_bps == run->link.rate_bps && link->delay_ps == run->link.delay_ps))
+		return;
+	quantity_format(QUANTITY_RATE, link->rate_bps, rate[0]);
+	quantity_format(QUANTITY_TIME, link->delay_ps, delay[0]);
+	quantity_format(QUANTITY_RATE, run->link.rate_bps, rate[1]);
+	quantity_format(QUANTITY_TIME, run->link.delay_ps, delay[1]);
+	snprintf(text, sizeof(text),
+		"topology: its links, %s and %s, replace those of wormhole switching, %s and %s",
+		rate[0], delay[0], rate[1], delay[1]);
+	tell(ctx, text);
+}
+
 void credit_cover_tell(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {
 	struct kinds kinds = {0};
 
-	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
+	if (run->sw.switching == RUN_SWITCHING_WORMHOLE) {
+		tell_wormhole(run, topology, tell, ctx);
 		return;
+	}
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 
