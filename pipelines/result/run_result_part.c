@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FORMAT "weft-result-part/8"
+#define FORMAT "weft-result-part/9"
 
 /* The whole numbers of a part and where they are in the result. */
 #define NUMBERS(X)                                          \

@@ -55,8 +55,9 @@ json_t *run_result_starved_part(const struct run_result *result)
 
 	for (unsigned i = 0; i < result->cycles; i++)
 		json_array_append_new(cycle, json_string(result->cycle[i].from));
-	return json_pack("{s:b,s:o,s:I,s:o}", "known", result->starvation_known, "cycle", cycle,
-		"channels", (json_int_t)result->channels, "list", starved_json(result));
+	return json_pack("{s:b,s:o,s:I,s:o,s:o}", "known", result->starvation_known, "cycle", cycle,
+		"channels", (json_int_t)result->channels, "list", starved_json(result), "pools",
+		run_result_pools_json(result));
 }
 
 static int add_starved(struct run_result *into, json_t *entry)
@@ -90,12 +91,31 @@ static int add_channel(struct run_result *into, const char *from)
 	return channel != NULL ? 0 : from != NULL ? -ENOMEM : -EINVAL;
 }
 
+static int add_pool(struct run_result *into, json_t *entry)
+{
+	const char *host;
+	json_int_t came, left;
+	struct run_pool *pool;
+
+	if (json_unpack(entry, "{s:s,s:I,s:I}", "host", &host, "came", &came, "left", &left) != 0)
+		return -EINVAL;
+	pool = run_result_add_pool(into);
+	if (pool == NULL)
+		return -ENOMEM;
+	snprintf(pool->host, sizeof(pool->host), "%s", host);
+	pool->came = (uint64_t)came;
+	pool->left = (uint64_t)left;
+	return 0;
+}
+
 /* The first of several cycles is kept; what no part can tell is unknown. */
 int run_result_add_starved_part(struct run_result *into, const json_t *part)
 {
 	const json_t *cycle = json_object_get(part, "cycle"), *list = json_object_get(part, "list");
+	const json_t *pools = json_object_get(part, "pools");
 	bool known = json_is_true(json_object_get(part, "known")), first = into->cycles == 0;
-	int result = json_is_array(cycle) && json_is_array(list) ? 0 : -EINVAL;
+	int result =
+		json_is_array(cycle) && json_is_array(list) && json_is_array(pools) ? 0 : -EINVAL;
 
 	into->starvation_known = known && (into->parts <= 1 || into->starvation_known);
 	for (size_t i = 0; first && i < json_array_size(cycle) && result == 0; i++)
@@ -104,6 +124,8 @@ int run_result_add_starved_part(struct run_result *into, const json_t *part)
 		into->channels = (unsigned)json_integer_value(json_object_get(part, "channels"));
 	for (size_t i = 0; i < json_array_size(list) && result == 0; i++)
 		result = add_starved(into, json_array_get(list, i));
+	for (size_t i = 0; i < json_array_size(pools) && result == 0; i++)
+		result = add_pool(into, json_array_get(pools, i));
 	return result;
 }
 

@@ -74,6 +74,13 @@ UNIT_TEST(a_circle_and_what_starves_are_those_of_the_parts)
 	strcpy(starved->output, "s0:1");
 	starved->stuck = true;
 	starved->waited_ns = 7;
+	for (unsigned i = 0; i < 2; i++) {
+		struct run_pool *pool = run_result_add_pool(i == 0 ? a : b);
+
+		snprintf(pool->host, sizeof(pool->host), "h%u", i);
+		pool->came = 100 + i;
+		pool->left = 50;
+	}
 	add(all, a);
 	assert_true(all->starvation_known);
 	add(all, b);
@@ -87,6 +94,10 @@ UNIT_TEST(a_circle_and_what_starves_are_those_of_the_parts)
 	assert_string_equal(all->starved[0].output, "s0:1");
 	assert_true(all->starved[0].stuck);
 	assert_int_equal(all->starved[0].waited_ns, 7);
+	assert_int_equal(all->pools, 2);
+	assert_string_equal(all->pool[1].host, "h1");
+	assert_int_equal(all->pool[1].came, 101);
+	assert_int_equal(all->pool[1].left, 50);
 	free_result(a);
 	free_result(b);
 	free_result(all);
