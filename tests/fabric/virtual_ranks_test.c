@@ -171,6 +171,26 @@ UNIT_TEST(notifications_cross_between_ranks)
 	free(many);
 }
 
+/* All ranks, and their workers, stop at the same batch. */
+UNIT_TEST(a_run_until_a_value_is_known_ends_as_with_one_rank)
+{
+	struct drawn drawn = {
+		.set = {"topology=rlft:ports=6,stages=3", "traffic[0].load=30%",
+			"measure.duration=1ms", "measure.at-most=1ms", "measure.until.interval=5%"},
+		.sets = 5,
+		.workers = 4};
+	struct fault fault = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+	char *many = result_of(&drawn, 2, 2, 0, &fault);
+
+	if (one == NULL || many == NULL)
+		fail_msg("%s", fault.text);
+	assert_non_null(strstr(one, "\"reached\": true"));
+	drawn_expect_same(one, many, 0, &drawn);
+	free(one);
+	free(many);
+}
+
 static void expect_refused(
 	const struct drawn *drawn, unsigned ranks, unsigned workers, const char *why)
 {
