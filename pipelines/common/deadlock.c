@@ -41,10 +41,10 @@ static int add_head(const struct deadlock_view *view, struct topology_port from,
 	return 0;
 }
 
-static int add_queue(const struct deadlock_view *view, weft_time age_ps, struct topology_port from,
-	unsigned input, unsigned vc, struct deadlock_heads *heads)
+static int add_queue(const struct deadlock_view *view, const struct weft_switch *sw,
+	weft_time age_ps, struct topology_port from, unsigned input, unsigned vc,
+	struct deadlock_heads *heads)
 {
-	const struct weft_switch *sw = view->sw[from.device];
 	const struct voq *queue = &switch_queues(sw, from.port, input)[vc];
 	const struct weft_packet *packet = queue->head;
 	struct deadlock_head head = {.buffer = buffer_of(from.device, input, vc),
@@ -55,16 +55,16 @@ static int add_queue(const struct deadlock_view *view, weft_time age_ps, struct 
 	if (packet == NULL || packet->out_port != from.port ||
 		credit_suffices(&sw->port[from.port].link.tx[packet->vc_next], packet->blocks))
 		return 0;
+	head.since = queue->stalled_at;
 	if (queue->stalled_at != 0 && queue->stalled_at < view->now)
 		head.waited_ps = view->now - queue->stalled_at;
 	head.needs = packet->blocks;
 	return head.waited_ps < age_ps ? 0 : add_head(view, from, packet->vc_next, head, heads);
 }
 
-static int add_output(const struct deadlock_view *view, weft_time age_ps, struct topology_port from,
-	struct deadlock_heads *heads)
+static int add_output(const struct deadlock_view *view, const struct weft_switch *sw,
+	weft_time age_ps, struct topology_port from, struct deadlock_heads *heads)
 {
-	const struct weft_switch *sw = view->sw[from.device];
 	const struct switch_output *output = &sw->port[from.port].output;
 	int result = 0;
 
@@ -75,7 +75,7 @@ static int add_output(const struct deadlock_view *view, weft_time age_ps, struct
 
 		for (; vcs != 0 && result == 0; vcs &= vcs - 1)
 			result = add_queue(
-				view, age_ps, from, input, (unsigned)__builtin_ctz(vcs), heads);
+				view, sw, age_ps, from, input, (unsigned)__builtin_ctz(vcs), heads);
 	}
 	return result;
 }
@@ -97,18 +97,25 @@ int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count)
 	return 0;
 }
 
+int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
+	const struct weft_switch *sw, weft_time age_ps, struct deadlock_heads *heads)
+{
+	struct topology_port from = {DEVICE_SWITCH, number, 0};
+	int result = 0;
+
+	for (; from.port < sw->ports && result == 0; from.port++)
+		result = add_output(view, sw, age_ps, from, heads);
+	return result;
+}
+
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads)
 {
 	int result = 0;
 
-	for (uint32_t at = 0; at < view->topology->switches; at++) {
-		const struct weft_switch *sw = view->sw[at];
-
-		for (unsigned port = 0; sw != NULL && port < sw->ports && result == 0; port++)
-			result = add_output(view, age_ps,
-				(struct topology_port){DEVICE_SWITCH, at, (uint8_t)port}, heads);
-	}
+	for (uint32_t at = 0; at < view->topology->switches && result == 0; at++)
+		if (view->sw[at] != NULL)
+			result = deadlock_collect_switch(view, at, view->sw[at], age_ps, heads);
 	return result;
 }
 
@@ -151,6 +158,12 @@ static int compare(const void *a, const void *b)
 	if (x->output != y->output)
 		return x->output < y->output ? -1 : 1;
 	return x->awaits < y->awaits ? -1 : x->awaits > y->awaits;
+}
+
+static void sort(struct deadlock_heads *heads)
+{
+	if (heads->count > 0)
+		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
 }
 
 /* The first head of a buffer; 'count': it has none, and can move. */
@@ -267,7 +280,7 @@ int deadlock_search(struct deadlock_heads *heads, const struct topology *topolog
 	if (memory && heads->count > 0) {
 		size_t dead;
 
-		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
+		sort(heads);
 		begin_search(&search);
 		dead = find_dead(&search);
 		if (dead != search.count)
@@ -277,6 +290,22 @@ int deadlock_search(struct deadlock_heads *heads, const struct topology *topolog
 	free(search.to);
 	free(search.held);
 	return memory ? (int)found : -ENOMEM;
+}
+
+void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now)
+{
+	size_t kept = 0, at = 0;
+
+	sort(before);
+	sort(now);
+	for (size_t i = 0; i < before->count; i++) {
+		while (at < now->count && compare(&now->head[at], &before->head[i]) < 0)
+			at++;
+		if (at < now->count && compare(&now->head[at], &before->head[i]) == 0 &&
+			before->head[i].since != 0 && before->head[i].since == now->head[at].since)
+			before->head[kept++] = before->head[i];
+	}
+	before->count = kept;
 }
 
 struct topology_port deadlock_input(uint32_t buffer)

@@ -37,6 +37,7 @@ struct deadlock_head {
 	uint8_t output;  /* its own */
 	bool dead;       /* set by deadlock_search(): it will never move */
 	weft_time waited_ps;
+	weft_time since; /* when it was first found without credits; 0: not known */
 };
 
 /* Zeroed: empty. Those of switches of several processes can be put one behind another. */
@@ -57,10 +58,23 @@ bool deadlock_is_host(const struct deadlock_head *head);
  * Heads that wait for a host are left out, because a host takes every frame. 0 or -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
+/* The same of one switch, which has this number, or of a part of one. */
+int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
+	const struct weft_switch *sw, weft_time age_ps, struct deadlock_heads *heads);
 /* Adds a host that since 'since' has had frames of 'needs' blocks or more in the VCs of the set
  * 'vcs', and no credits for any of them. 0 or -ENOMEM. */
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
+
+/* Heads that several threads or processes collected, each at its own time: of those collected
+ * 'before', keeps the ones that are still waiting 'now', which was begun later. They all waited at
+ * one moment between the two, so a cycle of them is one. Sorts both. */
+void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
+/* [[…]] of numbers; NULL without memory. And back: adds them. 0, -ENOMEM, or -EINVAL if it is no
+ * such list of this topology. */
+json_t *deadlock_heads_json(const struct deadlock_heads *heads);
+int deadlock_heads_read(
+	struct deadlock_heads *heads, const json_t *list, const struct topology *topology);
 
 /* Sorts the heads, marks the dead ones, and finds a cycle: channels that wait for each other and
  * will never carry anything again, unless a watchdog discards. Returns their number (0: no cycle)

@@ -3,11 +3,15 @@
 #include "real_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Searches per watchdog time, or per its default. */
 #define LOOKS       16
 #define PATIENCE_PS (50 * PS_PER_MS)
+/* Several loops collect the heads of their switches more rarely. */
+#define LOOPS_LOOK 3
 
 int real_deadlock_open(struct real_fabric *fabric, struct fault *fault)
 {
@@ -28,6 +32,9 @@ void real_deadlock_close(struct real_fabric *fabric)
 {
 	free(fabric->sw);
 	deadlock_heads_free(&fabric->starved);
+	deadlock_heads_free(&fabric->looked);
+	for (unsigned i = 0; i < REAL_LOOPS_MAX; i++)
+		deadlock_heads_free(&fabric->worker[i].heads);
 }
 
 void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps)
@@ -77,14 +84,69 @@ void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age
 	deadlock_heads_free(&heads);
 }
 
-void real_deadlock_check(struct real_fabric *fabric, weft_time now)
+bool real_deadlock_check(struct real_fabric *fabric, weft_time now)
 {
-	if (now < fabric->deadlock_due)
-		return;
+	if (now < fabric->deadlock_due || fabric->phase == REAL_IDLE ||
+		fabric->phase == REAL_WAITING)
+		return false;
 	fabric->deadlock_due = now + fabric->deadlock_period;
-	if (fabric->phase == REAL_WARMING || fabric->phase == REAL_MEASURING ||
-		fabric->phase == REAL_DRAINING)
-		real_deadlock_look(fabric, now, 2 * fabric->deadlock_period);
+	real_deadlock_look(fabric, now, 2 * fabric->deadlock_period);
+	if (fabric->loops > 1)
+		fabric->deadlock_due += LOOPS_LOOK * fabric->deadlock_period;
+	return fabric->loops > 1;
+}
+
+void real_deadlock_collect(struct real_worker *worker, weft_time now)
+{
+	const struct real_fabric *fabric = worker->fabric;
+	const struct deadlock_view view = {fabric->options.topology, fabric->sw, now};
+
+	worker->heads.count = 0;
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++)
+		if (deadlock_collect_switch(&view, fabric->polled[i].device->number,
+			    fabric->polled[i].poll->sw, 0, &worker->heads) < 0)
+			worker->heads.count = 0;
+}
+
+static void write_waiting(const struct real_fabric *fabric, const struct deadlock_heads *heads)
+{
+	char part[TELEMETRY_CONTROL_MAX + 8];
+	json_t *list = deadlock_heads_json(heads);
+
+	snprintf(part, sizeof(part), "%s.part", fabric->waiting);
+	if (list == NULL || json_dump_file(list, part, JSON_COMPACT) != 0 ||
+		rename(part, fabric->waiting) != 0)
+		remove(part);
+	json_decref(list);
+}
+
+void real_deadlock_looked(struct real_fabric *fabric)
+{
+	struct deadlock_heads now = {0}, before = fabric->looked;
+	struct deadlock_circle circle;
+	int channels;
+
+	for (unsigned i = 0; i < fabric->loops; i++) {
+		const struct deadlock_heads *heads = &fabric->worker[i].heads;
+
+		if (deadlock_heads_reserve(&now, now.count + heads->count) < 0)
+			continue;
+		if (heads->count > 0)
+			memcpy(&now.head[now.count], heads->head,
+				heads->count * sizeof(*heads->head));
+		now.count += heads->count;
+	}
+	if (fabric->waiting[0] != '\0')
+		write_waiting(fabric, &now);
+	fabric->waiting[0] = '\0';
+	deadlock_keep_common(&before, &now);
+	channels = deadlock_search(
+		&before, fabric->options.topology, circle.port, DEADLOCK_CIRCLE_MAX);
+	circle.channels = channels > 0 ? (unsigned)channels : 0;
+	if (fabric->circle.channels == 0)
+		fabric->circle = circle;
+	deadlock_heads_free(&before);
+	fabric->looked = now;
 }
 
 static struct starvation_transit transit_of(const struct real_host *host)

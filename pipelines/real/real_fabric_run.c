@@ -108,6 +108,11 @@ static void obey(struct real_worker *worker, weft_time now)
 
 	if (!loop_orders_take(&fabric->orders, &worker->orders_seen))
 		return;
+	if (fabric->order == REAL_ORDER_LOOK) {
+		real_deadlock_collect(worker, now);
+		loop_orders_obeyed(&fabric->orders);
+		return;
+	}
 	began = begin_work(worker);
 	if (fabric->order == REAL_ORDER_START) {
 		real_flows_begin(fabric, worker->number);
@@ -400,7 +405,10 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		real_work_load(fabric, text + 13);
 	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
 		stop_traffic(fabric, now);
-	else if (strncmp(text, "counts ", 7) == 0)
+	else if (strncmp(text, "waiting ", 8) == 0 && text[8] != '\0') {
+		snprintf(fabric->waiting, sizeof(fabric->waiting), "%s", text + 8);
+		give_order(fabric, REAL_ORDER_LOOK);
+	} else if (strncmp(text, "counts ", 7) == 0)
 		real_report_write(fabric, text + 7, false);
 	else if (strncmp(text, "report ", 7) == 0)
 		real_report_write(fabric, text + 7, true);
@@ -414,13 +422,19 @@ bool real_lead(struct real_fabric *fabric)
 
 	if (!loop_orders_done(&fabric->orders))
 		return false;
+	if (fabric->order == REAL_ORDER_LOOK) {
+		fabric->order = REAL_ORDER_NONE;
+		real_deadlock_looked(fabric);
+	}
 	over = watch(fabric, now);
 	/* It has given an order: the next one has to wait. */
 	if (!loop_orders_done(&fabric->orders))
 		return false;
 	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
-	real_deadlock_check(fabric, now);
-	serve_command(fabric, now);
+	if (real_deadlock_check(fabric, now))
+		give_order(fabric, REAL_ORDER_LOOK);
+	else
+		serve_command(fabric, now);
 	real_shortage_check(fabric, now);
 	if (!loop_orders_done(&fabric->orders))
 		return false;
@@ -476,6 +490,7 @@ static void share_out(struct real_fabric *fabric)
 			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
 			.presence = {.seen = clock_now(&fabric->clock)},
+			.heads = fabric->worker[i].heads, /* of the run before: its memory */
 		};
 }
 
@@ -484,6 +499,7 @@ static void run_workers(struct real_fabric *fabric)
 	unsigned next = 1, lcore;
 
 	share_out(fabric);
+	fabric->order = REAL_ORDER_NONE;
 	real_rest_open(fabric);
 	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);

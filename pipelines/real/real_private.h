@@ -80,7 +80,8 @@ enum real_order {
 	REAL_ORDER_NONE,
 	REAL_ORDER_START,
 	REAL_ORDER_MEASURE, /* the warm-up is over */
-	REAL_ORDER_STOP
+	REAL_ORDER_STOP,
+	REAL_ORDER_LOOK, /* collect the heads of switches that lack credits */
 };
 
 enum real_phase {
@@ -109,7 +110,8 @@ struct real_worker {
 	bool leader;      /* main thread's: supervises, too */
 	/* Readers: the leader, the main thread after the loop. */
 	struct loop_presence presence;
-	struct histogram late_ns; /* of arrivals, from warm-up to the end of traffic */
+	struct deadlock_heads heads; /* at the last REAL_ORDER_LOOK */
+	struct histogram late_ns;    /* of arrivals, from warm-up to the end of traffic */
 	struct real_rest rest;
 };
 
@@ -182,14 +184,16 @@ struct real_fabric {
 	uint64_t arrived;     /* messages, at the last look while draining */
 	weft_time arrived_at;
 	bool incomplete;
-	bool stop_seen;                /* the signal has been acted on */
-	atomic_uint sources_failed;    /* hosts that could not begin to send, each time */
-	bool unrouted;                 /* traffic began without mapped routes to all hosts */
-	weft_time deadlock_period;     /* between looks */
-	weft_time deadlock_due;        /* the next look */
-	weft_time starved_after;       /* minimum wait of starved hosts and queues */
-	struct deadlock_heads starved; /* that were seen */
-	struct deadlock_circle circle; /* the first one that was found */
+	bool stop_seen;                      /* the signal has been acted on */
+	atomic_uint sources_failed;          /* hosts that could not begin to send, each time */
+	bool unrouted;                       /* traffic began without mapped routes to all hosts */
+	weft_time deadlock_period;           /* between looks */
+	weft_time deadlock_due;              /* the next look */
+	weft_time starved_after;             /* minimum wait of starved hosts and queues */
+	struct deadlock_heads starved;       /* that were seen */
+	struct deadlock_circle circle;       /* the first one that was found */
+	struct deadlock_heads looked;        /* of all loops, at the last REAL_ORDER_LOOK */
+	char waiting[TELEMETRY_CONTROL_MAX]; /* path for those of the next one; "": none */
 	struct real_shortage shortage;
 };
 
@@ -259,8 +263,13 @@ void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age
 /* In the middle of the measured time; after it: puts the findings into a result. 0 or -ENOMEM. */
 void real_deadlock_middle(struct real_fabric *fabric);
 int real_deadlock_result(const struct real_fabric *fabric, struct run_result *result);
-/* A search during traffic, if one is due. */
-void real_deadlock_check(struct real_fabric *fabric, weft_time now);
+/* A search during traffic, if one is due. True: all loops have to look. */
+bool real_deadlock_check(struct real_fabric *fabric, weft_time now);
+/* The loop's part of REAL_ORDER_LOOK. */
+void real_deadlock_collect(struct real_worker *worker, weft_time now);
+/* After it: searches the heads of all loops that have waited since the time before, and writes them
+ * all to the path that was asked for. */
+void real_deadlock_looked(struct real_fabric *fabric);
 
 /* Counters of the entries of the traffic of a real-clock fabric: hosts count what they generate by
  * source, and what arrives in their sinks. Of an entry that ends, arrivals are counted by sender,

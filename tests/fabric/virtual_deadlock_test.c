@@ -3,6 +3,7 @@
 
 /* Which buffers wait for each other: heads are planted by hand in a ring that has not run. */
 
+#include <errno.h>
 #include <string.h>
 
 #include "virtual_lab.h"
@@ -231,6 +232,83 @@ static void who_has_not_waited_long_enough_is_not_stuck(void **state)
 	assert_int_equal(found_of_age(bed, PS_PER_MS, cycle), RING);
 }
 
+/* The reports of two processes on a circle, each on its own switches. */
+static void report(struct bed *bed, struct deadlock_heads *all)
+{
+	const struct virtual_fabric *fabric = bed->lab.fabric;
+	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
+
+	for (uint32_t first = 0; first < RING; first += RING - 1) {
+		struct deadlock_heads part = {0};
+		json_t *json;
+
+		for (uint32_t at = first; at < RING && (first > 0 || at < RING - 1); at++)
+			assert_int_equal(
+				deadlock_collect_switch(&view, at, fabric->sw[at], 0, &part), 0);
+		json = deadlock_heads_json(&part);
+		assert_int_equal(deadlock_heads_read(all, json, fabric->topology), 0);
+		json_decref(json);
+		deadlock_heads_free(&part);
+	}
+}
+
+static unsigned found_in_reports(struct bed *bed, uint32_t that_moved)
+{
+	struct deadlock_heads before = {0}, now = {0};
+	struct topology_port cycle[RING];
+	int count;
+
+	for (uint32_t at = 0; at < RING; at++)
+		switch_queues(bed->lab.fabric->sw[at], bed->planted[at].out_port,
+			port_to(bed, at, (at + RING - 1) % RING))[0]
+			.stalled_at = PS_PER_MS;
+	report(bed, &before);
+	if (that_moved < RING)
+		switch_queues(bed->lab.fabric->sw[that_moved], bed->planted[that_moved].out_port,
+			port_to(bed, that_moved, (that_moved + RING - 1) % RING))[0]
+			.stalled_at = 2 * PS_PER_MS;
+	report(bed, &now);
+	deadlock_keep_common(&before, &now);
+	count = deadlock_search(&before, bed->lab.topology, cycle, RING);
+	deadlock_heads_free(&before);
+	deadlock_heads_free(&now);
+	assert_in_range(count, 0, RING);
+	return (unsigned)count;
+}
+
+static void a_circle_through_several_processes_is_found_in_their_reports(void **state)
+{
+	plant_circle(*state);
+	assert_int_equal(found_in_reports(*state, RING), RING);
+}
+
+static void a_head_that_moved_between_two_reports_ends_the_circle(void **state)
+{
+	plant_circle(*state);
+	for (uint32_t at = 0; at < RING; at++)
+		assert_int_equal(found_in_reports(*state, at), 0);
+}
+
+static void a_report_of_another_topology_is_refused(void **state)
+{
+	static const char *const bad[] = {"{}", "[1]", "[[1,2,3]]", "[[0,0,1,1,1,0,1,1]]",
+		"[[-1,0,1,1,1,0,1]]", "[[2147483648,0,1,1,1,0,1]]", "[[99999999,0,1,1,1,0,1]]",
+		"[[0,0,1,1,1,64,1]]", "[[0,0,-1,1,1,0,1]]", "[[0,0,1,1,1,0,-1]]",
+		"[[0,0,1,1,4294967296,0,1]]"};
+	const struct bed *bed = *state;
+	struct deadlock_heads heads = {0};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		json_t *json = json_loads(bad[i], 0, NULL);
+
+		assert_non_null(json);
+		assert_int_equal(deadlock_heads_read(&heads, json, bed->lab.topology), -EINVAL);
+		json_decref(json);
+	}
+	assert_int_equal(heads.count, 0);
+	deadlock_heads_free(&heads);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +320,9 @@ int main(void)
 		CASE(room_that_is_not_granted_yet_ends_the_circle),
 		CASE(what_leads_into_a_circle_is_dead_with_it),
 		CASE(who_has_not_waited_long_enough_is_not_stuck),
+		CASE(a_circle_through_several_processes_is_found_in_their_reports),
+		CASE(a_head_that_moved_between_two_reports_ends_the_circle),
+		CASE(a_report_of_another_topology_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,7 +180,8 @@ static const struct part {
 		 "Shows the labs of this user that are up, and the files they were started from."},
 		cmd_lab_list},
 	{{"status", "LAB", status_options,
-		 "Shows processes, links and counters. Exit 1: a process or link is down."},
+		 "Shows processes, links and counters. Exit 1: a process or link is down, or "
+		 "switches wait for each other."},
 		cmd_lab_status},
 	{{"logs", "LAB [HOST]...", host_options,
 		 "Shows what the processes of a lab have printed, or those of these switches and "
@@ -197,7 +198,8 @@ static const struct part {
 		cmd_lab_web},
 	{{"run", "LAB", run_options,
 		 "Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
-		 "lost, duplicated or out of order."},
+		 "lost, duplicated or out of order, nothing was sent or measured, switches wait for "
+		 "each other, frames came later than 'fidelity' allows, or the run is incomplete."},
 		cmd_lab_run},
 	{{"capture", "LAB PORT...|all", capture_options,
 		 "Captures ports such as s0:1 as pcapng until interrupted; 'all': every port here.\n"

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "credit_cover.h"
+#include "deadlock.h"
 #include "fault.h"
 #include "lab.h"
 #include "lab_plan.h"
@@ -50,6 +51,11 @@ struct lab_arguments {
 	const char *listen;    /* metrics, web; NULL: their default */
 	weft_time interval_ps; /* top, web */
 };
+
+/* Searches the heads of all processes for a cycle of waiting, which may lead through several of
+ * them. False: one of them did not answer, and nothing is known. */
+bool lab_circle_find(
+	const struct lab *lab, const struct lab_state *state, struct deadlock_circle *circle);
 
 enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments);

@@ -20,13 +20,23 @@
 
 #define COMMAND "lab run"
 
+#define CIRCLE_LOOKS 5 /* looks at the processes per search for a deadlock */
+
 #define MAP_PS (10 * PS_PER_S) /* for a mapper that is running when traffic is about to start */
+
+/* Looks until there is a cycle, or a process does not answer, which others report. */
+static void look_for_circle(struct lab_run *run)
+{
+	if (!run->blind && run->circle.channels == 0)
+		run->blind = !lab_circle_find(&run->lab, &run->state, &run->circle);
+}
 
 static void send_traffic(struct lab_run *run, weft_time duration)
 {
 	uint32_t dilation = run->lab.config->run.dilation;
 	struct progress_line line = {.out = stderr};
 	uint64_t began, looked, now;
+	unsigned looks = 0;
 	char text[64];
 
 	snprintf(text, sizeof(text), "traffic start %" PRIu64 "%s", duration / PS_PER_NS,
@@ -42,6 +52,8 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		/* The lab was taken down. */
 		if (lab_run_count_left(run) == 0)
 			break;
+		if (++looks % CIRCLE_LOOKS == 0)
+			look_for_circle(run);
 	}
 	progress_line_wipe(&line);
 	if (lab_interrupted())
@@ -134,9 +146,13 @@ static int measure(struct lab_run *run, struct fault *fault)
 	send_traffic(run, duration);
 	/* The processes began a little later than this program. */
 	lab_sleep_ms(LAB_RUN_STEP_MS);
+	look_for_circle(run);
 	result = lab_run_collect_drained(run, fault);
 	if (result < 0)
 		return result;
+	if (run->result->cycles == 0 &&
+		deadlock_result(&run->circle, run->lab.topology, run->result) < 0)
+		return fault_set(fault, ENOMEM, "no memory");
 	links = lab_run_links(run);
 	run->changes = lab_run_changes(&run->lab, &run->state, run->links_before, links);
 	json_decref(links);

@@ -30,9 +30,11 @@ struct lab_run {
 	struct lab_run_asked *asked;     /* [process of the state] */
 	struct lab_obedience *obedience; /* room for as many */
 	struct run_result *before, *result;
-	json_t *elsewhere;    /* devices of other machines */
-	json_t *links_before; /* lab_run_links() at the start */
-	json_t *changes;      /* lab_run_changes() */
+	struct deadlock_circle circle; /* the first one that was found */
+	bool blind;                    /* a process did not answer: no search */
+	json_t *elsewhere;             /* devices of other machines */
+	json_t *links_before;          /* lab_run_links() at the start */
+	json_t *changes;               /* lab_run_changes() */
 };
 
 /* {port: link as its process shows it}; the caller's reference. */

@@ -10,12 +10,29 @@
 #include "lab_collect.h"
 #include "status_print.h"
 
+/* The ports of a deadlock; null: there is none, or nothing is known. */
+static json_t *find_deadlock(const struct lab *lab, const struct lab_state *state)
+{
+	struct deadlock_circle circle;
+	json_t *ports = json_null();
+	char name[64];
+
+	if (!lab_circle_find(lab, state, &circle) || circle.channels == 0)
+		return ports;
+	ports = json_array();
+	for (unsigned i = 0; i < circle.channels && i < DEADLOCK_CIRCLE_MAX; i++) {
+		topology_port_name(lab->topology, circle.port[i], name, sizeof(name));
+		json_array_append_new(ports, json_string(name));
+	}
+	return ports;
+}
+
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 {
 	struct lab_state state;
 	struct lab lab;
 	json_t *all;
-	bool up;
+	bool up, good;
 	enum weft_exit result = lab_open_running(arguments, "lab status", &lab, &state);
 
 	if (result != EXIT_DONE) {
@@ -25,6 +42,8 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	}
 	all = lab_collect(&lab, &state, arguments->json);
 	up = json_is_true(json_object_get(all, "up"));
+	json_object_set_new(all, "deadlock", up ? find_deadlock(&lab, &state) : json_null());
+	good = up && json_is_null(json_object_get(all, "deadlock"));
 	if (arguments->json)
 		command_print_json(json_incref(all), 0);
 	else if (arguments->wide)
@@ -34,5 +53,5 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	json_decref(all);
 	lab_state_free(&state);
 	lab_close(&lab);
-	return up ? EXIT_DONE : EXIT_BAD_ANSWER;
+	return good ? EXIT_DONE : EXIT_BAD_ANSWER;
 }

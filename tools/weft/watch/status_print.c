@@ -67,6 +67,18 @@ static void print_starved(json_t *all, FILE *out)
 			starved);
 }
 
+static void print_deadlock(json_t *all, FILE *out)
+{
+	json_t *ports = json_object_get(all, "deadlock"), *port;
+	size_t index;
+
+	if (json_array_size(ports) > 0)
+		fputs("  deadlock: these channels wait for each other:", out);
+	json_array_foreach(ports, index, port) fprintf(out, " %s", json_string_value(port));
+	if (json_array_size(ports) > 0)
+		fputc('\n', out);
+}
+
 static void print_errors(json_t *all, FILE *out)
 {
 	json_t *errors = lab_errors(all, NULL), *error;
@@ -196,6 +208,7 @@ void status_print(json_t *all)
 	print_gone(json_object_get(all, "processes"), out);
 	print_down(json_object_get(all, "links"), out);
 	print_starved(all, out);
+	print_deadlock(all, out);
 	status_print_strangers(json_object_get(all, "links"), out);
 	print_errors(all, out);
 	status_print_mapping(json_object_get(all, "mapping"), out);
