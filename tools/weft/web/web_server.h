@@ -22,8 +22,9 @@
 #include "fault.h"
 #include "web_orders.h"
 
-#define WEB_CLIENTS    32
-#define WEB_PATIENCE_S 3
+#define WEB_CLIENTS 32
+/* Browsers open connections ahead of requests, and on a busy machine many seconds ahead. */
+#define WEB_PATIENCE_S 30
 
 struct web_server;
 
