@@ -18,6 +18,8 @@ void flow_due(struct nic *nic, uint16_t peer, enum flow_due kind)
 	if (*due == 0)
 		id_fifo_push(&nic->acks, nic->ack_next, peer);
 	*due |= (uint8_t)kind;
+	if (nic->rx[peer].due_ps < nic->due_ps)
+		nic->rx[peer].due_ps = nic->due_ps;
 }
 
 uint16_t flow_next_due(struct nic *nic, enum flow_due *kind)

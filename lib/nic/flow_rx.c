@@ -114,6 +114,8 @@ static void deliver(struct nic *nic, const struct weft_packet *packet, const uin
 	rx->offset = delivery.tail ? 0 : rx->offset + delivery.bytes;
 	rx->expected++;
 	rx->unacked++;
+	if (rx->due_ps < nic->due_ps)
+		rx->due_ps = nic->due_ps;
 	nic->count[NIC_FRAMES_DELIVERED]++;
 	nic->count[NIC_BYTES_DELIVERED] += delivery.bytes;
 	nic->count[NIC_MESSAGES_DELIVERED] += delivery.tail;

@@ -29,6 +29,13 @@ static void set_phase(struct flow_tx *tx, enum flow_phase phase)
 		tx->open = FLOW_FLIGHT;
 }
 
+/* Nothing of the flow could leave before that which is being handled. */
+static void wait_for_this(const struct nic *nic, struct flow_tx *tx)
+{
+	if (tx->since < nic->due_ps)
+		tx->since = nic->due_ps;
+}
+
 void flow_tx_init(struct nic *nic)
 {
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
@@ -130,6 +137,17 @@ void flow_tx_admit(struct nic *nic, uint32_t index, weft_time now)
 	flow_tx_place(nic, message->destination);
 }
 
+weft_time flow_tx_ready_ps(struct nic *nic, uint16_t peer)
+{
+	struct flow_tx *tx = &nic->tx[peer];
+	weft_time ready = nic_message_at(nic, tx->cursor)->ready_ps;
+	weft_time opened = limit_times_of(&tx->opened, tx->send + 1);
+
+	ready = ready > opened ? ready : opened;
+	ready = ready > tx->since ? ready : tx->since;
+	return ready > nic->up_ps ? ready : nic->up_ps;
+}
+
 bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class, unsigned *vc)
 {
 	const struct flow_tx *tx = &nic->tx[peer];
@@ -224,6 +242,7 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 	nic->count[error == 0 ? NIC_MESSAGES_ACKED : NIC_MESSAGES_FAILED]++;
 	vc_share_put(&nic->message_share, message->share);
 	tx->held--;
+	nic->room_ps = nic->due_ps;
 	if (message->payload != NULL) {
 		vc_share_put(&nic->payload_share, message->share);
 		tx->held_payloads--;
@@ -239,6 +258,7 @@ static void go_back(struct nic *nic, uint16_t peer, uint32_t count)
 
 	if (tx->high == tx->acked)
 		return;
+	wait_for_this(nic, tx);
 	tx->send = tx->acked;
 	tx->cursor = tx->messages.head;
 	tx->repeat_end = tx->acked + count;
@@ -270,6 +290,8 @@ static void begin_flow(
 	tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = offer->first;
 	tx->peer_session = offer->session;
 	set_phase(tx, FLOW_OFFERED);
+	limit_times_init(&tx->opened, tx->acked + tx->open);
+	wait_for_this(nic, tx);
 	for (uint32_t i = tx->messages.head; i != MESSAGE_NONE; i = nic_message_at(nic, i)->next)
 		number_frames(tx, nic_message_at(nic, i));
 	deadline_queue_cancel(&nic->retry, peer);
@@ -407,6 +429,7 @@ void flow_tx_on_ack(struct nic *nic, uint16_t peer, const struct control_ack *ac
 		if (tx->repeat > 0)
 			continue_after_timeout(nic, peer);
 	}
+	limit_times_raise(&tx->opened, tx->acked + tx->open, nic->due_ps);
 	/* Each request is served once, however often it arrives. */
 	if (ack->again != 0 && ack->again != tx->last_again) {
 		tx->last_again = ack->again;
@@ -502,6 +525,7 @@ static void resume_with_route(struct nic *nic, uint16_t peer, weft_time now)
 
 	if (tx->messages.head == MESSAGE_NONE)
 		return;
+	wait_for_this(nic, tx);
 	tx->progress_at = now;
 	tx->timeouts = 0;
 	start_timer(nic, peer, now);
@@ -532,6 +556,7 @@ void flow_tx_resume(struct nic *nic, weft_time held_ps, weft_time now)
 	for (unsigned peer = 0; peer < nic->config.hosts; peer++) {
 		struct flow_tx *tx = &nic->tx[peer];
 
+		wait_for_this(nic, tx);
 		if (tx->messages.head == MESSAGE_NONE)
 			continue;
 		/* It may have made progress while it was held. */

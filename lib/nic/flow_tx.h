@@ -23,6 +23,9 @@ void flow_tx_place(struct nic *nic, uint16_t peer);
 /* True if the window admits the peer's next frame; returns its class and VC. */
 bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class, unsigned *vc);
 
+/* When an ideal interface could have sent that frame, but for credits. */
+weft_time flow_tx_ready_ps(struct nic *nic, uint16_t peer);
+
 /* Frame 'send' of the peer is being sent; 'wire_bytes' includes link overhead. */
 void flow_tx_sent(struct nic *nic, uint16_t peer, uint32_t wire_bytes, weft_time now);
 

@@ -52,6 +52,11 @@ static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kin
 	packet->latency_ns = 0;
 }
 
+static weft_time latest(weft_time a, weft_time b)
+{
+	return a > b ? a : b;
+}
+
 static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	bool hello = (nic->link_due & LINK_SEND_HELLO) != 0;
@@ -63,6 +68,7 @@ static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet
 	describe(nic, packet, hello ? FRAME_HELLO : FRAME_CREDIT,
 		hello ? CONTROL_HELLO_BYTES : CONTROL_CREDIT_BYTES(nic->link.config.vcs), now);
 	packet->source = FRAME_HOST_NONE;
+	packet->arrived_ps = hello ? now : nic->credit_ps;
 	return true;
 }
 
@@ -160,6 +166,7 @@ static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet
 	packet->route = nic_choose_route(nic, answer->peer, CN_BYTES(answer->cn.flows), &chosen);
 	packet->route_length = chosen.length;
 	describe(nic, packet, FRAME_CN, CN_BYTES(answer->cn.flows), now);
+	packet->arrived_ps = answer->due_ps;
 	return true;
 }
 
@@ -184,6 +191,8 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 	packet->route = nic_choose_route(nic, peer, bytes, &chosen);
 	packet->route_length = chosen.length;
 	describe(nic, packet, frame, bytes, now);
+	if (frame != FRAME_CLOCK)
+		packet->arrived_ps = latest(nic->rx[peer].due_ps, nic->up_ps);
 	return true;
 }
 
@@ -191,10 +200,17 @@ static bool inject_due(struct nic *nic, weft_time now, struct weft_packet *packe
 static bool admit_next(struct nic *nic, unsigned vc, weft_time now)
 {
 	struct message_queue *backlog = &nic->backlog[vc];
+	struct message *message;
 
-	if (backlog->head == MESSAGE_NONE ||
-		!nic_afi_admit(nic, nic_message_at(nic, backlog->head), now))
+	if (backlog->head == MESSAGE_NONE)
 		return false;
+	message = nic_message_at(nic, backlog->head);
+	if (!nic_afi_admit(nic, message, now)) {
+		message->ready_ps = WEFT_TIME_NEVER;
+		return false;
+	}
+	if (message->ready_ps == WEFT_TIME_NEVER)
+		message->ready_ps = now;
 	flow_tx_admit(nic, message_queue_pop(&nic->pool, backlog), now);
 	if (backlog->head == MESSAGE_NONE)
 		nic->backlog_vcs &= ~(1u << vc);
@@ -284,8 +300,7 @@ static void describe_data(
 		.sequence = tx->send,
 	};
 	describe(nic, packet, FRAME_DATA, payload_bytes(nic, message, offset), now);
-	packet->arrived_ps = message->generated_ps;
-	packet->stalled = message->queued_ps != now || tx->send != tx->high;
+	packet->arrived_ps = latest(flow_tx_ready_ps(nic, peer), nic_control_ready_ps(nic, peer));
 	nic->plan.message = tx->cursor;
 	nic->plan.offset = offset;
 }

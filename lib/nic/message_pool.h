@@ -32,6 +32,7 @@ struct message {
 	const uint8_t *route;        /* in the table of routes */
 	uint8_t *payload;            /* NULL: generated with each frame (synthetic.h) */
 	weft_time generated_ps;
+	weft_time ready_ps; /* later, if the store had no room; WEFT_TIME_NEVER: its FIFO waits */
 	weft_time queued_ps;
 	uint64_t cookie;
 };

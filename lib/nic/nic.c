@@ -193,10 +193,14 @@ static bool peer_has_room(const struct vc_share *share, unsigned vc, uint32_t he
 	return left > held || (left > 0 && held == 0);
 }
 
-bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl)
+bool nic_has_room(struct nic *nic, uint16_t destination, uint8_t sl, weft_time now)
 {
-	return peer_has_room(&nic->message_share,
+	bool room = peer_has_room(&nic->message_share,
 		nic->config.sl_to_vc[sl_of(nic, destination, sl) & 15], nic->tx[destination].held);
+
+	if (!room)
+		nic->refusing_ps = now;
+	return room;
 }
 
 bool nic_is_silent(const struct nic *nic, uint16_t destination)
@@ -256,7 +260,9 @@ int nic_send(struct nic *nic, const struct nic_message *from, weft_time now)
 	message->sl = sl;
 	message->entry = from->entry;
 	message->vc = message->share = vc;
-	message->generated_ps = from->generated_ps;
+	message->generated_ps = message->ready_ps = from->generated_ps;
+	if (from->generated_ps <= nic->refused_ps && from->generated_ps < nic->room_ps)
+		message->ready_ps = nic->room_ps;
 	message->queued_ps = now;
 	message->cookie = from->cookie;
 	if (nic->backlog[message->vc].head == MESSAGE_NONE)
@@ -300,6 +306,10 @@ bool nic_poll(struct nic *nic, weft_time now)
 	unsigned due;
 	bool down;
 
+	nic->due_ps = now;
+	nic->credit_ps = nic->heard_ps != 0 ? nic->heard_ps : now;
+	nic->heard_ps = 0;
+	nic->refused_ps = nic->refusing_ps;
 	if (nic->config.link.open)
 		link_end_renew_open(&nic->link);
 	due = link_end_poll(&nic->link, now);

@@ -169,9 +169,10 @@ bool nic_poll(struct nic *nic, weft_time now);
  * transit that nic_receive() kept: it is the caller's again, and its frame is sent as is except for
  * the described mutable bytes (frame_update_mutable()). Send in this order.
  *
- * packet->arrived_ps is when an ideal interface could have sent the frame. For a packet in transit:
- * when it was ready to continue. For data: the generation of its message. Otherwise 'now'.
- * packet->stalled: the data has waited since an earlier turn, and the driver knows the reason. */
+ * packet->arrived_ps is when an ideal interface could have sent the frame, as far as its credits
+ * allowed it. For a packet in transit: when it was ready to continue. For data: the generation of
+ * its message, or the due arrival of what its flow waited for. For an answer: the due arrival of
+ * what it answers. Otherwise 'now'. */
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a
@@ -216,8 +217,9 @@ struct weft_packet *nic_purge(struct nic *nic);
 /* Returns all held packets, also those in transit, for the end of a run. */
 struct weft_packet *nic_drain(struct nic *nic);
 
-/* True if nic_send() has room for a message without a payload of its own. */
-bool nic_has_room(const struct nic *nic, uint16_t destination, uint8_t sl);
+/* True if nic_send() has room for a message without a payload of its own. If not, messages that are
+ * older than 'now' could not leave before there was room. */
+bool nic_has_room(struct nic *nic, uint16_t destination, uint8_t sl, weft_time now);
 /* True if the peer has acknowledged nothing through two timeouts in a row; it may receive all the
  * same. If it has no room left, nic_send() returns -EHOSTDOWN. */
 bool nic_is_silent(const struct nic *nic, uint16_t destination);

@@ -124,6 +124,13 @@ bool nic_control_pauses(struct nic *nic, uint16_t peer, weft_time now)
 	return true;
 }
 
+weft_time nic_control_ready_ps(const struct nic *nic, uint16_t peer)
+{
+	return nic->control == NULL || !nic->control->throttles
+		       ? 0
+		       : source_control_ready_ns(nic->control->source, peer) * PS_PER_NS;
+}
+
 static void end_pause(struct nic *nic, uint16_t peer, uint64_t now_ns)
 {
 	struct nic_control *control = nic->control;
@@ -204,7 +211,7 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 		return;
 	}
 	control->answer[(control->first + control->waiting++) % NIC_ANSWERS_MAX] =
-		(struct nic_answer){packet->source, cn};
+		(struct nic_answer){nic->due_ps, packet->source, cn};
 }
 
 const struct nic_answer *nic_control_next(struct nic *nic)

@@ -27,6 +27,7 @@ struct nic_sent {
 };
 
 struct nic_answer {
+	weft_time due_ps; /* due arrival of what it answers */
 	uint16_t peer;
 	struct cn cn;
 };
@@ -69,6 +70,8 @@ void nic_control_rerouted(struct nic *nic, uint16_t peer);
 
 /* The peer's next frame must wait; it is placed among the ready ones again when it may leave. */
 bool nic_control_pauses(struct nic *nic, uint16_t peer, weft_time now);
+/* When the pause before the peer's next frame ended; 0: there was none. */
+weft_time nic_control_ready_ps(const struct nic *nic, uint16_t peer);
 /* Ends pauses. */
 void nic_control_poll(struct nic *nic, weft_time now);
 

@@ -4,7 +4,7 @@
 
 /* Internals of the interface; only lib/nic includes this.
  *
- * Each peer has two small records, in arrays made at creation: 112 bytes for sending, 40 for
+ * Each peer has two small records, in arrays made at creation: 184 bytes for sending, 48 for
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
  * messages and three sequence numbers. */
 
@@ -15,6 +15,7 @@
 #include "deadline_queue.h"
 #include "id_fifo.h"
 #include "itb.h"
+#include "limit_times.h"
 #include "message_pool.h"
 #include "nic.h"
 #include "peer_clocks.h"
@@ -57,16 +58,18 @@ struct flow_tx {
 	uint32_t held, held_payloads; /* of the pool: its messages, including those in a FIFO */
 	uint16_t flow;                /* names this flow in each of its frames */
 	uint16_t number;              /* of the next message */
-	uint16_t repeat;    /* after a timeout: frames to repeat next time; 0: no timeout */
-	uint16_t wait;      /* retry intervals left until the next timeout */
-	uint16_t window;    /* frames that may be in flight in an open flow; 0: no route */
-	uint16_t open;      /* as 'window', by the phase */
-	uint8_t phase;      /* enum flow_phase */
-	uint8_t last_again; /* number of the last request served */
-	uint8_t timeouts;   /* consecutive */
-	bool timing;        /* 'timed' and 'timed_at' are valid */
-	bool queued;        /* in one of the ready queues */
-	bool silent;        /* consecutive timeouts, and nothing acknowledged since */
+	uint16_t repeat;           /* after a timeout: frames to repeat next time; 0: no timeout */
+	uint16_t wait;             /* retry intervals left until the next timeout */
+	uint16_t window;           /* frames that may be in flight in an open flow; 0: no route */
+	uint16_t open;             /* as 'window', by the phase */
+	uint8_t phase;             /* enum flow_phase */
+	uint8_t last_again;        /* number of the last request served */
+	uint8_t timeouts;          /* consecutive */
+	bool timing;               /* 'timed' and 'timed_at' are valid */
+	bool queued;               /* in one of the ready queues */
+	bool silent;               /* consecutive timeouts, and nothing acknowledged since */
+	struct limit_times opened; /* the window, by sequence number */
+	weft_time since;           /* when the flow, a repetition or a route allowed to go on */
 	weft_time timed_at;
 	weft_time progress_at; /* last acknowledgement, or beginning of activity */
 };
@@ -91,6 +94,7 @@ struct flow_rx {
 	uint16_t unknown_flow;     /* the unknown flow to be answered by an offer */
 	uint32_t unknown_sequence; /* of its frame */
 	uint32_t taken_up;         /* flows; part of every offer */
+	weft_time due_ps;          /* when an ideal interface could have sent what is due */
 };
 
 /* Reasons why no own frame leaves (nic_hold.c); a set. */
@@ -114,8 +118,14 @@ struct nic {
 	struct nic_config config;
 	struct link_end link;
 	unsigned link_due;
-	weft_time due_ps; /* of the frame that is being received */
-	unsigned held;    /* NIC_HELD_...; 0: frames leave, timers run */
+	/* When that which is being handled was due: a received frame, else the present time. */
+	weft_time due_ps;
+	weft_time heard_ps;  /* last due arrival of the frames since the last poll; 0: none */
+	weft_time credit_ps; /* when the credit frame that is due could have left */
+	weft_time up_ps;     /* when the link came up */
+	/* When the store last had room again; when it had none, in this turn and before it. */
+	weft_time room_ps, refusing_ps, refused_ps;
+	unsigned held; /* NIC_HELD_...; 0: frames leave, timers run */
 	weft_time held_since;
 	uint64_t count[NIC_COUNTER_COUNT];
 

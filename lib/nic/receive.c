@@ -102,6 +102,7 @@ static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes,
 static void receive_link_local(struct nic *nic, const struct weft_packet *packet,
 	const uint8_t *payload, unsigned bytes, weft_time now)
 {
+	bool up = nic->link.state == LINK_UP;
 	struct control_credit credit;
 	struct control_hello hello;
 
@@ -115,6 +116,8 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 	} else {
 		nic->count[NIC_CONTROL_BAD]++;
 	}
+	if (!up && nic->link.state == LINK_UP)
+		nic->up_ps = nic->due_ps;
 }
 
 /* An interface must find its element at the cursor, or no route at all; after the last element
@@ -260,6 +263,8 @@ struct weft_packet *nic_receive(
 	struct weft_packet *released;
 
 	nic->due_ps = packet->arrived_ps;
+	if (nic->heard_ps < nic->due_ps)
+		nic->heard_ps = nic->due_ps;
 	if (packet->kind == FRAME_DATA)
 		receive_data(nic, packet, frame, now);
 	else if (is_in_transit(packet))

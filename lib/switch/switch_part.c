@@ -152,6 +152,14 @@ void switch_division_destroy(struct switch_division *division)
 
 /* --- what the others have published, and what they may know --- */
 
+static void hear_time(struct switch_part *part, const struct part_board *board, unsigned input)
+{
+	weft_time left_at = __atomic_load_n(&board->left_at[input], __ATOMIC_RELAXED);
+
+	if (left_at > part->left_at[input])
+		part->left_at[input] = left_at;
+}
+
 /* Packets that came in here and have left part 'from'. */
 static void hear_releases(struct switch_part *part, unsigned from)
 {
@@ -169,6 +177,8 @@ static void hear_releases(struct switch_part *part, unsigned from)
 			uint32_t total =
 				__atomic_load_n(&board->released[input][vc], __ATOMIC_ACQUIRE);
 
+			if (total != other->heard[input][vc])
+				hear_time(part, board, input);
 			credit_release(&rx[vc], total - other->heard[input][vc]);
 			other->heard[input][vc] = total;
 			holds = holds || credit_stored(&rx[vc]) != 0;

@@ -43,6 +43,8 @@ struct part_board {
 	uint32_t control_taken[SWITCH_PARTS_MAX] __attribute__((aligned(64)));
 	/* Blocks that have left it, of each VC of each foreign input. A line each. */
 	uint32_t released[SWITCH_PORTS_MAX][FRAME_VCS_MAX] __attribute__((aligned(64)));
+	/* When the last of them left it; the driver's, stored before 'released'. */
+	weft_time left_at[SWITCH_PORTS_MAX];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
@@ -68,6 +70,7 @@ struct switch_part {
 	struct part_other other[SWITCH_PARTS_MAX];
 	struct part_ring in[SWITCH_PARTS_MAX]; /* from each part */
 	struct part_board board;
+	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left others, as heard */
 };
 
 struct switch_division {

@@ -179,9 +179,7 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 		}
 		if (compares_clocks(pn, kind))
 			now = arrival_stamps_time(&pn->stamps, mbuf);
-		pn->told_ps = due;
 	}
-	pn->heard_ps = due;
 	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), due);
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
 	if (kind == FRAME_CREDIT)
@@ -205,7 +203,6 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 	unsigned count = port_rx(pn->port, mbufs, PORT_BURST, now);
 	struct capture *capture;
 
-	pn->heard_ps = pn->told_ps = 0;
 	if (count == 0)
 		return 0;
 	pn->carried += count;
@@ -221,9 +218,9 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 
 /* Offers a message for a silent peer although nic_send() may refuse it, so that it does not block
  * those behind it. */
-static bool can_offer(const struct poll_nic *pn, const struct traffic_message *due)
+static bool can_offer(const struct poll_nic *pn, const struct traffic_message *due, weft_time now)
 {
-	return nic_has_room(pn->nic, due->destination, due->sl) ||
+	return nic_has_room(pn->nic, due->destination, due->sl, now) ||
 	       nic_is_silent(pn->nic, due->destination);
 }
 
@@ -232,7 +229,8 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	struct traffic_message due;
 	unsigned count = 0;
 
-	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN && can_offer(pn, &due)) {
+	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
+		can_offer(pn, &due, now)) {
 		struct nic_message message = {.destination = due.destination,
 			.sl = due.sl,
 			.entry = traffic_config(source)->entry,
@@ -252,9 +250,10 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 }
 
 /* A schedule waits for a host without a route as for one without room. */
-static bool can_take(const struct poll_nic *pn, uint16_t to)
+static bool can_take(const struct poll_nic *pn, uint16_t to, weft_time now)
 {
-	return nic_routes_reaches(nic_config(pn->nic)->routes, to) && nic_has_room(pn->nic, to, 0);
+	return nic_routes_reaches(nic_config(pn->nic)->routes, to) &&
+	       nic_has_room(pn->nic, to, 0, now);
 }
 
 static unsigned replay_goal(struct poll_nic *pn, weft_time now)
@@ -265,7 +264,7 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 
 	while (count < MESSAGES_A_TURN &&
 		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due) &&
-		can_take(pn, goal->goal->host_of[due.to])) {
+		can_take(pn, goal->goal->host_of[due.to], now)) {
 		struct nic_message message = {.destination = goal->goal->host_of[due.to],
 			.entry = goal->goal->entry,
 			.bytes = run_goal_bytes(due.bytes),
@@ -318,24 +317,14 @@ static bool is_own_control(const struct poll_nic *pn, const struct weft_packet *
 	       (packet->source == nic_config(pn->nic)->host || packet->source == FRAME_HOST_NONE);
 }
 
-static bool is_answer(unsigned kind)
-{
-	return kind == FRAME_ACK || kind == FRAME_CREDIT || kind == FRAME_CN || kind == FRAME_FLOW;
-}
-
-/* When an ideal interface could have sent a frame. For an answer, the arrival of what it answers.
- * For data that has waited, with a free wire, the arrival of the control frame that released it. */
-static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet, weft_time now)
+/* When an ideal interface could have sent a frame. */
+static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &nic_link(pn->nic)->tx[packet->vc];
-	weft_time ready = packet->arrived_ps;
 
 	if (packet->control)
-		return is_answer(packet->kind) && ready == now && pn->heard_ps != 0 ? pn->heard_ps
-										    : ready;
-	if (packet->stalled && pn->idle)
-		ready = RTE_MAX(ready, pn->told_ps != 0 ? pn->told_ps : now);
-	return RTE_MAX(ready, credit_times_of(&pn->credits, packet->vc, tx->sent));
+		return packet->arrived_ps;
+	return RTE_MAX(packet->arrived_ps, credit_times_of(&pn->credits, packet->vc, tx->sent));
 }
 
 /* Builds the next frame of the interface. '*at': start of its transmission; for a control frame of
@@ -352,7 +341,7 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time
 	pn->spare = next == packet ? NULL : mbuf;
 	if (next == NULL)
 		return NULL;
-	*at = ready_at(pn, next, now);
+	*at = ready_at(pn, next);
 	if (!is_own_control(pn, next))
 		*at = tx_queue_begin(&pn->tx, *at, now);
 	if (next != packet)
@@ -380,14 +369,12 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 	struct rte_mbuf *mbufs[PORT_BURST];
 	uint16_t count = 0;
 	weft_time at;
-	bool idle = false;
 
 	tx_queue_flush(&pn->tx, now);
 	while (count < PORT_BURST && tx_queue_ready(&pn->tx, now)) {
 		struct rte_mbuf *mbuf = next_frame(pn, now, &at);
 
-		idle = mbuf == NULL;
-		if (idle)
+		if (mbuf == NULL)
 			break;
 		/* Most frames are data, which has no seal. */
 		if (mbuf_packet(mbuf)->control)
@@ -397,7 +384,6 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 		stamp(pn, mbuf, at, now);
 		mbufs[count++] = mbuf;
 	}
-	pn->idle = idle;
 	if (count > 0)
 		poll_nic_send(pn, mbufs, count, now);
 	return count;

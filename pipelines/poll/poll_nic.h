@@ -82,10 +82,6 @@ struct poll_nic {
 	const struct clock *clock; /* NULL: see the configuration */
 	struct tx_queue tx;
 	struct credit_times credits;
-	/* Due arrivals of the last frame, and of the last frame other than data, received in this
-	 * iteration; 0: none. */
-	weft_time heard_ps, told_ps;
-	bool idle;              /* the last iteration ended with nothing to send and a free wire */
 	struct rte_mbuf *spare; /* allocated, not used yet */
 	struct measure_sink *sink;
 	struct host_demux demux;

@@ -52,6 +52,21 @@ void poll_switch_free_list(struct weft_packet *packet)
 	}
 }
 
+/* A packet of this input has left, or will have at 'at'. */
+static inline void note_left(struct poll_switch *ps, unsigned input, weft_time at)
+{
+	ps->port[input].left_at = RTE_MAX(ps->port[input].left_at, at);
+}
+
+void poll_switch_free_discards(struct poll_switch *ps, weft_time now)
+{
+	struct weft_packet *discards = switch_take_discards(ps->sw);
+
+	for (struct weft_packet *packet = discards; packet != NULL; packet = packet->next)
+		note_left(ps, packet->in_port, now);
+	poll_switch_free_list(discards);
+}
+
 void poll_switch_destroy(struct poll_switch *ps)
 {
 	if (ps == NULL)
@@ -178,6 +193,7 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 	struct poll_switch_burst *burst = &ps->burst[output];
 
 	switch_count_passed(ps->sw, input, burst->vc, output, burst->count, burst->bytes);
+	note_left(ps, input, now);
 	send_burst(ps, output, ps->burst_mbuf[output], burst->count, false, now);
 	*burst = (struct poll_switch_burst){.count = 0};
 }
@@ -289,7 +305,7 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 	else
 		receive_all(ps, at, mbufs, count, now);
 	if (ps->sw->discarded != NULL)
-		poll_switch_free_list(switch_take_discards(ps->sw));
+		poll_switch_free_discards(ps, now);
 	return count;
 }
 
@@ -379,8 +395,10 @@ static inline unsigned collect(
 	struct weft_packet *packets[PORT_BURST];
 	unsigned count = switch_transmit(ps->sw, at, packets, PORT_BURST, now);
 
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++) {
+		note_left(ps, packets[i]->in_port, now);
 		mbufs[i] = packet_mbuf(packets[i]);
+	}
 	return count;
 }
 
@@ -404,16 +422,15 @@ static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft
 	return ps->sw->voq ? ready : RTE_MAX(ready, ps->port[packet->in_port].left_at);
 }
 
-/* The data packet's space is free when its tail has left (poll_switch_hold_leaving()). */
+/* The data packet's space is free when its tail has left (hold_leaving()). */
 static void note_leaving(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
 {
-	struct poll_switch_port *from = &ps->port[packet->in_port];
 	weft_time end = ps->port[at].tx.pacer.free_at;
 
 	ps->port[at].leaving = (struct poll_switch_leaving){
 		.end = end, .blocks = packet->blocks, .input = packet->in_port, .vc = packet->vc};
-	from->left_at = RTE_MAX(from->left_at, end);
-	from->leaving_by |= BIT64(at);
+	ps->port[packet->in_port].leaving_by |= BIT64(at);
+	note_left(ps, packet->in_port, end);
 }
 
 /* Stamps a packet that leaves by a port with a wire time. */
@@ -426,7 +443,7 @@ static void depart(struct poll_switch *ps, unsigned at, struct weft_packet *pack
 	if (!packet->control && ps->sw->contention != NULL)
 		contention_leave(ps->sw, packet, at, begin);
 	tx_queue_stamp(tx, packet_mbuf(packet), begin);
-	if (!packet->control && ps->part == NULL)
+	if (!packet->control)
 		note_leaving(ps, at, packet);
 }
 
@@ -458,6 +475,8 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 		ps->direct |= BIT64(at);
 		if (ps->sw->contention != NULL)
 			ps->sw->contention->driven &= ~BIT64(at);
+	} else {
+		ps->direct &= ~BIT64(at);
 	}
 	count = ps->port[at].tx.timed ? collect_timed(ps, at, mbufs, now)
 				      : collect(ps, at, mbufs, now);
@@ -533,9 +552,9 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	if (__builtin_expect(ps->mapper.control != NULL, 0))
 		poll_switch_control_poll(ps, now);
 	if (ps->sw->discarded != NULL)
-		poll_switch_free_list(switch_take_discards(ps->sw));
+		poll_switch_free_discards(ps, now);
 	if (__builtin_expect(ps->part != NULL, 0))
-		switch_part_tell(ps->part);
+		poll_switch_tell(ps, now);
 	ps->carried += moved;
 	if (moved == 0 && ps->keeps_house != 0)
 		keep_house(ps, now);

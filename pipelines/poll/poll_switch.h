@@ -39,7 +39,8 @@ struct poll_switch_source {
 	uint64_t spoofed, control_spoofed; /* frames discarded */
 };
 
-/* The last packet that a timed output sent, until its tail has left. */
+/* The last packet that a timed output sent, until its tail has left. 'input': also of other parts.
+ */
 struct poll_switch_leaving {
 	weft_time end;
 	uint32_t blocks;
@@ -52,8 +53,8 @@ struct poll_switch_port {
 	struct credit_times credits;
 	struct poll_switch_leaving leaving;
 	uint64_t leaving_by;  /* set: outputs that may still be sending a packet of this input */
-	weft_time left_at;    /* when the last packet of this input has left by a timed output */
-	weft_time granted_at; /* time of the last credit frame */
+	weft_time left_at;    /* when the last packet of this input has left */
+	weft_time granted_at; /* 'left_at' at the last credit frame, but not later than that */
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */

@@ -38,3 +38,5 @@ void poll_switch_send_own(
 unsigned poll_switch_accept(struct poll_switch *ps, weft_time now);
 /* Frees a list of packets of the switch. */
 void poll_switch_free_list(struct weft_packet *packet);
+/* Frees what the switch has discarded; its space in the buffers is free since 'now'. */
+void poll_switch_free_discards(struct poll_switch *ps, weft_time now);

@@ -93,10 +93,20 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 
-/* A credit frame is ready when the tail of the last packet that it frees has left. */
-static weft_time credit_ready(const struct poll_switch_port *port, weft_time now)
+/* When the last packet of this input has left the switch, wherever its output is. */
+static weft_time left_at(const struct poll_switch *ps, unsigned at)
 {
-	return port->left_at > port->granted_at && port->left_at < now ? port->left_at : now;
+	weft_time here = ps->port[at].left_at;
+
+	return ps->part == NULL ? here : RTE_MAX(here, ps->part->left_at[at]);
+}
+
+/* A credit frame is ready when the tail of the last packet that it frees has left. */
+static weft_time credit_ready(const struct poll_switch *ps, unsigned at, weft_time now)
+{
+	weft_time left = left_at(ps, at);
+
+	return left > ps->port[at].granted_at && left < now ? left : now;
 }
 
 /* The data sent before has left the transmitter, so the totals count exactly the data before this
@@ -111,8 +121,8 @@ static void send_credit(struct poll_switch *ps, unsigned at, weft_time now)
 		return;
 	link_end_fill_credit(&ps->sw->port[at].link, &credit, now);
 	end_link_local(ps, at, mbuf, FRAME_CREDIT, control_credit_encode(&credit, payload),
-		credit_ready(&ps->port[at], now), now);
-	ps->port[at].granted_at = now;
+		credit_ready(ps, at, now), now);
+	ps->port[at].granted_at = RTE_MIN(left_at(ps, at), now);
 }
 
 static void send_hello(struct poll_switch *ps, unsigned at, weft_time now)
@@ -176,6 +186,26 @@ static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, 
 	}
 }
 
+void poll_switch_tell(struct poll_switch *ps, weft_time now)
+{
+	struct switch_part *part = ps->part;
+	uint64_t leaving = 0;
+
+	for (uint64_t inputs = part->guests; inputs != 0; inputs &= inputs - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(inputs);
+		weft_time left = ps->port[input].left_at;
+
+		__atomic_store_n(&part->board.left_at[input], RTE_MIN(left, now), __ATOMIC_RELAXED);
+		if (left <= now)
+			continue;
+		hold_leaving(ps, input, now, true);
+		leaving |= BIT64(input);
+	}
+	switch_part_tell(part);
+	for (; leaving != 0; leaving &= leaving - 1)
+		hold_leaving(ps, (unsigned)__builtin_ctzll(leaving), now, false);
+}
+
 static void send_due(struct poll_switch *ps, unsigned at, unsigned due, weft_time now)
 {
 	if (due & LINK_SEND_HELLO)
@@ -199,7 +229,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 
 	/* A port without a reader may never take what waits for it. */
 	if (due & LINK_WENT_DOWN) {
-		poll_switch_free_list(switch_take_discards(ps->sw));
+		poll_switch_free_discards(ps, now);
 		tx_queue_drain(&ps->port[at].tx);
 		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);
 	}

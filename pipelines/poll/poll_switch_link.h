@@ -14,6 +14,10 @@ void poll_switch_receive_link(
 /* Once a loop and port: the state of the link, and the hello and credit frames that are due. */
 void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now);
 
+/* At the end of each iteration of a part: switch_part_tell(), without packets whose tail is still
+ * leaving. */
+void poll_switch_tell(struct poll_switch *ps, weft_time now);
+
 /* Once a loop, of a switch with a detector: runs the timers of detector and table, and sends the
  * notifications of this loop. */
 void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now);

@@ -21,8 +21,7 @@ int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, un
 	}
 	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->delay_ps, delay_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&tx->timed, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&tx->port->timed, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&tx->paced, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
 	return 0;
 }
 

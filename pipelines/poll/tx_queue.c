@@ -12,7 +12,7 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timin
 	tx->impairment = impairment;
 	if (timing == NULL)
 		return;
-	tx->timed = true;
+	tx->timed = tx->paced = true;
 	port->timed = true;
 	tx->cut_through = timing->cut_through;
 	pacer_init(&tx->pacer, timing->rate_bps, timing->catch_up_ps);
@@ -68,7 +68,18 @@ static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t c
 
 	if (likely(line == NULL))
 		return port_tx(tx->port, mbufs, count, now);
+	for (uint16_t i = 0; i < count && !tx->timed; i++)
+		mbuf_packet(mbufs[i])->arrived_ps = now;
 	return line_take(line, mbufs, count);
+}
+
+/* Between two frames, so that each is either stamped or not. */
+static __attribute__((noinline)) void follow_pace(struct tx_queue *tx)
+{
+	if (tx->waiting != 0)
+		return;
+	tx->timed = !tx->timed;
+	__atomic_store_n(&tx->port->timed, tx->timed, __ATOMIC_RELEASE);
 }
 
 bool tx_queue_flush(struct tx_queue *tx, weft_time now)
@@ -78,6 +89,8 @@ bool tx_queue_flush(struct tx_queue *tx, weft_time now)
 
 	if (unlikely(line != NULL) && line->count > 0)
 		release_due(tx, line, now);
+	if (unlikely(tx->timed != __atomic_load_n(&tx->paced, __ATOMIC_ACQUIRE)))
+		follow_pace(tx);
 	if (tx->waiting == 0)
 		return true;
 	sent = pass_on(tx, tx->queue, tx->waiting, now);

@@ -49,6 +49,7 @@ struct tx_timing {
 struct tx_queue {
 	struct port *port;
 	bool timed; /* enforce rate and delay */
+	bool paced; /* the same, as ordered: the loop follows with its next flush (atomic) */
 	bool cut_through;
 	/* Of a port that does not know when a frame is due: frames wait here until they are. NULL:
 	 * the port is not paced, and never was, or knows it (atomic). */
@@ -66,8 +67,8 @@ struct tx_queue {
 void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timing *timing,
 	struct impairment *impairment);
 
-/* Paces a port that is not in-memory: from now on each frame is handed to the port when its
- * transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
+/* Paces a port that is not in-memory: from its next flush on each frame is handed to the port when
+ * its transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
  * longer. 'frames': how many may be on the way, from the first call on. Any thread. 0 or -ENOMEM.
  */
 int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, unsigned frames);

@@ -29,14 +29,14 @@ uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_e
 {
 	const struct tx_queue *tx = tx_of(fabric, end);
 
-	return tx != NULL && LOAD(tx->timed) ? rate_of_time(LOAD(tx->pacer.ps_per_byte)) : 0;
+	return tx != NULL && LOAD(tx->paced) ? rate_of_time(LOAD(tx->pacer.ps_per_byte)) : 0;
 }
 
 weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct tx_queue *tx = tx_of(fabric, end);
 
-	return tx != NULL && LOAD(tx->timed) ? LOAD(tx->delay_ps) : 0;
+	return tx != NULL && LOAD(tx->paced) ? LOAD(tx->delay_ps) : 0;
 }
 
 /* 0 or -ENOMEM. */

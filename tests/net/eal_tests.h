@@ -15,11 +15,12 @@
 
 /* Runs the cases with EAL under a name of this process's own, for fabrics that make their own
  * pools; the number of those that failed, 1 if EAL does not start. */
-static inline int run_fabrics_with_eal(
-	char *name, unsigned memory_mib, const struct CMUnitTest *tests, size_t count)
+static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned memory_mib,
+	const struct CMUnitTest *tests, size_t count)
 {
 	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
-	const struct eal_options options = {.prefix = prefix, .memory_mib = memory_mib};
+	const struct eal_options options = {
+		.prefix = prefix, .lcores = lcores, .memory_mib = memory_mib};
 	struct fault fault = {""};
 	int failed;
 

@@ -212,5 +212,5 @@ int main(void)
 	};
 	char name[] = "mapped";
 
-	return run_fabrics_with_eal(name, 512, tests, 1);
+	return run_fabrics_with_eal(name, 1, 512, tests, 1);
 }

@@ -3,33 +3,28 @@
 
 /*
  * The links of the real clock keep to physics, whenever the loops look: drawn fabrics of
- * pipelines/real on an invented clock, whose devices are visited in drawn order, at drawn moments,
- * some after long pauses. The ports are watched: what a transmitter stamps, and when the far end
- * sees it. The virtual clock is the oracle of an idle network.
+ * pipelines/real on an invented clock, in one process or two, with whole switches or divided ones.
+ * Their devices belong to loops with turns of different lengths, are visited in drawn order, at
+ * drawn moments, some after long pauses; rates and delays change while it runs. The ports are
+ * watched (physics_watch.h). The virtual clock is the oracle of an idle network.
  */
 
-#include <arpa/inet.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "eal_tests.h"
-#include "frame_check.h"
+#include "physics_watch.h"
 #include "real_private.h"
-#include "synthetic.h"
 #include "virtual_lab.h"
 
 #define CASES     200
 #define SETS      16
 #define SET_BYTES 96
-#define LINKS_MAX 256
-#define HOSTS_MAX 64
-#define SAMPLES   8192
-#define BEGIN_PS                                                                        \
-	(1000 * PS_PER_S) /* later than the fabric's own clock, by which it was created \
-			   */
-#define PATIENCE 10000    /* turns */
+#define LOOPS     4
+#define LCORES    16
+#define PROCESSES 2
+/* Later than the fabric's own clock, by which it was created. */
+#define BEGIN_PS (1000 * PS_PER_S)
+#define PATIENCE 20000 /* turns */
 
 static const char base[] = "weft: run/1\n"
 			   "topology: \"rlft:ports=4,stages=2\"\n"
@@ -37,7 +32,8 @@ static const char base[] = "weft: run/1\n"
 			   "routing: {algorithm: ud, mode: source}\n"
 			   "traffic:\n"
 			   "  - {pattern: uniform, from: all, load: 20%, message: 4KiB}\n"
-			   "measure: {duration: 1s}\n";
+			   "measure: {duration: 1s}\n"
+			   "watchdog: off\n";
 
 struct drawn {
 	char text[SETS][SET_BYTES];
@@ -46,318 +42,376 @@ struct drawn {
 	uint64_t rate_mbps;
 	weft_time delay_ps, turn_ps;
 	uint64_t pause_turns;
+	unsigned loops, processes, parts; /* parts of each switch */
+	bool paced;                       /* links between the processes have rate and delay */
+	bool changes;                     /* of rates and delays while it runs */
 };
 
-/* The wire from one end of a link. */
-struct wire {
-	port_tx_fn *tx;
-	port_rx_fn *rx;
-	weft_time free_at, due; /* of the last frame but the device's own control frames */
-	weft_time first, last, taken, longest; /* all: from, until, busy time */
+/* A poll loop: how long its turns take, in units, and when the next one is. */
+struct loop {
+	unsigned factor;
+	weft_time next;
+};
+
+/* A host, or a switch or a part of one. */
+struct device {
+	struct poll_nic *nic;
+	struct poll_switch *poll;
+	unsigned loop;
 };
 
 struct world {
 	struct run_config *config;
 	struct topology *topology;
-	struct real_fabric *fabric;
+	struct real_fabric *fabric[PROCESSES];
+	bool *switch_here[PROCESSES], *host_here[PROCESSES];
+	char *external[PROCESSES][WATCH_ENDS]; /* by link: the device of that process, or NULL */
 	struct rng rng;
-	weft_time now, turn_ps, delay_ps;
-	uint64_t pause_turns; /* of the longest pause */
-	uint64_t ps_per_byte;
-	bool store_and_forward;
-	uint32_t distance[HOSTS_MAX][HOSTS_MAX]; /* links */
-	/* Findings. */
-	uint64_t frames, early, unborn, overlapping, overtaken, unseen;
-	weft_time latency[SAMPLES]; /* due, of data frames */
-	unsigned samples;
+	struct drawn drawn;
+	struct loop loop[LOOPS];
+	struct device device[WATCH_ENDS];
+	unsigned devices;
+	weft_time now;
 };
 
-static struct wire wire[2 * LINKS_MAX];
-static struct world *world; /* that the ports report to */
-
-static unsigned end_of(const struct port *port)
-{
-	const struct real_end *end =
-		(const struct real_end *)((const char *)port - offsetof(struct real_end, port));
-
-	return (unsigned)(end - world->fabric->end);
-}
-
-/* --- what the ports see --- */
-
-static uint64_t wire_time(struct rte_mbuf *mbuf)
-{
-	return (rte_pktmbuf_data_len(mbuf) + FRAME_WIRE_OVERHEAD) * world->ps_per_byte;
-}
-
-/* The device's own control frames are not in the order of the others; together they take no more
- * time than there is. */
-static void check_rate(struct wire *from, weft_time begin, weft_time takes)
-{
-	if (from->first == 0 || begin < from->first)
-		from->first = begin;
-	if (begin + takes > from->last)
-		from->last = begin + takes;
-	if (takes > from->longest)
-		from->longest = takes;
-	from->taken += takes;
-	world->overlapping += from->taken > from->last - from->first + from->longest;
-}
-
-static bool is_own(const struct real_end *end, struct rte_mbuf *mbuf)
-{
-	const struct frame_header *header =
-		frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *));
-
-	return frame_link_local(header->kind) ||
-	       (header->kind != FRAME_DATA && end->at.kind == DEVICE_HOST &&
-		       ntohs(header->source_be) == end->at.device);
-}
-
-/* A transmission begins when the one before it has ended, so no window carries more than the rate.
- */
-static void check_sent(struct wire *from, const struct real_end *end, struct rte_mbuf *mbuf)
-{
-	weft_time due = mbuf_packet(mbuf)->arrived_ps, takes = wire_time(mbuf);
-	weft_time begin = due - end->timing.delay_ps - (end->timing.cut_through ? 0 : takes);
-
-	world->frames++;
-	check_rate(from, begin, takes);
-	if (is_own(end, mbuf))
-		return;
-	world->overlapping += begin < from->free_at;
-	world->overtaken += due < from->due;
-	from->free_at = begin + takes;
-	from->due = due;
-}
-
-static uint16_t watched_tx(
-	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
-{
-	unsigned at = end_of(port);
-
-	for (uint16_t i = 0; i < count; i++)
-		check_sent(&wire[at], &world->fabric->end[at], mbufs[i]);
-	assert_int_equal(wire[at].tx(port, mbufs, count, now), count);
-	return count;
-}
-
-/* The minimum latency of a path, when it is empty. */
-static weft_time bound_of(uint32_t links, weft_time takes)
-{
-	return links * world->delay_ps + (world->store_and_forward ? links : 1) * takes;
-}
-
-/* The first frame of a message names its generation: nothing leaves before it. */
-static void check_injected(const struct frame_header *header, weft_time injected)
-{
-	const uint8_t *payload = (const uint8_t *)header + frame_payload_offset(header);
-	struct synthetic synthetic = {.source = ntohs(header->source_be),
-		.destination = ntohs(header->destination_be),
-		.message = ntohl(header->message_be)};
-
-	if (synthetic_open(&synthetic, payload, ntohs(header->payload_bytes_be)))
-		world->unborn += injected + PS_PER_NS <= synthetic.generated_ns * PS_PER_NS;
-}
-
-/* Frames carry it modulo 2^32 ns. */
-static weft_time injected_at(const struct frame_header *header, weft_time due)
-{
-	uint32_t before = (uint32_t)(due / PS_PER_NS) - ntohl(header->injected_ns_be);
-
-	return (due / PS_PER_NS - before) * PS_PER_NS;
-}
-
-/* A data frame at its destination, or at a host that will re-inject it. */
-static void check_arrival(struct rte_mbuf *mbuf, uint32_t host)
-{
-	const struct frame_header *header =
-		frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *));
-	weft_time due = mbuf_packet(mbuf)->arrived_ps;
-	weft_time injected = injected_at(header, due);
-	uint32_t links;
-
-	if (header->kind != FRAME_DATA)
-		return;
-	links = world->distance[ntohs(header->source_be)][host];
-	check_injected(header, injected);
-	world->early += due < injected + bound_of(links, wire_time(mbuf));
-	if (world->samples < SAMPLES)
-		world->latency[world->samples++] = due - injected;
-}
-
-static uint16_t watched_rx(
-	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
-{
-	unsigned at = end_of(port);
-	uint16_t received = wire[at].rx(port, mbufs, count, now);
-
-	for (uint16_t i = 0; i < received; i++) {
-		world->unseen += mbuf_packet(mbufs[i])->arrived_ps > now;
-		if (world->fabric->end[at].at.kind == DEVICE_HOST)
-			check_arrival(mbufs[i], world->fabric->end[at].at.device);
-	}
-	return received;
-}
-
-static void watch_ports(void)
-{
-	uint32_t ends = 2 * world->topology->links;
-
-	assert_true(ends <= 2 * LINKS_MAX);
-	memset(wire, 0, sizeof(wire));
-	for (uint32_t i = 0; i < ends; i++) {
-		struct port *port = &world->fabric->end[i].port;
-
-		wire[i].tx = port->tx;
-		wire[i].rx = port->rx;
-		port->tx = watched_tx;
-		port->rx = watched_rx;
-	}
-}
+static struct world world;
+static char dir[] = "/tmp/weft-physics-XXXXXX";
 
 /* --- distances --- */
 
 static uint32_t vertex_of(const struct topology_port *at)
 {
-	return at->kind == DEVICE_HOST ? at->device : HOSTS_MAX + at->device;
+	return at->kind == DEVICE_HOST ? at->device : WATCH_HOSTS + at->device;
 }
 
-/* Links between host 'from' and all others, by relaxation: the networks are small. */
+/* Timed links between host 'from' and all others, by relaxation: the networks are small. */
 static void measure_distances(uint32_t from)
 {
-	static uint32_t far[HOSTS_MAX + LINKS_MAX];
+	static uint32_t far[WATCH_HOSTS + WATCH_ENDS];
 	bool changed = true;
 
 	memset(far, 0x3F, sizeof(far));
 	far[from] = 0;
 	while (changed) {
 		changed = false;
-		for (uint32_t i = 0; i < world->topology->links; i++) {
-			const struct topology_link *link = &world->topology->link_at[i];
+		for (uint32_t i = 0; i < world.topology->links; i++) {
+			const struct topology_link *link = &world.topology->link_at[i];
 			uint32_t *a = &far[vertex_of(&link->a)], *b = &far[vertex_of(&link->b)];
+			uint32_t length = world.external[0][i] == NULL;
 
-			changed |= *a > *b + 1 || *b > *a + 1;
-			*a = *a > *b + 1 ? *b + 1 : *a;
-			*b = *b > *a + 1 ? *a + 1 : *b;
+			changed |= *a > *b + length || *b > *a + length;
+			*a = *a > *b + length ? *b + length : *a;
+			*b = *b > *a + length ? *a + length : *b;
 		}
 	}
-	memcpy(world->distance[from], far, sizeof(world->distance[from]));
+	memcpy(watch.distance[from], far, sizeof(watch.distance[from]));
+}
+
+/* --- processes --- */
+
+static unsigned process_of(const struct topology_port *at)
+{
+	return world.switch_here[0][at->device] ? 0 : 1;
+}
+
+/* Neighbouring switches and their hosts stay together; links between the processes are memory that
+ * both share. */
+static void share_out(const struct drawn *drawn)
+{
+	const struct topology *topology = world.topology;
+
+	for (unsigned p = 0; p < drawn->processes; p++) {
+		world.switch_here[p] = calloc(topology->switches, sizeof(bool));
+		world.host_here[p] = calloc(topology->hosts, sizeof(bool));
+	}
+	for (uint32_t i = 0; i < topology->switches; i++)
+		world.switch_here[i * drawn->processes / topology->switches][i] = true;
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+		const struct topology_port *host = &link->b, *other = &link->a;
+
+		if (link->a.kind == DEVICE_HOST) {
+			host = &link->a;
+			other = &link->b;
+		}
+		if (host->kind == DEVICE_HOST)
+			world.host_here[process_of(other)][host->device] = true;
+		else if (process_of(host) != process_of(other))
+			for (unsigned p = 0; p < PROCESSES; p++)
+				assert_true(asprintf(&world.external[p][i], "shared:%s/l%u:%u", dir,
+						    i, process_of(&link->a) != p) > 0);
+	}
+}
+
+/* Each process opens its own end. */
+static void create_fabric(const struct drawn *drawn, unsigned process)
+{
+	const struct topology *topology = world.topology;
+	char name[16];
+	struct real_fabric_options options = {.name = name,
+		.session = process + 1,
+		.topology = topology,
+		.run = world.config,
+		.switch_here = world.switch_here[process],
+		.host_here = world.host_here[process],
+		.external = (const char *const *)world.external[process],
+		.divides = drawn->parts > 1};
+	struct fault fault = {""};
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		options.lcores += drawn->parts * options.switch_here[i];
+	snprintf(name, sizeof(name), "physics%u", process);
+	world.fabric[process] = real_fabric_create(&options, &fault);
+	if (world.fabric[process] == NULL)
+		fail_msg("%s", fault.text);
+	/* There is one in a real process. */
+	telemetry_destroy(world.fabric[process]->telemetry);
+	world.fabric[process]->telemetry = NULL;
 }
 
 /* --- the fabric on an invented clock --- */
 
 static bool links_are_up(void)
 {
-	for (unsigned i = 0; i < world->fabric->host_count; i++)
-		if (!nic_link_up(world->fabric->hosts[i].poll->nic))
-			return false;
-	for (unsigned i = 0; i < world->fabric->switch_count; i++) {
-		const struct poll_switch *ps = world->fabric->switches[i].poll;
+	for (unsigned i = 0; i < world.devices; i++) {
+		const struct device *device = &world.device[i];
 
-		if ((ps->sw->linked & ps->present) != ps->present)
+		if (device->nic != NULL ? !nic_link_up(device->nic->nic)
+					: (device->poll->sw->linked & device->poll->present) !=
+						  device->poll->present)
 			return false;
 	}
 	return true;
 }
 
-static void visit(unsigned device)
+/* No link falls because the loop of its neighbour is elsewhere. */
+static void excuse_all(void)
 {
-	struct real_fabric *fabric = world->fabric;
-
-	if (device < fabric->host_count)
-		poll_nic_run(fabric->hosts[device].poll, world->now);
-	else
-		poll_switch_run(fabric->polled[device - fabric->host_count].poll, world->now);
+	for (unsigned i = 0; i < watch.ends; i++)
+		if (watch.wire[i].end != NULL)
+			link_end_excuse(watch.wire[i].link, world.now);
 }
 
-/* Some of the devices, in drawn order, after a drawn time: a loop may be elsewhere for long. */
+static void visit(struct device *device)
+{
+	world.now++;
+	if (device->nic != NULL)
+		poll_nic_run(device->nic, world.now);
+	else
+		poll_switch_run(device->poll, world.now);
+	watch_turn(world.now);
+}
+
+static struct loop *next_loop(void)
+{
+	struct loop *next = &world.loop[0];
+
+	for (unsigned i = 1; i < world.drawn.loops; i++)
+		if (world.loop[i].next < next->next)
+			next = &world.loop[i];
+	return next;
+}
+
+/* The turn of a loop: most of its devices, in drawn order. The next one comes after a drawn time: a
+ * loop may be elsewhere for long. */
+static void turn_of(struct loop *loop)
+{
+	unsigned first = (unsigned)rng_below(&world.rng, world.devices);
+	weft_time unit = loop->factor * world.drawn.turn_ps;
+
+	world.now = loop->next > world.now ? loop->next : world.now;
+	excuse_all();
+	for (unsigned i = 0; i < world.devices; i++) {
+		struct device *device = &world.device[(first + i) % world.devices];
+
+		if (device->loop == loop - world.loop && rng_below(&world.rng, 8) != 0)
+			visit(device);
+	}
+	loop->next = world.now + 1 + rng_below(&world.rng, 2 * unit);
+	if (rng_below(&world.rng, 100) == 0)
+		loop->next += rng_below(&world.rng, world.drawn.pause_turns * unit);
+}
+
+/* Rate and delay of an end, as 'lab set' does it; rate and delay 0: none. */
+static void set_end(unsigned i, uint64_t rate_bps, weft_time delay_ps)
+{
+	const struct real_end *end = watch.wire[i].end;
+	char name[64], text[160];
+
+	topology_port_name(world.topology, end->at, name, sizeof(name));
+	snprintf(text, sizeof(text), "%s %llu %llu 0 0", name, (unsigned long long)rate_bps,
+		(unsigned long long)delay_ps);
+	watch_change(i);
+	real_links_set(world.fabric[end >= world.fabric[0]->end + watch.ends ||
+				    end < world.fabric[0]->end],
+		text);
+	if (delay_ps < watch.delay_ps)
+		watch.delay_ps = delay_ps;
+	if (ps_per_byte(rate_bps) < watch.ps_per_byte)
+		watch.ps_per_byte = ps_per_byte(rate_bps);
+}
+
+static void change_an_end(void)
+{
+	unsigned i = (unsigned)rng_below(&world.rng, watch.ends);
+	uint64_t rate_bps = world.drawn.rate_mbps * 1000000;
+
+	if (watch.wire[i].end == NULL)
+		return;
+	if (world.external[0][i / 2] != NULL && rng_below(&world.rng, 4) == 0)
+		set_end(i, 0, 0);
+	else
+		set_end(i, rate_bps * (1 + rng_below(&world.rng, 4)) / 2,
+			world.drawn.delay_ps * rng_below(&world.rng, 4) / 2);
+}
+
+/* A turn of each loop, on average. */
 static void turn(void)
 {
-	unsigned devices = world->fabric->host_count + world->fabric->polled_count;
-	unsigned first = (unsigned)rng_below(&world->rng, devices);
-
-	world->now += 1 + rng_below(&world->rng, 2 * world->turn_ps);
-	if (rng_below(&world->rng, 100) == 0)
-		world->now += rng_below(&world->rng, world->pause_turns * world->turn_ps);
-	for (unsigned i = 0; i < devices; i++)
-		if (rng_below(&world->rng, 8) != 0)
-			visit((first + i) % devices);
+	for (unsigned i = 0; i < world.drawn.loops; i++)
+		turn_of(next_loop());
+	if (world.drawn.changes && rng_below(&world.rng, 4) == 0)
+		change_an_end();
 }
 
-static void open_world(struct world *fresh, const struct drawn *drawn, unsigned seed)
+static void add_device(struct poll_nic *nic, struct poll_switch *poll)
+{
+	assert_true(world.devices < WATCH_ENDS);
+	world.device[world.devices++] = (struct device){.nic = nic,
+		.poll = poll,
+		.loop = (unsigned)rng_below(&world.rng, world.drawn.loops)};
+}
+
+static void watch_fabric(struct real_fabric *fabric)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++) {
+		struct poll_nic *nic = fabric->hosts[i].poll;
+
+		add_device(nic, NULL);
+		watch_end((unsigned)(fabric->hosts[i].end - fabric->end), fabric->hosts[i].end,
+			&nic->tx, nic_link(nic->nic));
+	}
+	for (unsigned i = 0; i < fabric->polled_count; i++) {
+		struct poll_switch *poll = fabric->polled[i].poll;
+		struct topology_port at = {DEVICE_SWITCH, fabric->polled[i].device->number, 0};
+
+		add_device(NULL, poll);
+		for (; at.port < poll->ports; at.port++)
+			if ((poll->present >> at.port & 1) != 0) {
+				struct real_end *end = real_end_at(fabric, at);
+
+				watch_end((unsigned)(end - fabric->end), end,
+					&poll->port[at.port].tx, &poll->sw->port[at.port].link);
+			}
+	}
+}
+
+static void draw_loops(void)
+{
+	static const unsigned factors[] = {1, 1, 3, 10};
+
+	for (unsigned i = 0; i < world.drawn.loops; i++)
+		world.loop[i] = (struct loop){.factor = factors[rng_below(&world.rng, 4)],
+			.next = BEGIN_PS + rng_below(&world.rng, world.drawn.turn_ps)};
+}
+
+static void open_world(const struct drawn *drawn, unsigned seed)
 {
 	struct fault fault = {""};
-	struct real_fabric_options options = {.name = "physics", .session = 1};
 
-	memset(fresh, 0, sizeof(*fresh));
-	world = fresh;
-	rng_init(&world->rng, seed, 77, 0);
-	world->config =
+	memset(&world, 0, sizeof(world));
+	world.drawn = *drawn;
+	rng_init(&world.rng, seed, 77, 0);
+	world.config =
 		run_config_parse(base, strlen(base), "physics", drawn->set, drawn->sets, &fault);
-	if (world->config == NULL || run_config_supported(world->config, &fault) != 0 ||
-		(world->topology = run_config_open_topology(world->config, &fault)) == NULL)
+	if (world.config == NULL || run_config_supported(world.config, &fault) != 0 ||
+		(world.topology = run_config_open_topology(world.config, &fault)) == NULL)
 		fail_msg("case %u: %s", seed, fault.text);
-	options.topology = world->topology;
-	options.run = world->config;
-	world->fabric = real_fabric_create(&options, &fault);
-	if (world->fabric == NULL)
-		fail_msg("case %u: %s", seed, fault.text);
-	assert_true(world->topology->hosts <= HOSTS_MAX);
-	world->now = BEGIN_PS;
-	world->turn_ps = drawn->turn_ps;
-	world->pause_turns = drawn->pause_turns;
-	world->delay_ps = drawn->delay_ps;
-	world->ps_per_byte = ps_per_byte(drawn->rate_mbps * 1000000);
-	world->store_and_forward = world->config->sw.switching == RUN_SWITCHING_STORE_AND_FORWARD;
-	for (uint32_t i = 0; i < world->topology->hosts; i++)
+	assert_true(world.topology->hosts <= WATCH_HOSTS);
+	watch_begin(world.topology->links);
+	share_out(drawn);
+	draw_loops();
+	for (unsigned i = 0; i < drawn->processes; i++) {
+		create_fabric(drawn, i);
+		watch_fabric(world.fabric[i]);
+	}
+	world.now = BEGIN_PS;
+	watch.window = world.config->nic.window_frames;
+	watch.delay_ps = drawn->delay_ps;
+	watch.ps_per_byte = ps_per_byte(drawn->rate_mbps * 1000000);
+	watch.store_and_forward =
+		world.config->sw.switching == RUN_SWITCHING_STORE_AND_FORWARD && !drawn->changes;
+	for (uint32_t i = 0; i < world.topology->hosts; i++)
 		measure_distances(i);
-	watch_ports();
+	for (unsigned i = 0; i < watch.ends; i++)
+		if (drawn->paced && world.external[0][i / 2] != NULL)
+			set_end(i, drawn->rate_mbps * 1000000, drawn->delay_ps);
 }
 
 static void close_world(void)
 {
-	real_fabric_destroy(world->fabric);
-	topology_destroy(world->topology);
-	run_config_destroy(world->config);
+	for (unsigned p = 0; p < world.drawn.processes; p++)
+		real_fabric_destroy(world.fabric[p]);
+	for (unsigned p = 0; p < world.drawn.processes; p++) {
+		free(world.switch_here[p]);
+		free(world.host_here[p]);
+	}
+	for (uint32_t i = 0; i < world.topology->links; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s/l%u", dir, i);
+		assert_true(world.external[0][i] == NULL || unlink(path) == 0);
+		free(world.external[0][i]);
+		free(world.external[1][i]);
+	}
+	topology_destroy(world.topology);
+	run_config_destroy(world.config);
 }
 
 static bool hosts_are_busy(void)
 {
-	for (unsigned i = 0; i < world->fabric->host_count; i++)
-		if (poll_nic_busy(world->fabric->hosts[i].poll, world->now))
+	for (unsigned i = 0; i < world.devices; i++)
+		if (world.device[i].nic != NULL && poll_nic_busy(world.device[i].nic, world.now))
 			return true;
 	return false;
+}
+
+static void start_traffic(struct real_fabric *fabric)
+{
+	struct fault fault = {""};
+
+	fabric->traffic_from = fabric->measure_from = world.now;
+	fabric->traffic_until = WEFT_TIME_NEVER;
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		if (real_host_start_traffic(fabric, &fabric->hosts[i], &fault) < 0)
+			fail_msg("%s", fault.text);
 }
 
 /* Traffic for 'turns' turns, then as many again: with long links and small buffers, not everything
  * arrives until then. */
 static void carry(unsigned turns)
 {
-	struct real_fabric *fabric = world->fabric;
-	struct fault fault = {""};
 	uint64_t lost = 0;
 
 	for (unsigned waits = 0; !links_are_up(); waits++) {
 		assert_true(waits < PATIENCE);
 		turn();
 	}
-	fabric->traffic_from = fabric->measure_from = world->now;
-	fabric->traffic_until = WEFT_TIME_NEVER;
-	for (unsigned i = 0; i < fabric->host_count; i++)
-		if (real_host_start_traffic(fabric, &fabric->hosts[i], &fault) < 0)
-			fail_msg("%s", fault.text);
+	for (unsigned i = 0; i < world.drawn.processes; i++)
+		start_traffic(world.fabric[i]);
 	for (unsigned i = 0; i < turns; i++)
 		turn();
-	for (unsigned i = 0; i < fabric->host_count; i++)
-		poll_nic_stop_traffic(fabric->hosts[i].poll, world->now);
+	for (unsigned i = 0; i < world.devices; i++)
+		if (world.device[i].nic != NULL)
+			poll_nic_stop_traffic(world.device[i].nic, world.now);
 	for (unsigned i = 0; i < turns && hosts_are_busy(); i++)
 		turn();
-	for (unsigned i = 0; i < fabric->host_count; i++) {
-		const struct measure_sink *sink = fabric->hosts[i].poll->sink;
+	for (unsigned i = 0; i < world.devices; i++)
+		if (world.device[i].nic != NULL) {
+			const struct measure_sink *sink = world.device[i].nic->sink;
 
-		lost += sink->lost + sink->altered + sink->duplicated + sink->out_of_order;
-	}
+			lost += sink->lost + sink->altered + sink->duplicated + sink->out_of_order;
+		}
 	assert_int_equal(lost, 0);
 }
 
@@ -392,6 +446,9 @@ static void draw_links(struct drawn *drawn, struct rng *rng)
 	add_set(drawn, "switch.switching=%s",
 		rng_below(rng, 2) ? "cut-through" : "store-and-forward");
 	add_set(drawn, "seed=%u", 1 + (unsigned)rng_below(rng, 1000));
+	drawn->loops = 1 + (unsigned)rng_below(rng, LOOPS);
+	drawn->processes = 1 + (unsigned)rng_below(rng, PROCESSES);
+	drawn->parts = 1 + (unsigned)rng_below(rng, 2);
 }
 
 static void draw(struct drawn *drawn, unsigned seed)
@@ -410,7 +467,10 @@ static void draw(struct drawn *drawn, unsigned seed)
 	add_set(drawn, "switch.buffer=%s", buffers[rng_below(&rng, 3)]);
 	add_set(drawn, "switch.credits=%s", rng_below(&rng, 2) ? "each" : "coalesced");
 	add_set(drawn, "routing.algorithm=%s", algorithms[rng_below(&rng, 2)]);
-	add_set(drawn, "switch.voq=%s", rng_below(&rng, 2) ? "true" : "false");
+	add_set(drawn, "switch.voq=%s", drawn->parts > 1 || rng_below(&rng, 2) ? "true" : "false");
+	add_set(drawn, "nic.window=%u", 1u << rng_below(&rng, 9));
+	drawn->paced = rng_below(&rng, 2);
+	drawn->changes = rng_below(&rng, 3) == 0;
 	/* Between a tenth of a frame's time and ten of them. */
 	drawn->turn_ps = (1 + rng_below(&rng, 100)) * 420 * ps_per_byte(drawn->rate_mbps * 1000000);
 	if (drawn->turn_ps < drawn->delay_ps / 50)
@@ -419,36 +479,43 @@ static void draw(struct drawn *drawn, unsigned seed)
 
 /* --- claims --- */
 
+static void print_violations(const struct drawn *drawn, unsigned seed)
+{
+	print_message("case %u: %u loops, %u processes%s, %u parts%s\n", seed, drawn->loops,
+		drawn->processes, drawn->paced ? " paced" : "", drawn->parts,
+		drawn->changes ? ", changes" : "");
+	for (unsigned i = 0; i < drawn->sets; i++)
+		print_message("  %s\n", drawn->set[i]);
+#define X(name)                                                                      \
+	if (watch.early.name > 0)                                                    \
+		print_message("  earlier than its " #name ": %llu of %llu frames\n", \
+			(unsigned long long)watch.early.name, (unsigned long long)watch.frames);
+	WATCH_FINDINGS(X)
+#undef X
+}
+
 static void no_frame_is_early_and_no_wire_faster_than_its_rate(void **state)
 {
-	static struct world fresh;
-	uint64_t frames = 0, early = 0, unborn = 0, overlapping = 0, overtaken = 0, unseen = 0;
+	uint64_t frames = 0, violations = 0, bound = 0;
 
 	for (unsigned seed = 1; seed <= CASES; seed++) {
 		struct drawn drawn;
 
 		draw(&drawn, seed);
-		open_world(&fresh, &drawn, seed);
+		open_world(&drawn, seed);
 		carry(60);
-		if ((world->early | world->unborn | world->overlapping | world->overtaken |
-			    world->unseen) != 0)
-			for (unsigned i = 0; i < drawn.sets; i++)
-				print_message("case %u: %s\n", seed, drawn.set[i]);
-		frames += world->frames;
-		early += world->early;
-		unborn += world->unborn;
-		overlapping += world->overlapping;
-		overtaken += world->overtaken;
-		unseen += world->unseen;
+		if (watch_violations() > 0)
+			print_violations(&drawn, seed);
+		violations += watch_violations();
+		frames += watch.frames;
+		bound += watch.bound_by_window;
 		close_world();
 	}
-	print_message("%llu frames\n", (unsigned long long)frames);
+	print_message("%llu frames, %llu of them when the window opened\n",
+		(unsigned long long)frames, (unsigned long long)bound);
 	assert_true(frames > 100 * CASES);
-	assert_int_equal(early, 0);
-	assert_int_equal(unborn, 0);
-	assert_int_equal(overlapping, 0);
-	assert_int_equal(overtaken, 0);
-	assert_int_equal(unseen, 0);
+	assert_true(bound > 10 * CASES);
+	assert_int_equal(violations, 0);
 }
 
 /* A load at which at most two frames are on a link at a time, in ppm. */
@@ -475,6 +542,10 @@ static void draw_idle(struct drawn *drawn, unsigned seed)
 		bytes = messages[rng_below(&rng, 4)];
 	} while (idle_load(drawn, bytes) < 10);
 	drawn->pause_turns = 5;
+	/* A link between processes delays whole frames, where the virtual clock's cut through. */
+	drawn->paced = true;
+	if (strcmp(drawn->set[3], "switch.switching=cut-through") == 0)
+		drawn->processes = 1;
 	from = (unsigned)rng_below(&rng, 8);
 	to = (from + 1 + (unsigned)rng_below(&rng, 7)) % 8;
 	add_set(drawn, "traffic.0.from=[h%u]", from);
@@ -484,6 +555,9 @@ static void draw_idle(struct drawn *drawn, unsigned seed)
 	drawn->turn_ps = 25 * bytes * ps_per_byte(drawn->rate_mbps * 1000000);
 	if (drawn->turn_ps < drawn->delay_ps / 50)
 		drawn->turn_ps = drawn->delay_ps / 50;
+	/* No loop is away for longer than it catches up. */
+	if (drawn->turn_ps > REAL_CATCH_UP_PS / 80)
+		drawn->turn_ps = REAL_CATCH_UP_PS / 80;
 	duration = 40 * drawn->delay_ps + 1000 * drawn->turn_ps;
 	add_set(drawn, "measure.duration=%lluns", (unsigned long long)(duration / PS_PER_NS));
 	add_set(drawn, "measure.sample=%lluns", (unsigned long long)(duration / PS_PER_NS));
@@ -503,29 +577,26 @@ static uint64_t virtual_latency_ns(struct drawn *drawn)
 	return ns;
 }
 
-/* Frames leave at any picosecond and carry nanoseconds. Some meet a hello or a credit frame. */
+/* Frames leave at any picosecond and carry nanoseconds. A few meet a hello or a credit frame. */
 static void due_latencies_of_an_idle_network_are_those_of_the_virtual_clock(void **state)
 {
-	static struct world fresh;
-
 	for (unsigned seed = 1; seed <= CASES / 4; seed++) {
 		struct drawn drawn;
 		unsigned same = 0;
 		uint64_t ns;
 
 		draw_idle(&drawn, seed);
-		open_world(&fresh, &drawn, seed);
+		open_world(&drawn, seed);
 		carry(1000);
 		close_world();
 		ns = virtual_latency_ns(&drawn);
-		for (unsigned i = 0; i < world->samples; i++) {
-			assert_true(world->latency[i] + PS_PER_NS >= ns * PS_PER_NS);
-			same += world->latency[i] / PS_PER_NS <= ns + 1;
+		for (unsigned i = 0; i < watch.samples; i++) {
+			assert_true(watch.latency[i] + PS_PER_NS >= ns * PS_PER_NS);
+			same += watch.latency[i] / PS_PER_NS <= ns + 1;
 		}
-		if (world->samples < 10 || same < world->samples * 9 / 10) {
-			for (unsigned i = 0; i < drawn.sets; i++)
-				print_message("case %u: %s\n", seed, drawn.set[i]);
-			fail_msg("%u of %u frames took %llu ns", same, world->samples,
+		if (watch.samples < 10 || same < watch.samples * 19 / 20) {
+			print_violations(&drawn, seed);
+			fail_msg("%u of %u frames took %llu ns", same, watch.samples,
 				(unsigned long long)ns);
 		}
 	}
@@ -539,6 +610,10 @@ static const struct CMUnitTest tests[] = {
 int main(void)
 {
 	char name[] = "physics";
+	int failed;
 
-	return run_fabrics_with_eal(name, 1024, tests, sizeof(tests) / sizeof(tests[0]));
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	failed = run_fabrics_with_eal(name, LCORES, 1024, tests, sizeof(tests) / sizeof(tests[0]));
+	return rmdir(dir) == 0 ? failed : 1;
 }

@@ -263,12 +263,12 @@ UNIT_TEST(a_vc_that_has_come_to_a_stop_leaves_the_others_room)
 	struct end a;
 
 	begin(&a, 0, 0, 3);
-	while (nic_has_room(a.nic, 1, 0))
+	while (nic_has_room(a.nic, 1, 0, a.now))
 		if (nic_send(a.nic, &real, a.now) < 0)
 			assert_int_equal(end_send(&a, 1, 0, 20), 0);
 	assert_int_equal(end_send(&a, 1, 0, 20), -EAGAIN);
 	/* Messages and payloads of the others. */
-	assert_true(nic_has_room(a.nic, 1, 1));
+	assert_true(nic_has_room(a.nic, 1, 1, a.now));
 	real.destination = 2;
 	real.sl = 1;
 	assert_int_equal(nic_send(a.nic, &real, a.now), 0);

@@ -22,33 +22,87 @@ UNIT_TEST(a_message_is_cut_at_the_mtu_and_its_last_frame_marked)
 	end_stop(&a);
 }
 
-static void expect_ready(struct end *end, weft_time ready, bool waited)
+/* The next frame; when an ideal interface could have sent it. */
+static weft_time take_ready(struct end *end, enum frame_kind kind, struct box *box)
 {
-	struct box box;
-
-	assert_true(end_take(end, &box));
-	assert_int_equal(box.packet.kind, FRAME_DATA);
-	assert_int_equal(box.packet.arrived_ps, ready);
-	assert_int_equal(box.packet.stalled, waited);
+	assert_true(end_take(end, box));
+	assert_int_equal(box->packet.kind, kind);
+	return box->packet.arrived_ps;
 }
 
-/* The driver knows for what it has waited. */
-UNIT_TEST(data_is_ready_when_it_was_generated_and_what_has_waited_is_marked)
+UNIT_TEST(data_is_ready_when_its_message_was_generated)
 {
 	struct nic_message message = {.destination = 1, .bytes = 2 * PAIR_MTU};
+	struct box box;
 	struct end a;
 
 	end_start(&a, 0, 1);
-	message.generated_ps = a.now;
-	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
-	expect_ready(&a, a.now, false);
-	expect_ready(&a, a.now, false);
 	message.generated_ps = a.now - PS_PER_US;
 	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
-	expect_ready(&a, message.generated_ps, false);
+	assert_int_equal(take_ready(&a, FRAME_DATA, &box), message.generated_ps);
 	end_wait(&a, PS_PER_US);
-	expect_ready(&a, message.generated_ps, true);
+	assert_int_equal(take_ready(&a, FRAME_DATA, &box), message.generated_ps);
 	end_stop(&a);
+}
+
+/* Two acknowledgements in one turn: each frame waited for one of them. */
+PAIR_TEST(data_that_waited_for_the_window_is_ready_when_it_opened)
+{
+	struct end *a = *state, *b = a + 1;
+	struct box data, ack[2];
+	weft_time due[2];
+
+	end_send(a, 1, 0, 20 * PAIR_MTU);
+	for (uint32_t i = 0; i < 8; i++) {
+		end_expect(a, &data, i);
+		end_give_due(b, &data, b->now - 8 + i);
+		if (i % 4 == 3)
+			assert_int_equal(take_ready(b, FRAME_ACK, &ack[i / 4]), b->now - 8 + i);
+	}
+	end_wait(a, 2 * PS_PER_US);
+	for (unsigned i = 0; i < 2; i++) {
+		due[i] = a->now - (2 - i) * PS_PER_NS;
+		end_give_due(a, &ack[i], due[i]);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(take_ready(a, FRAME_DATA, &data), due[i / 4]);
+	assert_false(end_take(a, &data));
+}
+
+UNIT_TEST(a_repetition_is_ready_when_its_timer_has_expired)
+{
+	struct box box;
+	struct end a;
+
+	end_start(&a, 0, 1);
+	end_send(&a, 1, 0, PAIR_MTU);
+	end_expect(&a, &box, 0);
+	end_wait(&a, 20 * PS_PER_MS);
+	assert_int_equal(take_ready(&a, FRAME_DATA, &box), a.now);
+	end_stop(&a);
+}
+
+/* The store is full of messages to one peer; the message to another is older than the room. */
+PAIR_TEST(a_message_that_was_refused_is_ready_when_there_is_room)
+{
+	struct end *a = *state, *b = a + 1;
+	struct nic_message message = {.destination = 1, .bytes = 20, .generated_ps = a->now};
+	struct box data, ack;
+
+	while (end_send(a, 1, 0, 20) == 0)
+		;
+	assert_false(nic_has_room(a->nic, 1, 0, a->now));
+	for (uint32_t i = 0; i < 4; i++) {
+		end_expect(a, &data, i);
+		end_give(b, &data);
+	}
+	assert_true(end_take(b, &ack));
+	end_wait(a, PS_PER_US);
+	end_give_due(a, &ack, a->now - PS_PER_NS);
+	assert_true(nic_has_room(a->nic, 1, 0, a->now));
+	assert_int_equal(nic_send(a->nic, &message, a->now), 0);
+	assert_int_equal(
+		nic_message_at(a->nic, a->nic->backlog[0].tail)->ready_ps, a->now - PS_PER_NS);
 }
 
 PAIR_TEST(the_sender_learns_of_delivery)

@@ -103,6 +103,7 @@ static inline void end_open_flows(struct nic *nic)
 		tx->phase = FLOW_OPEN;
 		tx->open = tx->window;
 		tx->acked = tx->send = tx->high = tx->next = tx->repeat_end = 0;
+		limit_times_init(&tx->opened, tx->open);
 		tx->peer_session = PAIR_SESSION(peer);
 		nic->rx[peer].known = true;
 		nic->rx[peer].flow = PAIR_FLOW(peer);
@@ -179,21 +180,26 @@ static inline bool end_take(struct end *end, struct box *box)
 	return true;
 }
 
-/* Gives the interface a frame; true if it came back at once. */
-static inline bool end_give(struct end *end, struct box *box)
+/* Gives the interface a frame that was due at 'due'; true if it came back at once. */
+static inline bool end_give_due(struct end *end, struct box *box, weft_time due)
 {
 	uint32_t bytes = box->packet.bytes;
 	struct weft_packet *packet;
 
 	assert_int_equal(frame_check(box->frame, bytes), FRAME_FAULT_OK);
 	nic_poll(end->nic, end->now);
-	nic_describe(&box->packet, box->frame, bytes, end->now);
+	nic_describe(&box->packet, box->frame, bytes, due);
 	box->held = true;
 	for (packet = nic_receive(end->nic, &box->packet, box->frame, end->now); packet != NULL;
 		packet = packet->next)
 		((struct box *)packet)->held = false;
 	assert_null(nic_check(end->nic));
 	return !box->held;
+}
+
+static inline bool end_give(struct end *end, struct box *box)
+{
+	return end_give_due(end, box, end->now);
 }
 
 /* Takes a data frame and checks its number in its flow. */

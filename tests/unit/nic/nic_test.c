@@ -184,7 +184,7 @@ UNIT_TEST(peers_that_stand_still_leave_room_for_others)
 	assert_int_equal(nic_send(a.nic, &message, a.now), -EAGAIN); /* payloads: half of 16 */
 	while (end_send(&a, 1, 0, 20) == 0)
 		;
-	assert_false(nic_has_room(a.nic, 1, 0));
+	assert_false(nic_has_room(a.nic, 1, 0, a.now));
 	assert_int_equal(a.nic->tx[1].held, 32); /* half of 64 */
 	message.destination = 2;
 	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
@@ -194,7 +194,7 @@ UNIT_TEST(peers_that_stand_still_leave_room_for_others)
 	while (end_take(&a, &box))
 		;
 	for (unsigned i = 0; i < 100; i++) { /* a third one goes on at will */
-		assert_true(nic_has_room(a.nic, 3, 0));
+		assert_true(nic_has_room(a.nic, 3, 0, a.now));
 		assert_int_equal(end_send(&a, 3, 0, 20), 0);
 		end_expect(&a, &box, i);
 		end_give(&b, &box);

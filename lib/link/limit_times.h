@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/*
+ * When a transmitter was allowed to send what it sends now. Its peer raises a limit by control
+ * frames: credits of a link, the window of a flow. A poll loop reads such a frame after its due
+ * arrival, perhaps together with later ones. What needs the new limit may start when the frame was
+ * due, not earlier (pacer.h). The last limits are kept with their times. If there are too many, one
+ * takes the due time of the next one: late, never early. Limits are wrapping totals. One thread.
+ */
+
+#include <stdint.h>
+#include <string.h>
+
+#include "weft_time.h"
+
+#define LIMIT_TIMES_KEPT 4u
+
+struct limit_times {
+	uint32_t known; /* the limit last seen */
+	uint32_t base;  /* up to this one was allowed long ago */
+	uint32_t kept;
+	uint32_t limit[LIMIT_TIMES_KEPT]; /* ascending */
+	weft_time due[LIMIT_TIMES_KEPT];
+};
+
+/* Everything up to 'limit' is allowed. */
+static inline void limit_times_init(struct limit_times *times, uint32_t limit)
+{
+	*times = (struct limit_times){.known = limit, .base = limit};
+}
+
+static inline void limit_times_drop(struct limit_times *times)
+{
+	times->kept--;
+	memmove(times->limit, times->limit + 1, times->kept * sizeof(times->limit[0]));
+	memmove(times->due, times->due + 1, times->kept * sizeof(times->due[0]));
+}
+
+/* A control frame that was due at 'due' raised the limit. One that did not changes nothing. Frames
+ * arrive in order: where the link's delay became shorter, not before the frame before. */
+static inline void limit_times_raise(struct limit_times *times, uint32_t limit, weft_time due)
+{
+	if ((int32_t)(limit - times->known) <= 0)
+		return;
+	if (times->kept > 0 && due < times->due[times->kept - 1])
+		due = times->due[times->kept - 1];
+	if (times->kept == LIMIT_TIMES_KEPT)
+		limit_times_drop(times);
+	times->known = limit;
+	times->limit[times->kept] = limit;
+	times->due[times->kept++] = due;
+}
+
+/* When a total of 'sent' was allowed; 0: long ago. Totals below do not matter any more. */
+static inline weft_time limit_times_of(struct limit_times *times, uint32_t sent)
+{
+	while (times->kept > 0 && (int32_t)(times->limit[0] - sent) < 0) {
+		times->base = times->limit[0];
+		limit_times_drop(times);
+	}
+	return times->kept > 0 && (int32_t)(sent - times->base) > 0 ? times->due[0] : 0;
+}
