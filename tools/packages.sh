@@ -26,7 +26,7 @@ weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libas
 	debhelper lintian mmdebstrap
 	python3-jsonschema python3-yaml python3-pandas
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
-	qemu-system-x86 openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
+	qemu-system-x86 openvswitch-switch openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
 	chromium chromium-driver
 	slurm-wlm munge snakemake'
 

@@ -29,9 +29,13 @@ static const struct ethdev_driver drivers[] = {
 		.is_virtual = true,
 		.ring_argument = "framecnt",
 		.ring_slots = 512,
+		.is_ethernet = true,
 		.overhears = true},
 	{.name = "net_ring", .is_virtual = true, .ring_slots = 1023, .keeps_sent = true},
-	{.name = "net_tap", .is_virtual = true, .ring_slots = 500}, /* TUN_READQ_SIZE */
+	{.name = "net_tap",
+		.is_virtual = true,
+		.ring_slots = 500, /* TUN_READQ_SIZE */
+		.is_ethernet = true},
 	{.name = "net_pcap", .is_virtual = true},
 	{.name = "net_null", .is_virtual = true},
 	{.name = "net_virtio_user", .ring_argument = "queue_size", .ring_slots = 256},

@@ -19,6 +19,7 @@ struct ethdev_driver {
 	const char *buffer_argument; /* devargs key of the slot size: longer frames take several
 					slots */
 	uint32_t buffer_bytes;
+	bool is_ethernet; /* a bridge may be behind it, as behind a NIC */
 	bool keeps_sent; /* hands its mbufs to the other end, whose ring has ring_slots */
 	bool overhears;  /* receives from every interface of its namespace until it is bound to its
 			    own */

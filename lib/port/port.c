@@ -67,6 +67,21 @@ void port_note_lateness(
 	lateness_note(port->late, ns, noted);
 }
 
+void port_set_address(struct port *port, const uint8_t from[6])
+{
+	struct port_ether *ether = &port->ether;
+	const uint8_t whole[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
+	memcpy(ether->out.from, from, sizeof(ether->out.from));
+	memcpy(&ether->own, from, sizeof(ether->out.from));
+	memcpy(&ether->mask, whole, sizeof(whole));
+	ether->used = true;
+	if (ether->rx == NULL)
+		return;
+	port->rx = ether->rx;
+	port->tx = ether->tx;
+}
+
 void port_close(struct port *port)
 {
 	if (port->close != NULL)

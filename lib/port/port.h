@@ -14,8 +14,10 @@
 #include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "fault.h"
+#include "frame.h"
 #include "lateness.h"
 #include "packet.h"
 #include "weft_time.h"
@@ -47,6 +49,22 @@ enum port_cut_reason {
 	PORT_CUT_CARRIER = 2, /* the device has lost its carrier */
 };
 
+/* The Ethernet addresses of a port, of its thread: port_set_address(). Links in memory do not look at
+ * them; captures show them. */
+struct port_ether {
+	struct {
+		uint8_t to[6], from[6];
+	} out; /* as in a frame that is sent */
+	bool used;              /* they were set */
+	bool greets_all;        /* hellos go to the group address, whatever 'to' is */
+	uint16_t vlan;          /* of the tag that frames have on the wire; 0: none */
+	uint64_t own, mask;     /* first eight bytes of a frame for this port, and which of them count */
+	/* Of a port behind which other stations may be: functions that write and check addresses and
+	 * tags, in use when addresses are set. NULL: a link between two ends. */
+	port_rx_fn *rx;
+	port_tx_fn *tx;
+};
+
 struct port {
 	port_rx_fn *rx;
 	port_tx_fn *tx;
@@ -64,6 +82,7 @@ struct port {
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[64];  /* "s0:1" */
+	struct port_ether ether;
 };
 
 static inline struct weft_packet *mbuf_packet(struct rte_mbuf *mbuf)
@@ -102,6 +121,25 @@ int port_open_memory_link(struct port *a, const char *name_a, struct port *b, co
  * or -EINVAL and a fault that names the port. */
 int port_check_room(
 	const struct port *port, unsigned vcs, unsigned frame_bytes, struct fault *fault);
+
+/* From now on frames leave with this source address, and those to other stations are not received;
+ * port_set_peer() gives the destination. Of a started port. */
+void port_set_address(struct port *port, const uint8_t from[6]);
+
+/* Frames go to this address from now on. 'greets_all': but hellos, which go to the group's. */
+static inline void port_set_peer(struct port *port, const uint8_t to[6], bool greets_all)
+{
+	memcpy(port->ether.out.to, to, sizeof(port->ether.out.to));
+	port->ether.greets_all = greets_all;
+}
+
+/* Writes both addresses into a good frame that leaves. */
+static inline void port_write_addresses(const struct port *port, uint8_t *frame)
+{
+	memcpy(frame, &port->ether.out, sizeof(port->ether.out));
+	if (unlikely(port->ether.greets_all) && frame_header_const(frame)->kind == FRAME_HELLO)
+		frame_group_address(frame_fabric(frame), frame);
+}
 
 void port_close(struct port *port);
 

@@ -59,6 +59,118 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return rte_eth_tx_burst(port->ethdev, 0, mbufs, count);
 }
 
+/* --- behind a bridge: addresses and tags --- */
+
+#define TAG_BYTES     4
+#define VLAN_ID(tci)  ((tci) & 0xFFF)
+#define ADDRESS_BYTES (2 * RTE_ETHER_ADDR_LEN)
+
+/* Inserts the port's tag behind the addresses, in the headroom, which our pools and drivers leave. */
+static void tag(const struct port *port, struct rte_mbuf *mbuf)
+{
+	const rte_be32_t bytes =
+		rte_cpu_to_be_32((uint32_t)RTE_ETHER_TYPE_VLAN << 16 | port->ether.vlan);
+	char *frame;
+
+	mbuf->data_off -= TAG_BYTES;
+	mbuf->data_len += TAG_BYTES;
+	mbuf->pkt_len += TAG_BYTES;
+	frame = rte_pktmbuf_mtod(mbuf, char *);
+	memmove(frame, frame + TAG_BYTES, ADDRESS_BYTES);
+	memcpy(frame + ADDRESS_BYTES, &bytes, sizeof(bytes));
+}
+
+static void remove_tag(struct rte_mbuf *mbuf)
+{
+	char *frame = rte_pktmbuf_mtod(mbuf, char *);
+
+	memmove(frame + TAG_BYTES, frame, ADDRESS_BYTES);
+	rte_pktmbuf_adj(mbuf, TAG_BYTES);
+}
+
+/* The frame has the port's VLAN, of which it then keeps no trace. A priority tag is no VLAN. */
+static bool take_tag(const struct port *port, struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	unsigned tci = 0;
+
+	if (mbuf->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) {
+		tci = mbuf->vlan_tci;
+	} else if (rte_pktmbuf_data_len(mbuf) > ADDRESS_BYTES + TAG_BYTES &&
+		   (frame[12] << 8 | frame[13]) == RTE_ETHER_TYPE_VLAN) {
+		tci = (unsigned)frame[14] << 8 | frame[15];
+		remove_tag(mbuf);
+	}
+	return VLAN_ID(tci) == port->ether.vlan;
+}
+
+static uint64_t other_address(const struct port *port, struct rte_mbuf *mbuf)
+{
+	uint64_t word;
+
+	memcpy(&word, rte_pktmbuf_mtod(mbuf, const uint8_t *), sizeof(word));
+	return (word ^ port->ether.own) & port->ether.mask;
+}
+
+static bool is_ours(struct port *port, struct rte_mbuf *mbuf)
+{
+	if (other_address(port, mbuf) == 0 || (*rte_pktmbuf_mtod(mbuf, const uint8_t *) & 1) != 0)
+		return take_tag(port, mbuf);
+	return false;
+}
+
+static __attribute__((noinline)) uint16_t keep_ours(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (mbufs[i]->nb_segs > 1 && !linearise(port, mbufs[i]))
+			continue;
+		if (is_ours(port, mbufs[i]))
+			mbufs[kept++] = mbufs[i];
+		else
+			rte_pktmbuf_free(mbufs[i]);
+	}
+	return kept;
+}
+
+/* A bridge floods frames for stations that it does not know. */
+static uint16_t ethernet_rx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	uint16_t received = rte_eth_rx_burst(port->ethdev, 0, mbufs, count);
+	uint64_t odd = port->ether.vlan;
+
+	(void)now;
+	for (uint16_t i = 0; i < received; i++)
+		odd |= other_address(port, mbufs[i]) | (mbufs[i]->nb_segs ^ 1u);
+	return likely(odd == 0) ? received : keep_ours(port, mbufs, received);
+}
+
+static uint16_t send_tagged(struct port *port, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t sent;
+
+	for (uint16_t i = 0; i < count; i++)
+		tag(port, mbufs[i]);
+	sent = rte_eth_tx_burst(port->ethdev, 0, mbufs, count);
+	for (uint16_t i = sent; i < count; i++)
+		remove_tag(mbufs[i]);
+	return sent;
+}
+
+static uint16_t ethernet_tx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	(void)now;
+	for (uint16_t i = 0; i < count; i++)
+		port_write_addresses(port, rte_pktmbuf_mtod(mbufs[i], uint8_t *));
+	if (unlikely(port->ether.vlan != 0))
+		return send_tagged(port, mbufs, count);
+	return rte_eth_tx_burst(port->ethdev, 0, mbufs, count);
+}
+
 static void ethdev_idle(struct port *port, weft_time now)
 {
 	struct ethdev_ctx *ctx = port->ctx;
@@ -139,6 +251,11 @@ int port_start_ethdev(struct port *port, const struct port_ethdev_config *config
 	}
 	port->rx = ctx->driver->keeps_sent ? ethdev_rx_linear : ethdev_rx;
 	port->tx = ethdev_tx;
+	port->ether.vlan = config->vlan;
+	if (!ctx->driver->is_virtual || ctx->driver->is_ethernet) {
+		port->ether.rx = ethernet_rx;
+		port->ether.tx = ethernet_tx;
+	}
 	if (!ctx->driver->is_virtual && !ctx->driver->unsafe_cleanup &&
 		rte_eth_tx_done_cleanup(port->ethdev, 0, 0) >= 0)
 		port->idle = ethdev_idle;

@@ -29,6 +29,7 @@ struct port_ethdev_config {
 	uint32_t frame_bytes;    /* longest frame, from the Ethernet header on, without its CRC */
 	uint16_t rx_descriptors; /* 0: PORT_RX_DESCRIPTORS */
 	uint16_t tx_descriptors; /* 0: chosen by the device's speed */
+	uint16_t vlan;           /* of the tag of all frames, 1..4094; 0: none */
 	bool stamps; /* port_stamp_of(), if the NIC can; its driver may be slower then */
 };
 

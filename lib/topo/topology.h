@@ -49,10 +49,13 @@ struct topology_link {
 	uint32_t line;
 };
 
+#define TOPOLOGY_VLAN_MAX 4094
+
 /* The local device behind a port (labs only). */
 struct topology_binding {
 	struct topology_port port;
 	char dpdk[128]; /* PCI address or vdev arguments */
+	uint16_t vlan;  /* of the tag of its frames; 0: none */
 };
 
 struct topology {

@@ -28,6 +28,7 @@ struct link_row {
 struct port_row {
 	const struct yaml_tree_node *port;
 	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
+	uint16_t vlan;
 };
 
 static int read_list(const struct yaml_tree_node *node, void *member, struct fault *fault)
@@ -80,6 +81,8 @@ static const struct yaml_field link_fields[] = {
 static const struct yaml_field port_fields[] = {
 	{"port", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct port_row, port), .read = read_end},
 	{"dpdk", YAML_FIELD_TEXT, true, YAML_MEMBER(struct port_row, dpdk)},
+	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct port_row, vlan), .min = 1,
+		.max = TOPOLOGY_VLAN_MAX},
 	{NULL},
 };
 
@@ -177,6 +180,7 @@ static int read_binding(
 			return yaml_tree_refuse(
 				row.port, fault, "port %s is listed twice", row.port->text);
 	snprintf(binding->dpdk, sizeof(binding->dpdk), "%s", row.dpdk);
+	binding->vlan = row.vlan;
 	topology->bindings++;
 	return 0;
 }

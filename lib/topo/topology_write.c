@@ -49,6 +49,8 @@ static void write_bindings(const struct topology *topology, FILE *out, int inden
 		topology_port_name(topology, topology->binding_at[i].port, name, sizeof(name));
 		fprintf(out, "%*s  - {port: %s, dpdk: ", indent, "", name);
 		yaml_tree_write_text(topology->binding_at[i].dpdk, out);
+		if (topology->binding_at[i].vlan != 0)
+			fprintf(out, ", vlan: %u", topology->binding_at[i].vlan);
 		fputs("}\n", out);
 	}
 }

@@ -123,14 +123,32 @@ bool frame_payload_ok(const uint8_t *frame)
 	       crc32c(frame + frame_payload_offset(header), ntohs(header->payload_bytes_be));
 }
 
-void frame_address(uint16_t host, uint16_t fabric, uint8_t mac[6])
+/* Six bytes: the first, 24 bits, the number of the fabric. */
+static void write_address(uint8_t first, uint32_t middle, uint16_t fabric, uint8_t mac[6])
 {
-	mac[0] = 0x02;
-	mac[1] = 0x57;
-	mac[2] = (uint8_t)(host >> 8);
-	mac[3] = (uint8_t)host;
+	mac[0] = first;
+	mac[1] = (uint8_t)(middle >> 16);
+	mac[2] = (uint8_t)(middle >> 8);
+	mac[3] = (uint8_t)middle;
 	mac[4] = (uint8_t)(fabric >> 8);
 	mac[5] = (uint8_t)fabric;
+}
+
+void frame_port_address(uint64_t device, uint8_t port, uint16_t fabric, uint8_t mac[6])
+{
+	if (device <= UINT16_MAX)
+		write_address(0x02, (uint32_t)device << 8 | port, fabric, mac);
+	else if (device - FRAME_HOST_DEVICE <= UINT16_MAX)
+		write_address(
+			0x12, (uint32_t)(device - FRAME_HOST_DEVICE) << 8 | port, fabric, mac);
+	else
+		write_address(
+			0x22, (uint32_t)(device ^ device >> 24 ^ device >> 48) + port, fabric, mac);
+}
+
+void frame_group_address(uint16_t fabric, uint8_t mac[6])
+{
+	write_address(0x57, 0x454654, fabric, mac);
 }
 
 void frame_host_mac(uint16_t host, uint8_t mac[6])
@@ -147,8 +165,8 @@ unsigned frame_build(uint8_t *frame, const struct frame_fields *fields)
 	struct frame_header *header = frame_header(frame);
 	unsigned payload_at, bytes;
 
-	frame_address(fields->destination, fields->fabric, frame);
-	frame_address(fields->source, fields->fabric, frame + 6);
+	frame_group_address(fields->fabric, frame);
+	write_address(0x02, 0, fields->fabric, frame + 6);
 	frame[12] = FRAME_ETHERTYPE >> 8;
 	frame[13] = FRAME_ETHERTYPE & 0xFF;
 	*header = (struct frame_header){

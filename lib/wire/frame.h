@@ -17,7 +17,7 @@
 #include "crc.h"
 
 #define FRAME_ETHERTYPE     0x88B5 /* IEEE 802 local experimental 1 */
-#define FRAME_VERSION       2
+#define FRAME_VERSION       3
 #define FRAME_HEADER_OFFSET 14 /* after the Ethernet header */
 #define FRAME_HEADER_BYTES  46 /* Ethernet and Weft fixed header */
 #define FRAME_ROUTE_MAX     32 /* route elements of one byte, as in Myrinet/GM */
@@ -231,7 +231,8 @@ struct frame_fields {
 	uint16_t payload_bytes;
 };
 
-/* Writes Ethernet header, fixed header, route and both CRCs at 'frame'. The payload must already be
+/* Writes Ethernet header, fixed header, route and both CRCs at 'frame'. Of the addresses only the
+ * number of the fabric counts: the port that sends writes its own. The payload must already be
  * at FRAME_HEADER_BYTES + route_length, or FRAME_LATENCY_BYTES behind that if 'flags' say that a
  * latency extension is there. Pads to FRAME_BYTES_MIN with zero bytes. 'frame' has room
  * for all of it. Returns the frame length in bytes. */
@@ -288,9 +289,18 @@ static inline uint32_t frame_mutable_word(
 	       MUTABLE_FLAGS(flags);
 }
 
-/* Ethernet address in a frame: locally administered, 02:57, the host and the number of the fabric,
- * so that hosts of two fabrics have different addresses. */
-void frame_address(uint16_t host, uint16_t fabric, uint8_t mac[6]);
+/* Ethernet address of a port: 02 of a switch, 12 of a host; number of the device (2 bytes), port,
+ * number of the fabric. 'device' is the identity in hellos; one that is not of a lab (a switch
+ * alone) has 22 and a hash. Locally administered. */
+void frame_port_address(uint64_t device, uint8_t port, uint16_t fabric, uint8_t mac[6]);
+
+/* The group address of the ports of a fabric: "WEFT" and its number. Hellos go to it until the
+ * neighbour is known. */
+void frame_group_address(uint16_t fabric, uint8_t mac[6]);
+
+/* Identity of host number 0 in hellos; the next ones are those of the next hosts. Switch n of a lab
+ * has n + 1. */
+#define FRAME_HOST_DEVICE (1ull << 32)
 
 /* Ethernet address of an emulated host towards the kernel: 02:57:46:54 and the host's id. */
 void frame_host_mac(uint16_t host, uint8_t mac[6]);

@@ -39,6 +39,12 @@ static uint32_t buffer_blocks(const struct run_config *run)
 	return (uint32_t)(run->sw.buffer_bytes / FRAME_BLOCK_BYTES);
 }
 
+uint64_t device_config_identity(const struct topology_port *at)
+{
+	return at->kind == DEVICE_SWITCH ? at->device + UINT64_C(1)
+					 : FRAME_HOST_DEVICE + at->device;
+}
+
 /* --- switches --- */
 
 _Static_assert(ROUTE_BLOCK_HOSTS == SWITCH_TABLE_BLOCK, "a switch reads blocks of a table");
@@ -48,7 +54,7 @@ static void place_switch(
 {
 	const struct route_table *table = from->routes->table;
 
-	config->device = number + 1;
+	config->device = device_config_identity(&(struct topology_port){DEVICE_SWITCH, number, 0});
 	config->ports = from->topology->switch_at[number].ports;
 	for (unsigned port = 0; port < config->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, number, (uint8_t)port};
@@ -112,7 +118,7 @@ static struct link_end_config host_link(
 	if (slots != 0 && slots < blocks)
 		blocks = slots;
 	return (struct link_end_config){
-		.device = (1ull << 32) + host,
+		.device = device_config_identity(&(struct topology_port){DEVICE_HOST, host, 0}),
 		.device_kind = 1,
 		.each = from->run->sw.credits == RUN_CREDITS_EACH,
 		.vcs = (uint8_t)vcs,

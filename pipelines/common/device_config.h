@@ -36,6 +36,9 @@ struct device_config {
  * watchdog's default, so that a loss is never mistaken for a deadlock. */
 weft_time device_credit_refresh(weft_time hello_ps);
 
+/* Of the device at a port: what its hellos say, and its addresses. */
+uint64_t device_config_identity(const struct topology_port *at);
+
 /* Switch 'number' of the topology: its ports, cables and table. Alone: neither identity nor ports
  * nor table, and service level i goes to VC i modulo the queues. */
 void device_config_switch(

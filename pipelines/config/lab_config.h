@@ -61,6 +61,7 @@ struct lab_config_words {
 struct lab_config_port {
 	char port[TOPOLOGY_NAME_MAX + 8];
 	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
+	uint16_t vlan; /* 0: none */
 	struct run_config_place place;
 };
 

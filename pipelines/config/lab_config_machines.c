@@ -82,6 +82,8 @@ static bool text_present(const void *member)
 static const struct yaml_field port_fields[] = {
 	{"port", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, port)},
 	{"dpdk", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, dpdk)},
+	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config_port, vlan), .min = 1,
+		.max = TOPOLOGY_VLAN_MAX},
 	{NULL},
 };
 

@@ -136,7 +136,8 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 		return refuse_port(config, machine, row, "belongs to machine ",
 			config->machines.at[at].name, fault);
 	binding = find_binding(topology, port);
-	if (binding != NULL && strcmp(binding->dpdk, row->dpdk) != 0)
+	if (binding != NULL &&
+		(strcmp(binding->dpdk, row->dpdk) != 0 || binding->vlan != row->vlan))
 		return refuse_port(
 			config, machine, row, "has another device already: ", binding->dpdk, fault);
 	if (binding != NULL)
@@ -145,7 +146,7 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 	if (more == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", config->run.origin);
 	topology->binding_at = more;
-	more[topology->bindings] = (struct topology_binding){.port = port};
+	more[topology->bindings] = (struct topology_binding){.port = port, .vlan = row->vlan};
 	memcpy(more[topology->bindings++].dpdk, row->dpdk, sizeof(row->dpdk));
 	return 0;
 }

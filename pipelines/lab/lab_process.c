@@ -40,6 +40,7 @@ struct lab_process {
 	int number; /* in the plan */
 	bool *switch_here, *host_here;
 	const char **external; /* [link] */
+	uint16_t *vlan;        /* likewise */
 	const char *pci[LAB_PORTS_MAX + 1];
 	struct clock clock;
 	struct real_fabric *fabric;
@@ -120,6 +121,7 @@ static void choose_links(struct lab_process *process)
 		if (link->kind == LAB_LINK_MEMORY || link->process[side] != process->number)
 			continue;
 		process->external[i] = link->device[side];
+		process->vlan[i] = link->vlan[side];
 		if (link->kind == LAB_LINK_BOUND && strncmp(link->device[side], "net_", 4) != 0)
 			process->pci[pci++] = link->device[side];
 	}
@@ -183,7 +185,9 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	process->switch_here = calloc(process->lab.topology->switches + 1, sizeof(bool));
 	process->host_here = calloc(process->lab.topology->hosts + 1, sizeof(bool));
 	process->external = calloc(process->lab.topology->links + 1, sizeof(char *));
-	if (process->switch_here == NULL || process->host_here == NULL || process->external == NULL)
+	process->vlan = calloc(process->lab.topology->links + 1, sizeof(*process->vlan));
+	if (process->switch_here == NULL || process->host_here == NULL ||
+		process->external == NULL || process->vlan == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	result = choose_devices(process, fault);
 	if (result == 0)
@@ -200,6 +204,7 @@ static void close_lab(struct lab_process *process)
 	free(process->switch_here);
 	free(process->host_here);
 	free(process->external);
+	free(process->vlan);
 	lab_security_wipe(&process->security);
 	lab_close(&process->lab);
 }
@@ -262,6 +267,7 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.switch_here = process->switch_here,
 		.host_here = process->host_here,
 		.external = process->external,
+		.vlan = process->vlan,
 		.session = choose_session(),
 		.fabric = process->security.fabric,
 		.link_key = process->security.keyed ? &process->security.key : NULL,

@@ -85,6 +85,7 @@ struct lab_plan_link {
 	uint16_t process[2]; /* of end a and b */
 	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); "" for MEMORY */
 	char device[2][LAB_DEVICE_MAX];
+	uint16_t vlan[2]; /* of tags; 0: none */
 };
 
 struct lab_plan {

@@ -40,13 +40,13 @@ static uint16_t process_of(const struct lab_plan *plan, const struct topology_po
 					   : plan->host_process[port->device];
 }
 
-static const char *binding_of(const struct topology *topology, const struct topology_port *port)
+static const struct topology_binding *binding_of(const struct topology *topology, const struct topology_port *port)
 {
 	for (uint32_t i = 0; i < topology->bindings; i++) {
 		const struct topology_port *at = &topology->binding_at[i].port;
 
 		if (at->kind == port->kind && at->device == port->device && at->port == port->port)
-			return topology->binding_at[i].dpdk;
+			return &topology->binding_at[i];
 	}
 	return NULL;
 }
@@ -97,7 +97,8 @@ static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *requ
 }
 
 static int plan_bound(
-	struct lab_plan *plan, uint32_t at, const char *const bound[2], struct fault *fault)
+	struct lab_plan *plan, uint32_t at, const struct topology_binding *const bound[2],
+	struct fault *fault)
 {
 	const struct topology *topology = plan->topology;
 	struct lab_plan_link *link = &plan->link[at];
@@ -116,8 +117,10 @@ static int plan_bound(
 			"%s and %s have devices in 'ports' but live in one process, where their "
 			"link would be memory: expected two processes",
 			name[0], name[1]);
-	for (unsigned side = 0; side < 2; side++)
-		snprintf(link->device[side], LAB_DEVICE_MAX, "%s", bound[side]);
+	for (unsigned side = 0; side < 2; side++) {
+		snprintf(link->device[side], LAB_DEVICE_MAX, "%s", bound[side]->dpdk);
+		link->vlan[side] = bound[side]->vlan;
+	}
 	link->kind = LAB_LINK_BOUND;
 	return 0;
 }
@@ -139,7 +142,7 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 {
 	const struct topology_link *cable = &plan->topology->link_at[at];
 	struct lab_plan_link *link = &plan->link[at];
-	const char *const bound[2] = {
+	const struct topology_binding *const bound[2] = {
 		binding_of(plan->topology, &cable->a), binding_of(plan->topology, &cable->b)};
 
 	link->process[0] = process_of(plan, &cable->a);

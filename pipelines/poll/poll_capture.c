@@ -5,9 +5,27 @@
 #include "capture_reason.h"
 #include "frame_check.h"
 
-void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
-	struct rte_mbuf *mbuf, weft_time at, const struct capture_state *state)
+void poll_capture_address(
+	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf)
 {
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+
+	if (!port->ether.used)
+		return;
+	if (direction == PCAPNG_OUT) {
+		port_write_addresses(port, frame);
+	} else if (port->ether.rx == NULL) {
+		/* But the number of the fabric: it is the frame's. */
+		memcpy(frame, port->ether.out.from, sizeof(port->ether.out.from));
+		memcpy(frame + 6, port->ether.out.to, 4);
+	}
+}
+
+void poll_capture_frame(struct capture *capture, const struct port *port,
+	enum pcapng_direction direction, struct rte_mbuf *mbuf, weft_time at,
+	const struct capture_state *state)
+{
+	poll_capture_address(port, direction, mbuf);
 	capture_frame(capture, direction, rte_pktmbuf_mtod(mbuf, const void *),
 		rte_pktmbuf_data_len(mbuf), at, state);
 }

@@ -8,10 +8,17 @@
 #include "capture.h"
 #include "port.h"
 
-/* Captures the whole frame of 'mbuf' with the device's state. 'at': when it was on the wire. On a
- * timed link this is its due arrival, or the start of its transmission. */
-void poll_capture_frame(struct capture *capture, enum pcapng_direction direction,
-	struct rte_mbuf *mbuf, weft_time at, const struct capture_state *state);
+/* Captures the whole frame of 'mbuf', which comes in or goes out by 'port', with the device's state.
+ * 'at': when it was on the wire. On a timed link this is its due arrival, or the start of its
+ * transmission. */
+void poll_capture_frame(struct capture *capture, const struct port *port,
+	enum pcapng_direction direction, struct rte_mbuf *mbuf, weft_time at,
+	const struct capture_state *state);
+
+/* Writes the addresses of the link into the frame: where they are not needed, a port leaves them
+ * out. */
+void poll_capture_address(
+	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf);
 
 /* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid in 'fabric'. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);

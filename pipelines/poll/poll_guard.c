@@ -2,6 +2,83 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_guard.h"
 
+#include <arpa/inet.h>
+
+#include "control.h"
+
+void poll_guard_init(struct poll_guard *guard, struct port *port, uint16_t fabric,
+	const struct link_key *key, struct link_end *end)
+{
+	uint8_t own[6];
+
+	*guard = (struct poll_guard){
+		.port = port, .identity = frame_identity_of(fabric), .fabric = fabric};
+	if (key != NULL)
+		link_seal_init(&guard->seal, key, end);
+	frame_port_address(end->config.device, end->config.port, fabric, own);
+	if (!end->config.open)
+		port_set_address(port, own);
+	poll_guard_follow(guard, end);
+}
+
+void poll_guard_expect(struct poll_guard *guard, const struct poll_guard_plan *plan,
+	const struct link_end *end)
+{
+	guard->plan = *plan;
+	poll_guard_follow(guard, end);
+}
+
+static bool is_at(uint64_t device, uint8_t port, const struct control_hello *hello)
+{
+	return hello->device == device && hello->port == port;
+}
+
+static bool admits_hello(const struct poll_guard *guard, const struct link_end *end,
+	const struct control_hello *hello)
+{
+	if (is_at(end->config.device, end->config.port, hello))
+		return false;
+	if (guard->plan.device != 0 && is_at(guard->plan.device, guard->plan.port, hello))
+		return true;
+	if (guard->plan.device != 0 && guard->plan.binding)
+		return false;
+	return end->state != LINK_UP || is_at(end->peer_device, end->peer_port, hello);
+}
+
+bool poll_guard_admits(
+	const struct poll_guard *guard, const struct link_end *end, const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	struct control_hello hello;
+
+	/* A link between two ends has no other stations. */
+	if (guard->port->ether.rx == NULL || end->config.open)
+		return true;
+	if (header->kind != FRAME_HELLO)
+		return memcmp(frame + 6, guard->port->ether.out.to, 6) == 0;
+	/* The link's end refuses what is no hello. */
+	return !control_hello_decode(&hello, frame + frame_payload_offset(header),
+		       ntohs(header->payload_bytes_be)) ||
+	       admits_hello(guard, end, &hello);
+}
+
+/* The address follows from the hello's payload, which a seal covers, not from its source. */
+void poll_guard_follow(struct poll_guard *guard, const struct link_end *end)
+{
+	bool planned = guard->plan.device == 0 || (end->peer_device == guard->plan.device &&
+							  end->peer_port == guard->plan.port);
+	uint8_t to[6];
+
+	/* Of a link between two ends for captures alone. */
+	if (guard->port->ether.rx == NULL && guard->plan.device != 0)
+		frame_port_address(guard->plan.device, guard->plan.port, guard->fabric, to);
+	else if (end->state == LINK_UP && !end->config.open)
+		frame_port_address(end->peer_device, end->peer_port, guard->fabric, to);
+	else
+		frame_group_address(guard->fabric, to);
+	port_set_peer(guard->port, to, !planned);
+}
+
 enum frame_fault poll_guard_find_fault(
 	struct poll_guard *guard, const uint8_t *frame, uint32_t bytes)
 {

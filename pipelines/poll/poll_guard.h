@@ -6,14 +6,27 @@
  * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
  * another fabric, for those who look for a wrong cable.
  *
+ * It chooses the neighbour where several ports of the fabric are behind one Ethernet port: the one
+ * of the plan, if there is a plan, else the first one that says hello.
+ *
  * One thread, that of the loop; others may read counters and the stranger at any time. */
 
 #include <rte_mbuf.h>
 
 #include "frame.h"
 #include "link_seal.h"
+#include "port.h"
+
+/* The port at the other end of the cable by the plan. */
+struct poll_guard_plan {
+	uint64_t device; /* its identity; 0: there is no plan */
+	uint8_t port;
+	bool binding; /* no other one may be there */
+};
 
 struct poll_guard {
+	struct port *port;
+	struct poll_guard_plan plan;
 	struct frame_identity identity; /* of data that needs no further look */
 	uint16_t fabric;                /* ours */
 	struct link_seal seal;
@@ -24,14 +37,22 @@ struct poll_guard {
 
 #define POLL_GUARD_STRANGER 0x10000u
 
-/* 'key' may be NULL; else it stays the caller's, and 'end' has sent nothing yet. */
-static inline void poll_guard_init(
-	struct poll_guard *guard, uint16_t fabric, const struct link_key *key, struct link_end *end)
-{
-	*guard = (struct poll_guard){.identity = frame_identity_of(fabric), .fabric = fabric};
-	if (key != NULL)
-		link_seal_init(&guard->seal, key, end);
-}
+/* The port gets the address of 'end', unless that is open. 'key' may be NULL; else it stays the
+ * caller's, as does 'port', and 'end' has sent nothing yet. */
+void poll_guard_init(struct poll_guard *guard, struct port *port, uint16_t fabric,
+	const struct link_key *key, struct link_end *end);
+
+/* Before the first frame. */
+void poll_guard_expect(struct poll_guard *guard, const struct poll_guard_plan *plan,
+	const struct link_end *end);
+
+/* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of one that may
+ * become it. */
+bool poll_guard_admits(
+	const struct poll_guard *guard, const struct link_end *end, const uint8_t *frame);
+
+/* A hello has come, or the link went down: frames go to the neighbour there is now. */
+void poll_guard_follow(struct poll_guard *guard, const struct link_end *end);
 
 /* frame_find_fault_in() of the port's fabric. */
 enum frame_fault poll_guard_find_fault(

@@ -82,7 +82,7 @@ struct poll_nic *poll_nic_create(
 	}
 	if (pn->nic == NULL)
 		goto err;
-	poll_guard_init(&pn->guard, nic.fabric, config->key, nic_link(pn->nic));
+	poll_guard_init(&pn->guard, config->port, nic.fabric, config->key, nic_link(pn->nic));
 	return pn;
 err:
 	fault_set(fault, ENOMEM, "%s: no memory for an interface", config->port->name);
@@ -147,6 +147,9 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 		device_control_up(pn->mapper.control, 0, frame, bytes);
 		return false;
 	}
+	if (frame_link_local(frame_header_const(frame)->kind) &&
+		!poll_guard_admits(&pn->guard, nic_link(pn->nic), frame))
+		return false;
 	if (pn->guard.seal.key == NULL)
 		return true;
 	if (!frame_payload_ok(frame)) {
@@ -182,6 +185,8 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 	}
 	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), due);
 	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
+	if (kind == FRAME_HELLO)
+		poll_guard_follow(&pn->guard, nic_link(pn->nic));
 	if (kind == FRAME_CREDIT)
 		credit_times_update(
 			&pn->credits, nic_link(pn->nic)->tx, nic_link(pn->nic)->config.vcs, due);
@@ -425,6 +430,7 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 	/* The link went down: a port without a reader may never take the waiting frames. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0)) {
 		tx_queue_drain(&pn->tx);
+		poll_guard_follow(&pn->guard, nic_link(pn->nic));
 		link_falls_note(&pn->falls, nic_link(pn->nic), pn->port);
 	}
 	moved += transmit(pn, now);

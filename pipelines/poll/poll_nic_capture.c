@@ -23,7 +23,7 @@ void poll_nic_capture_in(
 	if (poll_capture_begin(mbuf, pn->guard.fabric, &state) && is_data_of(link, header))
 		state.credits_blocks = credit_expected(
 			&link->rx[header->vc], frame_blocks(rte_pktmbuf_data_len(mbuf)));
-	poll_capture_frame(capture, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
+	poll_capture_frame(capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
 }
 
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,
@@ -44,7 +44,7 @@ void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,
 			state.credits_blocks =
 				credit_available(&link->tx[header->vc]) +
 				poll_capture_blocks_after(mbufs, i + 1, count, header->vc);
-		poll_capture_frame(capture, PCAPNG_OUT, mbufs[i],
+		poll_capture_frame(capture, pn->port, PCAPNG_OUT, mbufs[i],
 			tx_queue_began(&pn->tx, mbufs[i], now), &state);
 	}
 }

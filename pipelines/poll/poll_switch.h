@@ -134,12 +134,9 @@ void poll_switch_guard(
  * and the element before their cursor is an in-transit mark. After poll_switch_guard(). */
 void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bool in_transit);
 
-/* The same for hosts that hellos name (POLL_SWITCH_HOST_DEVICE), where cables may be other than
+/* The same for hosts that hellos name (FRAME_HOST_DEVICE), where cables may be other than
  * planned. Before its first hello a neighbour has no credits, so that the port takes no data. */
 void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
-
-/* Identity of host number 0 in hellos; the next ones are those of the next hosts. */
-#define POLL_SWITCH_HOST_DEVICE (1ull << 32)
 
 /* Which notifications its ports take from now on; before that all of switches. */
 void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard);

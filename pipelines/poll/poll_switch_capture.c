@@ -17,6 +17,7 @@ void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct
 		good = false;
 	}
 
+	poll_capture_address(ps->port[at].port, PCAPNG_IN, mbuf);
 	frame->packet =
 		good && frame_header_const(bytes)->kind == FRAME_DATA ? mbuf_packet(mbuf) : NULL;
 	frame->slot = capture_begin(capture, PCAPNG_IN, bytes, rte_pktmbuf_data_len(mbuf),
@@ -95,7 +96,7 @@ void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct c
 			if (packet->stalled)
 				state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);
 		}
-		poll_capture_frame(capture, PCAPNG_OUT, mbufs[i],
+		poll_capture_frame(capture, ps->port[at].port, PCAPNG_OUT, mbufs[i],
 			tx_queue_began(&ps->port[at].tx, mbufs[i], now), &state);
 	}
 }

@@ -47,7 +47,8 @@ void poll_switch_receive_link(
 
 	if (!frame_payload_ok(frame)) {
 		ps->port[at].faults[FRAME_FAULT_PAYLOAD_CRC]++;
-	} else if (!poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf)) {
+	} else if (!poll_guard_admits(&ps->port[at].guard, &ps->sw->port[at].link, frame) ||
+		   !poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf)) {
 		return;
 	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
 		   credit.vcs == ps->sw->vcs) {
@@ -56,6 +57,7 @@ void poll_switch_receive_link(
 			port_due(ps->port[at].port, mbuf, now));
 	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
 		switch_on_hello(ps->sw, at, &hello, now);
+		poll_guard_follow(&ps->port[at].guard, &ps->sw->port[at].link);
 		poll_switch_learn_host(ps, at);
 	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, now)) {
 		ps->port[at].control_bad++;
@@ -231,6 +233,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_discards(ps, now);
 		tx_queue_drain(&ps->port[at].tx);
+		poll_guard_follow(&ps->port[at].guard, link);
 		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);
 	}
 	if (tx_queue_has_room(&ps->port[at].tx))

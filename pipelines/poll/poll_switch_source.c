@@ -7,7 +7,8 @@
 void poll_switch_guard(
 	struct poll_switch *ps, unsigned at, uint16_t fabric, const struct link_key *key)
 {
-	poll_guard_init(&ps->port[at].guard, fabric, key, &ps->sw->port[at].link);
+	poll_guard_init(
+		&ps->port[at].guard, ps->port[at].port, fabric, key, &ps->sw->port[at].link);
 }
 
 void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bool in_transit)
@@ -30,7 +31,7 @@ void poll_switch_learn_host(struct poll_switch *ps, unsigned at)
 {
 	const struct link_end *link = &ps->sw->port[at].link;
 	struct poll_switch_port *port = &ps->port[at];
-	uint64_t host = link->peer_device - POLL_SWITCH_HOST_DEVICE;
+	uint64_t host = link->peer_device - FRAME_HOST_DEVICE;
 
 	if (!ps->learns_hosts || link->state != LINK_UP)
 		return;

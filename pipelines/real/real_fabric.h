@@ -41,6 +41,7 @@ struct real_fabric_options {
 	/* Device arguments of links with one end here and one elsewhere, by [link]; NULL if there
 	 * are no such links. */
 	const char *const *external;
+	const uint16_t *vlan; /* [link]: of the tags of these; NULL: none has tags */
 	/* Our sessions must differ from those of earlier lives of these devices. */
 	uint32_t session;
 	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */

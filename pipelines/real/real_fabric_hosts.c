@@ -142,6 +142,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	const struct topology_port at = {DEVICE_HOST, host->number, 0};
 	const struct device_config from = real_device_config(fabric);
 	struct poll_nic_config config = {.pool = fabric->data_pool};
+	struct poll_guard_plan plan;
 	int result;
 
 	host->edge = find_edge(fabric, host->number);
@@ -166,6 +167,8 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
 	if (host->poll == NULL)
 		return -EINVAL;
+	plan = real_end_plan(fabric, host->end);
+	poll_guard_expect(&host->poll->guard, &plan, nic_link(host->poll->nic));
 	poll_nic_set_control(host->poll, real_control_of(fabric, DEVICE_HOST, host->number));
 	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
 }

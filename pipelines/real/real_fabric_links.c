@@ -6,6 +6,7 @@
 #include <rte_common.h>
 #include <stdlib.h>
 
+#include "device_config.h"
 #include "frame_fit.h"
 #include "frame_room.h"
 #include "link_order.h"
@@ -178,6 +179,7 @@ static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct 
 	int result = end->attached ? 0 : attach_external(fabric, end, fault);
 
 	/* Only interfaces compare clocks. */
+	config.vlan = fabric->options.vlan != NULL ? fabric->options.vlan[end->link] : 0;
 	config.stamps = fabric->options.run->nic.hardware_stamps && end->at.kind == DEVICE_HOST;
 	if (result == 0)
 		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
@@ -276,6 +278,15 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end)
 {
 	return fabric->end[(end - fabric->end) ^ 1].open;
+}
+
+struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end)
+{
+	const struct real_end *far = &fabric->end[(end - fabric->end) ^ 1];
+
+	return (struct poll_guard_plan){.device = device_config_identity(&far->at),
+		.port = far->at.port,
+		.binding = fabric->control == NULL};
 }
 
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)

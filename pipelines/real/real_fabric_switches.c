@@ -33,14 +33,17 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 {
 	for (unsigned port = 0; port < device->sw->ports; port++) {
 		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
+		struct poll_switch *ps = real_switch_loop(device, port);
 		struct real_end *end = real_end_at(fabric, at);
+		struct poll_guard_plan plan;
 
 		if (end == NULL)
 			continue;
-		poll_switch_attach(real_switch_loop(device, port), port, &end->port,
-			end->timed ? &end->timing : NULL, real_end_impairment(end));
-		poll_switch_guard(real_switch_loop(device, port), port, fabric->options.fabric,
-			real_end_key(fabric, end));
+		plan = real_end_plan(fabric, end);
+		poll_switch_attach(ps, port, &end->port, end->timed ? &end->timing : NULL,
+			real_end_impairment(end));
+		poll_switch_guard(ps, port, fabric->options.fabric, real_end_key(fabric, end));
+		poll_guard_expect(&ps->port[port].guard, &plan, &ps->sw->port[port].link);
 	}
 }
 

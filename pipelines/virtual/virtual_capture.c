@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "capture_reason.h"
+#include "device_config.h"
 #include "pcapng.h"
 #include "virtual_capture_log.h"
 #include "virtual_parts.h"
@@ -168,6 +169,19 @@ static void take_frame(struct virtual_capture *capture, const struct virtual_tra
 		part->failed = true;
 }
 
+/* Those of the link, as on the real clock. */
+static void write_addresses(const struct virtual_capture *capture,
+	const struct virtual_trace_record *record, uint8_t *frame)
+{
+	struct topology_port peer = record->at;
+	const struct topology_port *from = record->out ? &record->at : &peer;
+	const struct topology_port *to = record->out ? &peer : &record->at;
+
+	topology_peer(capture->fabric->topology, record->at, &peer);
+	frame_port_address(device_config_identity(to), to->port, FRAME_FABRIC_NONE, frame);
+	frame_port_address(device_config_identity(from), from->port, FRAME_FABRIC_NONE, frame + 6);
+}
+
 /* A virtual_trace_fn. */
 static void see(void *ctx, const struct virtual_trace_record *record)
 {
@@ -179,10 +193,12 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 		return;
 	if (record->packet != NULL) {
 		bytes = virtual_capture_packet(frame, record);
+		write_addresses(capture, record, frame);
 		take_frame(capture, record, bytes, virtual_capture_header_bytes(record));
 		return;
 	}
 	bytes = virtual_capture_control(frame, record);
+	write_addresses(capture, record, frame);
 	take_frame(capture, record, bytes, bytes);
 	memset(frame, 0, bytes); /* payloads of packets are zeros */
 }

@@ -90,7 +90,7 @@ static void make_host(struct bench *bench, uint16_t i)
 	config.nic.mtu_bytes = 1500;
 	config.nic.window_frames = bench->window_frames;
 	config.nic.routes = bench->routes[i];
-	config.nic.link.device = POLL_SWITCH_HOST_DEVICE + i;
+	config.nic.link.device = FRAME_HOST_DEVICE + i;
 	config.nic.link.session = 100u + i;
 	config.nic.link.vcs = VCS;
 	config.nic.data_key = bench->tagged ? &bench->data_key : NULL;

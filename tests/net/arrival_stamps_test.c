@@ -255,6 +255,7 @@ static void open_side(struct side *side, struct port *port, uint16_t host)
 	config.pool = pair.pool;
 	config.timing = NULL;
 	config.clock = &ours;
+	config.nic.link.device = FRAME_HOST_DEVICE + host;
 	side->pn = poll_nic_create(&config, clock_now(&ours), &fault);
 	assert_non_null(side->pn);
 	assert_int_equal(poll_nic_set_clocks(side->pn, same, 1u + host), 0);

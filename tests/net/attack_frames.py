@@ -102,9 +102,8 @@ def build(kind, fabric, payload=b"", source=NONE, destination=NONE, route=b"", e
     def field(name):
         return fields.get(name, 0)
 
-    address = struct.pack("!HHH", 0x0257, source, fabric)
-    frame = bytearray(struct.pack("!HHH", 0x0257, destination, fabric) + address + ETHERTYPE)
-    frame += struct.pack("!BBHHHBBIIIIBBBBH", 2, kind, source, destination, len(payload), len(route),
+    frame = bytearray(struct.pack("!IHIH", 0x57454654, fabric, 0x02000000, fabric) + ETHERTYPE)
+    frame += struct.pack("!BBHHHBBIIIIBBBBH", 3, kind, source, destination, len(payload), len(route),
                          field("sl"), field("message"), field("sequence"), 0, field("injected"),
                          field("vc"), field("vc_original"), field("cursor"), field("flags"), 0)
     frame += route + extension + payload
@@ -274,7 +273,8 @@ class Arsenal:
     def make(self, kind, way, place):
         draw, now = self.draw, self.now.get(place, {})
         if way == "forged":
-            return forged(draw, kind, self.fabric, self.hosts, self.vcs, now.get(DATA))
+            frame = forged(draw, kind, self.fabric, self.hosts, self.vcs, now.get(DATA))
+            return next(iter(now.values()))[0][:12] + frame[12:] if now else frame
         if way == "replayed":
             return draw.choice(now[kind])
         if way == "of an earlier life":

@@ -534,6 +534,17 @@ static void put_clocks(struct writer *writer)
 	put_control(writer, FRAME_CLOCK, control_clock_encode(&clock, payload_at(writer, 0)));
 }
 
+/* 69: of the version before, which had hosts in the addresses. */
+static void put_version_2(struct writer *writer)
+{
+	struct frame_fields fields = data_fields();
+	unsigned bytes = build_data(writer, &fields);
+
+	memcpy(writer->frame, (const uint8_t[]){2, 0x57, 0, 5, 0x12, 0x34, 2, 0x57, 0, 1}, 10);
+	impairment(writer, offsetof(struct frame_header, version), 2);
+	put(writer, bytes, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -562,6 +573,7 @@ int main(int argc, char **argv)
 	put_tagged(&writer);
 	put_clocks(&writer);
 	put_cut_program(&writer);
+	put_version_2(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

@@ -98,7 +98,7 @@ def expect(claim, got, wanted):
 
 def check_fields(capture):
     data = {
-        "weft.version": "2", "weft.fabric": "0x1234", "weft.kind": "1", "weft.src": "1", "weft.dst": "5",
+        "weft.version": "3", "weft.fabric": "0x1234", "weft.kind": "1", "weft.src": "1", "weft.dst": "5",
         "weft.length": "100", "weft.route_length": "5", "weft.sl": "2", "weft.msg": "65543",
         "weft.flow": "1",
         "weft.seq": "99", "weft.injected": "123456789", "weft.vc": "1", "weft.vc_original": "3",
@@ -232,6 +232,11 @@ def check_payloads(capture):
     expect("what only looks like IPv4 is data", capture.field(11, "weft.payload")[:4], "4500")
 
 
+def check_version_2(capture):
+    for name, wanted in {"version": "2", "fabric": "0x1234", "src": "1", "dst": "5", "crc.ok": "1"}.items():
+        expect(f"a frame of version 2: {name}", capture.field(69, "weft." + name), wanted)
+
+
 def check_expert(capture):
     wrong = {
         "weft.bad_version": [12], "weft.bad_kind": [13], "weft.bad_cursor": [14],
@@ -259,7 +264,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 69)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 70)))
 
 
 def check_page(capture):
@@ -300,6 +305,7 @@ def main():
         check_congestion(capture)
         check_mapper(capture)
         check_payloads(capture)
+        check_version_2(capture)
         check_expert(capture)
         check_pcapng(capture)
         check_install(capture, folder)

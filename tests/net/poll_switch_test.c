@@ -546,7 +546,7 @@ static void the_host_of_a_port_is_learned_from_its_hello(void **state)
 	start(&bench, &(struct bench_config){.voq = true, .slots = 64});
 	bench.sending = false;
 	poll_switch_learn_hosts(bench.ps, false);
-	bench.host[0].link.config.device = POLL_SWITCH_HOST_DEVICE;
+	bench.host[0].link.config.device = FRAME_HOST_DEVICE;
 	turns(&bench, 2000);
 	assert_true(bench.ps->port[0].source.known);
 	assert_int_equal(bench.ps->port[0].source.host, 0);

@@ -24,7 +24,7 @@ SWITCH, WEFT = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("",
 TREE = "rlft:ports=4,stages=2"
 HEADER = 46  # Ethernet and the fixed header
 VC, CURSOR, CRC = 40, 42, 44  # places in the frame
-VERSION = 2
+VERSION = 3
 
 
 def header_crc(frame):
@@ -236,7 +236,7 @@ class Switch(unittest.TestCase):
         bad = {
             "bad_short": good[:40],
             "bad_ethertype": changed(good, 12, 0x08),
-            "bad_version": changed(good, 14, 3),
+            "bad_version": changed(good, 14, 2),
             "bad_kind": changed(good, 15, 99),
             "bad_route_length": changed(good, 22, 33, sealed=False),
             "bad_cursor": changed(routed, CURSOR, 3),

@@ -8,7 +8,7 @@
 --   tools/install-dissector        installs it
 
 local ETHERTYPE = 0x88B5
-local VERSION = 2
+local VERSION, VERSION_MIN = 3, 2 -- 2 differs in the addresses alone
 local ETHERNET_BYTES, FRAME_BYTES_MIN = 14, 60
 local SEAL_BYTES = 16
 local DATA_TAG_BYTES = 8
@@ -845,7 +845,7 @@ end
 -- The fixed header. Returns nothing if the rest cannot be dissected.
 local function dissect_header(tvb, pinfo, tree)
 	local version_item = tree:add(f.version, tvb(0, 1))
-	if tvb(0, 1):uint() ~= VERSION then
+	if tvb(0, 1):uint() > VERSION or tvb(0, 1):uint() < VERSION_MIN then
 		version_item:add_proto_expert_info(e.version)
 		pinfo.cols.info:set("version " .. tvb(0, 1):uint())
 		return nil

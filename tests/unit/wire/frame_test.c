@@ -179,15 +179,46 @@ static unsigned build_in(uint8_t *frame, uint16_t fabric)
 	return frame_build(frame, &fields);
 }
 
-UNIT_TEST(both_addresses_have_the_host_and_the_number_of_the_fabric)
+UNIT_TEST(a_new_frame_goes_to_all_ports_of_the_fabric)
 {
-	static const uint8_t addresses[] = {
-		0x02, 0x57, 0, 2, 0x12, 0x34, 0x02, 0x57, 0, 7, 0x12, 0x34};
+	static const uint8_t addresses[] = {0x57, 'E', 'F', 'T', 0x12, 0x34, 2, 0, 0, 0, 0x12, 0x34};
 	uint8_t frame[ROOM];
 
 	build_in(frame, 0x1234);
 	assert_memory_equal(frame, addresses, sizeof(addresses));
 	assert_int_equal(frame_fabric(frame), 0x1234);
+}
+
+UNIT_TEST(an_address_names_the_port)
+{
+	static const struct {
+		uint64_t device;
+		uint8_t port, mac[6];
+	} of[] = {
+		{1, 0, {0x02, 0, 1, 0, 0x12, 0x34}},
+		{0xFFFE, 63, {0x02, 0xFF, 0xFE, 63, 0x12, 0x34}},
+		{FRAME_HOST_DEVICE, 0, {0x12, 0, 0, 0, 0x12, 0x34}},
+		{FRAME_HOST_DEVICE + 0x1234, 1, {0x12, 0x12, 0x34, 1, 0x12, 0x34}},
+	};
+	uint8_t mac[6];
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		frame_port_address(of[i].device, of[i].port, 0x1234, mac);
+		assert_memory_equal(mac, of[i].mac, sizeof(mac));
+	}
+}
+
+/* Of unicast addresses that an administrator has given. */
+UNIT_TEST(ports_of_a_switch_alone_have_addresses_of_their_own)
+{
+	uint8_t mac[64][6];
+
+	for (unsigned i = 0; i < 64; i++) {
+		frame_port_address(UINT64_C(0x9E3779B97F4A7C15), (uint8_t)i, 0, mac[i]);
+		assert_int_equal(mac[i][0] & 3, 2);
+		for (unsigned j = 0; j < i; j++)
+			assert_memory_not_equal(mac[i], mac[j], 6);
+	}
 }
 
 UNIT_TEST(a_frame_of_another_fabric_is_refused)

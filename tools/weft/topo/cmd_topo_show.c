@@ -74,11 +74,15 @@ static json_t *topology_json(const struct topology *topology, const struct topol
 
 	for (uint32_t h = 0; h < topology->hosts; h++)
 		json_array_append_new(hosts, json_pack("{s:s}", "name", topology->host_at[h].name));
-	for (uint32_t i = 0; i < topology->bindings; i++)
-		json_array_append_new(
-			ports, json_pack("{s:s, s:s}", "port",
-				       port_text(topology, topology->binding_at[i].port, port),
-				       "dpdk", topology->binding_at[i].dpdk));
+	for (uint32_t i = 0; i < topology->bindings; i++) {
+		const struct topology_binding *binding = &topology->binding_at[i];
+		json_t *vlan = binding->vlan != 0 ? json_integer(binding->vlan) : NULL;
+
+		json_array_append_new(ports,
+			json_pack("{s:s, s:s, s:o*}", "port",
+				port_text(topology, binding->port, port), "dpdk", binding->dpdk,
+				"vlan", vlan));
+	}
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", topology->name, "shape",
 		shape_json(shape), "switches", switches_json(topology), "hosts", hosts, "links",
 		links_json(topology), "ports", ports);

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""A lab on three machines whose cables are an Ethernet of others: all ports on one bridge that learns,
+each link a VLAN through two bridges, Open vSwitch. Machines are network namespaces with a run directory
+each. Needs root; says so and exits 77 where that is not allowed.
+
+usage: lab_ethernet_test.py WEFT      WEFT_LONG=1: a million frames instead of some thousands
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import labs
+
+WEFT = None
+
+MACHINES = ("a", "b", "c")
+LINKS = (("a", 0, "b", 1), ("b", 0, "c", 1), ("c", 0, "a", 1))  # machine, NIC, machine, NIC
+VLAN = 120                                                     # of the first link, and so on
+DEVICE = "net_af_packet{nic},iface=nic{nic},blocksz=1089536,framesz=4256,framecnt=1024"
+LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
+
+LAB = """topology: topology.yaml
+seed: 1
+groups: {na: [ha], nb: [hb], nc: [hc]}
+hello: 30ms
+link-key: none
+nic: {retry: 100ms}
+ROUTES
+traffic: [{pattern: uniform, from: all, to: all, load: 1%, message: 1KiB}]
+measure: {duration: 1s}
+"""
+STATIC = "mapper: {routes: static}"
+MAPPED = "mapper: {key: fabric.key, hosts: [ha], lease: 1s, takeover: 2s}"
+
+
+def topology(port):
+    """'port' gives the rest of a port's entry, of its machine, its NIC and its link's number."""
+    links = "".join(f"  - {{a: h{m}:0, b: s{m}:0}}\n" for m in MACHINES)
+    ports = ""
+    for number, (a, a_nic, b, b_nic) in enumerate(LINKS):
+        links += f"  - {{a: s{a}:{1 + a_nic}, b: s{b}:{1 + b_nic}}}\n"
+        for machine, nic in ((a, a_nic), (b, b_nic)):
+            ports += f"  - {{port: s{machine}:{1 + nic}, {port(machine, nic, number)}}}\n"
+    switches = ", ".join(f"{{name: s{m}, ports: 3, stage: 1}}" for m in MACHINES)
+    hosts = ", ".join(f"{{name: h{m}}}" for m in MACHINES)
+    return (f"weft: topology/1\nname: triangle\nlink: {{rate: 1Gbps, delay: 30ns}}\nswitches: [{switches}]\n"
+            f"hosts: [{hosts}]\nlinks:\n{links}ports:\n{ports}")
+
+
+def by_packet_socket(machine, nic, number):
+    return f'dpdk: "{DEVICE.format(nic=nic)}"'
+
+
+def by_vlan(machine, nic, number):
+    return f'dpdk: "{DEVICE.format(nic=nic)}", vlan: {VLAN + number}'
+
+
+def ip(*words, netns=None):
+    subprocess.run(["ip", *(("-n", netns) if netns else ()), *words], check=True, stdin=subprocess.DEVNULL)
+
+
+class Ethernet(labs.Lab):
+    """The lab, and between its machines the namespace 'middle', where NIC n of machine a is port an."""
+
+    def __init__(self, tag, port, routes):
+        super().__init__(WEFT, tag, LAB.replace("ROUTES", routes).replace("link-key: none\n", ""),
+                         {"topology.yaml": topology(port), "fabric.key": 32 * "5e" + "\n"})
+        for side in (*MACHINES, "middle"):
+            ip("netns", "add", self.netns(side))
+        for machine in MACHINES:
+            for nic in range(2):
+                ip("link", "add", f"nic{nic}", "mtu", "5000", "netns", self.netns(machine), "type", "veth", "peer",
+                   "name", f"{machine}{nic}", "mtu", "5000", "netns", self.netns("middle"))
+                ip("link", "set", f"nic{nic}", "up", netns=self.netns(machine))
+                self.middle("link", "set", f"{machine}{nic}", "up")
+
+    def netns(self, side):
+        return f"{self.name}-{side}"
+
+    def directory(self, side):
+        return f"/run/weft/{self.netns(side)}"
+
+    def middle(self, *words):
+        ip(*words, netns=self.netns("middle"))
+
+    def start(self, side, part, *more):
+        return subprocess.Popen(["ip", "netns", "exec", self.netns(side), WEFT, "lab", part, self.file,
+                                 "--run-dir", self.directory(side), *more], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def on_all(self, part, *more, words=lambda side: ()):
+        """Exit codes and what they say, of the same command on each machine at the same time."""
+        runs = {side: self.start(side, part, *more, *words(side)) for side in MACHINES}
+        said = {side: run.communicate(timeout=180) for side, run in runs.items()}
+        return {side: run.returncode for side, run in runs.items()}, said
+
+    def up(self):
+        return self.on_all("up", "--wait", "60s", words=lambda side: ("--process", f"s{side}", "--process", f"h{side}"))
+
+    def status_of(self, side):
+        return json.loads(self.start(side, "status", "--json").communicate(timeout=60)[0])
+
+    def wait_links(self, condition, what):
+        """Until condition(states of all links by their ports) is true."""
+        deadline = time.monotonic() + 60
+        while not condition(states := {link["port"]: link["state"] for side in MACHINES
+                                       for link in self.status_of(side)["links"]}):
+            assert time.monotonic() < deadline, (what, states)
+
+    def remove(self):
+        self.on_all("down")
+        for side in (*MACHINES, "middle"):
+            subprocess.run(["ip", "netns", "del", self.netns(side)], stderr=subprocess.DEVNULL, check=False)
+        super().remove()
+
+
+class Cases:
+    """Of each Ethernet. A class per Ethernet builds it in cables()."""
+
+    port, routes = staticmethod(by_packet_socket), STATIC
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Ethernet(cls.__name__[0].lower(), cls.port, cls.routes)
+        cls.addClassCleanup(cls.lab.remove)
+        cls.cables()
+        codes, said = cls.lab.up()
+        assert set(codes.values()) == {0}, said
+
+    def send(self, meanwhile=lambda: None):
+        """Runs the traffic on all machines: the results."""
+        path = {side: os.path.join(self.lab.folder, f"{side}.json") for side in MACHINES}
+        runs = [self.lab.start(side, "run", "--duration", "90s" if LONG else "3s", "--json", path[side])
+                for side in MACHINES]
+        meanwhile()
+        said = [run.communicate(timeout=300) for run in runs]
+        for run in runs:
+            self.assertIn(run.returncode, (0, 1), said)  # 1: the machine took its loops away for long
+        return [json.loads(labs.read(path[side])) for side in MACHINES]
+
+    def check(self, results):
+        for result in results:
+            self.assertEqual([result["checks"][check] for check in labs.CHECKS], [0, 0, 0], result["checks"])
+        delivered = sum(result["messages"]["delivered"] for result in results)
+        self.assertGreater(delivered, 1_000_000 if LONG else 300)
+
+    def test_frames_arrive_once_and_in_order(self):
+        self.check(self.send())
+
+    def test_a_cable_that_is_pulled_and_put_back_heals(self):
+        def cut_and_heal():
+            self.lab.middle("link", "set", "a0", "down")
+            self.lab.wait_links(lambda states: states["sa:1"] != "up" and states["sb:2"] != "up", "not cut")
+            self.lab.middle("link", "set", "a0", "up")
+            self.lab.wait_links(lambda states: set(states.values()) == {"up"}, "not healed")
+
+        self.check(self.send(cut_and_heal))
+
+    def test_no_bridge_sees_an_address_at_two_of_its_ports(self):
+        """What the bridges have learned: each NIC's own port has its address."""
+        for bridge in self.bridges():
+            seen = {}
+            for entry in self.learned(bridge):
+                self.assertNotIn(entry[0], seen)
+                seen[entry[0]] = entry[1]
+            self.assertEqual(len(seen), 6, seen)
+
+    def bridges(self):
+        return []
+
+
+class Bridge(Cases, unittest.TestCase):
+    """All six ports in one broadcast domain, with a plan of cables."""
+
+    @classmethod
+    def cables(cls):
+        cls.lab.middle("link", "add", "bridge", "type", "bridge", "ageing_time", "30000")
+        cls.lab.middle("link", "set", "bridge", "up")
+        for machine in MACHINES:
+            for nic in range(2):
+                cls.lab.middle("link", "set", f"{machine}{nic}", "master", "bridge")
+
+    def bridges(self):
+        return ["bridge"]
+
+    def learned(self, bridge):
+        said = subprocess.run(["ip", "netns", "exec", self.lab.netns("middle"), "bridge", "-j", "fdb", "show", "br",
+                               bridge, "dynamic"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        return [(entry["mac"], entry["ifname"]) for entry in json.loads(said) if entry["mac"].startswith("02:00:")]
+
+
+class Tagged(Bridge):
+    """Two bridges, each link a VLAN of its own: a's and b's NICs on the first, c's on the second. The kernel has
+    to know nothing of VLANs: the tags are Weft's."""
+
+    port = staticmethod(by_vlan)
+
+    @classmethod
+    def cables(cls):
+        cls.lab.middle("link", "add", "trunk0", "mtu", "5000", "type", "veth", "peer", "name", "trunk1", "mtu", "5000")
+        for number, members in enumerate((("a0", "a1", "b0", "b1", "trunk0"), ("c0", "c1", "trunk1"))):
+            cls.lab.middle("link", "add", f"bridge{number}", "type", "bridge")
+            cls.lab.middle("link", "set", f"bridge{number}", "up")
+            for member in members:
+                cls.lab.middle("link", "set", member, "up", "master", f"bridge{number}")
+
+    def bridges(self):
+        return ["bridge0", "bridge1"]
+
+
+class OpenVSwitch(Cases, unittest.TestCase):
+    """Its userspace datapath, in the namespace in the middle; each link is a VLAN there, which Weft does not see."""
+
+    @classmethod
+    def cables(cls):
+        for program in ("ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-appctl"):
+            if not os.path.exists(f"/usr/bin/{program}") and not os.path.exists(f"/usr/sbin/{program}"):
+                raise unittest.SkipTest(f"{program} is not installed (package openvswitch-switch)")
+        cls.folder = tempfile.mkdtemp(prefix="weft-ovs-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        database = f"{cls.folder}/conf.db"
+        subprocess.run(["ovsdb-tool", "create", database, "/usr/share/openvswitch/vswitch.ovsschema"], check=True)
+        cls.daemon("ovsdb-server", database, f"--remote=punix:{cls.folder}/db.sock")
+        cls.vsctl("--no-wait", "init")
+        cls.daemon("ovs-vswitchd", f"unix:{cls.folder}/db.sock")
+        cls.vsctl("add-br", "ovs", "--", "set", "bridge", "ovs", "datapath_type=netdev")
+        for number, (a, a_nic, b, b_nic) in enumerate(LINKS):
+            for machine, nic in ((a, a_nic), (b, b_nic)):
+                cls.vsctl("add-port", "ovs", f"{machine}{nic}", f"tag={VLAN + number}")
+
+    @classmethod
+    def inside(cls, *words, **options):
+        return subprocess.run(["ip", "netns", "exec", cls.lab.netns("middle"), "env", f"OVS_RUNDIR={cls.folder}",
+                               *words], check=True, stdin=subprocess.DEVNULL, timeout=60, **options)
+
+    @classmethod
+    def vsctl(cls, *words):
+        cls.inside("ovs-vsctl", "--timeout=30", f"--db=unix:{cls.folder}/db.sock", *words)
+
+    @classmethod
+    def daemon(cls, program, *words):
+        pidfile = f"{cls.folder}/{program}.pid"
+        cls.inside(program, *words, "--detach", "--no-chdir", f"--pidfile={pidfile}", f"--log-file={cls.folder}/log",
+                   f"--unixctl={cls.folder}/{program}.ctl", stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(os.kill, int(labs.read(pidfile)), signal.SIGKILL)
+
+    def bridges(self):
+        return ["ovs"]
+
+    def learned(self, bridge):
+        said = self.inside("ovs-appctl", "-t", f"{self.folder}/ovs-vswitchd.ctl", "fdb/show", bridge,
+                           stdout=subprocess.PIPE, text=True).stdout
+        rows = [line.split() for line in said.splitlines()[1:]]
+        return [(mac, port) for port, _, mac, _ in rows if mac.startswith("02:00:")]
+
+
+class Mapped(Bridge):
+    """The same where a mapper finds out how the cables run."""
+
+    routes = MAPPED
+
+
+if __name__ == "__main__":
+    labs.main(__doc__, ("ip", "bridge"))
