@@ -49,18 +49,19 @@ enum port_cut_reason {
 	PORT_CUT_CARRIER = 2, /* the device has lost its carrier */
 };
 
-/* The Ethernet addresses of a port, of its thread: port_set_address(). Links in memory do not look at
- * them; captures show them. */
+/* The Ethernet addresses of a port, of its thread: port_set_address(). Links in memory do not look
+ * at them; captures show them. */
 struct port_ether {
 	struct {
 		uint8_t to[6], from[6];
-	} out; /* as in a frame that is sent */
-	bool used;              /* they were set */
-	bool greets_all;        /* hellos go to the group address, whatever 'to' is */
-	uint16_t vlan;          /* of the tag that frames have on the wire; 0: none */
-	uint64_t own, mask;     /* first eight bytes of a frame for this port, and which of them count */
-	/* Of a port behind which other stations may be: functions that write and check addresses and
-	 * tags, in use when addresses are set. NULL: a link between two ends. */
+	} out;           /* as in a frame that is sent */
+	bool used;       /* they were set */
+	bool greets_all; /* hellos go to the group address, whatever 'to' is */
+	uint16_t vlan;   /* of the tag that frames have on the wire; 0: none */
+	uint64_t own,
+		mask; /* first eight bytes of a frame for this port, and which of them count */
+	/* Of a port behind which other stations may be: functions that write and check addresses
+	 * and tags, in use when addresses are set. NULL: a link between two ends. */
 	port_rx_fn *rx;
 	port_tx_fn *tx;
 };

@@ -62,10 +62,11 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 /* --- behind a bridge: addresses and tags --- */
 
 #define TAG_BYTES     4
-#define VLAN_ID(tci)  ((tci) & 0xFFF)
+#define VLAN_ID(tci)  ((tci)&0xFFF)
 #define ADDRESS_BYTES (2 * RTE_ETHER_ADDR_LEN)
 
-/* Inserts the port's tag behind the addresses, in the headroom, which our pools and drivers leave. */
+/* Inserts the port's tag behind the addresses, in the headroom, which our pools and drivers leave.
+ */
 static void tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const rte_be32_t bytes =

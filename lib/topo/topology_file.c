@@ -27,7 +27,7 @@ struct link_row {
 
 struct port_row {
 	const struct yaml_tree_node *port;
-	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
+	char dpdk[TOPOLOGY_DEVICE_MAX];
 	uint16_t vlan;
 };
 
@@ -80,11 +80,76 @@ static const struct yaml_field link_fields[] = {
 
 static const struct yaml_field port_fields[] = {
 	{"port", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct port_row, port), .read = read_end},
-	{"dpdk", YAML_FIELD_TEXT, true, YAML_MEMBER(struct port_row, dpdk)},
+	{"dpdk", YAML_FIELD_TEXT, YAML_MEMBER(struct port_row, dpdk)},
+	TOPOLOGY_UDP_FIELD(YAML_MEMBER(struct port_row, dpdk)),
 	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct port_row, vlan), .min = 1,
 		.max = TOPOLOGY_VLAN_MAX},
 	{NULL},
 };
+
+struct udp_row {
+	char local[32], remote[32];
+};
+
+const struct yaml_field topology_udp_fields[] = {
+	{"local", YAML_FIELD_TEXT, true, YAML_MEMBER(struct udp_row, local)},
+	{"remote", YAML_FIELD_TEXT, true, YAML_MEMBER(struct udp_row, remote)},
+	{NULL},
+};
+
+static bool is_address(const char *text)
+{
+	unsigned byte[4], port;
+	int end = 0;
+
+	return sscanf(text, "%3u.%3u.%3u.%3u:%5u%n", &byte[0], &byte[1], &byte[2], &byte[3], &port,
+		       &end) == 5 &&
+	       text[end] == '\0' && (byte[0] | byte[1] | byte[2] | byte[3]) <= 255 && port >= 1 &&
+	       port <= UINT16_MAX;
+}
+
+int topology_read_udp(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct udp_row row = {"", ""};
+	int result = yaml_fields_read(topology_udp_fields, node, &row, fault);
+
+	if (result == 0 && (!is_address(row.local) || !is_address(row.remote)))
+		return yaml_tree_refuse(node, fault,
+			"'udp': expected IPv4 addresses with ports, such as {local: "
+			"\"192.0.2.1:4000\", remote: \"192.0.2.2:4000\"}");
+	if (result == 0)
+		snprintf(member, TOPOLOGY_DEVICE_MAX, "udp:%s>%s", row.local, row.remote);
+	return result;
+}
+
+void topology_write_udp(const void *member, FILE *out, unsigned indent)
+{
+	const char *local = (const char *)member + strlen("udp:"), *arrow = strchr(local, '>');
+
+	fprintf(out, " {local: \"%.*s\", remote: \"%s\"}", (int)(arrow - local), local, arrow + 1);
+}
+
+bool topology_is_udp(const void *member)
+{
+	return strncmp(member, "udp:", strlen("udp:")) == 0;
+}
+
+bool topology_is_dpdk(const void *member)
+{
+	return *(const char *)member != '\0' && !topology_is_udp(member);
+}
+
+int topology_check_device(
+	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct fault *fault)
+{
+	bool dpdk = yaml_tree_get(row, "dpdk") != NULL, udp = yaml_tree_get(row, "udp") != NULL;
+
+	if (dpdk == udp || (dpdk && topology_is_udp(device)))
+		return yaml_tree_refuse(row, fault, "port: expected either 'dpdk' or 'udp'");
+	if (udp && vlan != 0)
+		return yaml_tree_refuse(row, fault, "'vlan' requires 'dpdk'");
+	return 0;
+}
 
 const struct yaml_field topology_file_fields[] = {
 	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft)},
@@ -168,6 +233,8 @@ static int read_binding(
 	struct port_row row = {0};
 	int result = yaml_fields_read(port_fields, node, &row, fault);
 
+	if (result == 0)
+		result = topology_check_device(node, row.dpdk, row.vlan, fault);
 	if (result == 0)
 		result = find_end(topology, row.port, &binding->port, fault);
 	if (result < 0)

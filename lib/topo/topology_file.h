@@ -21,6 +21,25 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
  * difference (docs/files.md). */
 void topology_write_keys(const struct topology *topology, FILE *out, unsigned indent);
 
+/* Rows of 'ports' name what a port is made of: 'dpdk', or 'udp' with 'local' and 'remote', which is
+ * kept as "udp:LOCAL>REMOTE" (port_udp.h). Members are arrays of TOPOLOGY_DEVICE_MAX. */
+#define TOPOLOGY_DEVICE_MAX sizeof(((struct topology_binding *)NULL)->dpdk)
+#define TOPOLOGY_UDP_FIELD(member)                                                \
+	{                                                                         \
+		"udp", YAML_FIELD_CUSTOM, member,                                 \
+			.read = topology_read_udp, .fields = topology_udp_fields, \
+			.write = topology_write_udp, .present = topology_is_udp   \
+	}
+extern const struct yaml_field topology_udp_fields[];
+int topology_read_udp(const struct yaml_tree_node *node, void *member, struct fault *fault);
+void topology_write_udp(const void *member, FILE *out, unsigned indent);
+bool topology_is_udp(const void *member);
+/* For 'dpdk' beside it. */
+bool topology_is_dpdk(const void *member);
+/* Refuses a row that has not one of them. 'vlan' is for Ethernet ports. */
+int topology_check_device(
+	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct fault *fault);
+
 /* Refuses a device or port text that is not in the topology: fills 'fault' with 'line:column' and
  * the closest name; -EINVAL. */
 int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,

@@ -47,8 +47,14 @@ static void write_bindings(const struct topology *topology, FILE *out, int inden
 		fprintf(out, "%*sports:\n", indent, "");
 	for (uint32_t i = 0; i < topology->bindings; i++) {
 		topology_port_name(topology, topology->binding_at[i].port, name, sizeof(name));
-		fprintf(out, "%*s  - {port: %s, dpdk: ", indent, "", name);
-		yaml_tree_write_text(topology->binding_at[i].dpdk, out);
+		fprintf(out, "%*s  - {port: %s, ", indent, "", name);
+		if (topology_is_udp(topology->binding_at[i].dpdk)) {
+			fputs("udp:", out);
+			topology_write_udp(topology->binding_at[i].dpdk, out, 0);
+		} else {
+			fputs("dpdk: ", out);
+			yaml_tree_write_text(topology->binding_at[i].dpdk, out);
+		}
 		if (topology->binding_at[i].vlan != 0)
 			fprintf(out, ", vlan: %u", topology->binding_at[i].vlan);
 		fputs("}\n", out);

@@ -8,6 +8,7 @@
 
 #include "lab_config_private.h"
 #include "run_config_private.h"
+#include "topology_file.h"
 
 /* --- values --- */
 
@@ -79,11 +80,18 @@ static bool text_present(const void *member)
 
 /* --- ports --- */
 
+static bool vlan_present(const void *member)
+{
+	return *(const uint16_t *)member != 0;
+}
+
 static const struct yaml_field port_fields[] = {
 	{"port", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, port)},
-	{"dpdk", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, dpdk)},
+	{"dpdk", YAML_FIELD_TEXT, YAML_MEMBER(struct lab_config_port, dpdk),
+		.present = topology_is_dpdk},
+	TOPOLOGY_UDP_FIELD(YAML_MEMBER(struct lab_config_port, dpdk)),
 	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config_port, vlan), .min = 1,
-		.max = TOPOLOGY_VLAN_MAX},
+		.max = TOPOLOGY_VLAN_MAX, .present = vlan_present},
 	{NULL},
 };
 
@@ -102,6 +110,8 @@ static int read_ports(const struct yaml_tree_node *node, void *member, struct fa
 
 		port->place = run_place_of(row);
 		result = yaml_fields_read(port_fields, row, port, fault);
+		if (result == 0)
+			result = topology_check_device(row, port->dpdk, port->vlan, fault);
 	}
 	return result;
 }

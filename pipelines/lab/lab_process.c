@@ -16,6 +16,7 @@
 #include "lab_security.h"
 #include "memory_dir.h"
 #include "poll_yield.h"
+#include "port_udp.h"
 #include "private_dir.h"
 #include "privileges.h"
 #include "program.h"
@@ -122,7 +123,8 @@ static void choose_links(struct lab_process *process)
 			continue;
 		process->external[i] = link->device[side];
 		process->vlan[i] = link->vlan[side];
-		if (link->kind == LAB_LINK_BOUND && strncmp(link->device[side], "net_", 4) != 0)
+		if (link->kind == LAB_LINK_BOUND && strncmp(link->device[side], "net_", 4) != 0 &&
+			!port_is_udp(link->device[side]))
 			process->pci[pci++] = link->device[side];
 	}
 }

@@ -40,7 +40,8 @@ static uint16_t process_of(const struct lab_plan *plan, const struct topology_po
 					   : plan->host_process[port->device];
 }
 
-static const struct topology_binding *binding_of(const struct topology *topology, const struct topology_port *port)
+static const struct topology_binding *binding_of(
+	const struct topology *topology, const struct topology_port *port)
 {
 	for (uint32_t i = 0; i < topology->bindings; i++) {
 		const struct topology_port *at = &topology->binding_at[i].port;
@@ -96,9 +97,8 @@ static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *requ
 	plan->veth = true;
 }
 
-static int plan_bound(
-	struct lab_plan *plan, uint32_t at, const struct topology_binding *const bound[2],
-	struct fault *fault)
+static int plan_bound(struct lab_plan *plan, uint32_t at,
+	const struct topology_binding *const bound[2], struct fault *fault)
 {
 	const struct topology *topology = plan->topology;
 	struct lab_plan_link *link = &plan->link[at];

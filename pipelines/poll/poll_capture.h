@@ -8,9 +8,9 @@
 #include "capture.h"
 #include "port.h"
 
-/* Captures the whole frame of 'mbuf', which comes in or goes out by 'port', with the device's state.
- * 'at': when it was on the wire. On a timed link this is its due arrival, or the start of its
- * transmission. */
+/* Captures the whole frame of 'mbuf', which comes in or goes out by 'port', with the device's
+ * state. 'at': when it was on the wire. On a timed link this is its due arrival, or the start of
+ * its transmission. */
 void poll_capture_frame(struct capture *capture, const struct port *port,
 	enum pcapng_direction direction, struct rte_mbuf *mbuf, weft_time at,
 	const struct capture_state *state);

@@ -21,8 +21,8 @@ void poll_guard_init(struct poll_guard *guard, struct port *port, uint16_t fabri
 	poll_guard_follow(guard, end);
 }
 
-void poll_guard_expect(struct poll_guard *guard, const struct poll_guard_plan *plan,
-	const struct link_end *end)
+void poll_guard_expect(
+	struct poll_guard *guard, const struct poll_guard_plan *plan, const struct link_end *end)
 {
 	guard->plan = *plan;
 	poll_guard_follow(guard, end);

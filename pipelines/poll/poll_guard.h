@@ -43,8 +43,8 @@ void poll_guard_init(struct poll_guard *guard, struct port *port, uint16_t fabri
 	const struct link_key *key, struct link_end *end);
 
 /* Before the first frame. */
-void poll_guard_expect(struct poll_guard *guard, const struct poll_guard_plan *plan,
-	const struct link_end *end);
+void poll_guard_expect(
+	struct poll_guard *guard, const struct poll_guard_plan *plan, const struct link_end *end);
 
 /* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of one that may
  * become it. */

@@ -23,7 +23,8 @@ void poll_nic_capture_in(
 	if (poll_capture_begin(mbuf, pn->guard.fabric, &state) && is_data_of(link, header))
 		state.credits_blocks = credit_expected(
 			&link->rx[header->vc], frame_blocks(rte_pktmbuf_data_len(mbuf)));
-	poll_capture_frame(capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
+	poll_capture_frame(
+		capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
 }
 
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,

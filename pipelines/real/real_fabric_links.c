@@ -13,6 +13,7 @@
 #include "link_timing.h"
 #include "port_ethdev.h"
 #include "port_shared.h"
+#include "port_udp.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
@@ -99,6 +100,11 @@ static bool is_shared(const struct real_fabric *fabric, const struct real_end *e
 	return port_is_shared(device_of(fabric, end));
 }
 
+static bool is_udp(const struct real_fabric *fabric, const struct real_end *end)
+{
+	return port_is_udp(device_of(fabric, end));
+}
+
 static int attach_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	char name[64];
@@ -128,7 +134,8 @@ int real_links_attach(struct real_fabric *fabric, struct fault *fault)
 				"%s: its far end is in another process, and nothing says by what "
 				"device",
 				name);
-		else if (!is_shared(fabric, end) && port_ethdev_is_nic(device_of(fabric, end)))
+		else if (!is_shared(fabric, end) && !is_udp(fabric, end) &&
+			 port_ethdev_is_nic(device_of(fabric, end)))
 			result = attach_external(fabric, end, fault);
 	}
 	return result;
@@ -144,7 +151,11 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 
 		if (!is_external(fabric, end) || is_shared(fabric, end))
 			continue;
-		if (end->attached)
+		if (is_udp(fabric, end))
+			needs = (struct port_ethdev_needs){.received_mbufs = PORT_BURST,
+				.room_bytes = config.frame_bytes,
+				.socket = SOCKET_ID_ANY};
+		else if (end->attached)
 			port_ethdev_needs(&end->port, &config, &needs);
 		else
 			port_ethdev_needs_most(device_of(fabric, end), &config, &needs);
@@ -187,10 +198,24 @@ static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct 
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
+static int open_udp(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+{
+	char name[64];
+	int result;
+
+	name_end(fabric, end, name, sizeof(name));
+	result = port_open_udp(&end->port, name, device_of(fabric, end),
+		ethdev_config(fabric).frame_bytes, fabric->data_pool, fault);
+	end->open = result == 0;
+	return result;
+}
+
 static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	if (is_shared(fabric, end))
 		return open_shared(fabric, end, fault);
+	if (is_udp(fabric, end))
+		return open_udp(fabric, end, fault);
 	return open_ethdev(fabric, end, fault);
 }
 

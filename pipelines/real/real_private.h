@@ -328,7 +328,7 @@ void real_links_close(struct real_fabric *fabric);
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
 /* Whether the other end of its cable lives here, too. */
 bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end);
-/* What is at the other end of its cable by the topology; without a mapper nothing else may be. */
+/* The port at the other end of its cable by the topology; without a mapper it can be no other. */
 struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
 void real_links_cut(struct real_fabric *fabric, const char *text);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A lab on three machines whose cables are an Ethernet of others: all ports on one bridge that learns,
-each link a VLAN through two bridges, Open vSwitch. Machines are network namespaces with a run directory
+"""A lab on three machines with the networks of others for cables: all ports on one bridge that learns, each
+link a VLAN through two bridges, Open vSwitch, a router. Machines are network namespaces with a run directory
 each. Needs root; says so and exits 77 where that is not allowed.
 
 usage: lab_ethernet_test.py WEFT      WEFT_LONG=1: a million frames instead of some thousands
@@ -30,7 +30,6 @@ LAB = """topology: topology.yaml
 seed: 1
 groups: {na: [ha], nb: [hb], nc: [hc]}
 hello: 30ms
-link-key: none
 nic: {retry: 100ms}
 ROUTES
 traffic: [{pattern: uniform, from: all, to: all, load: 1%, message: 1KiB}]
@@ -70,7 +69,7 @@ class Ethernet(labs.Lab):
     """The lab, and between its machines the namespace 'middle', where NIC n of machine a is port an."""
 
     def __init__(self, tag, port, routes):
-        super().__init__(WEFT, tag, LAB.replace("ROUTES", routes).replace("link-key: none\n", ""),
+        super().__init__(WEFT, tag, LAB.replace("ROUTES", routes),
                          {"topology.yaml": topology(port), "fabric.key": 32 * "5e" + "\n"})
         for side in (*MACHINES, "middle"):
             ip("netns", "add", self.netns(side))
@@ -163,6 +162,10 @@ class Cases:
 
         self.check(self.send(cut_and_heal))
 
+
+class Bridged(Cases):
+    """Of those that learn addresses."""
+
     def test_no_bridge_sees_an_address_at_two_of_its_ports(self):
         """What the bridges have learned: each NIC's own port has its address."""
         for bridge in self.bridges():
@@ -172,11 +175,8 @@ class Cases:
                 seen[entry[0]] = entry[1]
             self.assertEqual(len(seen), 6, seen)
 
-    def bridges(self):
-        return []
 
-
-class Bridge(Cases, unittest.TestCase):
+class Bridge(Bridged, unittest.TestCase):
     """All six ports in one broadcast domain, with a plan of cables."""
 
     @classmethod
@@ -215,7 +215,7 @@ class Tagged(Bridge):
         return ["bridge0", "bridge1"]
 
 
-class OpenVSwitch(Cases, unittest.TestCase):
+class OpenVSwitch(Bridged, unittest.TestCase):
     """Its userspace datapath, in the namespace in the middle; each link is a VLAN there, which Weft does not see."""
 
     @classmethod
@@ -259,6 +259,33 @@ class OpenVSwitch(Cases, unittest.TestCase):
                            stdout=subprocess.PIPE, text=True).stdout
         rows = [line.split() for line in said.splitlines()[1:]]
         return [(mac, port) for port, _, mac, _ in rows if mac.startswith("02:00:")]
+
+
+class Routed(Cases, unittest.TestCase):
+    """Over UDP: NIC n of each machine is a network of its own, and the middle routes among them."""
+
+    @staticmethod
+    def port(machine, nic, number):
+        (a, a_nic, b, b_nic) = LINKS[number]
+        far, far_nic = (b, b_nic) if machine == a else (a, a_nic)
+        address = lambda at, at_nic: f"10.{MACHINES.index(at)}.{at_nic}.1:{4000 + number}"
+        return f'udp: {{local: "{address(machine, nic)}", remote: "{address(far, far_nic)}"}}'
+
+    @classmethod
+    def cables(cls):
+        for number, machine in enumerate(MACHINES):
+            for nic in range(2):
+                ip("addr", "add", f"10.{number}.{nic}.1/24", "dev", f"nic{nic}", netns=cls.lab.netns(machine))
+                cls.lab.middle("addr", "add", f"10.{number}.{nic}.2/24", "dev", f"{machine}{nic}")
+            netns = cls.lab.netns(machine)
+            for far in set(range(len(MACHINES))) - {number}:
+                for nic in range(2):
+                    link = next(at for at in LINKS if (MACHINES[far], nic) in (at[:2], at[2:]))
+                    own = next((at_nic for at, at_nic in (link[:2], link[2:]) if at == machine), None)
+                    if own is not None:
+                        ip("route", "add", f"10.{far}.{nic}.0/24", "via", f"10.{number}.{own}.2", netns=netns)
+        subprocess.run(["ip", "netns", "exec", cls.lab.netns("middle"), "sysctl", "-qw", "net.ipv4.ip_forward=1"],
+                       check=True)
 
 
 class Mapped(Bridge):

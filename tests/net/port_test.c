@@ -8,6 +8,7 @@
 #include "needs.h"
 #include "open_port.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netpacket/packet.h>
@@ -31,6 +32,7 @@
 #include "port.h"
 #include "port_ethdev.h"
 #include "port_shared.h"
+#include "port_udp.h"
 #include "tsc_clock.h"
 
 #define POOL_MBUFS 8191u
@@ -740,6 +742,98 @@ static void chained_frame_is_made_one_segment_or_counted(void **state)
 	rte_mempool_free(small);
 }
 
+/* A socket that plays the far end of a UDP port, on free ports of this machine. */
+static int udp_far_end(struct sockaddr_in *own, const struct sockaddr_in *to)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t size = sizeof(*own);
+
+	*own = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	assert_int_equal(bind(fd, (struct sockaddr *)own, sizeof(*own)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)own, &size), 0);
+	if (to != NULL)
+		assert_int_equal(connect(fd, (const struct sockaddr *)to, sizeof(*to)), 0);
+	return fd;
+}
+
+static void send_datagram(int fd, uint32_t life, uint32_t number)
+{
+	struct rte_mbuf *mbuf = make_frame(number);
+	uint8_t bytes[8 + FRAME_SIZE];
+	const uint32_t header[2] = {rte_cpu_to_be_32(life), rte_cpu_to_be_32(number)};
+
+	memcpy(bytes, header, sizeof(header));
+	memcpy(bytes + sizeof(header), rte_pktmbuf_mtod(mbuf, void *), FRAME_SIZE);
+	rte_pktmbuf_free(mbuf);
+	assert_int_equal(send(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+}
+
+static void a_udp_port_keeps_the_order_and_counts_what_is_missing(void **state)
+{
+	static const struct {
+		uint32_t life, number;
+		bool taken;
+	} sent[] = {{7, 5, true}, {7, 6, true}, {7, 9, true}, {7, 8, false}, {7, 9, false},
+		{7, 10, true}, {9, 1, true}, {7, 11, false}, {9, 2, true}};
+	struct sockaddr_in near, far;
+	struct rte_mbuf *mbufs[PORT_BURST];
+	struct port_losses losses;
+	struct fault fault = {""};
+	char device[80];
+	int reserved = udp_far_end(&near, NULL), fd = udp_far_end(&far, &near);
+	unsigned taken = 0, expected = 0, found;
+	struct port port;
+
+	/* The port takes the place of the socket that has found a free one. */
+	close(reserved);
+	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
+		ntohs(far.sin_port));
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &fault), 0);
+	for (unsigned i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
+		send_datagram(fd, sent[i].life, sent[i].number);
+	found = port_rx(&port, mbufs, PORT_BURST, 0);
+	for (unsigned i = 0; i < sizeof(sent) / sizeof(sent[0]); i++) {
+		if (!sent[i].taken)
+			continue;
+		expected++;
+		assert_true(taken < found);
+		assert_int_equal(frame_sequence(mbufs[taken++]), sent[i].number);
+	}
+	assert_int_equal(found, expected);
+	rte_pktmbuf_free_bulk(mbufs, found);
+	port_losses_read(&port, &losses);
+	assert_int_equal(losses.rx_missed, 2);
+	assert_int_equal(losses.rx_errors, 1);
+	port_close(&port);
+	close(fd);
+}
+
+static void a_udp_port_sends_a_frame_in_each_datagram(void **state)
+{
+	struct sockaddr_in near, far;
+	struct fault fault = {""};
+	char device[80];
+	int reserved = udp_far_end(&near, NULL), fd = udp_far_end(&far, &near);
+	struct port port;
+
+	close(reserved);
+	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
+		ntohs(far.sin_port));
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &fault), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct rte_mbuf *mbuf = make_frame(i);
+		uint8_t bytes[2 * FRAME_SIZE];
+
+		assert_int_equal(port_tx(&port, &mbuf, 1, 0), 1);
+		assert_int_equal(recv(fd, bytes, sizeof(bytes), 0), 8 + FRAME_SIZE);
+		assert_int_equal(bytes[7], i + 1);
+		assert_int_equal(frame_check(bytes + 8, FRAME_SIZE), FRAME_FAULT_OK);
+	}
+	port_close(&port);
+	close(fd);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(pool_has_room_for_descriptor_and_frame),
 	cmocka_unit_test(ring_passes_frames_in_order),
@@ -752,6 +846,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs),
 	cmocka_unit_test(frames_in_shared_memory_keep_their_due_times),
 	cmocka_unit_test(shared_memory_that_cannot_be_opened_is_named),
+	cmocka_unit_test(a_udp_port_keeps_the_order_and_counts_what_is_missing),
+	cmocka_unit_test(a_udp_port_sends_a_frame_in_each_datagram),
 	cmocka_unit_test(memif_passes_frames_through_another_process),
 	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
 	cmocka_unit_test(a_pool_is_on_its_socket_or_elsewhere),

@@ -181,7 +181,8 @@ static unsigned build_in(uint8_t *frame, uint16_t fabric)
 
 UNIT_TEST(a_new_frame_goes_to_all_ports_of_the_fabric)
 {
-	static const uint8_t addresses[] = {0x57, 'E', 'F', 'T', 0x12, 0x34, 2, 0, 0, 0, 0x12, 0x34};
+	static const uint8_t addresses[] = {
+		0x57, 'E', 'F', 'T', 0x12, 0x34, 2, 0, 0, 0, 0x12, 0x34};
 	uint8_t frame[ROOM];
 
 	build_in(frame, 0x1234);

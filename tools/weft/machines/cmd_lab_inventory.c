@@ -10,6 +10,7 @@
 #include "cmd_lab.h"
 #include "lab_kept.h"
 #include "lab_machines.h"
+#include "topology_file.h"
 
 #define COMMAND "lab inventory"
 
@@ -55,7 +56,7 @@ static json_t *pci_ports(const struct lab *lab, unsigned machine)
 					     : topology->host_at[binding->port.device].name;
 
 		if (lab_machine_of(lab->config, device) == (int)machine &&
-			strncmp(binding->dpdk, "net_", 4) != 0)
+			strncmp(binding->dpdk, "net_", 4) != 0 && !topology_is_udp(binding->dpdk))
 			json_array_append_new(list, json_string(binding->dpdk));
 	}
 	return list;

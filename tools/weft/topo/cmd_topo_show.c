@@ -78,10 +78,9 @@ static json_t *topology_json(const struct topology *topology, const struct topol
 		const struct topology_binding *binding = &topology->binding_at[i];
 		json_t *vlan = binding->vlan != 0 ? json_integer(binding->vlan) : NULL;
 
-		json_array_append_new(ports,
-			json_pack("{s:s, s:s, s:o*}", "port",
-				port_text(topology, binding->port, port), "dpdk", binding->dpdk,
-				"vlan", vlan));
+		json_array_append_new(ports, json_pack("{s:s, s:s, s:o*}", "port",
+						     port_text(topology, binding->port, port),
+						     "dpdk", binding->dpdk, "vlan", vlan));
 	}
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", topology->name, "shape",
 		shape_json(shape), "switches", switches_json(topology), "hosts", hosts, "links",

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "port_udp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "big_endian.h"
+#include "port_ethdev.h"
+
+#define HEADER_BYTES    8  /* life of the sender, number of the datagram */
+#define IP_HEADER_BYTES 28 /* of IPv4 and UDP */
+#define BUFFER_BYTES    (4 << 20)
+
+/* The port's thread writes it; counters may be read by others. */
+struct udp_ctx {
+	int fd;
+	struct rte_mempool *pool;
+	struct rte_mbuf *spare[PORT_BURST]; /* for the next datagrams */
+	unsigned spares;
+	uint32_t life, sent;             /* ours */
+	uint32_t peer_life, peer_former; /* 0: none was heard */
+	uint32_t received;               /* number of the last datagram in order */
+	uint64_t missed, errors, no_mbuf, refused;
+};
+
+static void count(uint64_t *counter, uint64_t more)
+{
+	__atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
+}
+
+/* True: the datagram is the next one, or some before it are missing. */
+static bool is_in_order(struct udp_ctx *ctx, const uint8_t *header)
+{
+	uint32_t life = get32(header), number = get32(header + 4);
+
+	if (life != ctx->peer_life) {
+		if (life == 0 || life == ctx->peer_former) {
+			count(&ctx->errors, 1);
+			return false;
+		}
+		ctx->peer_former = ctx->peer_life;
+		ctx->peer_life = life;
+		ctx->received = number - 1;
+	}
+	/* It was counted when a later one came. */
+	if ((int32_t)(number - ctx->received) <= 0)
+		return false;
+	count(&ctx->missed, number - ctx->received - 1);
+	ctx->received = number;
+	return true;
+}
+
+static bool fill_spares(struct udp_ctx *ctx)
+{
+	unsigned wanted = PORT_BURST - ctx->spares;
+
+	if (wanted > 0 && rte_pktmbuf_alloc_bulk(ctx->pool, ctx->spare + ctx->spares, wanted) == 0)
+		ctx->spares = PORT_BURST;
+	if (ctx->spares == 0)
+		count(&ctx->no_mbuf, 1);
+	return ctx->spares > 0;
+}
+
+static uint16_t udp_rx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count_max, weft_time now)
+{
+	struct udp_ctx *ctx = port->ctx;
+	struct mmsghdr message[PORT_BURST];
+	struct iovec part[PORT_BURST][2];
+	uint8_t header[PORT_BURST][HEADER_BYTES];
+	uint16_t kept = 0;
+	unsigned left = 0;
+	int found;
+
+	(void)now;
+	if (!fill_spares(ctx))
+		return 0;
+	count_max = (uint16_t)RTE_MIN(count_max, ctx->spares);
+	for (unsigned i = 0; i < count_max; i++) {
+		part[i][0] = (struct iovec){header[i], HEADER_BYTES};
+		part[i][1] = (struct iovec){rte_pktmbuf_mtod(ctx->spare[i], void *),
+			rte_pktmbuf_tailroom(ctx->spare[i])};
+		message[i].msg_hdr = (struct msghdr){.msg_iov = part[i], .msg_iovlen = 2};
+	}
+	found = recvmmsg(ctx->fd, message, count_max, MSG_DONTWAIT, NULL);
+	for (int i = 0; i < found; i++) {
+		struct rte_mbuf *mbuf = ctx->spare[i];
+		unsigned bytes = message[i].msg_len;
+
+		if (bytes <= HEADER_BYTES || (message[i].msg_hdr.msg_flags & MSG_TRUNC) != 0)
+			count(&ctx->errors, 1);
+		else if (is_in_order(ctx, header[i])) {
+			mbuf->data_len = (uint16_t)(bytes - HEADER_BYTES);
+			mbuf->pkt_len = mbuf->data_len;
+			mbufs[kept++] = mbuf;
+			continue;
+		}
+		ctx->spare[left++] = mbuf;
+	}
+	if (found > 0) {
+		memmove(ctx->spare + left, ctx->spare + found,
+			(ctx->spares - (unsigned)found) * sizeof(ctx->spare[0]));
+		ctx->spares -= kept;
+	}
+	return kept;
+}
+
+/* The kernel keeps no frame that it refuses for another reason than a full buffer: an address that
+ * nobody listens at, a route that is gone. */
+static unsigned skip_refused(struct udp_ctx *ctx)
+{
+	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
+		return 0;
+	count(&ctx->refused, 1);
+	return 1;
+}
+
+static uint16_t udp_tx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count_all, weft_time now)
+{
+	struct udp_ctx *ctx = port->ctx;
+	struct mmsghdr message[PORT_BURST];
+	struct iovec part[PORT_BURST][2];
+	uint8_t header[PORT_BURST][HEADER_BYTES];
+	int sent;
+
+	(void)now;
+	count_all = RTE_MIN(count_all, PORT_BURST);
+	for (unsigned i = 0; i < count_all; i++) {
+		uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], uint8_t *);
+
+		if (port->ether.used)
+			port_write_addresses(port, frame);
+		put32(put32(header[i], ctx->life), ctx->sent + 1 + i);
+		part[i][0] = (struct iovec){header[i], HEADER_BYTES};
+		part[i][1] = (struct iovec){frame, rte_pktmbuf_data_len(mbufs[i])};
+		message[i].msg_hdr = (struct msghdr){.msg_iov = part[i], .msg_iovlen = 2};
+	}
+	sent = sendmmsg(ctx->fd, message, count_all, MSG_DONTWAIT);
+	if (sent <= 0)
+		sent = (int)skip_refused(ctx);
+	ctx->sent += (uint32_t)sent;
+	rte_pktmbuf_free_bulk(mbufs, (unsigned)sent);
+	return (uint16_t)sent;
+}
+
+static void udp_losses(const struct port *port, struct port_losses *losses)
+{
+	const struct udp_ctx *ctx = port->ctx;
+
+	*losses = (struct port_losses){
+		.rx_missed = __atomic_load_n(&ctx->missed, __ATOMIC_RELAXED),
+		.rx_no_buffer = __atomic_load_n(&ctx->no_mbuf, __ATOMIC_RELAXED),
+		.rx_errors = __atomic_load_n(&ctx->errors, __ATOMIC_RELAXED),
+		.tx_errors = __atomic_load_n(&ctx->refused, __ATOMIC_RELAXED),
+	};
+}
+
+static void udp_close(struct port *port)
+{
+	struct udp_ctx *ctx = port->ctx;
+
+	close(ctx->fd);
+	rte_pktmbuf_free_bulk(ctx->spare, ctx->spares);
+	free(ctx);
+}
+
+bool port_is_udp(const char *device)
+{
+	return strncmp(device, PORT_UDP_SCHEME, strlen(PORT_UDP_SCHEME)) == 0;
+}
+
+/* "192.0.2.1:4000", which ends at 'end' or the text. */
+static bool parse_address(const char *text, char end, struct sockaddr_in *out)
+{
+	char copy[32], *colon, *rest;
+	size_t length = strcspn(text, (const char[]){end, '\0'});
+	unsigned long port;
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
+	colon = strchr(copy, ':');
+	if (length >= sizeof(copy) || colon == NULL || colon[1] < '0' || colon[1] > '9')
+		return false;
+	*colon = '\0';
+	port = strtoul(colon + 1, &rest, 10);
+	*out = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	return *rest == '\0' && port >= 1 && port <= UINT16_MAX &&
+	       inet_pton(AF_INET, copy, &out->sin_addr) == 1;
+}
+
+/* Bound and connected, and never cut into fragments, of which one that is lost costs all. */
+static int open_socket(const struct sockaddr_in *local, const struct sockaddr_in *remote)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int whole = IP_PMTUDISC_DO, buffer = BUFFER_BYTES;
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	/* The system may allow less. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
+	if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &whole, sizeof(whole)) == 0 &&
+		bind(fd, (const struct sockaddr *)local, sizeof(*local)) == 0 &&
+		connect(fd, (const struct sockaddr *)remote, sizeof(*remote)) == 0)
+		return fd;
+	result = -errno;
+	close(fd);
+	return result;
+}
+
+static int check_route(
+	int fd, const char *name, const char *device, uint32_t frame_bytes, struct fault *fault)
+{
+	uint32_t least = frame_bytes + HEADER_BYTES + IP_HEADER_BYTES;
+	socklen_t size = sizeof(int);
+	int mtu = 0;
+
+	if (getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size) < 0 || (uint32_t)mtu >= least)
+		return 0;
+	return fault_set(fault, EMSGSIZE,
+		"%s: %s: the route there has an MTU of %d bytes, expected %u: an nic.mtu that is "
+		"%u bytes smaller fits",
+		name, device, mtu, least, least - (uint32_t)mtu);
+}
+
+/* Not 0, and another one in each life of the process. */
+static uint32_t choose_life(void)
+{
+	uint32_t life = 0;
+
+	while (life == 0)
+		if (getrandom(&life, sizeof(life), 0) != sizeof(life))
+			life = (uint32_t)getpid();
+	return life;
+}
+
+int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct fault *fault)
+{
+	const char *text = device + strlen(PORT_UDP_SCHEME), *arrow = strchr(device, '>');
+	struct sockaddr_in local, remote;
+	struct udp_ctx *ctx;
+	int fd, result;
+
+	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
+	if (!port_is_udp(device) || arrow == NULL || !parse_address(text, '>', &local) ||
+		!parse_address(arrow + 1, '\0', &remote))
+		return fault_set(fault, EINVAL,
+			"%s: %s: expected two addresses such as "
+			"192.0.2.1:4000",
+			name, device);
+	fd = open_socket(&local, &remote);
+	if (fd < 0)
+		return fault_set(fault, -fd, "%s: %s: %s", name, device, strerror(-fd));
+	result = check_route(fd, name, device, frame_bytes, fault);
+	ctx = result == 0 ? calloc(1, sizeof(*ctx)) : NULL;
+	if (ctx == NULL) {
+		close(fd);
+		return result < 0 ? result : fault_set(fault, ENOMEM, "%s: no memory", name);
+	}
+	*ctx = (struct udp_ctx){.fd = fd, .pool = pool, .life = choose_life()};
+	*port = (struct port){.rx = udp_rx,
+		.tx = udp_tx,
+		.close = udp_close,
+		.losses = udp_losses,
+		.ctx = ctx,
+		.ethdev = RTE_MAX_ETHPORTS};
+	snprintf(port->name, sizeof(port->name), "%s", name);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A port that leads over IP to another machine: a frame per UDP datagram, as RFC 7510 has it for
+ * MPLS, behind a header of 8 bytes (docs/wire-format.md, 'Links over UDP'). Datagrams that come
+ * late are dropped, so frames keep their order. It is not an ethdev.
+ *
+ * Datagrams of other senders do not arrive: the socket is connected. Nothing else protects it;
+ * security.link-key does. port_losses: rx_missed, datagrams that did not arrive in order;
+ * rx_errors, those without a frame or of an earlier life; tx_errors, those that the kernel refused.
+ */
+
+#include <stdbool.h>
+
+#include "port.h"
+
+/* "udp:LOCAL:PORT>REMOTE:PORT", both of them IPv4 addresses. */
+#define PORT_UDP_SCHEME "udp:"
+
+bool port_is_udp(const char *device);
+
+/* Opens the port. Frames go to mbufs of 'pool', which have room for 'frame_bytes', the longest
+ * frame of both ends. 0, or -errno and a fault that names the port and the device; -EMSGSIZE: the
+ * route there does not take such frames. */
+int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct fault *fault);
