@@ -103,6 +103,12 @@ static int does_meet(
 		tell(demand, dilation, &result, out);
 		code = run_fidelity_meets(&result, demand);
 	}
+	/* With a slower clock it would be even less. */
+	if (code >= 0 && result.network_due_ns.count == 0)
+		code = fault_set(fault, EINVAL,
+			"%s: dilation: auto: no data frame arrived within %" PRIu64
+			" s with dilation %" PRIu32 ": expected a number, or more traffic",
+			calibration->run.origin, LONGEST_PS / PS_PER_S, dilation);
 	run_result_free(&result);
 	return code;
 }

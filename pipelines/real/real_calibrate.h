@@ -14,7 +14,8 @@
 #include "real_fabric.h"
 
 /* EAL is running. 'options' belong to the fabric that will be started; 'run' has RUN_DILATION_AUTO.
- * Fills 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic; -EBUSY: no
- * factor is enough; -EINTR: '*stop'; or another -errno. All with fault. */
+ * Fills 'dilation', and prints the lateness with each factor. 0; -EINVAL: no traffic, or
+ * no data frame arrived in a trial; -EBUSY: no factor is enough; -EINTR: '*stop'; or another
+ * -errno. All with fault. */
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
 	uint32_t *dilation, struct fault *fault);

@@ -262,6 +262,15 @@ class Auto(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("dilation: auto is measured with the file's traffic, and there is none: expected a number", done.stderr)
 
+    def test_without_a_frame_nothing_is_chosen(self):
+        late = RUN.replace("message: 1KiB", "message: 1KiB, start: 50s").replace("duration: 5ms", "duration: 60s")
+        for demand in ("", "fidelity: {late: 1ms, share: 90%}\n"):
+            done, path = self.run_file(late + demand)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("dilation: auto: no data frame arrived within 2 s with dilation 1: expected a number, or more traffic",
+                          done.stderr)
+            self.assertFalse(path.exists() and path.stat().st_size)
+
     def test_a_lab_keeps_what_was_chosen_when_it_came_up(self):
         lab = labs.Lab(WEFT, "a", LAB.replace("dilation: 10", "dilation: auto"), one_cable(), form="one")
         self.addCleanup(lab.remove)

@@ -188,7 +188,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct fault *fault)
 		code == EXIT_INTERRUPTED ? EINTR
 		: code == EXIT_NOT_ABLE  ? ENODEV
 					 : EINVAL,
-		"dilation: auto: none was chosen, as said above");
+		"dilation: auto: no dilation was chosen, see above");
 }
 
 /* Processes of which this machine has a record share a clock. */
