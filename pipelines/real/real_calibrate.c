@@ -137,7 +137,7 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 		return met;
 	if (met == 0)
 		return fault_set(fault, EBUSY,
-			"%s: dilation: auto: this machine is too busy for each dilation up to %u; "
+			"%s: dilation: auto: this machine is too busy for any dilation up to %u; "
 			"expected a number, or 'fidelity' with a demand that it can meet",
 			options->run->origin, RUN_DILATION_MAX);
 	*dilation = (uint32_t)factor;

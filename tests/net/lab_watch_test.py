@@ -83,6 +83,12 @@ class Status(Case):
         self.assertRegex(said, r"(?m)^  CPU starved: s1's loop was away \d+ ms, ")
         self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop was away \d+ ms: ")
 
+    def test_deadlock_is_an_empty_list_if_there_is_none_and_null_if_it_is_not_known(self):
+        self.assertEqual(self.lab.status()["deadlock"], [])
+        self.cut("s0:2")
+        self.lab.wait_links(lambda links: links["s1:2"] == "cut")
+        self.assertIsNone(self.lab.status()["deadlock"])
+
     def test_wide_has_every_counter_that_is_not_zero(self):
         said, status = self.lab.weft("status", "--wide").stdout, self.lab.status()
         for sort in ("switches", "nics"):

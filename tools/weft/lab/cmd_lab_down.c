@@ -141,7 +141,7 @@ static enum weft_exit not_up(const struct lab_arguments *arguments, const char *
 {
 	if (!arguments->if_up)
 		return command_fail("lab down", EXIT_BAD_REQUEST,
-			"%s is not up; --if-up makes this no error", what);
+			"%s is not up; use --if-up if this is not an error", what);
 	printf("not up: %s\n", what);
 	return EXIT_DONE;
 }

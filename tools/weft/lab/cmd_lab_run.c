@@ -24,10 +24,11 @@
 
 #define MAP_PS (10 * PS_PER_S) /* for a mapper that is running when traffic is about to start */
 
-/* Looks until there is a cycle, or a process does not answer, which others report. */
-static void look_for_circle(struct lab_run *run)
+/* Looks until there is a cycle. During the run only while all processes answer: the search at the
+ * end asks them again, and is the one that counts. */
+static void look_for_circle(struct lab_run *run, bool at_end)
 {
-	if (!run->blind && run->circle.channels == 0)
+	if (run->circle.channels == 0 && (at_end || !run->blind))
 		run->blind = !lab_circle_find(&run->lab, &run->state, &run->circle);
 }
 
@@ -53,7 +54,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		if (lab_run_count_left(run) == 0)
 			break;
 		if (++looks % CIRCLE_LOOKS == 0)
-			look_for_circle(run);
+			look_for_circle(run, false);
 	}
 	progress_line_wipe(&line);
 	if (lab_interrupted())
@@ -146,13 +147,16 @@ static int measure(struct lab_run *run, struct fault *fault)
 	send_traffic(run, duration);
 	/* The processes began a little later than this program. */
 	lab_sleep_ms(LAB_RUN_STEP_MS);
-	look_for_circle(run);
+	look_for_circle(run, true);
 	result = lab_run_collect_drained(run, fault);
 	if (result < 0)
 		return result;
 	if (run->result->cycles == 0 &&
 		deadlock_result(&run->circle, run->lab.topology, run->result) < 0)
 		return fault_set(fault, ENOMEM, "no memory");
+	if (run->blind)
+		run_result_add_reason(run->result, false,
+			"not searched for a deadlock: a process did not answer");
 	links = lab_run_links(run);
 	run->changes = lab_run_changes(&run->lab, &run->state, run->links_before, links);
 	json_decref(links);

@@ -31,7 +31,7 @@ struct lab_run {
 	struct lab_obedience *obedience; /* room for as many */
 	struct run_result *before, *result;
 	struct deadlock_circle circle; /* the first one that was found */
-	bool blind;                    /* a process did not answer: no search */
+	bool blind;                    /* a process did not answer the last search */
 	json_t *elsewhere;             /* devices of other machines */
 	json_t *links_before;          /* lab_run_links() at the start */
 	json_t *changes;               /* lab_run_changes() */

@@ -25,7 +25,7 @@ struct lab_record {
 	pid_t pid;
 	uint64_t start;    /* of the process, in ticks since boot: tells it from a later one of the
 			      same id */
-	unsigned restarts; /* 'up' started it so often again, since the lab is up */
+	unsigned restarts; /* times that 'up' has started it again since the lab came up */
 	/* Of a lab that is asked from its console (lab_remotes.h): the machine of the process; NULL
 	 * in the state of this machine. */
 	struct lab_remote *remote;

@@ -10,15 +10,15 @@
 #include "lab_collect.h"
 #include "status_print.h"
 
-/* The ports of a deadlock; null: there is none, or nothing is known. */
+/* The ports of a deadlock, [] if there is none; null: a process did not answer. */
 static json_t *find_deadlock(const struct lab *lab, const struct lab_state *state)
 {
 	struct deadlock_circle circle;
-	json_t *ports = json_null();
+	json_t *ports;
 	char name[64];
 
-	if (!lab_circle_find(lab, state, &circle) || circle.channels == 0)
-		return ports;
+	if (!lab_circle_find(lab, state, &circle))
+		return json_null();
 	ports = json_array();
 	for (unsigned i = 0; i < circle.channels && i < DEADLOCK_CIRCLE_MAX; i++) {
 		topology_port_name(lab->topology, circle.port[i], name, sizeof(name));
@@ -31,7 +31,7 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 {
 	struct lab_state state;
 	struct lab lab;
-	json_t *all;
+	json_t *all, *deadlock;
 	bool up, good;
 	enum weft_exit result = lab_open_running(arguments, "lab status", &lab, &state);
 
@@ -43,7 +43,8 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 	all = lab_collect(&lab, &state, arguments->json);
 	up = json_is_true(json_object_get(all, "up"));
 	json_object_set_new(all, "deadlock", up ? find_deadlock(&lab, &state) : json_null());
-	good = up && json_is_null(json_object_get(all, "deadlock"));
+	deadlock = json_object_get(all, "deadlock");
+	good = up && json_is_array(deadlock) && json_array_size(deadlock) == 0;
 	if (arguments->json)
 		command_print_json(json_incref(all), 0);
 	else if (arguments->wide)

@@ -72,6 +72,8 @@ static void print_deadlock(json_t *all, FILE *out)
 	json_t *ports = json_object_get(all, "deadlock"), *port;
 	size_t index;
 
+	if (json_is_null(ports) && json_is_true(json_object_get(all, "up")))
+		fputs("  deadlock: not known, a process did not answer\n", out);
 	if (json_array_size(ports) > 0)
 		fputs("  deadlock: these channels wait for each other:", out);
 	json_array_foreach(ports, index, port) fprintf(out, " %s", json_string_value(port));
