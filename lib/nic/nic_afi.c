@@ -30,9 +30,13 @@ static bool move_share(struct nic *nic, struct message *message)
 	return true;
 }
 
+/* A frame that leaves because of a mark cannot have left before the mark was due, even if the loop
+ * is catching up. */
 static void change(struct nic *nic, struct message *message)
 {
 	message->vc = (uint8_t)channel(nic);
+	if (message->ready_ps < nic->marked_ps)
+		message->ready_ps = nic->marked_ps;
 	nic->count[NIC_MESSAGES_DIVERTED]++;
 }
 
@@ -40,6 +44,8 @@ bool nic_afi_on_arn(struct nic *nic, const struct control_arn *arn, weft_time no
 {
 	if (nic->marks == NULL || arn->destination >= nic->config.hosts || arn->vc >= channel(nic))
 		return false;
+	if (!arn_marks_has(nic->marks, arn->destination, arn->vc, now))
+		nic->marked_ps = nic->due_ps;
 	arn_marks_set(nic->marks, arn->destination, arn->vc, now);
 	return true;
 }

@@ -123,6 +123,7 @@ struct nic {
 	weft_time heard_ps;  /* last due arrival of the frames since the last poll; 0: none */
 	weft_time credit_ps; /* when the credit frame that is due could have left */
 	weft_time up_ps;     /* when the link came up */
+	weft_time marked_ps; /* when the ARN of the last new mark was due */
 	/* When the store last had room again; when it had none, in this turn and before it. */
 	weft_time room_ps, refusing_ps, refused_ps;
 	unsigned held; /* NIC_HELD_...; 0: frames leave, timers run */

@@ -100,6 +100,26 @@ UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 	end_stop(&a);
 }
 
+/* A loop that is late may date frames back, but not before what they obey. */
+UNIT_TEST(marked_messages_are_not_ready_before_their_arn_was_due)
+{
+	struct box box;
+	struct end a;
+
+	begin(&a, 0, MARK_PS, 2);
+	assert_int_equal(end_send(&a, 1, 0, 20), 0);
+	assert_int_equal(end_send(&a, 2, 0, 20), 0);
+	end_wait(&a, MARK_PS / 2);
+	mark(&a, 1);
+	assert_true(end_take(&a, &box));
+	assert_int_equal(box.packet.destination, 2);
+	assert_true(box.packet.arrived_ps < a.now);
+	assert_true(end_take(&a, &box));
+	assert_int_equal(box.packet.destination, 1);
+	assert_int_equal(box.packet.arrived_ps, a.now);
+	end_stop(&a);
+}
+
 /* The mark is of (destination, VC). */
 UNIT_TEST(other_vcs_of_a_marked_destination_are_not_marked)
 {
