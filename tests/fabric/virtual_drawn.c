@@ -216,7 +216,8 @@ char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ra
 
 	if (config != NULL && run_config_supported(config, fault) == 0 &&
 		(topology = run_config_open_topology(config, fault)) != NULL) {
-		config->hello_ps = drawn->hello_ps;
+		if (drawn->hello_ps > 0)
+			config->hello_ps = drawn->hello_ps;
 		set_host_delay(topology, drawn->host_delay_ps);
 		fabric = virtual_fabric_create(topology, config, fault);
 	}

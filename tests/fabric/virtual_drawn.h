@@ -20,7 +20,7 @@ struct drawn {
 	const char *set[DRAWN_SETS_MAX];
 	unsigned sets, workers;
 	void (*prepare)(struct virtual_parts *parts); /* before the run; NULL: nothing */
-	weft_time hello_ps;      /* switches refresh credits four times as often */
+	weft_time hello_ps;      /* switches refresh credits four times as often; 0: the default */
 	weft_time host_delay_ps; /* of the links of hosts; 0: that of the others */
 };
 

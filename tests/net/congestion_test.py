@@ -25,7 +25,7 @@ import labs
 WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 DISSECTOR = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 NETWORK = """
-dilation: 5
+dilation: 20
 topology: "rlft:ports=4,stages=2"
 seed: 7
 link: {rate: 50Mbps, delay: 1us}

@@ -64,7 +64,7 @@ UNIT_TEST(rare_hellos_leave_a_credit_frame_each_millisecond)
 	assert_int_equal(device_credit_refresh(60 * PS_PER_S), PS_PER_MS);
 }
 
-UNIT_TEST(links_that_are_up_from_the_start_have_no_timers)
+UNIT_TEST(links_that_are_up_from_the_start_say_no_hello_but_refresh_credits)
 {
 	struct datagram_config datagram;
 	struct switch_config config;
@@ -77,9 +77,9 @@ UNIT_TEST(links_that_are_up_from_the_start_have_no_timers)
 	device_config_switch(&bench.virtual_clock, 1, &config);
 	device_config_datagram(&bench.virtual_clock, 1, &datagram, &itb, &control, &link);
 	assert_int_equal(config.hello_ps, WEFT_TIME_NEVER);
-	assert_int_equal(config.credit_refresh_ps, WEFT_TIME_NEVER);
+	assert_int_equal(config.credit_refresh_ps, device_credit_refresh(bench.run.hello_ps));
 	assert_int_equal(link.hello_ps, WEFT_TIME_NEVER);
-	assert_int_equal(link.refresh_ps, WEFT_TIME_NEVER);
+	assert_int_equal(link.refresh_ps, device_credit_refresh(bench.run.hello_ps));
 	topology_destroy(bench.topology);
 }
 

@@ -351,7 +351,8 @@ static json_t *do_up(struct part *part, const json_t *request)
 
 static json_t *do_down(struct part *part, const json_t *request)
 {
-	const char *const words[] = {"lab", "down", part->lab, "--machine", part->machine, NULL};
+	const char *const words[] = {
+		"lab", "down", part->lab, "--machine", part->machine, "--if-up", NULL};
 	struct fault fault;
 	json_t *answer = part_child_run(words, NULL, &fault);
 
