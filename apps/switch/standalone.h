@@ -3,8 +3,8 @@
 #pragma once
 
 /* A stand-alone switch, without a lab: its port i is EAL's i-th ethdev. EAL is running; the main
- * thread (main lcore) calls all functions and runs the switch's loop, or that of its first part;
- * the other lcores run those of the others. */
+ * thread (main lcore) calls all functions and runs the loop of the switch or of its first part.
+ * Each other lcore runs the loop of one more part. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -108,8 +108,8 @@ uint64_t standalone_stored(const struct standalone *standalone);
 int result_print_json(const struct standalone *standalone, FILE *out);
 void result_print(const struct standalone *standalone, FILE *out);
 
-/* A stand-alone switch of several cores: part 0 is the main lcore's, the others are those of EAL's
- * further lcores, in order. */
+/* A stand-alone switch on several cores: the main lcore runs part 0, and EAL's other lcores run
+ * the other parts in order. */
 
 /* Divides the ports, and makes each part on its lcore. 0, or -errno and fault. */
 int standalone_divide(

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Arrays on the heap: those of one owner, which live and die together, and those that grow. For
+/* Arrays on the heap: sets of arrays that one owner frees together, and arrays that grow. For
  * set-up, never per packet. */
 
 #include <stdbool.h>

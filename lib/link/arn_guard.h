@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Which adaptive-routing notifications a port takes: those of a switch, of roots that exist, and no
- * more than so many in a time. A forged one costs throughput, as packets leave their way or enter
- * the adapted-flow channel without a cause, but never a packet.
+/* Decides which adaptive-routing notifications a port accepts: only from a switch, only of roots
+ * that exist, and only up to a rate. A forged one costs throughput, as packets leave their way or
+ * enter the adapted-flow channel without a cause, but never a packet.
  *
  * The bucket of tokens is one time (the generic cell rate algorithm): when it would be full again.
  * One thread a port. */

@@ -19,7 +19,7 @@
  * tags. Inside a pair of sessions the counter rises with each frame. Hellos, which agree on the
  * sessions, have a key of their own; link_end.h ('proving') says how old ones are recognized.
  *
- * No clock, no allocation, no log. One thread: that of the link's end. */
+ * No clock, no allocation, no log. Only the thread of the link's end calls this. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -28,7 +28,7 @@ if os.geteuid() == 0:
     MPIRUN.append("--allow-run-as-root")
 # Hours, if nothing ends it.
 ENDLESS = ("--set", "measure.duration=1000s", "--set", "measure.sample=100s")
-# Many rounds: a short delay. Ranks wait for each other in each, and on a busy machine that takes long.
+# A short delay makes many rounds, in each of which the ranks wait for each other.
 MANY_ROUNDS = ("--set", "link.delay=30ns")
 RUN = """
 weft: run/1
