@@ -133,6 +133,9 @@ int run_config_check_mapper(
 /* -EINVAL: 'mapper.hosts' names a host that the topology does not have. */
 int run_config_check_mapper_hosts(
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
+/* True if the tree has section.key, with this value unless it is NULL. */
+bool run_config_says(
+	const struct yaml_tree_node *root, const char *section, const char *key, const char *value);
 /* The node of section.key, else of the section, else the root. */
 const struct yaml_tree_node *run_config_nearest(
 	const struct yaml_tree_node *root, const char *section, const char *key);
