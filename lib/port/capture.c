@@ -14,20 +14,21 @@ static void count(_Atomic uint64_t *counter)
 struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
 	const void *bytes, uint32_t frame_bytes, weft_time now)
 {
+	uint32_t captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
 	struct capture_slot *slot;
-	void *object;
 
 	count(&capture->offered);
-	if (rte_ring_sc_dequeue(capture->free, &object) != 0) {
+	record_ring_reclaim_all(capture->ring);
+	slot = record_ring_room(capture->ring, (uint32_t)sizeof(*slot) + captured_bytes, 0, 0);
+	if (slot == NULL) {
 		count(&capture->dropped);
 		return NULL;
 	}
-	slot = object;
 	slot->now = now;
 	slot->direction = (uint8_t)direction;
 	slot->frame_bytes = frame_bytes;
-	slot->captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
-	memcpy(slot->bytes, bytes, slot->captured_bytes);
+	slot->captured_bytes = captured_bytes;
+	memcpy(slot->bytes, bytes, captured_bytes);
 	return slot;
 }
 
@@ -39,9 +40,8 @@ void capture_end(
 	if (slot == NULL)
 		return;
 	slot->state = *state;
-	now = slot->now; /* the writer may give the slot back at once */
-	/* As many slots as the ring has room for: this cannot fail. */
-	rte_ring_sp_enqueue(capture->filled, slot);
+	now = slot->now; /* the slot is the writer's from here on */
+	record_ring_publish(capture->ring);
 	atomic_store_explicit(&capture->newest, now, memory_order_release);
 }
 

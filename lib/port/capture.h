@@ -4,26 +4,25 @@
 
 /* Captures ports into pcapng files or FIFOs; started and stopped while frames flow.
  *
- * The data plane copies a frame and the state that explains it into a slot of a preallocated ring;
- * a full ring counts a drop. One writer thread per file turns the slots into text and blocks.
- * Nothing that happens to the file (a FIFO without a reader, a slow reader, a full disk) affects
- * the data plane. When the reader goes away the capture ends on its own.
+ * The data plane copies a frame and the state that explains it into the port's ring of
+ * preallocated memory; a full ring counts a drop. One writer thread per file turns the slots into
+ * text and blocks. Nothing that happens to the file (a FIFO without a reader, a slow reader, a full
+ * disk) affects the data plane. When the reader goes away the capture ends on its own.
  *
  * struct capture is one port's ring: written by the thread that serves the port, read by the file's
  * writer. It lives as long as the manager, so that a data plane that still holds the pointer after
  * a stop writes into live memory. The manager's functions: any thread.
  *
- * No EAL (rte_ring works on plain memory): the unit tests run all of it. */
+ * No EAL: the unit tests run all of it. */
 
 #include <stdatomic.h>
 #include <stdint.h>
-
-#include <rte_ring.h>
 
 #include "capture_state.h"
 #include "fault.h"
 #include "pcapng.h"
 #include "port.h"
+#include "record_ring.h"
 #include "weft_time.h"
 
 struct capture_slot {
@@ -35,7 +34,7 @@ struct capture_slot {
 };
 
 struct capture {
-	struct rte_ring *free, *filled; /* of struct capture_slot */
+	struct record_ring *ring; /* of struct capture_slot */
 	uint32_t snap_bytes;
 	/* Writer: the data plane. Readers: any thread. */
 	_Alignas(RTE_CACHE_LINE_SIZE) _Atomic uint64_t offered;
@@ -44,7 +43,7 @@ struct capture {
 };
 
 struct capture_options {
-	uint32_t slots;            /* frames per port's ring; 0: 1,024 */
+	uint32_t slots;            /* frames of snap_bytes that a port's ring holds; 0: 900 */
 	uint32_t snap_bytes;       /* bytes kept of each frame; 0: whole frames */
 	uint64_t epoch_ns;         /* added to every time: clock_unix_origin_ns(), or 0 */
 	capture_reason_fn *reason; /* may be NULL */

@@ -24,7 +24,6 @@
 struct member {
 	struct port *port;
 	struct capture *capture;
-	struct capture_slot *head; /* taken from the ring, not yet written */
 	uint64_t offered_before, dropped_before, abandoned;
 	uint32_t interface;
 	bool leaving;
@@ -79,30 +78,34 @@ static void slot_write(
 			       });
 }
 
-static bool member_refill(struct member *member)
+/* The oldest frame that is not written yet, or NULL. */
+static struct capture_slot *member_head(const struct member *member)
 {
-	void *object;
+	uint32_t bytes;
 
-	if (member->head == NULL && rte_ring_sc_dequeue(member->capture->filled, &object) == 0)
-		member->head = object;
-	return member->head != NULL;
+	return record_ring_next(member->capture->ring, &bytes);
 }
 
-static void member_release(struct member *member)
+static uint64_t member_discard(struct member *member)
 {
-	rte_ring_sp_enqueue(member->capture->free, member->head);
-	member->head = NULL;
+	uint64_t frames = 0;
+
+	for (; member_head(member) != NULL; frames++)
+		record_ring_done(member->capture->ring);
+	return frames;
 }
 
-static struct member *oldest(struct capture_file *file)
+static struct capture_slot *oldest(struct capture_file *file, struct member **of)
 {
-	struct member *best = NULL;
+	struct capture_slot *best = NULL;
 
 	for (unsigned i = 0; i < file->members; i++) {
-		struct member *member = &file->member[i];
+		struct capture_slot *head = member_head(&file->member[i]);
 
-		if (member_refill(member) && (best == NULL || member->head->now < best->head->now))
-			best = member;
+		if (head != NULL && (best == NULL || head->now < best->now)) {
+			best = head;
+			*of = &file->member[i];
+		}
 	}
 	return best;
 }
@@ -121,13 +124,14 @@ static struct capture_counts member_counts(const struct member *member)
 /* Returns true if more frames wait than 'out' takes. */
 static bool write_frames(struct capture_file *file, weft_time watermark)
 {
+	struct capture_slot *slot;
 	struct member *member;
 
-	while ((member = oldest(file)) != NULL && member->head->now <= watermark) {
+	while ((slot = oldest(file, &member)) != NULL && slot->now <= watermark) {
 		if (file->out_used >= OUT_ENOUGH)
 			return true;
-		slot_write(file, member, member->head);
-		member_release(member);
+		slot_write(file, member, slot);
+		record_ring_done(member->capture->ring);
 	}
 	return false;
 }
@@ -163,7 +167,7 @@ static void let_leave(struct capture_file *file)
 	for (unsigned i = file->members; i-- > 0;) {
 		struct member *member = &file->member[i];
 
-		if (!member->leaving || member_refill(member))
+		if (!member->leaving || member_head(member) != NULL)
 			continue;
 		member_write_counts(file, member);
 		member_delete(file, member);
@@ -246,8 +250,7 @@ static void end_all(struct capture_file *file, int result)
 		struct member *member = &file->member[0];
 
 		__atomic_store_n(&member->port->capture, NULL, __ATOMIC_RELEASE);
-		while (member_refill(member))
-			member_release(member);
+		member_discard(member);
 		member_delete(file, member);
 	}
 	pthread_mutex_unlock(&file->lock);
@@ -421,8 +424,7 @@ static int add_locked(struct capture_file *file, struct port *port, struct captu
 		.dropped_before = atomic_load(&capture->dropped),
 	};
 	/* Discards frames that came too late for the previous file. */
-	while (member_refill(member))
-		member_release(member);
+	member_discard(member);
 	file->members++;
 	__atomic_store_n(&port->capture, capture, __ATOMIC_RELEASE);
 	return 0;
@@ -444,7 +446,7 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 {
 	struct timespec until;
 	struct member *member;
-	uint64_t abandoned = 0;
+	uint64_t abandoned;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += STUCK_MS / 1000;
@@ -455,9 +457,7 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 	member = find(file, port);
 	if (member == NULL)
 		return 0;
-	for (; member_refill(member); abandoned++)
-		member_release(member);
-	member->abandoned = abandoned;
+	member->abandoned = abandoned = member_discard(member);
 	member_write_counts(file, member);
 	member_delete(file, member);
 	return abandoned;

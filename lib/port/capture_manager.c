@@ -8,16 +8,13 @@
 
 #include "arrays.h"
 #include "capture_file.h"
-#include "spsc_ring.h"
 
-#define SLOTS_DEFAULT  1024u
+#define SLOTS_DEFAULT  900u /* of 9 KiB: 8 MiB, which hold 50 thousand short frames */
 #define SNAP_BYTES_MAX 65535u
-#define SLOT_ALIGNMENT RTE_CACHE_LINE_SIZE
 
 struct known_port {
 	struct port *port;
 	struct capture *capture; /* created at its first capture, kept until the end */
-	void *arena;             /* of its slots */
 };
 
 struct capture_manager {
@@ -32,40 +29,23 @@ struct capture_manager {
 
 static void point_destroy(struct known_port *known)
 {
-	if (known->capture != NULL) {
-		free(known->capture->free);
-		free(known->capture->filled);
-	}
+	if (known->capture != NULL)
+		record_ring_destroy(known->capture->ring);
 	free(known->capture);
-	free(known->arena);
 	known->capture = NULL;
-	known->arena = NULL;
-}
-
-static void point_fill(struct known_port *known, unsigned slots, size_t stride)
-{
-	for (unsigned i = 0; i < slots; i++)
-		rte_ring_sp_enqueue(known->capture->free, (char *)known->arena + i * stride);
 }
 
 static int point_create(struct known_port *known, const struct capture_options *options)
 {
-	size_t stride = RTE_ALIGN_CEIL(
-		sizeof(struct capture_slot) + options->snap_bytes, (size_t)SLOT_ALIGNMENT);
-
 	known->capture = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*known->capture));
-	known->arena = aligned_alloc(SLOT_ALIGNMENT, stride * options->slots);
-	if (known->capture == NULL || known->arena == NULL)
-		goto err;
+	if (known->capture == NULL)
+		return -ENOMEM;
 	memset(known->capture, 0, sizeof(*known->capture));
 	known->capture->snap_bytes = options->snap_bytes;
-	known->capture->free = spsc_ring_create(options->slots);
-	known->capture->filled = spsc_ring_create(options->slots);
-	if (known->capture->free == NULL || known->capture->filled == NULL)
-		goto err;
-	point_fill(known, options->slots, stride);
-	return 0;
-err:
+	known->capture->ring = record_ring_create(
+		sizeof(struct capture_slot) + options->snap_bytes, options->slots);
+	if (known->capture->ring != NULL)
+		return 0;
 	point_destroy(known);
 	return -ENOMEM;
 }
