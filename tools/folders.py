@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The graph of folders, from the #include lines. tools/lint checks it and prints it (--folders)."""
+"""The graph of folders, from the #include lines, and the graph of calls between modules. tools/lint checks
+both and prints them (--folders, --calls)."""
 import collections
 import os
 import re
+import sys
 
 # Bottom to top. A folder includes its own headers, and those of layers below or of its own layer. The
 # subdir() lines of the layer's meson.build give the order inside a layer.
@@ -12,10 +14,18 @@ LAYERS = ("lib", "pipelines", "apps", "tools/weft")
 DRIVERS = ("pipelines/poll", "pipelines/real", "pipelines/virtual", "pipelines/wormhole", "pipelines/lab",
            "lib/port/eal", "lib/port/port")
 FILES_MAX = 40
+# Modules in a call cycle: the limit within a folder, and by common folder those of the cycles that are still
+# larger or cross folders. These numbers only go down.
+CALL_CYCLE_MAX = 6
+CALL_CYCLES_KEPT = {"tools/weft": 23, "pipelines/virtual": 22, "pipelines/config": 9}
 
 
 def layer_of(folder):
     return next((n for n, layer in enumerate(LAYERS) if folder == layer or folder.startswith(layer + "/")), None)
+
+
+def sources(names):
+    return [n for n in names if n.endswith((".c", ".h")) and layer_of(os.path.dirname(n)) is not None]
 
 
 def room_of(folder):
@@ -36,7 +46,7 @@ def orders(names, read):
 
 class Graph:
     def __init__(self, names, read):
-        self.sources = [n for n in names if n.endswith((".c", ".h")) and layer_of(os.path.dirname(n)) is not None]
+        self.sources = sources(names)
         self.edges = collections.defaultdict(list) # (folder, folder): [(file, line, header)]
         headers = collections.defaultdict(list)
         for name in self.sources:
@@ -121,3 +131,85 @@ def show(names, read):
             count = sum(os.path.dirname(n) == folder and n.endswith(".c") for n in graph.sources)
             print(f"{folder} ({count}): {' '.join(graph.below(folder)) or '-'}")
             done.append(folder)
+
+
+# A definition as clang-format writes it, a declaration in a header, and a word that may be a function.
+DEFINITION = re.compile(r"^(static )?(?!typedef\b)(?:\w+[ *]+)+(\w+)\([^;{}]*\)\s*\{", re.M)
+DECLARATION = re.compile(r"^[a-z][^{}#;]*;", re.M)
+WORD = re.compile(r"(?<![.\w])(?<!->)(?<!struct )(?<!enum )[a-z]\w+(\()?")
+VARIABLE = re.compile(r"(?<=\w[ *])([a-z]\w+)(?= *[;,=)\[])")
+
+
+def module_of(name):
+    """A header and its .c file are one module: lib/switch/voq of lib/switch/voq.h."""
+    return name.rsplit(".", 1)[0]
+
+
+class Calls:
+    """Which module uses which functions of another one: calls, and functions in tables and arguments.
+    'clean' blanks the comments and strings of C text."""
+
+    def __init__(self, names, read, clean):
+        texts = {n: clean(read(n)) for n in sources(names)}
+        self.owners = collections.defaultdict(set)
+        for name, text in texts.items():
+            for static, function in DEFINITION.findall(text):
+                if function != "main" and (not static or name.endswith(".h")):
+                    self.owners[function].add(module_of(name))
+        self.edges = collections.defaultdict(lambda: collections.defaultdict(set)) # module: {module: functions}
+        for name, text in texts.items():
+            self.add(module_of(name), DECLARATION.sub("", text) if name.endswith(".h") else text)
+
+    def add(self, module, text):
+        own = {function for static, function in DEFINITION.findall(text)}
+        variables = set(VARIABLE.findall(text))
+        for found in WORD.finditer(text):
+            function = found[0].rstrip("(")
+            if function not in own and (found[1] or function not in variables):
+                for owner in self.owners.get(function, set()) - {module}:
+                    self.edges[module][owner].add(function)
+
+    def cycles(self):
+        """Sets of modules that call each other, the largest first (Tarjan's algorithm)."""
+        index, low, stack, found = {}, {}, [], []
+
+        def walk(module):
+            index[module] = low[module] = len(index)
+            stack.append(module)
+            for other in sorted(self.edges.get(module, ())):
+                if other not in index:
+                    walk(other)
+                if other in stack:
+                    low[module] = min(low[module], low[other])
+            if low[module] == index[module]:
+                at = stack.index(module)
+                found.append(sorted(stack[at:]))
+                del stack[at:]
+
+        sys.setrecursionlimit(10000)
+        for module in sorted(self.edges):
+            if module not in index:
+                walk(module)
+        return sorted((c for c in found if len(c) > 1), key=len, reverse=True)
+
+
+def cycle_folders(cycle):
+    return sorted({os.path.dirname(module) for module in cycle})
+
+
+def check_calls(names, read, clean):
+    for cycle in Calls(names, read, clean).cycles():
+        where = cycle_folders(cycle)
+        most = CALL_CYCLES_KEPT.get(os.path.commonpath(where), CALL_CYCLE_MAX if len(where) == 1 else 0)
+        if len(cycle) > most:
+            yield f"{cycle[0]}.c:1: {len(cycle)} modules call each other, at most {most}: {' '.join(cycle)}"
+
+
+def show_calls(names, read, clean):
+    """Each cycle of modules, with the functions that each one uses of the others."""
+    calls = Calls(names, read, clean)
+    for cycle in calls.cycles():
+        print(f"{len(cycle)} in {', '.join(cycle_folders(cycle))}")
+        for module in cycle:
+            for other in sorted(calls.edges[module].keys() & set(cycle)):
+                print(f"    {module} -> {other}: {' '.join(sorted(calls.edges[module][other]))}")
