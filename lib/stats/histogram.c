@@ -57,11 +57,9 @@ uint64_t histogram_quantile(const struct histogram *histogram, double fraction)
 		return histogram->max;
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS && wanted > 0; i++) {
 		seen += histogram->bucket[i];
-		if (seen >= wanted) {
-			uint64_t middle = (uint64_t)bucket_middle(i);
-
-			return middle < histogram->max ? middle : histogram->max;
-		}
+		if (seen >= wanted)
+			return histogram_upper(i) < histogram->max ? histogram_upper(i)
+								   : histogram->max;
 	}
 	return 0;
 }

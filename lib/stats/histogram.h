@@ -49,8 +49,8 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The value at or below which 'fraction' (0..1) of the samples lie, as the middle of its step; the
- * exact maximum for 1. 0 when empty. */
+/* The value at or below which 'fraction' (0..1) of the samples lie, never too low: the end of its
+ * step, or the exact maximum if that is lower. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
 /* The greatest value that counts into bucket[index]. */
 uint64_t histogram_upper(unsigned index);

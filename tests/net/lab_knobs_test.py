@@ -56,8 +56,8 @@ class Rates(unittest.TestCase):
                 accepted = 2 * result["throughput"]["accepted"]  # one of two hosts sends
                 frame_us = (4096 + 64) * 8 / rate
                 self.assertLessEqual(accepted, 1 + 20 / 60)  # loops catch up by 20 ms
-                # Three delays and the whole frame once; a percentile of the histogram is within 1.6 %.
-                self.assertGreater(result["latency_ns"]["network"]["p50"], 984 * (3 * delay_us + frame_us))
+                # Three delays and the whole frame once; a percentile is never too low.
+                self.assertGreaterEqual(result["latency_ns"]["network"]["p50"], int(1000 * (3 * delay_us + frame_us)))
                 if links == "shared":  # a late loop catches up: due times travel with frames
                     self.assertGreater(accepted, 0.98 * 4096 / (4096 + 64))
                 lab.must("down")
