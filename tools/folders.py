@@ -134,7 +134,7 @@ def show(names, read):
 
 
 # A definition as clang-format writes it, a declaration in a header, and a word that may be a function.
-DEFINITION = re.compile(r"^(static )?(?!typedef\b)(?:\w+[ *]+)+(\w+)\([^;{}]*\)\s*\{", re.M)
+DEFINITION = re.compile(r"^(static |INLINE )?(?!typedef\b)(?:\w+[ *]+)+(\w+)\([^;{}]*\)\s*\{", re.M)
 DECLARATION = re.compile(r"^[a-z][^{}#;]*;", re.M)
 WORD = re.compile(r"(?<![.\w])(?<!->)(?<!struct )(?<!enum )[a-z]\w+(\()?")
 VARIABLE = re.compile(r"(?<=\w[ *])([a-z]\w+)(?= *[;,=)\[])")
