@@ -9,7 +9,6 @@
 #include "congestion_setup.h"
 #include "device_config.h"
 #include "run_source.h"
-#include "traffic_pattern.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
@@ -245,36 +244,6 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 		2 * packet + delay + fabric->routing_delay_ps,
 		bits_below(virtual_host_order(fabric, fabric->hosts, 0)),
 		bits_below(virtual_items(fabric)));
-}
-
-/* Payload of the last frame of messages of such a length, or up to 'most' (0: all have it), if that
- * is less. */
-static uint64_t shorter(
-	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t most, uint64_t least)
-{
-	uint64_t mtu = fabric->run->nic.mtu_bytes, last = (bytes - 1) % mtu + 1;
-
-	/* Among them is one that exceeds full frames by a byte. */
-	if (most != 0 && (most - 1) / mtu > (bytes - 1) / mtu)
-		last = 1;
-	return last < least ? last : least;
-}
-
-uint64_t virtual_least_payload(const struct virtual_fabric *fabric)
-{
-	uint64_t least = UINT16_MAX;
-
-	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
-		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
-
-		least = shorter(fabric, traffic->message_bytes, traffic->message_max_bytes, least);
-		if (traffic->other_share_ppm != 0)
-			least = shorter(fabric, traffic->other_message_bytes,
-				traffic->other_message_max_bytes, least);
-		if (traffic->pattern->schedule)
-			least = RUN_MESSAGE_MIN; /* any length */
-	}
-	return least;
 }
 
 /* Packets that fit into all buffers and pools, one on each link, and one in each host's hands. */
