@@ -12,6 +12,7 @@
 #include "virtual_cross.h"
 #include "virtual_links.h"
 #include "virtual_parts.h"
+#include "virtual_send.h"
 
 /* On its way to a host. virtual_control.next: the one that arrives there after it. */
 struct virtual_cn {
@@ -147,21 +148,14 @@ static void add_flows(
 		return;
 	cn->flags |= CN_F_PREDICTIVE;
 	latency_flows(cn, extension);
-	virtual_cn_forget(fabric, packet);
-}
-
-void virtual_cn_forget(struct virtual_fabric *fabric, const struct weft_packet *packet)
-{
-	if (fabric->extension == NULL)
-		return;
-	fabric->extension[virtual_item_of(fabric, packet)].flags = 0;
-	fabric->extension[virtual_item_of(fabric, packet)].flows = 0;
+	virtual_forget_flows(fabric, packet);
 }
 
 void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	const struct weft_packet *packet, weft_time now)
 {
 	struct virtual_answer answer = {.from = (uint16_t)number};
+	struct virtual_crossing_control *crossing;
 	weft_time at;
 	struct cn *cn = &answer.cn;
 
@@ -176,10 +170,14 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 		    (packet->flags & FRAME_F_TAIL) != 0, cn))
 		return;
 	at = now + way_back(fabric, number, packet);
-	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
-		virtual_cross_answer(fabric, packet->source, &answer, at);
-	else
+	if (!virtual_is_elsewhere(fabric, fabric->switches + packet->source)) {
 		virtual_cn_push(fabric, packet->source, &answer, at);
+		return;
+	}
+	crossing = virtual_cross_control(fabric, VIRTUAL_CROSSING_ANSWER, NULL,
+		virtual_host_order(fabric, packet->source, VIRTUAL_CREDIT), at);
+	if (crossing != NULL)
+		crossing->answer = answer;
 }
 
 /* Those of one time by what they say, which does not depend on which of two hosts has answered

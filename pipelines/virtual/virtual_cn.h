@@ -31,14 +31,6 @@ void virtual_cn_push(struct virtual_fabric *fabric, uint32_t number,
 /* This is that event: the host hears the first of those that arrive now. */
 void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time now);
 
-static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t item)
-{
-	return item >= 2 * fabric->items;
-}
-
-/* Flows that a packet has met are forgotten before it is used again. */
-void virtual_cn_forget(struct virtual_fabric *fabric, const struct weft_packet *packet);
-
 /* Counters of all hosts, and sums since time 0. */
 void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_sums *sum);
 /* Measuring begins; adds what switches have measured since. 0 or -ENOMEM. */

@@ -42,12 +42,6 @@ void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now
 /* The ARN that arrives; it is no longer under way. */
 struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item);
 
-/* True if this item of a CREDIT event is an ARN. */
-static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t item)
-{
-	return item >= fabric->items;
-}
-
 static inline void virtual_credit_totals(const struct virtual_fabric *fabric,
 	const struct control_credit *credit, struct virtual_credit *total)
 {

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "virtual_cn.h"
-#include "virtual_control.h"
-#include "virtual_dispatch.h"
 #include "virtual_parts.h"
 #include "virtual_send.h"
 
@@ -74,7 +71,7 @@ static struct virtual_crossing_control *add_control(
 	return has ? &box->control[box->controls++] : NULL;
 }
 
-static void cross_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
+void virtual_cross_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
 	enum virtual_crossing kind, weft_time at, uint32_t order)
 {
 	struct virtual_box *box = virtual_box_for(fabric, order);
@@ -96,7 +93,7 @@ static void cross_packet(struct virtual_fabric *fabric, struct weft_packet *pack
 				fabric->extension[virtual_item_of(fabric, packet)];
 		box->first = at < box->first ? at : box->first;
 	}
-	virtual_cn_forget(fabric, packet);
+	virtual_forget_flows(fabric, packet);
 	fabric->pool.out--;
 }
 
@@ -131,25 +128,13 @@ struct weft_packet *virtual_cross_reclaim(struct virtual_fabric *fabric)
 	return packet;
 }
 
-void virtual_cross_report(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)
-{
-	cross_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
-		virtual_host_order(fabric, packet->source, VIRTUAL_WAKE));
-}
-
-void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due)
-{
-	cross_packet(fabric, packet, VIRTUAL_CROSSING_LOSS, due,
-		virtual_host_order(fabric, packet->destination, VIRTUAL_WAKE));
-}
-
 void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now)
 {
 	if (channel->crosses) {
 		if (fabric->watch != NULL)
 			virtual_trace_out(fabric, channel->done, packet, now);
-		cross_packet(fabric, packet, VIRTUAL_CROSSING_DATA, at, channel->arrive);
+		virtual_cross_packet(fabric, packet, VIRTUAL_CROSSING_DATA, at, channel->arrive);
 		return;
 	}
 	event_queue_push_lane(fabric->events, channel->lane,
@@ -157,8 +142,9 @@ void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_t
 	virtual_trace_out(fabric, channel->done, packet, now);
 }
 
-static struct virtual_crossing_control *cross_control(struct virtual_fabric *fabric,
-	const struct virtual_tx *channel, uint32_t order, weft_time at)
+struct virtual_crossing_control *virtual_cross_control(struct virtual_fabric *fabric,
+	enum virtual_crossing_control_kind kind, const struct virtual_tx *channel, uint32_t order,
+	weft_time at)
 {
 	struct virtual_box *box = virtual_box_for(fabric, order);
 	struct virtual_crossing_control *crossing = add_control(fabric, box);
@@ -167,54 +153,8 @@ static struct virtual_crossing_control *cross_control(struct virtual_fabric *fab
 		return NULL;
 	crossing->at = at;
 	crossing->order = order;
+	crossing->kind = kind;
 	crossing->channel = channel;
 	box->first = at < box->first ? at : box->first;
 	return crossing;
-}
-
-void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_credit *credit, weft_time at)
-{
-	struct virtual_crossing_control *crossing =
-		cross_control(fabric, channel, channel->credit, at);
-
-	if (crossing == NULL)
-		return;
-	crossing->kind = VIRTUAL_CROSSING_CREDIT;
-	virtual_credit_totals(fabric, credit, crossing->credit);
-}
-
-void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_arn *arn, weft_time at)
-{
-	struct virtual_crossing_control *crossing =
-		cross_control(fabric, channel, channel->credit, at);
-
-	if (crossing == NULL)
-		return;
-	crossing->kind = VIRTUAL_CROSSING_ARN;
-	crossing->arn = *arn;
-}
-
-void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
-	const struct virtual_answer *answer, weft_time at)
-{
-	struct virtual_crossing_control *crossing =
-		cross_control(fabric, NULL, virtual_host_order(fabric, host, VIRTUAL_CREDIT), at);
-
-	if (crossing == NULL)
-		return;
-	crossing->kind = VIRTUAL_CROSSING_ANSWER;
-	crossing->answer = *answer;
-}
-
-void virtual_cross_accept(struct virtual_fabric *fabric, uint32_t host, uint32_t op)
-{
-	struct virtual_crossing_control *crossing = cross_control(
-		fabric, NULL, virtual_host_order(fabric, host, VIRTUAL_WAKE), WEFT_TIME_NEVER);
-
-	if (crossing == NULL)
-		return;
-	crossing->kind = VIRTUAL_CROSSING_ACCEPT;
-	crossing->op = op;
 }

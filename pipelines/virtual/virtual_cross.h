@@ -27,7 +27,9 @@ enum virtual_crossing_control_kind {
 	VIRTUAL_CROSSING_CREDIT,
 	VIRTUAL_CROSSING_ARN,
 	VIRTUAL_CROSSING_ANSWER,
-	VIRTUAL_CROSSING_ACCEPT /* of a schedule's message; no event */
+	/* A message of a schedule was accepted for a host in another process, which has a replay of
+	 * its own: it knows before any of the message's frames can arrive. No event. */
+	VIRTUAL_CROSSING_ACCEPT
 };
 
 struct virtual_crossing_control {
@@ -83,22 +85,14 @@ void virtual_box_free(struct virtual_box *box);
 void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now);
 
-/* A credit frame or notification that a channel sends to another part. */
-void virtual_cross_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_credit *credit, weft_time at);
-void virtual_cross_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
-	const struct control_arn *arn, weft_time at);
-
-/* The same from a host to another one: a notification of congestion, which arrives at 'at', and a
- * packet that has been discarded and is to be sent again from then on. */
-void virtual_cross_answer(struct virtual_fabric *fabric, uint32_t host,
-	const struct virtual_answer *answer, weft_time at);
-void virtual_cross_report(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* A message of a schedule has been accepted for a host in another process, which has a replay of
- * its own: it knows before any of the message's frames can arrive. */
-void virtual_cross_accept(struct virtual_fabric *fabric, uint32_t host, uint32_t op);
-/* A packet that will never arrive, of which the destination will know at 'due'. */
-void virtual_cross_loss(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
+/* A packet for the part of the device of 'order', where it arrives at 'at'. */
+void virtual_cross_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
+	enum virtual_crossing kind, weft_time at, uint32_t order);
+/* A control frame, likewise; the caller fills in what its kind has in the union. 'channel': NULL if
+ * it passes no link. NULL without memory: the run has failed. */
+struct virtual_crossing_control *virtual_cross_control(struct virtual_fabric *fabric,
+	enum virtual_crossing_control_kind kind, const struct virtual_tx *channel, uint32_t order,
+	weft_time at);
 
 /* Ends a round: completes the packets in the boxes that the part has filled. */
 void virtual_cross_complete(struct virtual_fabric *fabric);

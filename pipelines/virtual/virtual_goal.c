@@ -49,6 +49,18 @@ static void look_for_end(struct virtual_fabric *fabric)
 	fabric->limit = end < fabric->limit ? end : fabric->limit;
 }
 
+/* The message was accepted; a host in another process must know. */
+static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32_t op)
+{
+	struct virtual_crossing_control *crossing = NULL;
+
+	if (!virtual_is_ours(fabric, fabric->switches + host))
+		crossing = virtual_cross_control(fabric, VIRTUAL_CROSSING_ACCEPT, NULL,
+			virtual_host_order(fabric, host, VIRTUAL_WAKE), WEFT_TIME_NEVER);
+	if (crossing != NULL)
+		crossing->op = op;
+}
+
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct datagram *nic = &fabric->host[number].nic;
@@ -70,8 +82,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 			return WEFT_TIME_NEVER; /* until something has left */
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, rank, now - from);
-		if (!virtual_is_ours(fabric, fabric->switches + message.destination))
-			virtual_cross_accept(fabric, message.destination, due.op);
+		tell_process_of(fabric, message.destination, due.op);
 		fabric->goal_messages++;
 		fabric->goal_state.sent++;
 		fabric->window.entry[message.entry].flow[number].generated++;

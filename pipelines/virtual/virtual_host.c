@@ -274,6 +274,18 @@ static void host_absorb(
 		discard(fabric, number, packet, now);
 }
 
+/* Some entries have flows. */
+static void deliver_to_flow(
+	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
+{
+	struct measure_flow *flow = fabric->entry[packet->entry].flow;
+
+	if (flow == NULL || (packet->flags & FRAME_F_TAIL) == 0)
+		return;
+	flow[packet->source].delivered++;
+	flow[packet->source].last_ps = now;
+}
+
 /* The frame belongs to the host: measured and reported. 'held': it was counted when it arrived.
  * 'complete_ps': when all frames of its message up to this one had arrived. */
 static inline __attribute__((always_inline)) void deliver(struct virtual_fabric *fabric,
@@ -298,7 +310,7 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 		entry->warm_messages++;
 	}
 	if (__builtin_expect(fabric->flows, 0))
-		virtual_flow_deliver(fabric, packet, now);
+		deliver_to_flow(fabric, packet, now);
 	/* A sum does not depend on which of two hosts is looked at first. */
 	fabric->fingerprint += rng_mix(now ^ (uint64_t)packet->source << 48 ^
 				       (uint64_t)packet->destination << 32 ^ packet->sequence);
@@ -394,7 +406,7 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 	uint16_t to = packet->destination;
 	weft_time due;
 
-	virtual_cn_forget(fabric, packet);
+	virtual_forget_flows(fabric, packet);
 	if (to >= fabric->hosts || fabric->host[to].nic.order == NULL) {
 		virtual_give_packet(fabric, packet);
 		fabric->dropped++;
@@ -402,7 +414,8 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 	}
 	due = now + virtual_tx_cold(fabric, virtual_host_channel(fabric, to))->delay_ps;
 	if (virtual_is_elsewhere(fabric, fabric->switches + to))
-		virtual_cross_loss(fabric, packet, due);
+		virtual_cross_packet(fabric, packet, VIRTUAL_CROSSING_LOSS, due,
+			virtual_host_order(fabric, to, VIRTUAL_WAKE));
 	else
 		virtual_host_lose_at(fabric, packet, due);
 }

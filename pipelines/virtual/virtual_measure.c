@@ -137,17 +137,6 @@ void virtual_entries_close(struct virtual_fabric *fabric)
 	free(fabric->held);
 }
 
-void virtual_flow_deliver(
-	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
-{
-	struct measure_flow *flow = fabric->entry[packet->entry].flow;
-
-	if (flow == NULL || (packet->flags & FRAME_F_TAIL) == 0)
-		return;
-	flow[packet->source].delivered++;
-	flow[packet->source].last_ps = now;
-}
-
 static void read_source(struct virtual_fabric *fabric, const struct traffic *source)
 {
 	const struct traffic_config *config = traffic_config(source);

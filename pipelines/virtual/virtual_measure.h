@@ -22,9 +22,6 @@ void virtual_measure_forget(struct virtual_fabric *fabric);
 /* Writes the counters of the window's entries, up to now. Sources have been counted. */
 void virtual_entries_read(struct virtual_fabric *fabric);
 
-/* A frame has been delivered; some entries have flows. */
-void virtual_flow_deliver(
-	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
 /* The use of links counts from now on. */
 void virtual_links_mark(struct virtual_fabric *fabric);
 
@@ -33,11 +30,6 @@ void virtual_links_mark(struct virtual_fabric *fabric);
 /* Packets of which there is room beside those in the network and in pools: held at destinations, or
  * about to be sent again. */
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
-/* There is no room left: no host of such a fabric may send anything new. */
-static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
-{
-	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
-}
 
 /* A frame that came too early starts to wait, or is released; 'complete_ps': when all frames of its
  * message up to this one had arrived. */

@@ -103,7 +103,7 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 }
 
 /* Frames that wait at hosts for those before them take packets of which all hosts have a share. One
- * worker holds all hosts back when there is none left (virtual_measure.h); parts do not know of
+ * worker holds all hosts back when there is none left (virtual_send.h); parts do not know of
  * each other's in time, and end the run before that. */
 static int limit_out(
 	struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)

@@ -349,6 +349,18 @@ static inline struct datagram_origin *virtual_origin_of(
 	return &fabric->pool.origin[packet - fabric->pool.packet];
 }
 
+/* True if this item of a CREDIT event is an ARN. */
+static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t item)
+{
+	return item >= fabric->items;
+}
+
+/* True if it is a notification of congestion between hosts. */
+static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t item)
+{
+	return item >= 2 * fabric->items;
+}
+
 /* Packets, events and control frames, of which each part has its own. 0 or -ENOMEM. */
 int virtual_fabric_open_own(struct virtual_fabric *fabric);
 /* Before the run: an event queue for the share of the events that this part has now. 0 or -ENOMEM.

@@ -20,7 +20,8 @@ void virtual_recovery_report(
 
 	datagram_recovery_discard(packet, (uint16_t)number);
 	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
-		virtual_cross_report(fabric, packet, due);
+		virtual_cross_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
+			virtual_host_order(fabric, packet->source, VIRTUAL_WAKE));
 	else
 		virtual_recovery_take(fabric, packet, due);
 }

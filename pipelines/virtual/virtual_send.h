@@ -38,6 +38,22 @@ static inline void virtual_give_packet(struct virtual_fabric *fabric, struct wef
 	fabric->pool.out--;
 }
 
+/* Where frames can overtake each other: no room is left, and no host may send anything new. */
+static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
+{
+	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
+}
+
+/* Flows that a packet has met are forgotten before it is used again. */
+static inline void virtual_forget_flows(
+	struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	if (fabric->extension == NULL)
+		return;
+	fabric->extension[virtual_item_of(fabric, packet)].flags = 0;
+	fabric->extension[virtual_item_of(fabric, packet)].flows = 0;
+}
+
 /* True until the tail has left: until the time of the event DONE in the order of events, whether it
  * is armed or not. No transmission ends at time 0. */
 static inline bool virtual_is_sending(
