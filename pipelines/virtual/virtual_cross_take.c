@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* What has come from another part becomes events of the devices and modules that it is for. */
+/* Turns what crossed from another part into events of its owners. */
 
 #include "virtual_cn.h"
 #include "virtual_control.h"
