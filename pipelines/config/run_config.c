@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +18,6 @@
 
 #define FORMAT            "run/1"
 #define DILATION_EXPECTED "expected auto, or a whole number from 1 to 100000"
-
-int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault)
-{
-	return 0;
-}
-
-bool run_present_never(const void *member)
-{
-	return false;
-}
 
 void run_write_topology(const void *member, FILE *out, unsigned indent)
 {
@@ -129,15 +118,6 @@ void run_config_default(struct run_config *config)
 	*config = config_default;
 }
 
-bool run_config_says(
-	const struct yaml_tree_node *root, const char *section, const char *key, const char *value)
-{
-	const struct yaml_tree_node *in = yaml_tree_get(root, section);
-	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
-
-	return at != NULL && (value == NULL || (at->text != NULL && strcmp(at->text, value) == 0));
-}
-
 /* Defaults for the thesis' Myrinet (004, section 4.3), and for runs by number of messages instead
  * of by time. */
 static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
@@ -190,44 +170,6 @@ void run_config_destroy(struct run_config *config)
 	free(config);
 }
 
-/* The folder that paths of this node start from: its file's, or the current one for the command
- * line. The caller frees it. */
-static char *base_folder(const struct yaml_tree_node *node)
-{
-	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
-
-	if (copy == NULL)
-		return NULL;
-	folder = dirname(copy);
-	absolute = realpath(folder, NULL);
-	/* The text is not from a file. */
-	if (absolute == NULL)
-		absolute = strdup(folder);
-	free(copy);
-	return absolute;
-}
-
-int run_resolve_path(
-	const struct yaml_tree_node *node, const char *text, char **path, struct fault *fault)
-{
-	char *folder = text[0] == '/' ? strdup("") : base_folder(node), *whole = NULL;
-	int length = -1;
-
-	if (folder != NULL)
-		length = asprintf(&whole, "%s%s%s", folder, text[0] == '/' ? "" : "/", text);
-	free(folder);
-	if (length < 0)
-		return run_refuse_memory(node, fault);
-	if (length >= RUN_PATH_MAX) {
-		free(whole);
-		return yaml_tree_refuse(node, fault,
-			"'%s': with its folder the path has %d bytes, expected at most %d",
-			node->key, length, RUN_PATH_MAX - 1);
-	}
-	*path = whole;
-	return 0;
-}
-
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault)
 {
@@ -244,15 +186,6 @@ int run_config_read_topology(
 		return run_resolve_path(node, spec, &config->topology.spec, fault);
 	config->topology.spec = strdup(spec);
 	return config->topology.spec == NULL ? run_refuse_memory(node, fault) : 0;
-}
-
-const struct yaml_tree_node *run_config_nearest(
-	const struct yaml_tree_node *root, const char *section, const char *key)
-{
-	const struct yaml_tree_node *in = yaml_tree_get(root, section);
-	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
-
-	return at != NULL ? at : in != NULL ? in : root;
 }
 
 enum run_credits run_credits_of_mode(const struct adaptive_mode *mode)

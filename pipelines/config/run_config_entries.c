@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Helpers for the lists of a run file. */
+/* Helpers for the nodes and lists of a run file. */
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,72 @@
 int run_refuse_memory(const struct yaml_tree_node *node, struct fault *fault)
 {
 	return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+}
+
+int run_read_later(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	return 0;
+}
+
+bool run_present_never(const void *member)
+{
+	return false;
+}
+
+bool run_config_says(
+	const struct yaml_tree_node *root, const char *section, const char *key, const char *value)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(root, section);
+	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
+
+	return at != NULL && (value == NULL || (at->text != NULL && strcmp(at->text, value) == 0));
+}
+
+const struct yaml_tree_node *run_config_nearest(
+	const struct yaml_tree_node *root, const char *section, const char *key)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(root, section);
+	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
+
+	return at != NULL ? at : in != NULL ? in : root;
+}
+
+/* The folder that paths of this node start from: its file's, or the current one for the command
+ * line. The caller frees it. */
+static char *base_folder(const struct yaml_tree_node *node)
+{
+	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
+
+	if (copy == NULL)
+		return NULL;
+	folder = dirname(copy);
+	absolute = realpath(folder, NULL);
+	/* The text is not from a file. */
+	if (absolute == NULL)
+		absolute = strdup(folder);
+	free(copy);
+	return absolute;
+}
+
+int run_resolve_path(
+	const struct yaml_tree_node *node, const char *text, char **path, struct fault *fault)
+{
+	char *folder = text[0] == '/' ? strdup("") : base_folder(node), *whole = NULL;
+	int length = -1;
+
+	if (folder != NULL)
+		length = asprintf(&whole, "%s%s%s", folder, text[0] == '/' ? "" : "/", text);
+	free(folder);
+	if (length < 0)
+		return run_refuse_memory(node, fault);
+	if (length >= RUN_PATH_MAX) {
+		free(whole);
+		return yaml_tree_refuse(node, fault,
+			"'%s': with its folder the path has %d bytes, expected at most %d",
+			node->key, length, RUN_PATH_MAX - 1);
+	}
+	*path = whole;
+	return 0;
 }
 
 int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],

@@ -60,12 +60,6 @@ void run_result_judge_away(struct run_result *result, const char *who, uint64_t 
 		who, who[0] != '\0' ? ": " : "", (double)away_ns / 1e9, RUN_AWAY_MAX_NS / 1e9);
 }
 
-uint64_t run_result_under_way(const struct run_result *result)
-{
-	return run_result_minus(
-		result->messages.injected, result->messages.delivered + result->behind);
-}
-
 void run_result_judge_under_way(struct run_result *result, uint64_t most)
 {
 	uint64_t under_way = run_result_under_way(result);

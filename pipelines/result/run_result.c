@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -323,4 +324,25 @@ void run_goal_result(
 	run_result_count(result, "goal_operations", goal->ops);
 	run_result_count(result, "goal_unfinished", goal->ops - goal_replay_count(replay));
 	run_result_count(result, "goal_completion_ns", ps_to_ns(goal_replay_ended(replay)));
+}
+
+uint64_t run_result_under_way(const struct run_result *result)
+{
+	return run_result_minus(
+		result->messages.injected, result->messages.delivered + result->behind);
+}
+
+const char *run_time_text(uint64_t ns, char text[32])
+{
+	double value = (double)ns;
+
+	if (ns < 1000)
+		snprintf(text, 32, "%" PRIu64 " ns", ns);
+	else if (ns < 1000000)
+		snprintf(text, 32, "%.4g us", value / 1e3);
+	else if (ns < 1000000000)
+		snprintf(text, 32, "%.4g ms", value / 1e6);
+	else
+		snprintf(text, 32, "%.6g s", value / 1e9);
+	return text;
 }

@@ -12,23 +12,6 @@
 #include "run_fidelity.h"
 #include "run_result_private.h"
 
-#define NS_PER_S 1e9
-
-const char *run_time_text(uint64_t ns, char text[32])
-{
-	double value = (double)ns;
-
-	if (ns < 1000)
-		snprintf(text, 32, "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
-		snprintf(text, 32, "%.4g us", value / 1e3);
-	else if (ns < 1000000000)
-		snprintf(text, 32, "%.4g ms", value / 1e6);
-	else
-		snprintf(text, 32, "%.6g s", value / NS_PER_S);
-	return text;
-}
-
 static void print_routing(const struct run_config_routing *routing, FILE *out)
 {
 	char origin[RUN_ROUTING_ORIGIN], name[RUN_ROUTING_NAME];
