@@ -4,6 +4,7 @@
 """The server of 'weft lab web': events, orders, and whom it refuses.
 
 usage: lab_web_test.py WEFT [CASE...]"""
+import contextlib
 import os
 import re
 import socket
@@ -182,7 +183,7 @@ class Events(Case):
                 self.assertEqual(self.lab.links()["s0:3"], "cut")
         self.lab.wait(lambda: self.lab.status()["up"], "the lab is not whole again")
 
-    def test_a_viewer_that_stops_reading_is_dropped_and_delays_nobody(self):
+    def test_who_stops_reading_or_asks_too_slowly_is_dropped_and_delays_nobody(self):
         web = self.web("--interval", "100ms")
         folder = f"/proc/{web.process.pid}/fd"
         sockets = lambda: sum(os.readlink(f"{folder}/{fd}").startswith("socket:") for fd in os.listdir(folder)
@@ -194,9 +195,17 @@ class Events(Case):
             lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
             lazy.connect(("127.0.0.1", web.port))
             lazy.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{web.port}\r\n\r\n".encode())
-            self.read_until(events, lambda: self.count(sockets) > before)
-            number = self.read_until(events, lambda: self.count(sockets) == before)
+            slow = socket.create_connection(("127.0.0.1", web.port))
+            self.addCleanup(slow.close)
+            self.read_until(events, lambda: self.count(sockets) > before + 1)
+            number = self.read_until(events, lambda: self.write_on(slow) and self.count(sockets) == before)
         self.assertGreater(number, last)
+
+    def write_on(self, slow):
+        """A byte more of the request's first line; always true."""
+        with contextlib.suppress(ConnectionError):
+            slow.send(b"G")
+        return True
 
     def count(self, sockets):
         """Telemetry connections come and go; of a few looks the least."""

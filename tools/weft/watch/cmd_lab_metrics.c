@@ -5,8 +5,8 @@
 
 #include "cmd_lab.h"
 
+#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "http_server.h"
@@ -17,12 +17,13 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:9464"
 
-#define WAIT_MS 250
+#define STEP_MS 100
 /* Scrapes that come faster than this get the same document: nobody can keep a lab busy with
  * answering. */
 #define FRESH_NS 200000000ull
 
 struct exporter {
+	pthread_mutex_t lock; /* of everything: the server has a thread of its own */
 	struct lab_watch watch;
 	json_t *all; /* the last document; NULL: none */
 	uint64_t at_ns;
@@ -39,72 +40,82 @@ static void look(struct exporter *exporter)
 	exporter->at_ns = lab_watch_now_ns();
 }
 
-static void print_page(struct http_page *page, const char *text)
+static enum MHD_Result answer_metrics(struct exporter *exporter, struct MHD_Connection *connection)
 {
-	page->text = strdup(text);
-	page->bytes = page->text != NULL ? strlen(text) : 0;
+	const char *accept =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	bool openmetrics = accept != NULL && strstr(accept, "application/openmetrics-text") != NULL;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	look(exporter);
+	if (exporter->all == NULL)
+		return http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, exporter->fault.text);
+	out = open_memstream(&text, &bytes);
+	if (out != NULL) {
+		metrics_text(&exporter->watch.lab, exporter->all, openmetrics, out);
+		fclose(out);
+	}
+	return http_answer_own(connection, MHD_HTTP_OK,
+		openmetrics ? METRICS_OPENMETRICS_TYPE : METRICS_TEXT_TYPE, text, bytes);
 }
 
-static void print_metrics(
-	struct exporter *exporter, const struct http_request *request, struct http_page *page)
-{
-	bool openmetrics = strstr(request->accept, "application/openmetrics-text") != NULL;
-	FILE *out = open_memstream(&page->text, &page->bytes);
-
-	if (out == NULL)
-		return;
-	page->status = 200;
-	page->type = openmetrics ? METRICS_OPENMETRICS_TYPE : METRICS_TEXT_TYPE;
-	metrics_text(&exporter->watch.lab, exporter->all, openmetrics, out);
-	fclose(out);
-}
-
-static void make_page(void *ctx, const struct http_request *request, struct http_page *page)
+static enum MHD_Result get(
+	void *ctx, struct MHD_Connection *connection, const char *path, void *request)
 {
 	struct exporter *exporter = ctx;
+	enum MHD_Result result;
 
-	if (strcmp(request->path, "/") == 0) {
-		page->status = 200;
-		page->type = "text/html; charset=utf-8";
-		print_page(page,
+	(void)request;
+	if (strcmp(path, "/") == 0)
+		return http_answer_text(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
 			"<!doctype html><title>Weft</title><a href=\"/metrics\">metrics</a>\n");
-		return;
-	}
-	if (strcmp(request->path, "/metrics") != 0) {
-		print_page(page, "There is only /metrics here.\n");
-		return;
-	}
-	look(exporter);
-	page->status = 503;
-	if (exporter->all != NULL)
-		print_metrics(exporter, request, page);
-	else
-		print_page(page, exporter->fault.text);
+	if (strcmp(path, "/metrics") != 0)
+		return http_refuse(
+			connection, MHD_HTTP_NOT_FOUND, "There is only /metrics here.\n");
+	pthread_mutex_lock(&exporter->lock);
+	result = answer_metrics(exporter, connection);
+	pthread_mutex_unlock(&exporter->lock);
+	return result;
+}
+
+static bool is_up(struct exporter *exporter)
+{
+	bool up;
+
+	pthread_mutex_lock(&exporter->lock);
+	up = exporter->result != -ENOENT && lab_watch_is_up(&exporter->watch);
+	pthread_mutex_unlock(&exporter->lock);
+	return up;
 }
 
 /* Until a signal, or until the lab has gone down. */
 static enum weft_exit serve(struct exporter *exporter, const char *address)
 {
+	const struct http_calls calls = {.get = get, .ctx = exporter};
 	struct fault fault = {""};
-	struct http_server *server = http_server_start(address, make_page, exporter, &fault);
-	bool runs = true;
+	struct http_server *server = http_server_open("--listen", address, false, &fault);
 
 	if (server == NULL)
 		return command_fail(COMMAND, fault_exit_code(-errno), "%s", fault.text);
+	if (http_server_start(server, &calls, lab_now_ms(), &fault) < 0) {
+		http_server_stop(server);
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	}
 	printf("http://%s/metrics\n", http_server_address(server));
 	fflush(stdout);
 	if (!http_server_is_local(server))
 		fprintf(stderr,
 			"weft " COMMAND
 			": warning: not only programs of this machine can read the metrics\n");
-	while (runs && !lab_interrupted() && exporter->result != -ENOENT &&
-		lab_watch_is_up(&exporter->watch))
-		runs = http_server_run(server, WAIT_MS);
+	while (!lab_interrupted() && is_up(exporter)) {
+		http_server_check(server, lab_now_ms());
+		lab_sleep_ms(STEP_MS);
+	}
 	http_server_stop(server);
 	if (lab_interrupted())
 		return EXIT_DONE;
-	if (!runs)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "the server cannot go on");
 	return command_fail(COMMAND, EXIT_BAD_ANSWER, "lab %s is not up any more",
 		exporter->watch.lab.plan->lab);
 }
@@ -122,7 +133,7 @@ static enum weft_exit print_once(struct exporter *exporter, bool openmetrics)
 
 enum weft_exit cmd_lab_metrics(const struct lab_arguments *arguments)
 {
-	struct exporter exporter = {.all = NULL};
+	struct exporter exporter = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	enum weft_exit code = lab_watch_open(&exporter.watch, arguments, COMMAND);
 
 	if (code != EXIT_DONE)

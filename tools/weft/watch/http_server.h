@@ -2,45 +2,70 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A small HTTP server in the caller's thread (libmicrohttpd): GET and HEAD of pages that the caller
- * makes. At most HTTP_CLIENTS connections; one whose client neither sends nor reads for
- * HTTP_PATIENCE_S is closed, so that nobody can hold the server up. */
+/* The HTTP server of the metrics and of the page (libmicrohttpd), in a thread of its own, with one
+ * set of rules for both:
+ * - Host and Origin must name this server, otherwise the answer is 403: any page in a browser can
+ *   send requests to this machine. Names are IP addresses, "localhost" and, if other machines reach
+ *   the server, the name of this machine; the port must be the server's.
+ * - A request must be complete and its answer read HTTP_PATIENCE_MS after the connection or
+ *   the answer before it. Streams have no such limit; one that is not read is closed as late.
+ * - A peer has at most HTTP_PEER_CLIENTS connections; further ones are closed at once. A peer is a
+ *   user if the other end is on this machine, otherwise an IPv4 address or an IPv6 /64.
+ * - If HTTP_CLIENTS connections are open, a new one replaces the oldest connection of the peer with
+ *   the most. So no user and no machine can keep the others out. */
 
+#include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "fault.h"
 
-#define HTTP_CLIENTS    32
-#define HTTP_PATIENCE_S 5
-
-struct http_request {
-	const char *path;   /* "/metrics" */
-	const char *accept; /* the header; "" without one */
-};
-
-struct http_page {
-	unsigned status;  /* 200, 404, … */
-	const char *type; /* of the content; lives until the server has stopped */
-	char *text;       /* from malloc(); the server frees it */
-	size_t bytes;
-};
-
-/* Makes the page for a request. */
-typedef void http_page_fn(void *ctx, const struct http_request *request, struct http_page *page);
+#define HTTP_CLIENTS      64
+#define HTTP_PEER_CLIENTS 16
+/* Browsers open connections ahead of requests, and on a busy machine many seconds ahead. */
+#define HTTP_PATIENCE_MS 30000
 
 struct http_server;
 
-/* Listens on "127.0.0.1:9464", "[::1]:0", …; port 0: any. NULL, errno and fault: EINVAL if that is
- * no address; else the system's reason. 'ctx' is the caller's and outlives the server. */
-struct http_server *http_server_start(
-	const char *address, http_page_fn *page, void *ctx, struct fault *fault);
-void http_server_stop(struct http_server *server);
+/* Answers a request, in the server's thread. 'request' is memory of this request, zero at first;
+ * the function is called again with it when a suspended connection is resumed. */
+typedef enum MHD_Result http_request_fn(
+	void *ctx, struct MHD_Connection *connection, const char *path, void *request);
 
-/* Serves what there is; waits for up to 'ms' if there is nothing. False: it cannot go on. */
-bool http_server_run(struct http_server *server, int ms);
+struct http_calls {
+	http_request_fn *get;  /* also for HEAD */
+	http_request_fn *post; /* NULL: answered with 405 */
+	size_t request_bytes;
+	void *ctx; /* the caller's; outlives the server */
+};
+
+/* Listens on "127.0.0.1:9464", "[::1]:0", …, the value of 'option'; port 0: any. 'alone': only
+ * addresses that no other machine reaches are accepted. NULL, errno and fault: EINVAL for another
+ * form or address, otherwise the system's reason. */
+struct http_server *http_server_open(
+	const char *option, const char *address, bool alone, struct fault *fault);
+/* Answers from now on. The time is the caller's clock. 0, or -errno and fault. */
+int http_server_start(struct http_server *server, const struct http_calls *calls, uint64_t now_ms,
+	struct fault *fault);
+/* Closes connections that are late; to be called about ten times a second. */
+void http_server_check(struct http_server *server, uint64_t now_ms);
+/* NULL-safe. Suspended connections must have been resumed. */
+void http_server_stop(struct http_server *server);
 
 /* "127.0.0.1:9464", with the port that was chosen. */
 const char *http_server_address(const struct http_server *server);
-/* Only programs of this machine reach it. */
+/* No other machine reaches it. */
 bool http_server_is_local(const struct http_server *server);
+
+/* Queue an answer. 'type' is its Content-Type; NULL: the response has it. The response and the text
+ * of http_answer_own(), from malloc() (NULL: no memory), are the server's from then on. */
+enum MHD_Result http_answer(struct MHD_Connection *connection, unsigned status, const char *type,
+	struct MHD_Response *response);
+enum MHD_Result http_answer_text(
+	struct MHD_Connection *connection, unsigned status, const char *type, const char *text);
+enum MHD_Result http_answer_own(struct MHD_Connection *connection, unsigned status,
+	const char *type, char *text, size_t bytes);
+enum MHD_Result http_refuse(struct MHD_Connection *connection, unsigned status, const char *text);
+/* Before the answer of a stream. */
+void http_endless(struct MHD_Connection *connection);

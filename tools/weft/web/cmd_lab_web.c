@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include "cmd_web.h"
 #include "config_files.h"
@@ -27,8 +27,9 @@
 
 struct web {
 	struct lab_watch watch;
-	struct web_guard guard;
+	struct http_server *server;
 	struct web_setup setup;
+	char token[WEB_TOKEN_DIGITS + 1];
 	char *topology;
 	char id[17]; /* of the topology, for pages that were left open */
 	uint64_t interval_ms;
@@ -98,6 +99,7 @@ static int watch_lab(struct web *web, struct fault *fault)
 
 	while (result == 0 && !lab_interrupted()) {
 		carry_out_all(web);
+		http_server_check(web->server, lab_now_ms());
 		if (!lab_watch_is_up(&web->watch))
 			return fault_set(fault, ENOENT, "lab %s is not up any more",
 				web->watch.lab.plan->lab);
@@ -112,24 +114,33 @@ static int watch_lab(struct web *web, struct fault *fault)
 	return result;
 }
 
-static enum weft_exit serve(struct web *web, int fd, const char *name)
+static enum weft_exit serve(struct web *web)
 {
 	struct fault fault = {""};
-	struct web_server *server = web_server_start(fd, &web->setup, &fault);
-	int result;
+	int result = web_server_start(web->server, &web->setup, lab_now_ms(), &fault);
 
-	if (server == NULL)
+	if (result < 0)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
-	printf("http://%s/#token=%s\n", name, web->guard.token);
+	printf("http://%s/#token=%s\n", http_server_address(web->server), web->token);
 	fflush(stdout);
 	result = watch_lab(web, &fault);
 	web_events_end(web->setup.events);
 	web_orders_end(web->setup.orders);
-	web_server_stop(server);
 	if (result == 0)
 		return EXIT_DONE;
 	return command_fail(
 		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", fault.text);
+}
+
+static bool make_token(struct web *web)
+{
+	uint8_t random[WEB_TOKEN_DIGITS / 2];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return false;
+	for (unsigned i = 0; i < sizeof(random); i++)
+		snprintf(web->token + 2 * i, 3, "%02x", random[i]);
+	return true;
 }
 
 /* Makes the document of the fabric. A page knows by its id whether what it hears is still of it. */
@@ -150,27 +161,22 @@ static void make_topology(struct web *web)
 
 static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments *arguments)
 {
-	const char *address = arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN;
-	bool v6 = strchr(address, ':') != strrchr(address, ':');
 	struct fault fault = {""};
-	uint16_t port;
-	int fd = web_listen("--listen", address, &port, &fault), result;
 
-	if (fd < 0)
-		return command_fail(COMMAND, fault_exit_code(fd), "%s", fault.text);
-	result = web_guard_make(&web->guard, port, &fault);
+	web->server = http_server_open("--listen",
+		arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN, true, &fault);
+	if (web->server == NULL)
+		return command_fail(COMMAND, fault_exit_code(-errno), "%s", fault.text);
 	make_topology(web);
-	web->setup = (struct web_setup){.guard = &web->guard,
-		.events = web_events_create(),
+	web->setup = (struct web_setup){.events = web_events_create(),
 		.orders = web_orders_create(),
+		.token = web->token,
 		.topology = web->topology};
-	if (result == 0 &&
-		(web->topology == NULL || web->setup.events == NULL || web->setup.orders == NULL))
-		result = fault_set(&fault, ENOMEM, "no memory");
-	if (result == 0)
-		return serve(web, fd, web->guard.host[v6 ? WEB_HOST_V6 : WEB_HOST_V4]);
-	close(fd);
-	return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	if (web->topology == NULL || web->setup.events == NULL || web->setup.orders == NULL)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	if (!make_token(web))
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "no random numbers for the token");
+	return serve(web);
 }
 
 enum weft_exit cmd_lab_web(const struct lab_arguments *arguments)
@@ -182,6 +188,7 @@ enum weft_exit cmd_lab_web(const struct lab_arguments *arguments)
 		return code;
 	lab_catch_signals();
 	code = open_and_serve(&web, arguments);
+	http_server_stop(web.server);
 	json_decref(web.before);
 	web_events_destroy(web.setup.events);
 	web_orders_destroy(web.setup.orders);

@@ -112,7 +112,7 @@ static enum weft_exit look(struct shown_run *shown)
 
 	if (result < 0)
 		return refuse_stream();
-	if (result == 0 || shown->show.server != NULL)
+	if (result == 0 || shown->show.started)
 		return EXIT_DONE;
 	return web_show_start(&shown->show, shown->run);
 }
@@ -176,7 +176,7 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 	code = WEXITSTATUS(shown->status);
 	if (code != EXIT_DONE && code != EXIT_BAD_ANSWER)
 		return code;
-	if (shown->show.server == NULL)
+	if (!shown->show.started)
 		return refuse_stream();
 	return shown->leaving ? EXIT_INTERRUPTED : show_result(shown, code);
 }

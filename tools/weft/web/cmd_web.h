@@ -25,11 +25,9 @@
 struct web_show {
 	const char *command; /* begins its messages */
 	struct web_run *run;
-	struct web_guard guard;
 	struct web_setup setup;
-	struct web_server *server;
-	int fd; /* listens; -1: the server has it */
-	bool v6;
+	struct http_server *server;
+	bool started;
 	uint64_t told; /* version of the run */
 	double told_at;
 	sigset_t signals, before;
@@ -51,13 +49,6 @@ void web_show_close(struct web_show *show);
  * words. */
 int web_show_run(int argc, char **argv, struct run_config *config, const char *file,
 	const char *json, const char *listen);
-
-/* The socket of the page's server. */
-
-/* Listens on "127.0.0.1:9465", "[::1]:9465" or "localhost:9465", which is the value of an option;
- * port 0: any. 'port' is the one that was taken. A socket, or -errno and fault: -EINVAL if that is
- * no loopback address with a port; else the system's reason. */
-int web_listen(const char *option, const char *address, uint16_t *port, struct fault *fault);
 
 /* A run for the page, for web_run*.c alone. */
 

@@ -140,7 +140,6 @@ struct MHD_Response *web_events_answer(struct web_events *events, struct MHD_Con
 		free(viewer);
 		return NULL;
 	}
-	MHD_add_response_header(response, "Content-Type", "text/event-stream");
 	pthread_mutex_lock(&events->lock);
 	/* Without viewers nobody has asked the lab, so the newest event may be old. */
 	if (events->viewers++ == 0) {

@@ -10,6 +10,7 @@
 
 #include "child_process.h"
 #include "cmd_web.h"
+#include "lab_query.h"
 
 #define STEP_NS 100000000 /* between two looks at the run */
 #define EACH_S  1         /* a viewer hears at least as often that the server is there */
@@ -17,20 +18,15 @@
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen)
 {
-	const char *address = listen != NULL ? listen : WEB_RUN_LISTEN;
 	struct fault fault = {""};
-	uint16_t port;
-	int result;
 
-	*show = (struct web_show){.command = command, .fd = -1};
+	*show = (struct web_show){.command = command};
 	child_signals_block(&show->signals, &show->before);
-	show->v6 = strchr(address, ':') != strrchr(address, ':');
-	result = show->fd = web_listen(option, address, &port, &fault);
-	if (result >= 0)
-		result = web_guard_make(&show->guard, port, &fault);
-	if (result >= 0)
+	show->server =
+		http_server_open(option, listen != NULL ? listen : WEB_RUN_LISTEN, true, &fault);
+	if (show->server != NULL)
 		return EXIT_DONE;
-	return command_fail(command, fault_exit_code(result), "%s", fault.text);
+	return command_fail(command, fault_exit_code(-errno), "%s", fault.text);
 }
 
 enum weft_exit web_show_start(struct web_show *show, struct web_run *run)
@@ -38,19 +34,15 @@ enum weft_exit web_show_start(struct web_show *show, struct web_run *run)
 	struct fault fault = {"no memory"};
 
 	show->run = run;
-	show->setup = (struct web_setup){.guard = &show->guard,
-		.events = web_events_create(),
-		.document = web_run_document,
-		.ctx = run};
-	if (show->setup.events != NULL) {
-		show->server = web_server_start(show->fd, &show->setup, &fault);
-		show->fd = -1;
-	}
-	if (show->server == NULL)
+	show->setup = (struct web_setup){
+		.events = web_events_create(), .document = web_run_document, .ctx = run};
+	show->started = show->setup.events != NULL &&
+			web_server_start(show->server, &show->setup, lab_now_ms(), &fault) == 0;
+	if (!show->started)
 		return command_fail(show->command, EXIT_NOT_ABLE, "%s", fault.text);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr); /* the run's line of progress */
-	printf("http://%s/\n", show->guard.host[show->v6 ? WEB_HOST_V6 : WEB_HOST_V4]);
+	printf("http://%s/\n", http_server_address(show->server));
 	fflush(stdout);
 	return EXIT_DONE;
 }
@@ -61,7 +53,10 @@ int web_show_wait(struct web_show *show)
 	int number = sigtimedwait(&show->signals, NULL, &step);
 	uint64_t version;
 
-	if (show->server != NULL && web_events_viewers(show->setup.events) > 0) {
+	if (!show->started)
+		return number > 0 ? number : 0;
+	http_server_check(show->server, lab_now_ms());
+	if (web_events_viewers(show->setup.events) > 0) {
 		version = web_run_version(show->run);
 		if (version != show->told || child_clock() - show->told_at >= EACH_S) {
 			web_events_publish(show->setup.events, web_run_event(show->run));
@@ -74,12 +69,9 @@ int web_show_wait(struct web_show *show)
 
 void web_show_close(struct web_show *show)
 {
-	if (show->server != NULL) {
+	if (show->started)
 		web_events_end(show->setup.events);
-		web_server_stop(show->server);
-	}
+	http_server_stop(show->server);
 	web_events_destroy(show->setup.events);
-	if (show->fd >= 0)
-		close(show->fd);
 	sigprocmask(SIG_SETMASK, &show->before, NULL);
 }
