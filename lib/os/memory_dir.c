@@ -33,20 +33,25 @@ static bool read_link(const char *path, char target[PATH_MAX])
 	return length > 0;
 }
 
-/* Another process may have made the link meanwhile, to a folder of its own. */
+/* The link comes before the folder: a process that is killed in between leaves no folder without a
+ * link. A file beside the link gives the random name. Another process may have made a link
+ * meanwhile. */
 static int link_fresh(const char *path, struct fault *fault)
 {
-	char target[PATH_MAX];
-	int result;
+	char target[PATH_MAX], name[PATH_MAX];
+	int fd, result = 0;
 
-	snprintf(target, sizeof(target), SHARED_MEMORY "/weft-%u-XXXXXX", (unsigned)geteuid());
-	if (mkdtemp(target) == NULL)
-		return fault_set(fault, errno, "%s: cannot be made: %s", target, strerror(errno));
-	if (symlink(target, path) == 0)
-		return 0;
-	result = errno == EEXIST ? 0 : -errno;
-	rmdir(target);
-	return result < 0 ? fault_set(fault, -result, "%s: %s", path, strerror(-result)) : 0;
+	snprintf(name, sizeof(name), "%s-XXXXXX", path);
+	fd = mkstemp(name);
+	if (fd < 0)
+		return fault_set(fault, errno, "%s: cannot be made: %s", name, strerror(errno));
+	close(fd);
+	snprintf(target, sizeof(target), SHARED_MEMORY "/weft-%u-%s", (unsigned)geteuid(),
+		name + strlen(path) + 1);
+	if (symlink(target, path) != 0 && errno != EEXIST)
+		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	unlink(name);
+	return result;
 }
 
 int memory_dir_make(const char *run_dir, struct fault *fault)

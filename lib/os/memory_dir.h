@@ -16,5 +16,6 @@
  * else -errno and fault. */
 int memory_dir_make(const char *run_dir, struct fault *fault);
 
-/* Removes both, with the files whose names match one of the patterns, as private_dir_remove(). */
+/* Removes both (but not a file RUN_DIR/memory-*, which a killed process may leave), with the files
+ * whose names match one of the patterns, as private_dir_remove(). */
 int memory_dir_remove(const char *run_dir, const char *const *patterns, struct fault *fault);

@@ -2,8 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "eal.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +21,12 @@
 #include "hugepages.h"
 #include "pci_fault.h"
 #include "runtime_dir.h"
+#include "telemetry_client.h"
 
 #define FILES_OF_EAL       32 /* it has 16 open with one lcore, and opens more for a while */
 #define ARGUMENTS_MAX      192
 #define MEMORY_MIB_DEFAULT 256
+#define DEAD_MS            100 /* for a program in another container to answer */
 
 struct arguments {
 	char *at[ARGUMENTS_MAX + 1];
@@ -325,6 +329,37 @@ static int provide_files(unsigned files, struct fault *fault)
 	return 0;
 }
 
+/* Whether the folder of DPDK's belongs to a program with add_prefix()'s name that was killed. */
+static bool is_dead(const char *prefix)
+{
+	int pid, length = 0, fd;
+
+	if (sscanf(prefix, "weft-%d%n", &pid, &length) != 1 || prefix[length] != '\0' ||
+		kill(pid, 0) == 0 || errno != ESRCH)
+		return false;
+	/* Its id may be another one in a container that shares the folder. */
+	fd = telemetry_client_open(prefix, DEAD_MS, NULL);
+	telemetry_client_close(fd);
+	return fd == -ECONNREFUSED || fd == -ENOENT;
+}
+
+static void remove_dead(void)
+{
+	char path[RUNTIME_DIR_MAX];
+	const struct dirent *entry;
+	DIR *folder;
+
+	runtime_dir_path("", path);
+	folder = opendir(path);
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		if (is_dead(entry->d_name)) {
+			runtime_dir_path(entry->d_name, path);
+			runtime_dir_remove(path);
+		}
+	if (folder != NULL)
+		closedir(folder);
+}
+
 int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault)
 {
 	struct user_arguments user = user_arguments(argc, argv);
@@ -337,6 +372,8 @@ int eal_start(int argc, char **argv, const struct eal_options *options, struct f
 	result = arguments_build(&arguments, &user, options, fault);
 	if (result == 0)
 		result = runtime_dir_prepare(fault);
+	if (result == 0)
+		remove_dead();
 	if (result == 0)
 		result = init(&arguments, &user, fault);
 	hugepages_unlock(lock);

@@ -106,7 +106,7 @@ static void on_signal(int number)
 	asked_to_stop = 1;
 }
 
-static int run_until_signal(void)
+static int run_named(const char *prefix)
 {
 	char *argv[] = {(char *)"test", NULL};
 	struct sigaction action = {.sa_handler = on_signal};
@@ -119,7 +119,7 @@ static int run_until_signal(void)
 	sigprocmask(SIG_BLOCK, &both, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (start_with(argv, "weft-test-signal") < 0)
+	if (start_with(argv, prefix) < 0)
 		return 1;
 	printf("ready\n");
 	fflush(stdout);
@@ -127,6 +127,16 @@ static int run_until_signal(void)
 		sigsuspend(&none);
 	eal_stop();
 	return 0;
+}
+
+static int run_until_signal(void)
+{
+	return run_named("weft-test-signal");
+}
+
+static int run_unnamed(void)
+{
+	return run_named(NULL);
 }
 
 static int run_quietly(void)
@@ -254,6 +264,30 @@ static void killed_program_can_be_cleared_up_and_its_prefix_used_again(void **st
 	assert_int_equal(runtime_dir_remove(path), 0);
 }
 
+/* As 'weft run' names itself. */
+static void start_removes_folders_of_killed_programs_but_not_of_running_ones(void **state)
+{
+	struct child killed = child_start(run_unnamed), running = child_start(run_unnamed), next;
+	char text[4096], of_killed[32], of_running[32];
+
+	snprintf(of_killed, sizeof(of_killed), "weft-%d", (int)killed.pid);
+	snprintf(of_running, sizeof(of_running), "weft-%d", (int)running.pid);
+	child_read(&killed, text, sizeof(text), "ready");
+	child_read(&running, text, sizeof(text), "ready");
+	kill(killed.pid, SIGKILL);
+	assert_int_equal(child_wait(&killed), 128 + SIGKILL);
+	assert_true(runtime_dir_exists(of_killed));
+	next = child_start(run_until_signal);
+	child_read(&next, text, sizeof(text), "ready");
+	assert_false(runtime_dir_exists(of_killed));
+	assert_true(runtime_dir_exists(of_running));
+	kill(next.pid, SIGTERM);
+	kill(running.pid, SIGTERM);
+	assert_int_equal(child_wait(&next), 0);
+	assert_int_equal(child_wait(&running), 0);
+	assert_false(runtime_dir_exists(of_running));
+}
+
 static void start_and_stop_say_nothing(void **state)
 {
 	struct child child = child_start(run_quietly);
@@ -325,6 +359,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(terminate_leaves_nothing_behind),
 	cmocka_unit_test(telemetry_answers_while_it_runs),
 	cmocka_unit_test(killed_program_can_be_cleared_up_and_its_prefix_used_again),
+	cmocka_unit_test(start_removes_folders_of_killed_programs_but_not_of_running_ones),
 	cmocka_unit_test(start_and_stop_say_nothing),
 	cmocka_unit_test(arguments_of_the_user_win),
 	cmocka_unit_test(lcores_asked_for_are_there_on_any_number_of_cpus),

@@ -17,7 +17,7 @@ struct choice {
 	pid_t last;
 };
 
-static bool suits(void *ctx, pid_t pid)
+static int suits(void *ctx, pid_t pid, struct fault *fault)
 {
 	struct choice *choice = ctx;
 
@@ -58,14 +58,14 @@ static void on_signal(int number)
 {
 }
 
-static bool suits_interrupted(void *ctx, pid_t pid)
+static int suits_interrupted(void *ctx, pid_t pid, struct fault *fault)
 {
 	/* Before it waits, and again and again while it does. */
 	for (unsigned i = 0; i < 200; i++) {
 		kill(pid, SIGINT);
 		sched_yield();
 	}
-	return true;
+	return 1;
 }
 
 /* As with Ctrl-C, which all processes of the terminal get. */
@@ -95,6 +95,28 @@ UNIT_TEST(if_none_suits_nothing_is_started)
 
 	assert_int_equal(lab_spawn(argv, "", "/dev/null", suits, &choice, &fault), -EAGAIN);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static int cannot_record(void *ctx, pid_t pid, struct fault *fault)
+{
+	(*(unsigned *)ctx)++;
+	return fault_set(fault, ENOSPC, "the disk is full");
+}
+
+UNIT_TEST(process_that_cannot_be_recorded_is_not_started_and_no_other_is_tried)
+{
+	char folder[] = "/tmp/weft-spawn-XXXXXX", made[64];
+	char *argv[] = {(char *)"/usr/bin/touch", made, NULL};
+	struct fault fault = {""};
+	unsigned asked = 0;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(made, sizeof(made), "%s/made", folder);
+	assert_int_equal(lab_spawn(argv, "", "/dev/null", cannot_record, &asked, &fault), -ENOSPC);
+	assert_string_equal(fault.text, "the disk is full");
+	assert_int_equal(asked, 1);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 UNIT_MAIN(NULL, NULL)

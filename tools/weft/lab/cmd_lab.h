@@ -130,8 +130,8 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
  * disappears with the namespace. 'ip netns exec weft-LAB tcpdump -i wl3a' captures. */
 
 /* Makes the namespace and a pair for each VETH link, up, without IPv6 (the kernel must send
- * nothing by itself), with an MTU for frames of 'frame_bytes'. On failure it removes what it
- * made. */
+ * nothing by itself), with an MTU for frames of 'frame_bytes'. The caller has recorded the
+ * namespace, and removes it on failure. */
 int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fault *fault);
 /* No error if it does not exist. */
 int lab_veth_remove(const char *netns, struct fault *fault);

@@ -12,6 +12,8 @@
 #include "lab_bundle.h"
 #include "lab_kept.h"
 #include "lab_lock.h"
+#include "private_dir.h"
+#include "runtime_dir.h"
 
 /* The run directory, not the lab file, knows the running processes: the file may have changed
  * since, and only the lab's name is read from it. */
@@ -43,27 +45,42 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 }
 
 /* The machines are those with which it was brought up from here, else those of the file. */
-static enum weft_exit down_there(const char *file, const char *dir)
+static enum weft_exit down_locked(const char *file, const char *dir)
 {
+	static const char *const names[] = {LAB_KEPT_FILE "*", NULL};
 	char path[300];
 	struct fault fault;
 	enum weft_exit code;
-	struct lab_lock lock;
 	struct lab lab;
+	bool kept;
 	int result;
 
 	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, dir);
-	result = lab_open(&lab, access(path, F_OK) == 0 ? path : file, dir, &fault);
+	kept = access(path, F_OK) == 0;
+	/* Left by an 'up' that was killed before it asked a machine. */
+	if (!kept && access(file, F_OK) != 0 && private_dir_remove(dir, names, NULL) == 0) {
+		printf("%s down on 0 of 0 machines\n", file);
+		return EXIT_DONE;
+	}
+	result = lab_open(&lab, kept ? path : file, dir, &fault);
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
-	result = lab_lock_take(&lock, dir, "taken down", &fault);
-	if (result == 0) {
-		code = console_down(&lab);
-		lab_lock_release(&lock);
-	} else {
-		code = command_fail("lab down", fault_exit_code(result), "%s", fault.text);
-	}
+	code = console_down(&lab);
 	lab_close(&lab);
+	return code;
+}
+
+static enum weft_exit down_there(const char *file, const char *dir)
+{
+	struct lab_lock lock;
+	struct fault fault;
+	enum weft_exit code;
+	int result = lab_lock_take(&lock, dir, "taken down", &fault);
+
+	if (result < 0)
+		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+	code = down_locked(file, dir);
+	lab_lock_release(&lock);
 	return code;
 }
 
@@ -73,6 +90,9 @@ static int take_down(const char *dir, unsigned *processes, struct fault *fault)
 	struct lab_state state;
 	int result = lab_state_load(&state, dir, fault);
 
+	*processes = 0;
+	if (result == -ENOENT && lab_state_remove_empty(dir))
+		return 0;
 	if (result < 0)
 		return result;
 	*processes = state.processes;
@@ -146,6 +166,22 @@ static enum weft_exit not_up(const struct lab_arguments *arguments, const char *
 	return EXIT_DONE;
 }
 
+/* Of a name that has no folder. An 'up' or 'down' that was killed may have left files beside it. */
+static enum weft_exit down_remains(const struct lab_arguments *arguments)
+{
+	static const char *const ends[] = {"", LAB_CONSOLE_END};
+	char labs[RUNTIME_DIR_MAX], dir[RUNTIME_DIR_MAX + LAB_NAME_MAX + sizeof(LAB_CONSOLE_END)];
+	struct fault fault;
+	unsigned processes;
+
+	runtime_dir_labs(labs);
+	for (unsigned i = 0; i < 2; i++)
+		if (snprintf(dir, sizeof(dir), "%s/%s%s", labs, arguments->file, ends[i]) <
+			(int)sizeof(dir))
+			lab_down(dir, &processes, &fault);
+	return not_up(arguments, arguments->file);
+}
+
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 {
 	struct fault fault;
@@ -157,8 +193,9 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 	if (arguments->all)
 		return down_all();
 	result = find_run_dir(arguments, dir, sizeof(dir), &console, &fault);
-	if (result == -ENOENT && strpbrk(arguments->file, "/.") == NULL)
-		return not_up(arguments, arguments->file);
+	if (result == -ENOENT && arguments->run_dir == NULL &&
+		strpbrk(arguments->file, "/.") == NULL)
+		return down_remains(arguments);
 	if (result < 0)
 		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
 	if (console)

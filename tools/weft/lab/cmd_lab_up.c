@@ -58,18 +58,20 @@ static int record_edges(struct lab_up *up, struct fault *fault)
 
 static int make_veths(struct lab_up *up, struct fault *fault)
 {
-	char netns[LAB_NAME_MAX + 8];
+	char netns[LAB_NAME_MAX + 8], path[LAB_NAME_MAX + 32];
 	int result;
 
 	if (!up->lab.plan->veth)
 		return 0;
-	result = lab_veth_create(up->lab.plan, up->lab.frame_bytes, fault);
-	if (result < 0)
-		return result;
 	lab_plan_netns(up->lab.plan, netns);
+	snprintf(path, sizeof(path), "/run/netns/%s", netns);
+	if (access(path, F_OK) == 0)
+		return fault_set(
+			fault, EEXIST, "network namespace '%s': there is one already", netns);
 	if (lab_state_add_netns(&up->state, netns) < 0)
 		return fault_set(fault, ENOMEM, "no memory");
-	return lab_state_save(&up->state, fault);
+	result = lab_state_save(&up->state, fault);
+	return result < 0 ? result : lab_veth_create(up->lab.plan, up->lab.frame_bytes, fault);
 }
 
 /* --- the whole --- */
@@ -214,6 +216,9 @@ static int bring_up(struct lab_up *up, struct fault *fault)
 		result = lab_up_start(up, fault);
 	if (result == 0)
 		result = lab_up_wait_whole(up, fault);
+	up->state.starting = false;
+	if (result == 0)
+		result = lab_state_save(&up->state, fault);
 	if (result < 0)
 		lab_take_down(&up->state, NULL);
 	return result;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "lab_form.h"
 #include "lab_machines.h"
 #include "private_dir.h"
@@ -159,27 +160,25 @@ char *lab_kept_text(const struct lab *lab, size_t *length)
 int lab_kept_write(const struct lab *lab, struct fault *fault)
 {
 	char path[PATH_MAX], *text;
+	struct atomic_file file = {.path = path};
 	size_t length;
-	FILE *file;
-	bool good;
+	int result;
 
 	kept_path(lab->plan->run_dir, path);
 	text = lab_kept_text(lab, &length);
 	if (text == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
-	file = fopen(path, "we");
-	if (file == NULL) {
-		free(text);
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	result = atomic_file_open(&file, fault);
+	if (result == 0) {
+		fprintf(file.file, SOURCE_MARK "%s\n", lab->path);
+		if (lab->dilated)
+			fprintf(file.file, LAB_FORM_DILATED "%" PRIu32 "\n",
+				lab->config->run.dilation);
+		fputs(text, file.file);
+		result = atomic_file_close(&file, fault);
 	}
-	fprintf(file, SOURCE_MARK "%s\n", lab->path);
-	if (lab->dilated)
-		fprintf(file, LAB_FORM_DILATED "%" PRIu32 "\n", lab->config->run.dilation);
-	fputs(text, file);
 	free(text);
-	good = ferror(file) == 0;
-	good = fclose(file) == 0 && good;
-	return good ? 0 : fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
+	return result;
 }
 
 /* --- comparing --- */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 #define PASSED  "WEFT_LAB_LOCK" /* descriptor; from one weft to the next */
 #define TRIES   100             /* others come and go */
-#define NAME_MS 1000            /* who has the lock writes his name at once, as soon as he is run */
+#define NAME_MS 1000            /* a holder writes its id as soon as it runs, a child lets go */
 
 static void lock_path(const char *dir, char *path, size_t size)
 {
@@ -38,17 +39,19 @@ static bool was_removed(int fd, const char *path)
 	       ours.st_dev != there.st_dev;
 }
 
-/* Another command holds the lock: -EINVAL, and what it does; -EBUSY: it has not written that
- * yet. */
+/* Another command holds the lock: -EINVAL, and what it does; -EBUSY: it has not written that yet,
+ * or it was killed, and a child that is not yet another program still has the descriptor. */
 static int refuse(int fd, const char *dir, struct fault *fault)
 {
 	char who[64];
 	ssize_t length = pread(fd, who, sizeof(who) - 1, 0);
+	const char *pid;
 
 	who[length > 0 ? length : 0] = '\0';
+	pid = strrchr(who, ' ');
 	fault_set(fault, EINVAL, "%s: this lab is being %s", dir,
 		length > 0 ? who : "worked on by another command");
-	return length > 0 ? -EINVAL : -EBUSY;
+	return pid != NULL && (kill(atoi(pid), 0) == 0 || errno == EPERM) ? -EINVAL : -EBUSY;
 }
 
 /* In a folder as /tmp, another user may have made the file, or a name for one of ours. */

@@ -152,22 +152,27 @@ static pid_t fork_waiting(char *const argv[], const char *netns, const char *log
 	return pid;
 }
 
-pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_suits_fn suits,
+pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_accept_fn accept,
 	void *ctx, struct fault *fault)
 {
 	for (unsigned i = 0; i < IDS_MAX; i++) {
 		int word;
 		pid_t pid = fork_waiting(argv, netns, log, &word);
-		bool good;
+		int accepted;
 
 		if (pid < 0)
 			return fault_set(fault, errno, "%s: cannot be started: %s", argv[0],
 				strerror(errno));
-		good = suits(ctx, pid) && write(word, "", 1) == 1;
+		accepted = accept(ctx, pid, fault);
+		if (accepted > 0 && write(word, "", 1) != 1)
+			accepted = fault_set(fault, errno, "%s: cannot be started: %s", argv[0],
+				strerror(errno));
 		close(word);
-		if (good)
+		if (accepted > 0)
 			return pid;
 		lab_wait_child(pid);
+		if (accepted < 0)
+			return accepted;
 	}
 	return fault_set(fault, EAGAIN, "%s: cannot be started: no process id of %u suits", argv[0],
 		IDS_MAX);

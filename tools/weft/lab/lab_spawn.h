@@ -10,14 +10,15 @@
 #include "lab_plan.h"
 #include "lab_state.h"
 
-/* Whether a process may have this id. */
-typedef bool (*lab_spawn_suits_fn)(void *ctx, pid_t pid);
+/* Decides about a process that exists but waits: 1 lets it start, after which it must be on record;
+ * 0 ends it and tries another id; -errno and fault ends it and the search. */
+typedef int (*lab_spawn_accept_fn)(void *ctx, pid_t pid, struct fault *fault);
 
 /* Starts argv[0] in a process group of its own of this session, which the terminal's Ctrl-C and
  * hang-up do not end, in network namespace 'netns' ("": this one), with its output in 'log', under
  * an acceptable id, of the first 256 that the system gives. Returns the id, or -errno and fault;
- * -EAGAIN: none was acceptable. */
-pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_suits_fn suits,
+ * -EAGAIN: none was acceptable. If the caller is killed first, the process never starts. */
+pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_accept_fn accept,
 	void *ctx, struct fault *fault);
 
 /* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes what

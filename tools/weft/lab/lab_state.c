@@ -9,20 +9,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "lab_query.h"
 #include "memory_dir.h"
 #include "private_dir.h"
 
 #define STATE_FILE   "state"
 #define STATE_FORMAT "weft-lab-state/1"
+#define STARTING     "starting\n"
 #define PATH_BYTES   512
 
 #define DEATH_MS      1000
 #define DEATH_STEP_MS 2
 
-static void state_path(const struct lab_state *state, const char *suffix, char path[PATH_BYTES])
+static void state_path(const char *dir, char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "%s/%s%s", state->dir, STATE_FILE, suffix);
+	snprintf(path, PATH_BYTES, "%s/" STATE_FILE, dir);
 }
 
 /* --- processes --- */
@@ -208,7 +210,7 @@ int lab_state_create(struct lab_state *state, const char *dir, struct fault *fau
 {
 	int result = lab_make_parents(dir, fault);
 
-	*state = (struct lab_state){.processes = 0};
+	*state = (struct lab_state){.starting = true};
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
 	if (result == 0 && mkdir(dir, 0700) != 0)
 		result = fault_set(fault, errno, "%s: cannot be made: %s", dir, strerror(errno));
@@ -224,32 +226,25 @@ int lab_state_create(struct lab_state *state, const char *dir, struct fault *fau
 
 int lab_state_save(const struct lab_state *state, struct fault *fault)
 {
-	char path[PATH_BYTES], fresh[PATH_BYTES];
-	FILE *file;
-	bool good;
+	char path[PATH_BYTES];
+	struct atomic_file file = {.path = path};
+	int result;
 
-	state_path(state, "", path);
-	state_path(state, ".new", fresh);
-	file = fopen(fresh, "we");
-	if (file == NULL)
-		return fault_set(fault, errno, "%s: %s", fresh, strerror(errno));
-	fprintf(file, "%s\n", STATE_FORMAT);
+	state_path(state->dir, path);
+	result = atomic_file_open(&file, fault);
+	if (result < 0)
+		return result;
+	fprintf(file.file, "%s\n%s", STATE_FORMAT, state->starting ? STARTING : "");
 	for (unsigned i = 0; i < state->netns_count; i++)
-		fprintf(file, "netns %s\n", state->netns[i]);
+		fprintf(file.file, "netns %s\n", state->netns[i]);
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 
-		fprintf(file, "process %s %s %s %ld %" PRIu64 " %u\n", record->name,
+		fprintf(file.file, "process %s %s %s %ld %" PRIu64 " %u\n", record->name,
 			record->program, record->prefix, (long)record->pid, record->start,
 			record->restarts);
 	}
-	good = ferror(file) == 0;
-	good = fclose(file) == 0 && good;
-	if (good && rename(fresh, path) == 0)
-		return 0;
-	fault_set(fault, EIO, "%s: cannot be written: %s", path, strerror(errno));
-	unlink(fresh);
-	return -EIO;
+	return atomic_file_close(&file, fault);
 }
 
 static int load_line(struct lab_state *state, const char *line)
@@ -258,6 +253,10 @@ static int load_line(struct lab_state *state, const char *line)
 	char netns[LAB_NETNS_MAX];
 	long pid;
 
+	if (strcmp(line, STARTING) == 0) {
+		state->starting = true;
+		return 0;
+	}
 	if (sscanf(line, "netns %63s", netns) == 1)
 		return lab_state_add_netns(state, netns);
 	if (sscanf(line, "process %63s %31s %127s %ld %" SCNu64 " %u", record.name, record.program,
@@ -275,7 +274,7 @@ bool lab_state_exists(const char *dir)
 {
 	char path[PATH_BYTES];
 
-	snprintf(path, sizeof(path), "%s/" STATE_FILE, dir);
+	state_path(dir, path);
 	return access(path, F_OK) == 0;
 }
 
@@ -290,7 +289,7 @@ int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault
 	if (result < 0)
 		return result;
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
-	state_path(state, "", path);
+	state_path(dir, path);
 	file = fopen(path, "re");
 	if (file == NULL)
 		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
@@ -305,12 +304,20 @@ int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault
 	return fault_set(fault, -result, "%s: not the state of a lab: %s", path, strerror(-result));
 }
 
+static const char *const state_names[] = {STATE_FILE, STATE_FILE ".*", NULL};
+
+bool lab_state_remove_empty(const char *dir)
+{
+	return access(dir, F_OK) == 0 && private_dir_remove(dir, state_names + 1, NULL) == 0;
+}
+
 int lab_state_remove(const struct lab_state *state, struct fault *fault)
 {
-	/* Of this program, and of weft-switch and weft-nic in their run directory. */
-	static const char *const names[] = {STATE_FILE, STATE_FILE ".new", "plan.txt", "lab.yaml",
-		"machine", "machine.*", "hosts", "hosts.*", "hostfile", "clock", "clock.*", "*.log",
-		"l*.sock", "answer-*", "capture-*.fifo", "run.lock", "run.yaml", NULL};
+	/* Of this program, and of weft-switch and weft-nic in their run directory; with the ends
+	 * that atomic_file.h gives to names. */
+	static const char *const names[] = {"plan.txt*", "lab.yaml*", "machine*", "hosts*",
+		"hostfile*", "memory-*", "clock*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
+		"run.lock", "run.yaml*", NULL};
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 
@@ -319,7 +326,8 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 		result = memory_dir_remove(state->dir, rings, fault);
 	if (result < 0 && result != -ENOENT && result != -EPERM)
 		return result;
-	return private_dir_remove(state->dir, names, fault);
+	private_dir_remove(state->dir, names, NULL); /* but for the state, which is still there */
+	return private_dir_remove(state->dir, state_names, fault);
 }
 
 void lab_state_free(struct lab_state *state)

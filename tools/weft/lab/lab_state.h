@@ -3,8 +3,9 @@
 #pragma once
 
 /* The state of a running lab, in its run directory (/run/weft/LAB): a line for each started
- * process, the namespace that was made, logs, sockets. 'up' writes it before it starts a process
- * and after each one, so that 'down' finds everything even if 'up' was interrupted. */
+ * process, the namespaces that were made, logs, sockets. 'up' records each namespace and process
+ * before it makes or starts it, so that 'down', and the next 'up', find everything even if 'up' is
+ * killed. The state is the first file of the directory and the last one to be removed. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -39,6 +40,7 @@ struct lab_state {
 	char (*netns)[LAB_NETNS_MAX];
 	unsigned processes;
 	struct lab_record *process;
+	bool starting; /* 'up' has not finished: if it is not running either, it was killed */
 	/* Of a console: a session for each machine of the lab file. */
 	unsigned remotes;
 	struct lab_remote *remote;
@@ -48,7 +50,8 @@ struct lab_state {
  * 0, or -errno and fault. */
 int lab_make_parents(const char *path, struct fault *fault);
 
-/* Makes the directory, which no other user can change, with only the state. -EEXIST: it exists. */
+/* Makes the directory, which no other user can change, with only the state of a lab that is
+ * starting. -EEXIST: it exists. */
 int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
 /* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
 int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault);
@@ -58,6 +61,9 @@ bool lab_state_exists(const char *dir);
 int lab_state_save(const struct lab_state *state, struct fault *fault);
 /* Removes the directory and the files in it that labs make. */
 int lab_state_remove(const struct lab_state *state, struct fault *fault);
+/* Removes a directory that a killed command left without a state. False: there is none, or it has
+ * other files. */
+bool lab_state_remove_empty(const char *dir);
 void lab_state_free(struct lab_state *state);
 
 /* Appends the record, or replaces the one of this name; fills 'start' from the process table. 0

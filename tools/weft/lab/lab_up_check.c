@@ -345,12 +345,14 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 	struct lab_state former;
 	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
 
-	if (result == -ENOENT)
+	if (result == -ENOENT) {
+		lab_state_remove_empty(up->lab.plan->run_dir);
 		return 0;
+	}
 	if (result < 0)
 		return result;
-	result = choose_ended(up, &former, fault);
-	up->again = result == 0 && find_alive(up, &former, true) != NULL;
+	result = former.starting ? 0 : choose_ended(up, &former, fault);
+	up->again = result == 0 && !former.starting && find_alive(up, &former, true) != NULL;
 	if (up->again)
 		result = check_rest(up, &former, fault);
 	if (result < 0) {

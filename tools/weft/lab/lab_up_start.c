@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,37 +61,48 @@ static char **make_arguments(const struct lab_up *up, unsigned process)
 }
 
 struct start {
-	const struct lab_plan *plan;
+	struct lab_up *up;
 	unsigned process;
+	struct lab_record *record;
 	pid_t *running; /* [process of the plan] */
 };
 
-static bool opens_its_interfaces(void *ctx, pid_t pid)
+/* If it can open its interfaces, puts it on record. */
+static int accept_process(void *ctx, pid_t pid, struct fault *fault)
 {
-	const struct start *start = ctx;
+	struct start *start = ctx;
+	int result;
 
-	return !lab_fanout_meets(start->plan, start->running, start->process, pid);
+	if (lab_fanout_meets(start->up->lab.plan, start->running, start->process, pid))
+		return 0;
+	start->record->pid = pid;
+	if (lab_state_add(&start->up->state, start->record) < 0)
+		return fault_set(fault, ENOMEM, "no memory");
+	result = lab_state_save(&start->up->state, fault);
+	return result < 0 ? result : 1;
 }
 
-static pid_t spawn(const struct lab_up *up, unsigned process, char *const argv[], const char *netns,
-	const char *log, struct fault *fault)
+static int spawn(struct lab_up *up, unsigned process, struct lab_record *record, char *const argv[],
+	const char *netns, struct fault *fault)
 {
-	struct start start = {.plan = up->lab.plan, .process = process};
+	const struct lab_plan *plan = up->lab.plan;
+	struct start start = {.up = up, .process = process, .record = record};
+	char log[400];
 	pid_t pid;
 
-	start.running = calloc(start.plan->processes, sizeof(*start.running));
+	start.running = calloc(plan->processes, sizeof(*start.running));
 	if (start.running == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (unsigned i = 0; i < up->state.processes; i++) {
-		const struct lab_record *record = &up->state.process[i];
-		int number = lab_plan_find(start.plan, record->name);
+		int number = lab_plan_find(plan, up->state.process[i].name);
 
-		if (number >= 0 && lab_record_alive(record))
-			start.running[number] = record->pid;
+		if (number >= 0 && lab_record_alive(&up->state.process[i]))
+			start.running[number] = up->state.process[i].pid;
 	}
-	pid = lab_spawn(argv, netns, log, opens_its_interfaces, &start, fault);
+	lab_record_log(&up->state, record, log, sizeof(log));
+	pid = lab_spawn(argv, netns, log, accept_process, &start, fault);
 	free(start.running);
-	return pid;
+	return pid < 0 ? (int)pid : 0;
 }
 
 static int start_process(struct lab_up *up, unsigned process, struct fault *fault)
@@ -98,8 +110,8 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
 	char **argv = make_arguments(up, process);
 	struct lab_record record = {.pid = 0};
-	char program[600], log[400], netns[LAB_NAME_MAX + 8] = "";
-	int result = 0;
+	char program[600], netns[LAB_NAME_MAX + 8] = "";
+	int result;
 
 	if (argv == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
@@ -108,16 +120,11 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	snprintf(record.program, sizeof(record.program), "%s", lab_role_program(planned->role));
 	program_path_find(record.program, program, sizeof(program));
 	fill_arguments(up, process, program, argv);
-	lab_record_log(&up->state, &record, log, sizeof(log));
 	if (up->lab.plan->veth)
 		lab_plan_netns(up->lab.plan, netns);
-	record.pid = spawn(up, process, argv, netns, log, fault);
+	result = spawn(up, process, &record, argv, netns, fault);
 	free(argv);
-	if (record.pid < 0)
-		return (int)record.pid;
-	if (lab_state_add(&up->state, &record) < 0)
-		result = fault_set(fault, ENOMEM, "no memory");
-	return result < 0 ? result : lab_state_save(&up->state, fault);
+	return result;
 }
 
 /* --- 'dilation: auto' --- */
@@ -125,6 +132,7 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 /* In the child; does not return. */
 static void become(char **argv, const char *program, int out)
 {
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* no state names this process */
 	dup2(out, STDOUT_FILENO);
 	execvp(program, argv);
 	_exit(EXIT_NOT_ABLE);

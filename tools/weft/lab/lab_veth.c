@@ -85,11 +85,7 @@ int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fa
 	if (result < 0)
 		return result;
 	result = netns_run(netns, ipv6_off, NULL, fault);
-	if (result == 0)
-		result = run_ip(netns, plan, frame_bytes, fault);
-	if (result < 0)
-		lab_veth_remove(netns, NULL);
-	return result;
+	return result == 0 ? run_ip(netns, plan, frame_bytes, fault) : result;
 }
 
 int lab_veth_remove(const char *netns, struct fault *fault)

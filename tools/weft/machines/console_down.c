@@ -41,7 +41,7 @@ static void end_sharing(const struct lab_ssh_target *target)
 void console_forget(const struct lab *lab)
 {
 	/* The names of sockets are hashes. */
-	static const char *const names[] = {LAB_KEPT_FILE, "[0-9a-f]*", NULL};
+	static const char *const names[] = {LAB_KEPT_FILE "*", "[0-9a-f]*", NULL};
 	char control[LAB_SSH_CONTROL_MAX];
 
 	lab_remotes_control(lab, control);

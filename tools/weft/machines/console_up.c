@@ -245,8 +245,9 @@ static int make_folder(struct console *console, struct fault *fault)
 	int result = lab_make_parents(dir, fault);
 
 	console->made = access(dir, F_OK) != 0;
-
-	return result == 0 ? private_dir_make(dir, fault) : result;
+	if (result == 0)
+		result = private_dir_make(dir, fault);
+	return result == 0 && console->made ? lab_kept_write(console->lab, fault) : result;
 }
 
 /* A process of the lab runs on the machine. */
