@@ -223,6 +223,17 @@ class Top(Case):
         self.assertTrue(said.endswith(b"\033[?1049l"))
 
 
+class Outputs(Case):
+    def test_a_full_disk_behind_standard_output_is_said_at_once(self):
+        for words in (("top", "--once"), ("top", "--json-lines"), ("status",), ("metrics", "--once"),
+                      ("metrics", "--listen", "127.0.0.1:0"), ("web", "--listen", "127.0.0.1:0")):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([WEFT, "lab", words[0], self.lab.name, *words[1:]], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=labs.HANG_SECONDS)
+            self.assertEqual(done.returncode, 3, words)
+            self.assertRegex(done.stderr, r"\Aweft lab.*: standard output: cannot be written", words)
+
+
 class Metrics(Case):
     def serve(self):
         server = subprocess.Popen([WEFT, "lab", "metrics", self.lab.name, "--listen", "127.0.0.1:0"], text=True,

@@ -104,7 +104,10 @@ static enum weft_exit serve(struct exporter *exporter, const char *address)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
 	}
 	printf("http://%s/metrics\n", http_server_address(server));
-	fflush(stdout);
+	if (fflush(stdout) != 0) { /* main() reports it */
+		http_server_stop(server);
+		return EXIT_DONE;
+	}
 	if (!http_server_is_local(server))
 		fprintf(stderr,
 			"weft " COMMAND

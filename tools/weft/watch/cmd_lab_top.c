@@ -41,18 +41,19 @@ static unsigned terminal_rows(void)
 }
 
 /* Sequences for a terminal do not pass its guard on standard output (terminal_guard.h). The texts
- * in between are escaped by top_print(). A reader that reads no more does not keep signals off. */
-static bool write_all(const char *text, size_t bytes)
+ * in between are escaped by top_print(). A reader that reads no more does not keep signals off.
+ * 0 or -errno. */
+static int write_all(const char *text, size_t bytes)
 {
 	while (bytes > 0) {
 		ssize_t written = write(STDOUT_FILENO, text, bytes);
 
 		if (written < 0 && (errno != EINTR || lab_interrupted()))
-			return false;
+			return -errno;
 		text += written > 0 ? written : 0;
 		bytes -= written > 0 ? (size_t)written : 0;
 	}
-	return true;
+	return 0;
 }
 
 static void print_frame(const struct top *top, json_t *line, FILE *out)
@@ -76,20 +77,20 @@ static void print_frame(const struct top *top, json_t *line, FILE *out)
 		fputc('\n', out);
 }
 
-/* Whether the line could be written: its reader may have ended. */
-static bool show(const struct top *top, json_t *line)
+/* 0, or -errno if the line could not be written. */
+static int show(const struct top *top, json_t *line)
 {
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
-	bool good;
+	int result;
 
 	if (out == NULL)
-		return false;
+		return -ENOMEM;
 	print_frame(top, line, out);
-	good = fclose(out) == 0 && write_all(text, bytes);
+	result = fclose(out) == 0 ? write_all(text, bytes) : -ENOMEM;
 	free(text);
-	return good;
+	return result;
 }
 
 static void wait_interval(const struct top *top)
@@ -122,19 +123,25 @@ static int next(struct top *top, json_t **line, struct fault *fault)
 /* Until a signal, until the reader ends, or once. 0, or -errno and fault. */
 static int watch_lab(struct top *top, struct fault *fault)
 {
-	bool done = false;
 	json_t *line;
 
-	while (!done && !lab_interrupted()) {
+	while (!lab_interrupted()) {
 		int result = next(top, &line, fault);
+		bool last = line != NULL && top->arguments->once;
 
 		if (result < 0)
 			return result;
 		if (line != NULL)
-			done = !show(top, line) || top->arguments->once;
+			result = show(top, line);
 		json_decref(line);
-		if (!done)
-			wait_interval(top);
+		if (result == -EPIPE || result == -EINTR)
+			return 0;
+		if (result < 0)
+			return fault_set(fault, -result, "standard output: cannot be written: %s",
+				strerror(-result));
+		if (last)
+			return 0;
+		wait_interval(top);
 	}
 	return 0;
 }

@@ -122,8 +122,7 @@ static enum weft_exit serve(struct web *web)
 	if (result < 0)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
 	printf("http://%s/#token=%s\n", http_server_address(web->server), web->token);
-	fflush(stdout);
-	result = watch_lab(web, &fault);
+	result = fflush(stdout) == 0 ? watch_lab(web, &fault) : 0; /* main() reports the output */
 	web_events_end(web->setup.events);
 	web_orders_end(web->setup.orders);
 	if (result == 0)

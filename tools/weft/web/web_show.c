@@ -43,8 +43,10 @@ enum weft_exit web_show_start(struct web_show *show, struct web_run *run)
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr); /* the run's line of progress */
 	printf("http://%s/\n", http_server_address(show->server));
-	fflush(stdout);
-	return EXIT_DONE;
+	if (fflush(stdout) == 0)
+		return EXIT_DONE;
+	return command_fail(show->command, EXIT_NOT_ABLE, "standard output: cannot be written: %s",
+		strerror(errno));
 }
 
 int web_show_wait(struct web_show *show)
