@@ -12,7 +12,7 @@
 #include "arrays.h"
 #include "word_list.h"
 
-#define LINKS_PER_PAGE  12 /* DPDK's replies are limited to 16 KiB */
+#define LINKS_PER_PAGE  10 /* DPDK's replies are limited to 16 KiB */
 #define CLOCKS_PER_PAGE 40
 
 enum mailbox { MAILBOX_EMPTY, MAILBOX_WRITING, MAILBOX_FULL };

@@ -29,7 +29,7 @@
 
 #define TELEMETRY_CONTROL_MAX       256
 #define TELEMETRY_COUNTERS_MAX      200 /* DPDK's objects hold 256 members */
-#define TELEMETRY_LINK_COUNTERS_MAX 24
+#define TELEMETRY_LINK_COUNTERS_MAX 32
 #define TELEMETRY_LIST_MAX          500 /* names in a page; DPDK's arrays hold 512 */
 
 #define TELEMETRY_CLASSES(X) \

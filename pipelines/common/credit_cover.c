@@ -295,17 +295,17 @@ static void tell_window(const struct run_config *run, const struct topology *top
 
 /* --- all --- */
 
-void credit_cover_link(const struct run_config *run, const struct topology *topology,
-	const struct topology_link *link, uint64_t rate_bps, weft_time delay_ps,
-	credit_cover_fn *tell, void *ctx)
+void credit_cover_links(const struct run_config *run, const struct topology *topology,
+	const struct topology_link *now, credit_cover_fn *tell, void *ctx)
 {
-	struct topology_link now = *link;
 	struct kinds kinds = {0};
 
-	now.rate_bps = rate_bps;
-	now.delay_ps = delay_ps;
-	add_way(run, topology, link->a, link->b, &now, &kinds);
-	add_way(run, topology, link->b, link->a, &now, &kinds);
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		add_way(run, topology, link->a, link->b, &now[i], &kinds);
+		add_way(run, topology, link->b, link->a, &now[i], &kinds);
+	}
 	tell_kinds(run, &kinds, tell, ctx);
 }
 
@@ -332,19 +332,11 @@ static void tell_wormhole(const struct run_config *run, const struct topology *t
 void credit_cover_tell(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {
-	struct kinds kinds = {0};
-
 	if (run->sw.switching == RUN_SWITCHING_WORMHOLE) {
 		tell_wormhole(run, topology, tell, ctx);
 		return;
 	}
-	for (uint32_t i = 0; i < topology->links; i++) {
-		const struct topology_link *link = &topology->link_at[i];
-
-		add_way(run, topology, link->a, link->b, link, &kinds);
-		add_way(run, topology, link->b, link->a, link, &kinds);
-	}
-	tell_kinds(run, &kinds, tell, ctx);
+	credit_cover_links(run, topology, topology->link_at, tell, ctx);
 	if (run->clock == RUN_CLOCK_REAL)
 		tell_window(run, topology, tell, ctx);
 }

@@ -18,10 +18,10 @@ typedef void credit_cover_fn(void *ctx, const char *text);
 /* Calls 'tell' for each limit, with one line for similar links. None for wormhole switches. */
 void credit_cover_tell(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx);
-/* The same for one link, with this rate and delay. */
-void credit_cover_link(const struct run_config *run, const struct topology *topology,
-	const struct topology_link *link, uint64_t rate_bps, weft_time delay_ps,
-	credit_cover_fn *tell, void *ctx);
+/* The same for links alone, with the rates and delays of 'now', [link]; those of rate 0 are left
+ * out. */
+void credit_cover_links(const struct run_config *run, const struct topology *topology,
+	const struct topology_link *now, credit_cover_fn *tell, void *ctx);
 /* A credit_cover_fn: "# TEXT" or, with a prefix as 'ctx', "PREFIX: warning: TEXT" to standard
  * error. */
 void credit_cover_warn(void *prefix, const char *text);

@@ -2,36 +2,32 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Impairment for experiments with loss, at the transmitting end of a link: drops a share of the
- * credit frames and flips a bit in a share of the data frames. */
+/* Impairment for experiments, at the transmitting end of a link: drops shares of the credit and
+ * data frames, flips a bit in a share of the data frames, adds a random delay to each frame, and
+ * lets data frames overtake each other. No frame arrives earlier than without it. The loop's; other
+ * threads may store the shares. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "frame.h"
 #include "rng.h"
+#include "weft_time.h"
+
+struct rte_mbuf;
 
 struct impairment {
-	uint32_t credit_loss_ppm;
-	uint32_t corrupt_ppm;
+	uint32_t credit_loss_ppm, loss_ppm, corrupt_ppm;
+	/* Share of the data frames that are held until the next frame. If that is a data frame, it
+	 * leaves first. */
+	uint32_t reorder_ppm;
+	weft_time jitter_ps; /* upper bound of the added delay, which is uniform */
+	weft_time last_due;  /* jitter keeps the order of frames */
+	struct rte_mbuf *held;
 	struct rng rng;
-	uint64_t credits_lost, frames_corrupted;
+	uint64_t credits_lost, frames_lost, frames_corrupted, frames_swapped;
 };
 
-/* True: drop the frame. Otherwise it may have flipped a bit. */
-static inline bool impair_frame(struct impairment *impairment, uint8_t *frame, uint32_t bytes)
-{
-	unsigned kind = frame_header_const(frame)->kind;
-
-	if (kind == FRAME_CREDIT && rng_chance_ppm(&impairment->rng, impairment->credit_loss_ppm)) {
-		impairment->credits_lost++;
-		return true;
-	}
-	if (kind == FRAME_DATA && rng_chance_ppm(&impairment->rng, impairment->corrupt_ppm)) {
-		frame[FRAME_HEADER_OFFSET +
-			rng_below(&impairment->rng, bytes - FRAME_HEADER_OFFSET)] ^=
-			(uint8_t)(1u << rng_below(&impairment->rng, 8));
-		impairment->frames_corrupted++;
-	}
-	return false;
-}
+/* Frees frames that are lost, and writes the others to 'out', which has room for count + 1. Returns
+ * how many. 'timed': frames are stamped with their due arrival. */
+uint16_t impair_frames(struct impairment *impairment, struct rte_mbuf **mbufs, uint16_t count,
+	bool timed, struct rte_mbuf **out);

@@ -8,11 +8,13 @@
 
 #include "tx_queue.h"
 
-int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, unsigned frames)
+int tx_queue_pace(
+	struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, bool jitter, unsigned frames)
 {
+	bool paced = (rate_bps | delay_ps) != 0 || jitter;
 	struct delay_line *line = __atomic_load_n(&tx->line, __ATOMIC_ACQUIRE);
 
-	if (line == NULL && (rate_bps | delay_ps) != 0) {
+	if (line == NULL && paced) {
 		line = calloc(1, sizeof(*line) + frames * sizeof(line->frame[0]));
 		if (line == NULL)
 			return -ENOMEM;
@@ -21,7 +23,7 @@ int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, un
 	}
 	__atomic_store_n(&tx->pacer.ps_per_byte, ps_per_byte(rate_bps), __ATOMIC_RELAXED);
 	__atomic_store_n(&tx->delay_ps, delay_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&tx->paced, (rate_bps | delay_ps) != 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&tx->paced, paced, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -99,27 +99,15 @@ bool tx_queue_flush(struct tx_queue *tx, weft_time now)
 	return tx->waiting == 0;
 }
 
-static uint16_t impair_frames(
-	struct impairment *impairment, struct rte_mbuf **mbufs, uint16_t count)
-{
-	uint16_t kept = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		if (impair_frame(impairment, rte_pktmbuf_mtod(mbufs[i], uint8_t *),
-			    rte_pktmbuf_data_len(mbufs[i])))
-			rte_pktmbuf_free(mbufs[i]);
-		else
-			mbufs[kept++] = mbufs[i];
-	}
-	return kept;
-}
-
 void tx_queue_send(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
+	struct rte_mbuf *left[PORT_BURST + 1];
 	uint16_t sent = 0;
 
-	if (tx->impairment != NULL)
-		count = impair_frames(tx->impairment, mbufs, count);
+	if (unlikely(tx->impairment != NULL)) {
+		count = impair_frames(tx->impairment, mbufs, count, tx->timed, left);
+		mbufs = left;
+	}
 	if (tx->waiting == 0)
 		sent = pass_on(tx, mbufs, count, now);
 	for (; sent < count; sent++)
@@ -135,6 +123,8 @@ bool tx_queue_holds_data(const struct tx_queue *tx)
 {
 	struct delay_line *line = line_of(tx);
 
+	if (tx->impairment != NULL && tx->impairment->held != NULL)
+		return true;
 	for (unsigned i = 0; line != NULL && i < line->count; i++)
 		if (is_data(*line_place(line, i)))
 			return true;
@@ -176,6 +166,10 @@ static void discard(struct tx_queue *tx, bool all)
 
 	if (line != NULL)
 		discard_line(tx, line, all);
+	if (tx->impairment != NULL && tx->impairment->held != NULL) {
+		discard_frame(tx, tx->impairment->held, all);
+		tx->impairment->held = NULL;
+	}
 	for (uint16_t i = 0; i < tx->waiting; i++)
 		if (!discard_frame(tx, tx->queue[i], all))
 			tx->queue[kept++] = tx->queue[i];

@@ -59,8 +59,9 @@ struct tx_queue {
 	weft_time last_due;            /* of the last frame; never decreases */
 	struct impairment *impairment; /* NULL: none */
 	uint16_t waiting;
-	struct rte_mbuf *queue[2 * PORT_BURST]; /* a burst, and link-local frames behind it */
-	uint64_t lost;                          /* waiting data frames that were discarded */
+	/* A burst, link-local frames behind it, and one that the impairment held. */
+	struct rte_mbuf *queue[2 * PORT_BURST + 1];
+	uint64_t lost; /* waiting data frames that were discarded */
 };
 
 /* 'timing': NULL for a port with a rate and a delay of its own, such as an ethdev. */
@@ -69,9 +70,10 @@ void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timin
 
 /* Paces a port that is not in-memory: from its next flush on each frame is handed to the port when
  * its transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
- * longer. 'frames': how many may be on the way, from the first call on. Any thread. 0 or -ENOMEM.
- */
-int tx_queue_pace(struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, unsigned frames);
+ * longer, unless 'jitter' says that the impairment delays frames. 'frames': how many may be on the
+ * way, from the first call on. Any thread. 0 or -ENOMEM. */
+int tx_queue_pace(
+	struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, bool jitter, unsigned frames);
 
 /* Sends waiting frames; true if none is left but those that are on the way. */
 bool tx_queue_flush(struct tx_queue *tx, weft_time now);

@@ -3,7 +3,8 @@
 #include "real_private.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The loop that owns the transmitter reads these words for each frame, and nothing depends on two
@@ -25,26 +26,12 @@ static struct tx_queue *tx_of(const struct real_fabric *fabric, const struct rea
 	return NULL;
 }
 
-uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_end *end)
-{
-	const struct tx_queue *tx = tx_of(fabric, end);
-
-	return tx != NULL && LOAD(tx->paced) ? rate_of_time(LOAD(tx->pacer.ps_per_byte)) : 0;
-}
-
-weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_end *end)
-{
-	const struct tx_queue *tx = tx_of(fabric, end);
-
-	return tx != NULL && LOAD(tx->paced) ? LOAD(tx->delay_ps) : 0;
-}
-
 /* 0 or -ENOMEM. */
 static int pace(struct tx_queue *tx, const struct topology_link *link, uint64_t rate_bps,
-	weft_time delay_ps)
+	weft_time delay_ps, bool jitter)
 {
 	STORE(tx->pacer.catch_up_ps, REAL_CATCH_UP_PS);
-	return tx_queue_pace(tx, rate_bps, delay_ps, real_held_frames(link));
+	return tx_queue_pace(tx, rate_bps, delay_ps, jitter, real_held_frames(link));
 }
 
 int real_links_pace(struct real_fabric *fabric, struct fault *fault)
@@ -54,27 +41,72 @@ int real_links_pace(struct real_fabric *fabric, struct fault *fault)
 		const struct real_end *end = &fabric->end[i];
 
 		if (end->open && !end->timed && link->given &&
-			pace(tx_of(fabric, end), link, link->rate_bps, link->delay_ps) < 0)
+			pace(tx_of(fabric, end), link, link->rate_bps, link->delay_ps, false) < 0)
 			return fault_set(fault, ENOMEM, "%s: no memory", end->port.name);
 	}
 	return 0;
 }
 
-static void set_end(struct tx_queue *tx, struct real_end *end, const struct topology_link *link,
-	uint64_t rate_bps, weft_time delay_ps, uint32_t corrupt_ppm, uint32_t credit_loss_ppm)
+uint64_t real_end_knob(
+	const struct real_fabric *fabric, const struct real_end *end, enum link_knob knob)
 {
+	const struct tx_queue *tx = tx_of(fabric, end);
+	bool paced = tx != NULL && LOAD(tx->paced);
+
+	switch (knob) {
+	case LINK_KNOB_RATE:
+		return paced ? rate_of_time(LOAD(tx->pacer.ps_per_byte)) : 0;
+	case LINK_KNOB_DELAY:
+		return paced ? LOAD(tx->delay_ps) : 0;
+	case LINK_KNOB_JITTER:
+		return LOAD(end->impairment.jitter_ps);
+	case LINK_KNOB_LOSS:
+		return LOAD(end->impairment.loss_ppm);
+	case LINK_KNOB_CORRUPT:
+		return LOAD(end->impairment.corrupt_ppm);
+	case LINK_KNOB_CREDIT_LOSS:
+		return LOAD(end->impairment.credit_loss_ppm);
+	default:
+		return LOAD(end->impairment.reorder_ppm);
+	}
+}
+
+/* As the file has them. */
+static void planned_knobs(const struct real_fabric *fabric, const struct real_end *end,
+	uint64_t value[LINK_KNOB_COUNT])
+{
+	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
+	bool given = end->timed || link->given;
+
+	memset(value, 0, LINK_KNOB_COUNT * sizeof(*value));
+	value[LINK_KNOB_RATE] = given ? link->rate_bps : 0;
+	value[LINK_KNOB_DELAY] = given ? link->delay_ps : 0;
+	value[LINK_KNOB_CORRUPT] = fabric->options.run->faults.corrupt_ppm;
+	value[LINK_KNOB_CREDIT_LOSS] = fabric->options.run->faults.credit_loss_ppm;
+}
+
+static void set_end(const struct real_fabric *fabric, struct tx_queue *tx, struct real_end *end,
+	const uint64_t value[LINK_KNOB_COUNT])
+{
+	struct impairment *impairment = &end->impairment;
+
 	if (end->timed) {
-		STORE(tx->pacer.ps_per_byte, ps_per_byte(rate_bps));
-		STORE(tx->delay_ps, delay_ps);
-	} else if (pace(tx, link, rate_bps, delay_ps) < 0) {
+		STORE(tx->pacer.ps_per_byte, ps_per_byte(value[LINK_KNOB_RATE]));
+		STORE(tx->delay_ps, value[LINK_KNOB_DELAY]);
+	} else if (pace(tx, &fabric->options.topology->link_at[end->link], value[LINK_KNOB_RATE],
+			   value[LINK_KNOB_DELAY], value[LINK_KNOB_JITTER] != 0) < 0) {
 		return;
 	}
-	STORE(end->impairment.corrupt_ppm, corrupt_ppm);
-	STORE(end->impairment.credit_loss_ppm, credit_loss_ppm);
+	STORE(impairment->jitter_ps, value[LINK_KNOB_JITTER]);
+	STORE(impairment->loss_ppm, (uint32_t)value[LINK_KNOB_LOSS]);
+	STORE(impairment->corrupt_ppm, (uint32_t)value[LINK_KNOB_CORRUPT]);
+	STORE(impairment->credit_loss_ppm, (uint32_t)value[LINK_KNOB_CREDIT_LOSS]);
+	STORE(impairment->reorder_ppm, (uint32_t)value[LINK_KNOB_REORDER]);
 	/* Links that never had faults do without the question. It is not taken back: the loop may
 	 * be between two looks at it. */
-	if ((corrupt_ppm | credit_loss_ppm) != 0)
-		STORE(tx->impairment, &end->impairment);
+	for (unsigned i = LINK_KNOB_JITTER; i < LINK_KNOB_COUNT; i++)
+		if (value[i] != 0)
+			STORE(tx->impairment, impairment);
 }
 
 /* The rate of an end as planned, as it is kept. */
@@ -112,26 +144,48 @@ static void set_cut_through(struct real_fabric *fabric)
 	}
 }
 
+/* The values of an order; false: it is none. */
+static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
+{
+	char *end;
+
+	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++) {
+		if (*text++ != ' ')
+			return false;
+		value[i] = *text == '-' ? LINK_KNOB_KEEP : strtoull(text, &end, 10);
+		text = *text == '-' ? text + 1 : end;
+	}
+	return *text == '\0';
+}
+
 void real_links_set(struct real_fabric *fabric, const char *text)
 {
-	uint32_t corrupt_ppm, credit_loss_ppm;
-	uint64_t rate_bps, delay_ps;
-	char port[80], name[80];
-	bool rates = false;
+	const struct topology *topology = fabric->options.topology;
+	uint64_t asked[LINK_KNOB_COUNT], value[LINK_KNOB_COUNT];
+	char target[80], name[80], peer[80];
+	bool rates = false, file;
 
-	if (sscanf(text, "%79s %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu32, port, &rate_bps,
-		    &delay_ps, &corrupt_ppm, &credit_loss_ppm) != 5)
+	if (sscanf(text, "%79s", target) != 1)
 		return;
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	text += strlen(target);
+	file = strcmp(text, " file") == 0;
+	if (!file && !read_values(text, asked))
+		return;
+	for (uint32_t i = 0; i < 2 * topology->links; i++) {
 		struct real_end *end = &fabric->end[i];
-		struct tx_queue *tx = tx_of(fabric, end);
+		struct tx_queue *tx = end->open ? tx_of(fabric, end) : NULL;
 
-		topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
-		if (end->open && tx != NULL && strcmp(name, port) == 0) {
-			rates = rates || LOAD(tx->pacer.ps_per_byte) != ps_per_byte(rate_bps);
-			set_end(tx, end, &fabric->options.topology->link_at[i / 2], rate_bps,
-				delay_ps, corrupt_ppm, credit_loss_ppm);
-		}
+		topology_port_name(topology, end->at, name, sizeof(name));
+		topology_port_name(topology, fabric->end[i ^ 1].at, peer, sizeof(peer));
+		if (tx == NULL || !link_knobs_mean(target, name, peer))
+			continue;
+		planned_knobs(fabric, end, value);
+		for (unsigned knob = 0; knob < LINK_KNOB_COUNT && !file; knob++)
+			value[knob] = asked[knob] != LINK_KNOB_KEEP
+					      ? asked[knob]
+					      : real_end_knob(fabric, end, knob);
+		rates = rates || LOAD(tx->pacer.ps_per_byte) != ps_per_byte(value[LINK_KNOB_RATE]);
+		set_end(fabric, tx, end, value);
 	}
 	if (rates)
 		set_cut_through(fabric);

@@ -321,7 +321,7 @@ const struct link_key *real_end_key(const struct real_fabric *fabric, const stru
 
 struct impairment *real_end_impairment(struct real_end *end)
 {
-	return end->impairment.credit_loss_ppm != 0 || end->impairment.corrupt_ppm != 0
+	return (end->impairment.credit_loss_ppm | end->impairment.corrupt_ppm) != 0
 		       ? &end->impairment
 		       : NULL;
 }

@@ -217,11 +217,17 @@ static uint64_t neighbour_fabric(const struct poll_guard *guard)
 	X(device_rx_errors, losses.rx_errors)                                             \
 	X(device_rx_segmented, losses.rx_segmented)                                       \
 	X(device_tx_errors, losses.tx_errors)                                             \
-	X(device_speed_mbps, device.speed_mbps)      /* gauge; 0: unknown */              \
-	X(paced_bps, real_end_rate_bps(fabric, end)) /* gauges, of what leaves here */    \
-	X(delay_ps, real_end_delay_ps(fabric, end))                                       \
-	X(corrupt_ppm, end->impairment.corrupt_ppm)                                       \
-	X(credit_loss_ppm, end->impairment.credit_loss_ppm)                               \
+	X(device_speed_mbps, device.speed_mbps) /* gauge; 0: unknown */                   \
+	/* gauges, of what leaves here */                                                 \
+	X(paced_bps, real_end_knob(fabric, end, LINK_KNOB_RATE))                          \
+	X(delay_ps, real_end_knob(fabric, end, LINK_KNOB_DELAY))                          \
+	X(jitter_ps, real_end_knob(fabric, end, LINK_KNOB_JITTER))                        \
+	X(loss_ppm, real_end_knob(fabric, end, LINK_KNOB_LOSS))                           \
+	X(corrupt_ppm, real_end_knob(fabric, end, LINK_KNOB_CORRUPT))                     \
+	X(credit_loss_ppm, real_end_knob(fabric, end, LINK_KNOB_CREDIT_LOSS))             \
+	X(reorder_ppm, real_end_knob(fabric, end, LINK_KNOB_REORDER))                     \
+	X(frames_lost, end->impairment.frames_lost)                                       \
+	X(frames_swapped, end->impairment.frames_swapped)                                 \
 	X(credits_lost, end->impairment.credits_lost)                                     \
 	X(frames_corrupted, end->impairment.frames_corrupted)
 

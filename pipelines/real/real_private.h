@@ -13,6 +13,7 @@
 #include "fabric_routes.h"
 #include "fecn.h"
 #include "impairment.h"
+#include "link_knobs.h"
 #include "loop_orders.h"
 #include "loop_presence.h"
 #include "measure_window.h"
@@ -307,13 +308,13 @@ void real_host_stop_traffic(
  * and fault. */
 int real_links_pace(struct real_fabric *fabric, struct fault *fault);
 
-/* "s0:2 RATE DELAY CORRUPT CREDIT-LOSS" in bps, ps and ppm: for frames that leave at this port, if
- * it is here. Rate and delay 0: as fast as the device. Only the leader. */
+/* An order of link_knobs.h, for the directions that leave a port here. Rate and delay 0: as fast as
+ * the device. Only the leader. */
 void real_links_set(struct real_fabric *fabric, const char *text);
 
-/* Rate and delay of what leaves here now; 0: those of the device. */
-uint64_t real_end_rate_bps(const struct real_fabric *fabric, const struct real_end *end);
-weft_time real_end_delay_ps(const struct real_fabric *fabric, const struct real_end *end);
+/* Settings in force for frames that leave here; rate and delay 0: those of the device. */
+uint64_t real_end_knob(
+	const struct real_fabric *fabric, const struct real_end *end, enum link_knob knob);
 
 /* The links of a real-clock fabric: in-memory ones between devices of this process, ethdevs where
  * the other end is elsewhere. */

@@ -69,7 +69,7 @@ class Rates(unittest.TestCase):
             self.assertEqual({(end["paced_bps"], end["delay_ps"]) for end in lab.status()["links"]}, {(0, 0)})
             # The file that is kept for commands by name has no rate either.
             self.assertEqual(subprocess.check_output([WEFT, "lab", "set", lab.name, "h0", "reset"], text=True, timeout=labs.HANG_SECONDS),
-                             "h0:0: corrupt=0% credit-loss=0%\ns0:1: corrupt=0% credit-loss=0%\n")
+                             "s0:1: as fast as its device\nh0:0: as fast as its device\n")
             lab.must("down")
 
 
@@ -129,8 +129,8 @@ class Knobs(unittest.TestCase):
 
     def test_a_link_between_processes_gets_rate_and_delay_and_its_own_by_reset(self):
         said = self.set("h0", "rate=80Mbps", "delay=2ms")
-        self.assertEqual(said, "".join(f"{port}: rate=80Mbps delay=2ms corrupt=0% credit-loss=0%\n"
-                                       for port in ("h0:0", "s0:0")))
+        self.assertEqual(said, "".join(f"{port}: rate=80Mbps delay=2ms\n"
+                                       for port in ("s0:0", "h0:0")))
         # All ends at the link from s0 to h0. A frame takes 0.1 ms at that rate.
         for words, least in ((("rate=1Gbps", "delay=2ms"), 2e6), (("rate=80Mbps", "delay=0s"), 0.1024e6)):
             self.lab.must("set", "h0", *words)
@@ -141,7 +141,7 @@ class Knobs(unittest.TestCase):
                 self.assertGreater(result[key]["network"]["p50"], least)
             self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
         self.assertEqual(self.lab.must("set", "h0", "reset"),
-                         "".join(f"{port}: rate=1Gbps delay=100ns corrupt=0% credit-loss=0%\n" for port in ("h0:0", "s0:0")))
+                         "".join(f"{port}: rate=1Gbps delay=100ns\n" for port in ("s0:0", "h0:0")))
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(10**9, 100_000)] * 2)
 
     def test_a_run_reports_what_was_changed_since_the_lab_came_up(self):
@@ -151,12 +151,12 @@ class Knobs(unittest.TestCase):
         self.lab.cut("s0:3")
         self.addCleanup(self.lab.join, "s0:3")
         said = self.lab.must("run", "--duration", "100ms", "--json", self.lab.file + ".json")
-        self.assertRegex(said, r"(?m)^  links set +s0:2 rate=100Mbps delay=100ns corrupt=0\.1% credit-loss=0%, s1:2 ")
+        self.assertRegex(said, r"(?m)^  links set +s0:2 rate=100Mbps delay=100ns corrupt=0\.1%, s1:2 ")
         self.assertRegex(said, r"(?m)^  cables cut +s0:3, s1:3$")
         changes = json.loads(labs.read(self.lab.file + ".json"))["changes"]
         self.assertEqual(changes["links_set"],
-                         [{"port": port, "paced_bps": 100_000_000, "delay_ps": 100_000, "corrupt_ppm": 1000,
-                           "credit_loss_ppm": 0, "during_run": False} for port in ("s0:2", "s1:2")])
+                         [{"port": port, "paced_bps": 100_000_000, "delay_ps": 100_000, "jitter_ps": 0, "loss_ppm": 0,
+                           "corrupt_ppm": 1000, "credit_loss_ppm": 0, "reorder_ppm": 0, "during_run": False} for port in ("s0:2", "s1:2")])
         self.assertEqual(changes["cables_cut"], [{"port": port, "at_start": True, "at_end": True} for port in ("s0:3", "s1:3")])
         traffic = labs.Traffic(self.lab, "3s")
         traffic.wait_flow()
@@ -285,14 +285,38 @@ class Knobs(unittest.TestCase):
 
     def test_a_host_link_can_have_faults_too(self):
         self.assertEqual(self.set("h0", "corrupt=1%"),
-                         "".join(f"{port}: rate=1Gbps delay=100ns corrupt=1% credit-loss=0%\n" for port in ("h0:0", "s0:0")))
+                         "".join(f"{port}: rate=1Gbps delay=100ns corrupt=1%\n" for port in ("s0:0", "h0:0")))
+
+    def test_one_direction_a_device_or_the_whole_lab_can_be_set(self):
+        links = {link["port"]: link["peer"] for link in self.lab.status()["links"]}
+        self.addCleanup(self.lab.must, "set", "all", "reset")
+        for target, meant in (("s0:2>", {"s0:2"}), ("h0>", {"h0:0"}),
+                              ("s0:*>", {port for port in links if port.startswith("s0:")}),
+                              ("s0:*", {port for port, peer in links.items() if "s0:" in port + peer}), ("all", set(links))):
+            said = self.lab.must("set", target, "loss=7%")
+            self.assertEqual(sorted(line.split(": ")[0] for line in said.splitlines()), sorted(meant), target)
+            self.assertEqual({link["port"] for link in self.lab.status()["links"] if link["loss_ppm"] == 70_000}, meant, target)
+            self.lab.must("set", "all", "reset")
+            self.assertEqual({link["loss_ppm"] for link in self.lab.status()["links"]}, {0})
+
+    def test_lost_late_and_overtaken_frames_cost_time_and_nothing_else(self):
+        self.set("all", "loss=2%", "reorder=5%", "jitter=200us")
+        result = self.lab.run()
+        ends = self.lab.status()["links"]
+        for counter in ("frames_lost", "frames_swapped"):
+            self.assertGreater(sum(end[counter] for end in ends), 0, counter)
+        self.assertGreater(result["packets"]["retransmitted"], 0)
+        self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
+        self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
 
     def test_what_cannot_be_set_is_refused(self):
         for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': expected a rate with its unit"),
                             (("s0:2", "speed=1"), "'speed=1': expected reset, or rate="),
                             (("s0:2", "rate=fast"), "'rate=fast': expected a rate with its unit"),
                             (("s0:2", "corrupt=101%"), "'corrupt=101%': expected a percentage"),
-                            (("s0:9", "reset"), "s0:9: no cable is there")):
+                            (("h0:0", "delay=1001s"), "'delay=1001s': expected at most 1000s"),
+                            (("s0:9", "reset"), "s0:9: no cable is there"), (("s7:*", "reset"), "s7:*: no cable is there"),
+                            (("all>", "reset"), "all>: no cable is there")):
             done = self.lab.weft("set", *words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(text, done.stderr)

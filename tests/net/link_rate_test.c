@@ -41,6 +41,8 @@ struct drawn {
 	uint64_t rate_bps;
 	weft_time delay_ps, step_ps, stall_ps;
 	uint32_t bytes; /* of frames, at most */
+	weft_time jitter_ps;
+	uint32_t loss_ppm, reorder_ppm;
 };
 
 static struct drawn draw(struct rng *rng)
@@ -60,6 +62,10 @@ struct flow {
 	struct tx_queue tx;
 	struct drawn drawn;
 	struct rng *rng;
+	struct impairment impairment;
+	uint64_t next, overtaken; /* after the highest number that came; frames with a lower one */
+	bool stepped_back;        /* the last frame was one of them */
+	weft_time added;          /* to the due arrival of a frame, at most */
 	weft_time now;
 	weft_time *end; /* of the transmission of each frame, if the wire had never been idle */
 	uint64_t sent, received, wire_bytes;
@@ -100,9 +106,30 @@ static bool send_one(struct flow *flow)
 	return true;
 }
 
+/* Neither lost nor held to be overtaken. */
+static uint64_t leaving(const struct flow *flow)
+{
+	return flow->sent - flow->impairment.frames_lost - (flow->impairment.held != NULL);
+}
+
 static uint64_t handed_over(const struct flow *flow)
 {
-	return flow->sent - flow->tx.waiting - (flow->tx.line != NULL ? flow->tx.line->count : 0);
+	return leaving(flow) - flow->tx.waiting -
+	       (flow->tx.line != NULL ? flow->tx.line->count : 0);
+}
+
+/* A held frame is overtaken by one other, and no frame comes twice. */
+static void note_order(struct flow *flow, uint32_t number)
+{
+	const struct drawn *drawn = &flow->drawn;
+	bool back = number < flow->next;
+
+	if (drawn->loss_ppm == 0 && drawn->reorder_ppm == 0)
+		assert_int_equal(number, flow->received);
+	assert_false(back && (flow->stepped_back || number + 1 == flow->next));
+	flow->stepped_back = back;
+	flow->overtaken += back;
+	flow->next = RTE_MAX(flow->next, number + UINT64_C(1));
 }
 
 static void receive(struct flow *flow)
@@ -114,7 +141,11 @@ static void receive(struct flow *flow)
 		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
 		uint32_t number = ntohl(frame_header_const(frame)->sequence_be);
 
-		assert_int_equal(number, flow->received);
+		note_order(flow, number);
+		if (flow->way.in->stamped)
+			flow->added = RTE_MAX(flow->added, mbuf_packet(mbufs[i])->arrived_ps -
+								   flow->end[number] -
+								   flow->drawn.delay_ps);
 		/* Never early. */
 		assert_true(flow->now >= flow->end[number] + flow->drawn.delay_ps);
 		flow->wire_bytes += rte_pktmbuf_data_len(mbufs[i]) + FRAME_WIRE_OVERHEAD;
@@ -157,21 +188,57 @@ static void start_pacing(struct flow *flow)
 		.delay_ps = drawn->delay_ps,
 		.catch_up_ps = REAL_CATCH_UP_PS};
 
-	tx_queue_init(&flow->tx, flow->way.out, flow->way.timed ? &timing : NULL, NULL);
+	rng_init(&flow->impairment.rng, rng_next(flow->rng), 0, 0);
+	flow->impairment.jitter_ps = drawn->jitter_ps;
+	flow->impairment.loss_ppm = drawn->loss_ppm;
+	flow->impairment.reorder_ppm = drawn->reorder_ppm;
+	tx_queue_init(&flow->tx, flow->way.out, flow->way.timed ? &timing : NULL,
+		(drawn->jitter_ps | drawn->loss_ppm | drawn->reorder_ppm) != 0 ? &flow->impairment
+									       : NULL);
 	if (flow->way.timed)
 		return;
 	flow->tx.pacer.catch_up_ps = timing.catch_up_ps;
-	assert_int_equal(tx_queue_pace(&flow->tx, drawn->rate_bps, drawn->delay_ps,
+	assert_int_equal(tx_queue_pace(&flow->tx, drawn->rate_bps, drawn->delay_ps, false,
 				 delay_line_frames(drawn->rate_bps, drawn->delay_ps)),
 		0);
 }
 
+static void draw_impairment(struct drawn *drawn, struct rng *rng)
+{
+	static const uint32_t shares[] = {0, 1000, 30000, 1000000};
+
+	/* Frames in flight that the jitter needs are taken off the delay. */
+	drawn->jitter_ps = rng_below(rng, drawn->delay_ps + 1);
+	drawn->delay_ps -= drawn->jitter_ps;
+	drawn->loss_ppm = shares[rng_below(rng, 3)];
+	drawn->reorder_ppm = shares[rng_below(rng, 4)];
+}
+
+/* Lost frames take their time on the wire. */
+static void check_impairment(const struct flow *flow)
+{
+	const struct drawn *drawn = &flow->drawn;
+
+	assert_int_equal(flow->overtaken, flow->impairment.frames_swapped);
+	if (flow->sent > 10000)
+		assert_true((drawn->loss_ppm != 0) == (flow->impairment.frames_lost != 0) &&
+			    (drawn->reorder_ppm != 0) == (flow->overtaken != 0));
+	if (flow->sent > 10000 && flow->way.timed && drawn->loss_ppm == 0)
+		assert_in_range(flow->added, drawn->jitter_ps / 2,
+			drawn->jitter_ps + (drawn->reorder_ppm != 0) *
+						   (LONGEST + FRAME_WIRE_OVERHEAD) *
+						   ps_per_byte(drawn->rate_bps));
+}
+
 /* A second of the link's time. */
-static void send_for_a_second(struct way way, struct rng *rng)
+static void send_for_a_second(struct way way, struct rng *rng, bool impaired)
 {
 	struct flow flow = {.way = way, .drawn = draw(rng), .rng = rng};
 	const weft_time from = 0, until = flow.drawn.delay_ps + PS_PER_S;
 	double share;
+
+	if (impaired)
+		draw_impairment(&flow.drawn, rng);
 
 	flow.end = malloc(FRAMES_MOST * sizeof(*flow.end));
 	assert_non_null(flow.end);
@@ -183,17 +250,18 @@ static void send_for_a_second(struct way way, struct rng *rng)
 		((double)flow.drawn.rate_bps * (double)(flow.now - flow.drawn.delay_ps));
 	/* A frame of the slowest link is more than two hundredths of a second. */
 	share += (double)(LONGEST + FRAME_WIRE_OVERHEAD) * 8 / (double)flow.drawn.rate_bps;
-	if (share < 0.98)
+	if (!impaired && share < 0.98)
 		fail_msg("%" PRIu64 " bps, delay %" PRIu64 " ps, step %" PRIu64 " ps: %.3f",
 			flow.drawn.rate_bps, flow.drawn.delay_ps, flow.drawn.step_ps, share);
-	tx_queue_fini(&flow.tx);
-	for (flow.now += PS_PER_S; flow.received < flow.sent;) {
-		struct rte_mbuf *mbuf;
-
-		if (port_rx(way.in, &mbuf, 1, flow.now) == 0)
-			break;
-		rte_pktmbuf_free(mbuf);
+	for (unsigned i = 0; i < FRAMES_MOST && flow.received < leaving(&flow); i++) {
+		flow.now += PS_PER_S;
+		tx_queue_flush(&flow.tx, flow.now);
+		receive_all(&flow);
 	}
+	assert_int_equal(flow.received, leaving(&flow));
+	if (impaired)
+		check_impairment(&flow);
+	tx_queue_fini(&flow.tx);
 	free(flow.end);
 }
 
@@ -201,9 +269,9 @@ static void every_drawn_link_keeps_its_rate(struct way way, uint64_t seed)
 {
 	struct rng rng;
 
-	for (unsigned i = 0; i < CASES; i++) {
+	for (unsigned i = 0; i < 2 * CASES; i++) {
 		rng_init(&rng, seed, i, 0);
-		send_for_a_second(way, &rng);
+		send_for_a_second(way, &rng, i >= CASES);
 		assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS);
 	}
 }

@@ -239,7 +239,7 @@ static void set_end(unsigned i, uint64_t rate_bps, weft_time delay_ps)
 	char name[64], text[160];
 
 	topology_port_name(world.topology, end->at, name, sizeof(name));
-	snprintf(text, sizeof(text), "%s %llu %llu 0 0", name, (unsigned long long)rate_bps,
+	snprintf(text, sizeof(text), "%s %llu %llu 0 0 0 0 0", name, (unsigned long long)rate_bps,
 		(unsigned long long)delay_ps);
 	watch_change(i);
 	real_links_set(world.fabric[end >= world.fabric[0]->end + watch.ends ||

@@ -216,9 +216,10 @@ static const struct part {
 		 "Shows the ways from a host to another as the mapper has distributed them. Exit 1: "
 		 "there is none."},
 		cmd_lab_route, 2, 2},
-	{{"set", "LAB PORT KEY=VALUE...|reset", host_options,
-		 "Sets rate, delay, corrupt and credit-loss of the cable at a port such as s0:1, in "
-		 "both directions, until 'reset' or the end of the lab."},
+	{{"set", "LAB all|s0:*|PORT[>] KEY=VALUE...|reset", host_options,
+		 "Sets rate, delay, jitter, loss, corrupt, credit-loss and reorder of all links, of "
+		 "those at a device, or of the one at a port, until 'reset' or the end of the lab. "
+		 "With '>' behind the port: only the direction that leaves there."},
 		cmd_lab_set, 2, UINT_MAX},
 	{{"exec", "LAB HOST [--] COMMAND [ARGUMENT...]", exec_options,
 		 "Runs a program in a host of the lab's 'edges': in its network, with its name."},

@@ -1,67 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab set: rate, delay and faults of a cable, while the lab runs. */
+/* weft lab set: rate, delay and faults of links, while the lab runs. */
 
 #include "cmd_lab.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "credit_cover.h"
+#include "lab_links.h"
 #include "lab_query.h"
-#include "quantity.h"
 
 #define COMMAND     "lab set"
 #define STEP_MS     2
 #define PATIENCE_MS 3000
 #define PORT_MAX    (TOPOLOGY_NAME_MAX + 8)
+#define TIME_MAX_PS (1000 * PS_PER_S)
 
-enum knob { KNOB_RATE, KNOB_DELAY, KNOB_CORRUPT, KNOB_CREDIT_LOSS, KNOBS };
-
-/* Name on the command line, and the counter of the link that shows it. */
+/* On the command line. */
 static const struct knob_info {
-	const char *name, *counter;
+	const char *name;
 	enum quantity_kind kind;
-	bool of_device; /* on links without a rate and a delay */
-} knobs[KNOBS] = {
-	[KNOB_RATE] = {"rate", "paced_bps", QUANTITY_RATE, true},
-	[KNOB_DELAY] = {"delay", "delay_ps", QUANTITY_TIME, true},
-	[KNOB_CORRUPT] = {"corrupt", "corrupt_ppm", QUANTITY_SHARE, false},
-	[KNOB_CREDIT_LOSS] = {"credit-loss", "credit_loss_ppm", QUANTITY_SHARE, false},
+} knobs[LINK_KNOB_COUNT] = {
+#define X(name, word, gauge, kind) {word, kind},
+	LINK_KNOBS(X)
+#undef X
 };
 
 struct setting {
 	const struct lab *lab;
 	const struct lab_state *state;
-	const struct topology_link *link;
-	bool timed; /* the file has its rate and delay */
-	bool given[KNOBS], reset;
-	uint64_t value[KNOBS];
-	uint64_t now[KNOBS]; /* of the end that was set last */
+	char target[PORT_MAX + 1];       /* link_knobs.h */
+	uint64_t value[LINK_KNOB_COUNT]; /* or LINK_KNOB_KEEP */
+	bool reset;
+	struct topology_link *now; /* [link]: rate and delay of those that were set */
 };
 
 /* --- the command line --- */
 
 static const struct knob_info *find_knob(const char *text, size_t length)
 {
-	for (unsigned i = 0; i < KNOBS; i++)
+	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++)
 		if (strlen(knobs[i].name) == length && strncmp(knobs[i].name, text, length) == 0)
 			return &knobs[i];
 	return NULL;
-}
-
-/* As the file has them. */
-static void take_file(struct setting *setting)
-{
-	const struct run_config *run = &setting->lab->config->run;
-
-	setting->value[KNOB_RATE] = setting->timed ? setting->link->rate_bps : 0;
-	setting->value[KNOB_DELAY] = setting->timed ? setting->link->delay_ps : 0;
-	setting->value[KNOB_CORRUPT] = run->faults.corrupt_ppm;
-	setting->value[KNOB_CREDIT_LOSS] = run->faults.credit_loss_ppm;
-	setting->reset = true;
 }
 
 static int read_word(struct setting *setting, const char *text, struct fault *fault)
@@ -73,15 +59,16 @@ static int read_word(struct setting *setting, const char *text, struct fault *fa
 
 	if (info == NULL)
 		return fault_set(fault, EINVAL,
-			"'%s': expected reset, or rate=, delay=, corrupt= or credit-loss= with a "
-			"value",
+			"'%s': expected reset, or rate=, delay=, jitter=, loss=, corrupt=, "
+			"credit-loss= or reorder= with a value",
 			text);
 	if (quantity_parse(info->kind, equals + 1, &value) < 0 ||
 		(info->kind == QUANTITY_SHARE && value > QUANTITY_WHOLE_PPM) ||
 		(info->kind == QUANTITY_RATE && value == 0))
 		return fault_set(
 			fault, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
-	setting->given[info - knobs] = true;
+	if (info->kind == QUANTITY_TIME && value > TIME_MAX_PS)
+		return fault_set(fault, EINVAL, "'%s': expected at most 1000s", text);
 	setting->value[info - knobs] = value;
 	return 0;
 }
@@ -91,158 +78,205 @@ static int read_words(
 {
 	int result = 0;
 
-	if (arguments->words == 2 && strcmp(arguments->word[1], "reset") == 0) {
-		take_file(setting);
-		return 0;
-	}
-	for (unsigned i = 1; i < arguments->words && result == 0; i++)
+	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++)
+		setting->value[i] = LINK_KNOB_KEEP;
+	setting->reset = arguments->words == 2 && strcmp(arguments->word[1], "reset") == 0;
+	for (unsigned i = 1; i < arguments->words && result == 0 && !setting->reset; i++)
 		result = read_word(setting, arguments->word[i], fault);
 	return result;
 }
 
-static int find_link(struct setting *setting, const char *name, struct fault *fault)
+static const char *device_of(const struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
+					  : topology->host_at[port.device].name;
+}
+
+static void name_end(const struct setting *setting, uint32_t end, char name[PORT_MAX])
 {
 	const struct topology *topology = setting->lab->topology;
+	const struct topology_link *link = &topology->link_at[end / 2];
+
+	topology_port_name(topology, end % 2 == 0 ? link->a : link->b, name, PORT_MAX);
+}
+
+static bool is_meant(const struct setting *setting, uint32_t end)
+{
+	char own[PORT_MAX], peer[PORT_MAX];
+
+	name_end(setting, end, own);
+	name_end(setting, end ^ 1, peer);
+	return link_knobs_mean(setting->target, own, peer);
+}
+
+/* A host's name means its port. */
+static int read_target(struct setting *setting, const char *text, struct fault *fault)
+{
+	const struct topology *topology = setting->lab->topology;
+	size_t length = strlen(text);
+	bool one_way = length > 0 && text[length - 1] == '>';
+	char name[PORT_MAX];
 	struct topology_port port;
 
-	if (topology_find_port(topology, name, &port) == 0)
-		setting->link = topology_link_at(topology, port);
-	if (setting->link == NULL)
-		return fault_set(fault, EINVAL,
-			"%s: no cable is there in %s, expected a port such as s0:1", name,
-			setting->lab->path);
-	setting->timed = lab_plan_is_timed(
-		setting->lab->plan, (uint32_t)(setting->link - topology->link_at));
-	return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(length - one_way), text);
+	if (length < PORT_MAX && topology_find_port(topology, name, &port) == 0)
+		topology_port_name(topology, port, name, sizeof(name));
+	snprintf(setting->target, sizeof(setting->target), "%s%s", name, one_way ? ">" : "");
+	for (uint32_t i = 0; i < 2 * topology->links; i++)
+		if (is_meant(setting, i))
+			return 0;
+	return fault_set(fault, EINVAL,
+		"%s: no cable is there in %s, expected all, a device's ports such as s0:*, or a "
+		"port such as s0:1; with '>' behind it only the direction that leaves there",
+		text, setting->lab->path);
 }
 
 /* --- orders --- */
 
-/* The end of the link at this port, as its process shows it. The caller's reference. */
-static json_t *ask_end(struct lab_connection *connection, const char *port, struct fault *fault)
+static bool has_values(const struct setting *setting, uint32_t end, const json_t *shown)
 {
-	json_t *links = lab_ask_links(connection, fault), *link, *found = NULL;
-	size_t index;
+	uint64_t planned[LINK_KNOB_COUNT], value;
 
-	json_array_foreach(links, index, link)
-	{
-		if (strcmp(lab_text(link, "port"), port) == 0)
-			found = json_incref(link);
-	}
-	json_decref(links);
-	if (links != NULL && found == NULL)
-		fault_set(fault, EPROTO, "%s: its process does not show it", port);
-	return found;
-}
-
-static uint64_t shown(const json_t *end, enum knob knob)
-{
-	return (uint64_t)json_integer_value(json_object_get(end, knobs[knob].counter));
-}
-
-/* A rate is kept as the time of a byte. */
-static uint64_t as_shown(enum knob knob, uint64_t value)
-{
-	return knob == KNOB_RATE ? rate_of_time(ps_per_byte(value)) : value;
-}
-
-static bool has_values(const json_t *end, const uint64_t value[KNOBS])
-{
-	for (unsigned i = 0; i < KNOBS; i++)
-		if (shown(end, i) != as_shown(i, value[i]))
+	lab_links_planned(setting->lab, end / 2, planned);
+	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++) {
+		value = setting->reset ? planned[i] : setting->value[i];
+		/* A rate is kept as the time of a byte. */
+		if (i == LINK_KNOB_RATE && value != LINK_KNOB_KEEP)
+			value = rate_of_time(ps_per_byte(value));
+		if (value != LINK_KNOB_KEEP && lab_links_knob(shown, i) != value)
 			return false;
+	}
 	return true;
 }
 
-/* The loop does it in its next iterations. */
-static int wait_for(struct lab_connection *connection, const char *port,
-	const uint64_t value[KNOBS], struct fault *fault)
+/* The end is printed, and what its link has now is kept for the warnings. */
+static void report_end(struct setting *setting, uint32_t end, const json_t *shown)
 {
-	for (uint64_t until = lab_now_ms() + PATIENCE_MS; lab_now_ms() < until;) {
-		json_t *end = ask_end(connection, port, fault);
-		bool done = end != NULL && has_values(end, value);
+	struct topology_link *link = &setting->now[end / 2];
 
-		json_decref(end);
-		if (end == NULL)
-			return -EPROTO;
-		if (done)
-			return 0;
-		lab_sleep_ms(STEP_MS);
-	}
-	return fault_set(fault, ETIMEDOUT, "%s: its process does not follow the order", port);
-}
-
-static void print_values(
-	const struct setting *setting, const char *port, const uint64_t value[KNOBS])
-{
-	char text[QUANTITY_TEXT];
-
-	printf("%s:", port);
-	for (unsigned i = 0; i < KNOBS; i++) {
-		quantity_format(knobs[i].kind, value[i], text);
-		if (!knobs[i].of_device || setting->timed || value[i] != 0)
-			printf(" %s=%s", knobs[i].name, text);
-	}
+	link->rate_bps = lab_links_knob(shown, LINK_KNOB_RATE);
+	link->delay_ps = lab_links_knob(shown, LINK_KNOB_DELAY);
+	printf("%s:", lab_text(shown, "port"));
+	lab_links_print_knobs(shown, stdout);
 	putchar('\n');
 }
 
-static int order_end(struct setting *setting, struct lab_connection *connection, const char *port,
-	struct fault *fault)
+/* The index of the end in the topology; UINT32_MAX: the order does not mean it. */
+static uint32_t find_end(const struct setting *setting, const json_t *shown)
 {
-	json_t *end = ask_end(connection, port, fault);
-	uint64_t value[KNOBS];
-	char text[PORT_MAX + 128];
-	int result;
+	const struct topology *topology = setting->lab->topology;
+	const struct topology_link *link = NULL;
+	struct topology_port port;
+	uint32_t end;
 
-	if (end == NULL)
+	if (topology_find_port(topology, lab_text(shown, "port"), &port) == 0)
+		link = topology_link_at(topology, port);
+	if (link == NULL)
+		return UINT32_MAX;
+	end = 2 * (uint32_t)(link - topology->link_at);
+	end += link->a.kind != port.kind || link->a.device != port.device ||
+	       link->a.port != port.port;
+	return is_meant(setting, end) ? end : UINT32_MAX;
+}
+
+/* How many ends of the process have other values yet, or -EPROTO and fault. 'done': each that was
+ * meant is printed. */
+static int look(
+	struct setting *setting, struct lab_connection *connection, bool done, struct fault *fault)
+{
+	json_t *links = lab_ask_links(connection, fault), *shown;
+	int waiting = 0;
+	size_t index;
+
+	if (links == NULL)
 		return -EPROTO;
-	for (unsigned i = 0; i < KNOBS; i++)
-		value[i] = setting->reset || setting->given[i] ? setting->value[i] : shown(end, i);
-	json_decref(end);
-	snprintf(text, sizeof(text), "set %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, port,
-		value[KNOB_RATE], value[KNOB_DELAY], value[KNOB_CORRUPT], value[KNOB_CREDIT_LOSS]);
-	result = lab_control(connection, text, fault);
-	if (result == 0)
-		result = wait_for(connection, port, value, fault);
-	if (result == 0)
-		print_values(setting, port, value);
-	memcpy(setting->now, value, sizeof(setting->now));
+	json_array_foreach(links, index, shown)
+	{
+		uint32_t end = find_end(setting, shown);
+
+		if (end == UINT32_MAX)
+			continue;
+		waiting += !has_values(setting, end, shown);
+		if (done)
+			report_end(setting, end, shown);
+	}
+	json_decref(links);
+	return waiting;
+}
+
+static int order_process(
+	struct setting *setting, const struct lab_record *record, struct fault *fault)
+{
+	uint64_t until = lab_now_ms() + PATIENCE_MS;
+	struct lab_connection connection;
+	char text[PORT_MAX + 32 * LINK_KNOB_COUNT];
+	int result = lab_connect(&connection, record, fault), length, waiting = 1;
+
+	if (result < 0)
+		return result;
+	length = snprintf(
+		text, sizeof(text), "set %s%s", setting->target, setting->reset ? " file" : "");
+	for (unsigned i = 0; i < LINK_KNOB_COUNT && !setting->reset; i++)
+		length += setting->value[i] == LINK_KNOB_KEEP
+				  ? snprintf(text + length, sizeof(text) - (size_t)length, " -")
+				  : snprintf(text + length, sizeof(text) - (size_t)length,
+					    " %" PRIu64, setting->value[i]);
+	result = lab_control(&connection, text, fault);
+	/* The loop does it in its next iterations. */
+	while (result == 0 && waiting > 0) {
+		waiting = look(setting, &connection, false, fault);
+		if (waiting < 0)
+			result = waiting;
+		else if (waiting > 0 && lab_now_ms() >= until)
+			result = fault_set(
+				fault, ETIMEDOUT, "%s does not follow the order", record->name);
+		else if (waiting > 0)
+			lab_sleep_ms(STEP_MS);
+	}
+	if (result == 0 && look(setting, &connection, true, fault) < 0)
+		result = -EPROTO;
+	lab_disconnect(&connection);
 	return result;
 }
 
-/* Both directions; an end on another machine is set there. */
-static int order(struct setting *setting, struct fault *fault)
+static bool has_end(const struct setting *setting, const struct lab_record *record)
 {
 	const struct topology *topology = setting->lab->topology;
-	const struct topology_port ends[2] = {setting->link->a, setting->link->b};
+
+	for (uint32_t i = 0; i < 2 * topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i / 2];
+
+		if (is_meant(setting, i) &&
+			lab_record_of(setting->lab, setting->state,
+				device_of(topology, i % 2 == 0 ? link->a : link->b)) == record)
+			return true;
+	}
+	return false;
+}
+
+/* Ends of processes that have ended, or run where this command cannot reach them, are left out. */
+static int order(struct setting *setting, struct fault *fault)
+{
 	unsigned done = 0;
 	int result = 0;
 
-	for (unsigned i = 0; i < 2 && result == 0; i++) {
-		const struct lab_record *record = lab_record_of(setting->lab, setting->state,
-			ends[i].kind == DEVICE_SWITCH ? topology->switch_at[ends[i].device].name
-						      : topology->host_at[ends[i].device].name);
-		struct lab_connection connection;
-		char port[PORT_MAX];
+	for (unsigned i = 0; i < setting->state->processes && result == 0; i++) {
+		const struct lab_record *record = &setting->state->process[i];
 
-		if (record == NULL || !lab_record_alive(record))
+		if (!lab_record_alive(record) || !has_end(setting, record))
 			continue;
-		topology_port_name(topology, ends[i], port, sizeof(port));
-		result = lab_connect(&connection, record, fault);
-		if (result < 0)
-			break;
-		result = order_end(setting, &connection, port, fault);
-		lab_disconnect(&connection);
-		done += result == 0;
+		result = order_process(setting, record, fault);
+		done++;
 	}
 	if (result == 0 && done == 0)
-		return fault_set(fault, ENODEV, "neither process of this link runs here");
+		return fault_set(
+			fault, ENODEV, "%s: no process of these links runs here", setting->target);
 	return result;
 }
 
 enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 {
-	struct setting setting = {.link = NULL};
+	struct setting setting = {.reset = false};
 	struct lab_state state;
 	struct fault fault;
 	struct lab lab;
@@ -253,15 +287,18 @@ enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 		return opened;
 	setting.lab = &lab;
 	setting.state = &state;
-	result = find_link(&setting, arguments->word[0], &fault);
+	setting.now = calloc(lab.topology->links + 1u, sizeof(*setting.now));
+	result = setting.now == NULL ? fault_set(&fault, ENOMEM, "no memory") : 0;
+	if (result == 0)
+		result = read_target(&setting, arguments->word[0], &fault);
 	if (result == 0)
 		result = read_words(&setting, arguments, &fault);
 	if (result == 0)
 		result = order(&setting, &fault);
 	if (result == 0)
-		credit_cover_link(&lab.config->run, lab.topology, setting.link,
-			setting.now[KNOB_RATE], setting.now[KNOB_DELAY], credit_cover_warn,
+		credit_cover_links(&lab.config->run, lab.topology, setting.now, credit_cover_warn,
 			(void *)(uintptr_t) "weft lab set");
+	free(setting.now);
 	lab_state_free(&state);
 	lab_close(&lab);
 	return result < 0 ? command_fail(COMMAND, fault_exit_code(result), "%s", fault.text)

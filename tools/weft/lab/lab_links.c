@@ -2,7 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_links.h"
 
+#include <string.h>
+
 #include "lab_query.h"
+#include "pacer.h"
 #include "quantity.h"
 
 struct range {
@@ -89,4 +92,60 @@ void lab_links_warn(const struct lab *lab, json_t *links)
 			fprintf(stderr, ", %u times that in the lab", dilation);
 		fputs(": the link is as fast as the device\n", stderr);
 	}
+}
+
+void lab_links_planned(const struct lab *lab, uint32_t link, uint64_t value[LINK_KNOB_COUNT])
+{
+	const struct run_config_faults *faults = &lab->config->run.faults;
+
+	memset(value, 0, LINK_KNOB_COUNT * sizeof(*value));
+	if (lab_plan_is_timed(lab->plan, link)) {
+		value[LINK_KNOB_RATE] =
+			rate_of_time(ps_per_byte(lab->topology->link_at[link].rate_bps));
+		value[LINK_KNOB_DELAY] = lab->topology->link_at[link].delay_ps;
+	}
+	value[LINK_KNOB_CORRUPT] = faults->corrupt_ppm;
+	value[LINK_KNOB_CREDIT_LOSS] = faults->credit_loss_ppm;
+}
+
+const char *lab_links_gauge(enum link_knob knob)
+{
+	static const char *const name[] = {
+#define X(name, word, gauge, kind) #gauge,
+		LINK_KNOBS(X)
+#undef X
+	};
+
+	return name[knob];
+}
+
+uint64_t lab_links_knob(const json_t *link, enum link_knob knob)
+{
+	return (uint64_t)json_integer_value(json_object_get(link, lab_links_gauge(knob)));
+}
+
+void lab_links_print_knobs(const json_t *link, FILE *out)
+{
+	static const struct {
+		const char *word;
+		enum quantity_kind kind;
+	} as[] = {
+#define X(name, word, gauge, kind) {word, kind},
+		LINK_KNOBS(X)
+#undef X
+	};
+	char text[QUANTITY_TEXT];
+	bool any = false;
+
+	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++) {
+		uint64_t value = lab_links_knob(link, i);
+
+		if (value == 0)
+			continue;
+		quantity_format(as[i].kind, value, text);
+		fprintf(out, " %s=%s", as[i].word, text);
+		any = true;
+	}
+	if (!any)
+		fputs(" as fast as its device", out);
 }

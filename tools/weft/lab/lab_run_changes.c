@@ -9,13 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "quantity.h"
-#include "weft_time.h"
+#include "lab_links.h"
 
 #define SHOWN_MAX 8
-
-static const char *const knobs[] = {"paced_bps", "delay_ps", "corrupt_ppm", "credit_loss_ppm"};
-#define KNOBS (sizeof(knobs) / sizeof(knobs[0]))
 
 json_t *lab_run_links(struct lab_run *run)
 {
@@ -43,28 +39,22 @@ static uint64_t count_of(const json_t *link, const char *name)
 }
 
 /* The file's values of the knobs. */
-static void planned(const struct lab *lab, const char *port, uint64_t value[KNOBS])
+static void planned(const struct lab *lab, const char *port, uint64_t value[LINK_KNOB_COUNT])
 {
-	const struct run_config_faults *faults = &lab->config->run.faults;
 	const struct topology_link *link = NULL;
 	struct topology_port at;
 
-	memset(value, 0, KNOBS * sizeof(*value));
+	memset(value, 0, LINK_KNOB_COUNT * sizeof(*value));
 	if (topology_find_port(lab->topology, port, &at) == 0)
 		link = topology_link_at(lab->topology, at);
-	if (link != NULL &&
-		lab_plan_is_timed(lab->plan, (uint32_t)(link - lab->topology->link_at))) {
-		value[0] = rate_of_time(ps_per_byte(link->rate_bps));
-		value[1] = link->delay_ps;
-	}
-	value[2] = faults->corrupt_ppm;
-	value[3] = faults->credit_loss_ppm;
+	if (link != NULL)
+		lab_links_planned(lab, (uint32_t)(link - lab->topology->link_at), value);
 }
 
-static bool differs(const json_t *link, const uint64_t value[KNOBS])
+static bool differs(const json_t *link, const uint64_t value[LINK_KNOB_COUNT])
 {
-	for (unsigned i = 0; link != NULL && i < KNOBS; i++)
-		if (count_of(link, knobs[i]) != value[i])
+	for (unsigned i = 0; link != NULL && i < LINK_KNOB_COUNT; i++)
+		if (lab_links_knob(link, i) != value[i])
 			return true;
 	return false;
 }
@@ -72,20 +62,22 @@ static bool differs(const json_t *link, const uint64_t value[KNOBS])
 static json_t *describe_set(
 	const struct lab *lab, const char *port, const json_t *before, const json_t *now)
 {
-	uint64_t value[KNOBS], start[KNOBS];
+	uint64_t value[LINK_KNOB_COUNT], start[LINK_KNOB_COUNT];
 	json_t *entry;
 
 	planned(lab, port, value);
 	if (!differs(before, value) && !differs(now, value))
 		return NULL;
 	entry = json_pack("{s:s}", "port", port);
-	for (unsigned i = 0; i < KNOBS; i++) {
-		start[i] = count_of(before, knobs[i]);
-		json_object_set(entry, knobs[i], json_object_get(now, knobs[i]));
+	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++) {
+		const char *gauge = lab_links_gauge(i);
+
+		start[i] = lab_links_knob(before, i);
+		json_object_set(entry, gauge, json_object_get(now, gauge));
 	}
 	/* As fast as the device. */
-	if (count_of(now, knobs[0]) == 0)
-		json_object_set_new(entry, knobs[0], json_null());
+	if (lab_links_knob(now, LINK_KNOB_RATE) == 0)
+		json_object_set_new(entry, lab_links_gauge(LINK_KNOB_RATE), json_null());
 	json_object_set_new(
 		entry, "during_run", json_boolean(before != NULL && differs(now, start)));
 	return entry;
@@ -139,19 +131,8 @@ json_t *lab_run_changes(
 
 static void print_set(const json_t *entry, FILE *out)
 {
-	static const struct {
-		const char *name;
-		enum quantity_kind kind;
-	} as[KNOBS] = {{"rate", QUANTITY_RATE}, {"delay", QUANTITY_TIME},
-		{"corrupt", QUANTITY_SHARE}, {"credit-loss", QUANTITY_SHARE}};
-	char text[QUANTITY_TEXT];
-
 	fprintf(out, "%s", lab_text(entry, "port"));
-	for (unsigned i = 0; i < KNOBS; i++) {
-		quantity_format(as[i].kind, count_of(entry, knobs[i]), text);
-		if (!json_is_null(json_object_get(entry, knobs[i])))
-			fprintf(out, " %s=%s", as[i].name, text);
-	}
+	lab_links_print_knobs(entry, out);
 }
 
 void lab_run_changes_print(const json_t *changes, FILE *out)
