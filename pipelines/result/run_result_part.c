@@ -9,10 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-#define FORMAT "weft-result-part/9"
+#define FORMAT "weft-result-part/10"
 
-/* The whole numbers of a part and where they are in the result. */
-#define NUMBERS(X)                                          \
+/* Numbers that are added up: the name in a part and the place in the result. */
+#define SUMS(X)                                             \
+	X("hosts", hosts)                                   \
+	X("switches", switches)                             \
 	X("packets_generated", packets.generated)           \
 	X("packets_injected", packets.injected)             \
 	X("packets_delivered", packets.delivered)           \
@@ -39,8 +41,27 @@
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
-/* Histograms of only some frames. */
+/* Numbers of which the largest counts. */
+#define MAXIMA(X)                  \
+	X("away_ns", wall.away_ns) \
+	X("clock_bound_ns", clocks.bound_ns)
+
+/* Shares, which are added up. */
+#define SHARES(X)                           \
+	X("offered", offered)               \
+	X("accepted", accepted)             \
+	X("released", released)             \
+	X("flits", flits_per_ns_per_switch) \
+	X("edges_offered", edges.offered)   \
+	X("edges_accepted", edges.accepted)
+
 #define HISTOGRAMS(X)                                        \
+	X("network_ns", network_ns)                          \
+	X("total_ns", total_ns)                              \
+	X("network_due_ns", network_due_ns)                  \
+	X("total_due_ns", total_due_ns)                      \
+	X("spent_ns", wall.spent_ns)                         \
+	X("late_ns", fidelity.late_ns)                       \
 	X("network_arrived_ns", waited.network_arrived_ns)   \
 	X("network_released_ns", waited.network_released_ns) \
 	X("total_arrived_ns", waited.total_arrived_ns)       \
@@ -81,27 +102,19 @@ static json_t *samples_part(const struct run_result *result)
 
 json_t *run_result_part_json(const struct run_result *result)
 {
-	json_t *part = json_pack("{s:s,s:I,s:s,s:I,s:I,s:f,s:f,s:f,s:f,s:b,s:I,s:I,s:[f,f,f]}",
-		"weft", FORMAT, "seed", (json_int_t)result->seed, "topology", result->topology,
-		"hosts", (json_int_t)result->hosts, "switches", (json_int_t)result->switches,
-		"offered", result->offered, "accepted", result->accepted, "flits",
-		result->flits_per_ns_per_switch, "seconds", result->wall.seconds, "deadlock",
-		result->deadlock, "away_ns", (json_int_t)result->wall.away_ns, "clock_bound_ns",
-		(json_int_t)result->clocks.bound_ns, "released_edges", result->released,
-		result->edges.offered, result->edges.accepted);
+	json_t *part = json_pack("{s:s,s:I,s:s,s:f,s:b}", "weft", FORMAT, "seed",
+		(json_int_t)result->seed, "topology", result->topology, "seconds",
+		result->wall.seconds, "deadlock", result->deadlock);
 
 	if (part == NULL)
 		return NULL;
 #define X(name, field) json_object_set_new(part, name, json_integer((json_int_t)result->field));
-	NUMBERS(X)
+	SUMS(X)
+	MAXIMA(X)
 #undef X
-	json_object_set_new(part, "network_ns", run_result_histogram_part(&result->network_ns));
-	json_object_set_new(part, "total_ns", run_result_histogram_part(&result->total_ns));
-	json_object_set_new(
-		part, "network_due_ns", run_result_histogram_part(&result->network_due_ns));
-	json_object_set_new(part, "total_due_ns", run_result_histogram_part(&result->total_due_ns));
-	json_object_set_new(part, "spent_ns", run_result_histogram_part(&result->wall.spent_ns));
-	json_object_set_new(part, "late_ns", run_result_histogram_part(&result->fidelity.late_ns));
+#define X(name, field) json_object_set_new(part, name, json_real(result->field));
+	SHARES(X)
+#undef X
 #define X(name, field) json_object_set_new(part, name, run_result_histogram_part(&result->field));
 	HISTOGRAMS(X)
 #undef X
@@ -233,50 +246,55 @@ static int add_counters(struct run_result *into, json_t *counters)
 static int add_numbers(struct run_result *into, const json_t *part)
 {
 	json_t *value;
+	int result = 0;
 
 #define X(name, field)                       \
 	value = json_object_get(part, name); \
 	if (!json_is_integer(value))         \
 		return -EINVAL;              \
 	into->field += (uint64_t)json_integer_value(value);
-	NUMBERS(X)
+	SUMS(X)
 #undef X
-	return 0;
+#define X(name, field)                                         \
+	value = json_object_get(part, name);                   \
+	if (!json_is_integer(value))                           \
+		return -EINVAL;                                \
+	if ((uint64_t)json_integer_value(value) > into->field) \
+		into->field = (uint64_t)json_integer_value(value);
+	MAXIMA(X)
+#undef X
+#define X(name, field)                       \
+	value = json_object_get(part, name); \
+	if (!json_is_real(value))            \
+		return -EINVAL;              \
+	into->field += json_real_value(value);
+	SHARES(X)
+#undef X
+#define X(name, field)   \
+	if (result == 0) \
+		result = run_result_add_histogram(&into->field, json_object_get(part, name));
+	HISTOGRAMS(X)
+#undef X
+	return result;
 }
 
 static int add_head(struct run_result *into, const json_t *part)
 {
 	const char *format, *topology;
-	json_int_t seed, hosts, switches, away, bound;
-	double offered, accepted, flits, seconds, released, edges_offered, edges_accepted;
+	json_int_t seed;
+	double seconds;
 	int deadlock;
 
 	/* jansson reads it without changing it and has no const for that. */
-	if (json_unpack((json_t *)part,
-		    "{s:s,s:I,s:s,s:I,s:I,s:F,s:F,s:F,s:F,s:b,s:I,s:I,s:[F,F,F]}", "weft", &format,
-		    "seed", &seed, "topology", &topology, "hosts", &hosts, "switches", &switches,
-		    "offered", &offered, "accepted", &accepted, "flits", &flits, "seconds",
-		    &seconds, "deadlock", &deadlock, "away_ns", &away, "clock_bound_ns", &bound,
-		    "released_edges", &released, &edges_offered, &edges_accepted) != 0 ||
+	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:F,s:b}", "weft", &format, "seed", &seed,
+		    "topology", &topology, "seconds", &seconds, "deadlock", &deadlock) != 0 ||
 		strcmp(format, FORMAT) != 0)
 		return -EINVAL;
 	into->seed = (uint64_t)seed;
 	snprintf(into->topology, sizeof(into->topology), "%s", topology);
-	into->hosts += (uint32_t)hosts;
-	into->switches += (uint32_t)switches;
-	into->offered += offered;
-	into->accepted += accepted;
-	into->released += released;
-	into->edges.offered += edges_offered;
-	into->edges.accepted += edges_accepted;
-	into->flits_per_ns_per_switch += flits;
 	if (seconds > into->wall.seconds)
 		into->wall.seconds = seconds;
 	into->deadlock |= deadlock != 0;
-	if ((uint64_t)away > into->wall.away_ns)
-		into->wall.away_ns = (uint64_t)away;
-	if ((uint64_t)bound > into->clocks.bound_ns)
-		into->clocks.bound_ns = (uint64_t)bound;
 	return 0;
 }
 
@@ -288,29 +306,6 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 		result = add_numbers(into, part);
 	/* No sum over the parts: sender and receiver of a message may be in different ones. */
 	run_result_count_pending(into);
-	if (result == 0)
-		result = run_result_add_histogram(
-			&into->network_ns, json_object_get(part, "network_ns"));
-	if (result == 0)
-		result = run_result_add_histogram(
-			&into->total_ns, json_object_get(part, "total_ns"));
-	if (result == 0)
-		result = run_result_add_histogram(
-			&into->network_due_ns, json_object_get(part, "network_due_ns"));
-	if (result == 0)
-		result = run_result_add_histogram(
-			&into->total_due_ns, json_object_get(part, "total_due_ns"));
-	if (result == 0)
-		result = run_result_add_histogram(
-			&into->wall.spent_ns, json_object_get(part, "spent_ns"));
-#define X(name, field)   \
-	if (result == 0) \
-		result = run_result_add_histogram(&into->field, json_object_get(part, name));
-	HISTOGRAMS(X)
-#undef X
-	if (result == 0)
-		result = run_result_add_histogram(
-			&into->fidelity.late_ns, json_object_get(part, "late_ns"));
 	if (result == 0)
 		result = add_samples(into, json_object_get(part, "samples"));
 	if (result == 0)
