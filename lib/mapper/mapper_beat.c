@@ -46,13 +46,6 @@ static uint32_t unranked_per_beat(const struct mapper *mapper)
 			 : mapper->map.devices;
 }
 
-static void begin_beat(struct mapper *mapper, weft_time now)
-{
-	mapper->beat_at = now + mapper->config.heartbeat_ps;
-	mapper->beat = 0;
-	mapper->beats = ranked(mapper) + unranked_per_beat(mapper);
-}
-
 static bool has_rank(const struct mapper *mapper, uint32_t at)
 {
 	for (uint32_t i = 0; i < ranked(mapper); i++)
@@ -78,8 +71,11 @@ bool mapper_poll_heartbeats(struct mapper *mapper, weft_time now, struct mapper_
 {
 	struct mapper_message message;
 
-	if (mapper->beat >= mapper->beats && now >= mapper->beat_at)
-		begin_beat(mapper, now);
+	if (mapper->beat >= mapper->beats && now >= mapper->beat_at) {
+		mapper->beat_at = now + mapper->config.heartbeat_ps;
+		mapper->beat = 0;
+		mapper->beats = ranked(mapper) + unranked_per_beat(mapper);
+	}
 	while (mapper->beat < mapper->beats) {
 		uint16_t rank;
 		uint32_t at = next_of_beat(mapper, &rank);

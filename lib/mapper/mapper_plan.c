@@ -242,14 +242,6 @@ static bool knows_generation(const struct mapper *mapper, uint32_t number)
 	return false;
 }
 
-/* An epoch is above those that devices have in use. But an epoch above what a
- * mapper can reach by its changes is forged, and numbers above it would soon be used up. */
-static void follow_epoch(struct mapper *mapper, uint32_t epoch)
-{
-	if (epoch > mapper->epoch && epoch <= MAPPER_EPOCH_TRUE_MAX)
-		mapper->epoch = epoch;
-}
-
 struct outlook {
 	bool changed; /* some tables change */
 	bool known;   /* all tables that change are known */
@@ -275,7 +267,10 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 		outlook->known &=
 			device->facts.epoch == 0 || knows_generation(mapper, device->known_in);
 	}
-	follow_epoch(mapper, device->facts.epoch);
+	/* An epoch is above those that devices have in use. But one above what a mapper can reach
+	 * by its changes is forged, and numbers above it would soon be used up. */
+	if (device->facts.epoch > mapper->epoch && device->facts.epoch <= MAPPER_EPOCH_TRUE_MAX)
+		mapper->epoch = device->facts.epoch;
 	result = distribution_add(&mapper->distribution, at, &image);
 	if (result < 0)
 		free(image.bytes);
@@ -293,12 +288,6 @@ static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *
 		if (mapper->map.device[i].present)
 			result = add_target(mapper, i, have_routes, outlook);
 	return result;
-}
-
-static void retire(struct mapper *mapper, weft_time now)
-{
-	while (mapper->generations > 0 && mapper->generation[0].until <= now)
-		drop_oldest(mapper);
 }
 
 /* Checked together with all generations that may still be in the fabric. */
@@ -451,7 +440,8 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 	mapper->no_memory = result == -ENOMEM;
 	if (result < 0)
 		free_generation(&mapper->next);
-	retire(mapper, now);
+	while (mapper->generations > 0 && mapper->generation[0].until <= now)
+		drop_oldest(mapper);
 	rank_candidates(mapper);
 	if (add_targets(mapper, result == 0, &outlook) < 0) {
 		fault_set(&mapper->fault, ENOMEM, "no memory for the tables");
@@ -515,13 +505,6 @@ static void count_refusal(struct mapper *mapper, uint32_t at)
 	discovery_find(&mapper->discovery, DISCOVERY_NO_TABLES, at, 0);
 }
 
-static void note_failed(struct mapper *mapper, const struct distribution_target *target)
-{
-	ask_again(mapper, target->device);
-	if (target->refused)
-		count_refusal(mapper, target->device);
-}
-
 void mapper_plan_done(struct mapper *mapper, weft_time now)
 {
 	struct distribution *distribution = &mapper->distribution;
@@ -529,9 +512,14 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	if (distribution->failed) {
 		mapper->counters.called_off++;
 		mapper->stale = true;
-		for (uint32_t i = 0; i < distribution->targets; i++)
-			if (distribution->target[i].failed)
-				note_failed(mapper, &distribution->target[i]);
+		for (uint32_t i = 0; i < distribution->targets; i++) {
+			const struct distribution_target *target = &distribution->target[i];
+
+			if (target->failed)
+				ask_again(mapper, target->device);
+			if (target->failed && target->refused)
+				count_refusal(mapper, target->device);
+		}
 		free_generation(&mapper->next);
 		return;
 	}

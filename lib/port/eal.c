@@ -51,12 +51,6 @@ static void add(struct arguments *arguments, const char *format, ...)
 	va_end(args);
 }
 
-static void arguments_free(struct arguments *arguments)
-{
-	for (int i = 0; i < arguments->count; i++)
-		free(arguments->at[i]);
-}
-
 struct user_arguments {
 	char **at;
 	int count; /* at[0] is the program */
@@ -377,7 +371,8 @@ int eal_start(int argc, char **argv, const struct eal_options *options, struct f
 	if (result == 0)
 		result = init(&arguments, &user, fault);
 	hugepages_unlock(lock);
-	arguments_free(&arguments);
+	for (int i = 0; i < arguments.count; i++)
+		free(arguments.at[i]);
 	if (result < 0)
 		return result;
 	return user.count < argc && strcmp(argv[user.count], "--") == 0 ? user.count + 1 : 1;

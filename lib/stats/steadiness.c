@@ -109,14 +109,10 @@ static double chance_of(double above, double error, unsigned degrees)
 	return error > 0 ? (1 - student_t_within(above / error, degrees)) / 2 : 0;
 }
 
-static double clamp(double needed)
-{
-	return isnan(needed) ? 2 : fmin(fmax(needed, 2), STEADINESS_NEEDED_MAX);
-}
-
 static struct steadiness unknown(double value, double needed)
 {
-	return (struct steadiness){VERDICT_UNKNOWN, clamp(needed), value};
+	return (struct steadiness){VERDICT_UNKNOWN,
+		isnan(needed) ? 2 : fmin(fmax(needed, 2), STEADINESS_NEEDED_MAX), value};
 }
 
 /* Errors fall with the square root of the length. */

@@ -166,19 +166,15 @@ struct device_order *device_control_next(struct device_control *control)
 	return record_ring_next(control->down, &bytes);
 }
 
-static void record_commit(struct device_control *control, const struct device_order *order)
-{
-	atomic_store_explicit(&control->refused, order->refused, memory_order_relaxed);
-	if (order->refused)
-		add_one(&control->refusals);
-}
-
 void device_control_done(struct device_control *control)
 {
 	const struct device_order *order = device_control_next(control);
 
-	if (order->kind == DEVICE_COMMIT)
-		record_commit(control, order);
+	if (order->kind == DEVICE_COMMIT) {
+		atomic_store_explicit(&control->refused, order->refused, memory_order_relaxed);
+		if (order->refused)
+			add_one(&control->refusals);
+	}
 	if (order->kind != DEVICE_SEND) {
 		uint64_t done = atomic_load_explicit(&control->orders_done, memory_order_relaxed);
 

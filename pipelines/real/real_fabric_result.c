@@ -30,13 +30,6 @@ static void read_switches(const struct real_fabric *fabric, struct measure_total
 	}
 }
 
-static void read_edge(const struct poll_nic *poll, uint64_t overhead, struct measure_totals *totals)
-{
-	if (poll->tap.edge != NULL)
-		totals->edge_generated_wire_bytes +=
-			edge_counters(poll->tap.edge)[EDGE_BYTES_OUT] + poll->tap.frames * overhead;
-}
-
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals)
 {
@@ -55,7 +48,10 @@ void real_totals_read(
 			count[NIC_BYTES_DELIVERED] + count[NIC_FRAMES_DELIVERED] * overhead;
 		totals->wire_bytes += nic_held_wire_bytes(poll->nic);
 		totals->edge_wire_bytes += sink->edge_bytes + sink->edge_frames * overhead;
-		read_edge(poll, overhead, totals);
+		if (poll->tap.edge != NULL)
+			totals->edge_generated_wire_bytes +=
+				edge_counters(poll->tap.edge)[EDGE_BYTES_OUT] +
+				poll->tap.frames * overhead;
 		/* Generated messages, in frames of the interface's MTU. */
 		totals->generated_wire_bytes += poll_nic_traffic(poll).generated_bytes +
 						poll_nic_generated_frames(poll) * overhead;

@@ -35,13 +35,6 @@ json_t *run_text_json(const char *text)
 	return text[0] != '\0' ? json_string(text) : json_null();
 }
 
-/* None of it was measured. */
-static json_t *unknown_latency_json(void)
-{
-	return json_pack(
-		"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
-}
-
 /* [ns, count] of each step that has values, the last at the greatest value. */
 static json_t *histogram_json(const struct histogram *histogram)
 {
@@ -62,8 +55,9 @@ static json_t *histogram_json(const struct histogram *histogram)
 
 static json_t *latency_json(const struct histogram *histogram, double mean)
 {
-	if (histogram->count == 0)
-		return unknown_latency_json();
+	if (histogram->count == 0) /* none of it was measured */
+		return json_pack(
+			"{s:n,s:n,s:n,s:n,s:n,s:n}", "mean", "stddev", "p50", "p99", "p999", "max");
 	return json_pack("{s:f,s:f,s:I,s:I,s:I,s:I}", "mean",
 		mean > 0 ? mean : histogram_mean(histogram), "stddev", histogram_stddev(histogram),
 		"p50", (json_int_t)histogram_quantile(histogram, 0.5), "p99",
@@ -245,11 +239,6 @@ static json_t *checks_json(const struct run_result *result)
 	return checks;
 }
 
-static bool wants_histograms(const json_t *config)
-{
-	return json_is_true(json_object_get(json_object_get(config, "measure"), "latencies"));
-}
-
 static json_t *workers_json(const struct run_result *result)
 {
 	json_t *workers = json_array();
@@ -384,7 +373,8 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		.total_ns = &result->total_ns,
 		.network_mean_ns = result->network_mean_ns,
 		.total_mean_ns = result->total_mean_ns};
-	bool histograms = wants_histograms(config);
+	bool histograms =
+		json_is_true(json_object_get(json_object_get(config, "measure"), "latencies"));
 	json_t *times = run_result_latencies_json(&latencies, histograms);
 	json_t *root = json_pack("{s:s,s:o,s:I,s:{s:s,s:I,s:I},s:o,s:o,s:o,s:o,s:o,s:o}", "weft",
 		FORMAT, "config", config != NULL ? config : json_object(), "seed",

@@ -309,13 +309,6 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 	}
 }
 
-static void abandon_sources(struct virtual_fabric *fabric)
-{
-	for (uint32_t i = 0; i < fabric->hosts; i++)
-		for (unsigned k = 0; k < our_sources(fabric, i); k++)
-			traffic_abandon(fabric->host[i].source[k], fabric->now);
-}
-
 static void begin_measuring(struct virtual_fabric *fabric)
 {
 	struct measure_totals totals;
@@ -390,7 +383,9 @@ static void run_phases(struct run_loop *loop)
 		warm_up_alone(loop);
 	run_phase(loop, loop->end, true);
 	virtual_deadlock_look(fabric, 0, run_result_minus(fabric->now, fabric->measure_from));
-	abandon_sources(fabric);
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		for (unsigned k = 0; k < our_sources(fabric, i); k++)
+			traffic_abandon(fabric->host[i].source[k], fabric->now);
 	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);
 	measure_window_end(&fabric->window, &totals);

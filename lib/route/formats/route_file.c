@@ -7,11 +7,6 @@
 
 #include "frame.h"
 
-static struct topology_port host_end(uint32_t host)
-{
-	return (struct topology_port){.kind = DEVICE_HOST, .device = host};
-}
-
 int route_text(const struct topology *topology, uint32_t source, const uint8_t *route,
 	unsigned length, char *out, size_t size)
 {
@@ -19,7 +14,8 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 	const char *gap = "";
 	size_t used = 0;
 
-	if (!topology_peer(topology, host_end(source), &at))
+	if (!topology_peer(
+		    topology, (struct topology_port){.kind = DEVICE_HOST, .device = source}, &at))
 		return -EINVAL;
 	for (unsigned i = 0; i < length; i++, gap = " ") {
 		char *to = used < size ? out + used : NULL;

@@ -152,13 +152,6 @@ static int work_init(struct work *work, const struct minimal_paths *paths, struc
 	return 0;
 }
 
-static void work_fini(struct work *work)
-{
-	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++)
-		balance_lane_fini(&work->lane[links]);
-	arrays_free(&work->arrays);
-}
-
 static bool stays_longer(const struct work *work, uint32_t a, uint32_t b)
 {
 	bool remained[] = {work->balance->copies[a] > 0, work->balance->copies[b] > 0};
@@ -216,7 +209,9 @@ int balance_make(const struct minimal_paths *paths, enum route_granularity granu
 		result = delete_all(&work, granularity, fault);
 	else
 		result = route_graph_no_memory(paths->graph, fault);
-	work_fini(&work);
+	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++)
+		balance_lane_fini(&work.lane[links]);
+	arrays_free(&work.arrays);
 	if (result < 0)
 		balance_free(balance);
 	return result;

@@ -24,11 +24,6 @@ struct cycle_break {
 	struct search search; /* NULL until needed */
 };
 
-static uint32_t start_of(const struct route_graph *graph, uint32_t arc)
-{
-	return graph->arc[graph->arc[arc].back].to;
-}
-
 static bool has_hosts(const struct cycle_break *breaker, uint32_t at)
 {
 	return route_graph_hosts_at(breaker->graph, at) > 0;
@@ -207,7 +202,7 @@ int cycle_break_find(
 static int break_one(struct cycle_break *breaker, struct route_path *path, struct fault *fault)
 {
 	const struct route_graph *graph = breaker->graph;
-	uint32_t from = start_of(graph, path->arc[0]);
+	uint32_t from = graph->arc[graph->arc[path->arc[0]].back].to;
 	uint32_t to = graph->arc[path->arc[path->links - 1]].to;
 	int result = 0;
 

@@ -29,13 +29,6 @@ static int check_switch(const struct fat_tree *tree, uint32_t at, struct fault *
 	return 0;
 }
 
-static void number_columns(struct fat_tree *tree)
-{
-	for (uint32_t at = 0; at < tree->graph->switches; at++)
-		tree->column[at] = route_graph_hosts_at(tree->graph, at) > 0 ? tree->columns++
-									     : ROUTE_GRAPH_NONE;
-}
-
 static void find_ups(struct fat_tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
@@ -144,7 +137,9 @@ int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct
 	ARRAYS_ADD(tree, up, graph->switches + 1u);
 	if (tree->arrays.failed)
 		goto err;
-	number_columns(tree);
+	for (uint32_t at = 0; at < graph->switches; at++)
+		tree->column[at] =
+			route_graph_hosts_at(graph, at) > 0 ? tree->columns++ : ROUTE_GRAPH_NONE;
 	find_ups(tree);
 	ARRAYS_ADD(tree, ports, (size_t)graph->switches * tree->columns + 1);
 	if (tree->ports != NULL && fill_rows(tree) == 0)

@@ -170,12 +170,6 @@ static int chooser_init(struct chooser *chooser, const struct route_graph *graph
 	return chooser->search == NULL || chooser->arrays.failed ? -ENOMEM : 0;
 }
 
-static void chooser_fini(struct chooser *chooser)
-{
-	legal_search_destroy(chooser->search);
-	arrays_free(&chooser->arrays);
-}
-
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
 	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct fault *fault)
 {
@@ -197,7 +191,8 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 		result = choose_cheapest(&chooser, choice, root, fault);
 	else
 		fault_set(fault, ENOMEM, "%s: no memory to choose a root", topology->name);
-	chooser_fini(&chooser);
+	legal_search_destroy(chooser.search);
+	arrays_free(&chooser.arrays);
 	route_graph_destroy(graph);
 	return result;
 }

@@ -30,13 +30,6 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	return 0;
 }
 
-static void verifier_fini(struct verifier *verifier)
-{
-	verify_walk_destroy(verifier);
-	channel_graph_destroy(verifier->channels);
-	arrays_free(&verifier->arrays);
-}
-
 void verify_report(struct verifier *verifier, const char *format, ...)
 {
 	va_list args;
@@ -265,7 +258,9 @@ int route_verify(const struct topology *topology, const struct route_subject *su
 		verify_destination(&verifier, subjects, count, host);
 	if (result == 0)
 		result = sum_up(&verifier, fault);
-	verifier_fini(&verifier);
+	verify_walk_destroy(&verifier);
+	channel_graph_destroy(verifier.channels);
+	arrays_free(&verifier.arrays);
 	return result;
 }
 

@@ -23,11 +23,6 @@ static uint64_t guid_of(struct topology_port port)
 					  : HOST_GUID + 2 * (uint64_t)port.device;
 }
 
-static char letter_of(struct topology_port port)
-{
-	return port.kind == DEVICE_SWITCH ? 'S' : 'H';
-}
-
 static const char *name_of(const struct topology *topology, struct topology_port port)
 {
 	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
@@ -48,7 +43,8 @@ static void write_port(const struct topology *topology, struct topology_port por
 	fprintf(out, "[%u]", port.port + 1);
 	if (port.kind == DEVICE_HOST)
 		fprintf(out, "(%" PRIx64 ") ", guid_of(port) + 1);
-	fprintf(out, "\t\"%c-%016" PRIx64 "\"[%u]", letter_of(peer), guid_of(peer), peer.port + 1);
+	fprintf(out, "\t\"%c-%016" PRIx64 "\"[%u]", peer.kind == DEVICE_SWITCH ? 'S' : 'H',
+		guid_of(peer), peer.port + 1);
 	if (peer.kind == DEVICE_HOST)
 		fprintf(out, "(%" PRIx64 ") ", guid_of(peer) + 1);
 	fprintf(out, "\t\t# %s\"%s\" lid 0 %s\n", port.kind == DEVICE_HOST ? "lid 0 lmc 0 " : "",

@@ -162,13 +162,6 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void sort_neighbours(struct graph *graph)
-{
-	for (uint32_t at = 0; at < graph->switches; at++)
-		qsort(&graph->neighbour[(size_t)at * graph->degree], graph->degree,
-			sizeof(*graph->neighbour), compare_numbers);
-}
-
 static int link_graph(const struct generator_request *request, const struct graph *graph,
 	struct topology *topology)
 {
@@ -223,7 +216,9 @@ static int make_graph(const struct generator_request *request, struct graph *gra
 	if (!walk(graph, &rng))
 		return fault_set(request->fault, EINVAL,
 			"%s: found no connected network, try another seed", request->spec);
-	sort_neighbours(graph);
+	for (uint32_t at = 0; at < graph->switches; at++)
+		qsort(&graph->neighbour[(size_t)at * graph->degree], graph->degree,
+			sizeof(*graph->neighbour), compare_numbers);
 	return 0;
 }
 
