@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "port_ethdev.h"
-#include "provenance.h"
 #include "quantity.h"
+#include "run_result.h"
 #include "standalone.h"
 
 static uint64_t discards(const uint64_t *value)

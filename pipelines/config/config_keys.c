@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "config_keys.h"
-
 #include "run_config_private.h"
 #include "topology_file.h"
 

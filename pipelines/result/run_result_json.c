@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "provenance.h"
 #include "quantity.h"
 #include "run_fidelity.h"
 

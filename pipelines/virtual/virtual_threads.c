@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cpu_count.h"
-#include "spin_wait.h"
 #include "virtual_ranks.h"
 
 /* States of a part, in the bits of virtual_worker.claim above the number of the thread that runs it
@@ -236,7 +235,9 @@ static void wait_a_while(struct virtual_thread *thread)
 		if (may_go_on(thread->first) || is_over(thread))
 			return;
 		thread->looks++;
-		spin_wait();
+#ifdef __x86_64__
+		__builtin_ia32_pause();
+#endif
 	}
 }
 
@@ -396,7 +397,7 @@ int virtual_threads_create(struct virtual_parts *parts)
 
 	parts->threads = parts->own < cores ? parts->own : cores;
 	parts->help_looks = HELP_LOOKS;
-	parts->spin_looks = SPIN_WAIT_LOOKS;
+	parts->spin_looks = VIRTUAL_SPIN_LOOKS;
 	parts->thread = aligned_alloc(64, parts->own * sizeof(*parts->thread));
 	return parts->thread != NULL ? 0 : -ENOMEM;
 }

@@ -17,6 +17,10 @@
 
 #include "virtual_parts.h"
 
+/* Polls of a word that another thread writes soon: 10 to 200 us, depending on the processor, enough
+ * for a short piece of its work. */
+#define VIRTUAL_SPIN_LOOKS 2000u
+
 /* Chooses the number of threads: one for each part of the process, but no more than cores. 0 or
  * -ENOMEM. */
 int virtual_threads_create(struct virtual_parts *parts);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spin_wait.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 #include "virtual_parts.h"
@@ -78,7 +77,7 @@ static void draw_way(unsigned seed, unsigned workers)
 	way.created =
 		rng_below(&rng, 3) > 0 ? way.threads : 1 + (unsigned)rng_below(&rng, way.threads);
 	way.help_looks = rng_below(&rng, 2) == 0 ? 0 : 250;
-	way.spin_looks = rng_below(&rng, 2) == 0 ? 0 : SPIN_WAIT_LOOKS;
+	way.spin_looks = rng_below(&rng, 2) == 0 ? 0 : VIRTUAL_SPIN_LOOKS;
 	way.switch_each = 1 + (unsigned)rng_below(&rng, 300);
 	way.out_us = 1 + (unsigned)rng_below(&rng, 200);
 }

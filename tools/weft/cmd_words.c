@@ -9,10 +9,10 @@
 
 #include "cmd_lab.h"
 #include "commands.h"
-#include "config_keys.h"
 #include "generator.h"
 #include "lab_kept.h"
 #include "route_algorithm.h"
+#include "run_config.h"
 #include "word_list.h"
 
 #define NAME     "words"

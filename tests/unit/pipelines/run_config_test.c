@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
-#include "config_keys.h"
 #include "queuing.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
+#include "run_config.h"
 #include "run_hosts.h"
 #include "run_source.h"
 

@@ -3,7 +3,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,13 +51,6 @@ int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *
 		return fault_set(fault, EINVAL, "--jobs %s: expected 1 to %u", text, most);
 	*jobs = (unsigned)number;
 	return 0;
-}
-
-unsigned command_cores(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
 int command_print_json(json_t *document, size_t flags)

@@ -23,8 +23,6 @@ bool command_wants_help(int argc, char **argv);
 bool command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
 /* Reads the value of --jobs. 0, or -EINVAL and fault. */
 int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *fault);
-/* The number of cores that this process may use. */
-unsigned command_cores(void);
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "comparison.h"
+#include "cpu_count.h"
 #include "option_key.h"
 #include "quantity.h"
 #include "reproduce_plot.h"
@@ -200,7 +201,7 @@ static int parse(struct request *request, int argc, char **argv, struct fault *f
 	if (request->folder == NULL)
 		request->folder = ".";
 	if (request->jobs == 0)
-		request->jobs = request->on != NULL ? JOBS_MAX : command_cores();
+		request->jobs = request->on != NULL ? JOBS_MAX : cpu_count();
 	return result == 0 ? check_on(request, fault) : result;
 }
 

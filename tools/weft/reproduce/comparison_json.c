@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "comparison_cells.h"
-#include "provenance.h"
+#include "run_result.h"
 
 #define FORMAT "reproduction/1"
 

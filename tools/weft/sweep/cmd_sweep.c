@@ -10,6 +10,7 @@
 
 #include "child_process.h"
 #include "commands.h"
+#include "cpu_count.h"
 #include "sweep_manifest.h"
 #include "sweep_run.h"
 #include "sweep_table.h"
@@ -156,7 +157,7 @@ static int fail(int result, const struct fault *fault)
 
 static void choose_jobs(struct sweep *sweep, bool real_clock)
 {
-	unsigned asked = sweep->jobs, cores = command_cores();
+	unsigned asked = sweep->jobs, cores = cpu_count();
 
 	if (asked == 0)
 		sweep->jobs = real_clock ? 1 : cores;
