@@ -176,7 +176,8 @@ class StandAlone(unittest.TestCase):
             for end in "ab":
                 argv += ["--vdev", cables.device(number, end, arguments)]
         done = subprocess.run([*argv, "--", "--table", "modulo:9", "--seed-frames", "20",
-                               "--frame-bytes", "1400", "--json", "--duration", "200ms", *options],
+                               "--frame-bytes", "1400", "--json", "--frames", "30000", "--watchdog", "off", "--hello", "1s",
+                               *options],
                               capture_output=True, text=True, timeout=labs.HANG_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         switch = json.loads(done.stdout)["switches"][0]

@@ -35,5 +35,5 @@ def fields(dissector, path, names, kinds=None):
     path = pathlib.Path(path)
     words = [word for name in names for word in ("-e", name)]
     done = subprocess.run(["tshark", "-X", f"lua_script:{dissector}", "-r", str(path if kinds is None else keep(path, kinds)),
-                           "-T", "fields", *words], capture_output=True, text=True, timeout=120, check=True)
+                           "-T", "fields", *words], capture_output=True, text=True, timeout=240, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]

@@ -369,7 +369,7 @@ class Fabric(unittest.TestCase):
         read = subprocess.run(
             ["tshark", "-X", f"lua_script:{lua}", "-r", str(capture), "-T", "fields",
              *(word for name in names for word in ("-e", name))],
-            capture_output=True, text=True, timeout=120, check=True)
+            capture_output=True, text=True, timeout=240, check=True)
         return [line.split("\t") for line in read.stdout.splitlines()]
 
     def test_a_capture_has_both_directions_and_is_readable(self):

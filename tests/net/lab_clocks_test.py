@@ -12,8 +12,8 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
-import time
 import unittest
 from fractions import Fraction
 
@@ -23,15 +23,17 @@ import labs
 WEFT = None
 SAMPLES = int(os.environ.get("WEFT_CLOCK_SAMPLES", "100"))
 APART_PPM = 150
-LAB = """topology: topology.yaml
+DILATION = 3
+LAB = f"""topology: topology.yaml
 seed: 1
-hello: 30ms
-nic: {retry: 100ms}
-mapper: {routes: static}
-security: {link-key: fabric.key}
-groups: {near: [h0, h1], far: [h2, h3]}
-traffic: [{pattern: uniform, load: 0.1%, message: 1KiB}]
-measure: {warmup: 500ms, duration: 1500ms}
+dilation: {DILATION}
+hello: 100ms
+nic: {{retry: 100ms}}
+mapper: {{routes: static}}
+security: {{link-key: fabric.key}}
+groups: {{near: [h0, h1], far: [h2, h3]}}
+traffic: [{{pattern: uniform, load: 0.1%, message: 1KiB}}]
+measure: {{warmup: 100ms, duration: 500ms}}
 """
 
 
@@ -49,14 +51,12 @@ class Machines(lab_machines_test.Machines):
         super().__init__(tag, LAB)
         self.clocks = clocks
 
-    def put_clock(self, side):
+    def put_clock(self, side, up):
         """The first process would make it, when it has started DPDK: it keeps one that is there."""
         own = os.path.join(self.folder, f"clock-{side}")
         with open(own, "w") as file:
-            file.write(self.clocks[side] + ":1\n")
-        deadline = time.monotonic() + 240
-        while not os.path.isdir(self.directory(side)):
-            assert time.monotonic() < deadline, f"{side} does not begin"
+            file.write(f"{self.clocks[side]}:{DILATION}\n")
+        labs.wait_path(self.directory(side), up)
         shutil.copy(own, f"{self.directory(side)}/clock.test")
         os.link(f"{self.directory(side)}/clock.test", f"{self.directory(side)}/clock")
         os.unlink(f"{self.directory(side)}/clock.test")
@@ -70,8 +70,8 @@ class Machines(lab_machines_test.Machines):
         ups = {}
         for side in lab_machines_test.HERE:
             ups[side] = self.start_up(side)
-            self.put_clock(side)
-        said = {side: up.communicate(timeout=120) for side, up in ups.items()}
+            self.put_clock(side, ups[side])
+        said = {side: up.communicate(timeout=240) for side, up in ups.items()}
         assert all(up.returncode == 0 for up in ups.values()), said
         self.wait_up()
 
@@ -84,7 +84,7 @@ class Telemetry:
 
     def __init__(self, prefix):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(20)
+        self.socket.settimeout(240)
         self.socket.connect(f"/run/dpdk/{prefix}/dpdk_telemetry.v2")
         self.socket.recv(16384)
 
@@ -113,7 +113,7 @@ class Clocks(unittest.TestCase):
         return runs, paths
 
     def finish(self, runs, paths):
-        said = {side: run.communicate(timeout=120) for side, run in runs.items()}
+        said = {side: run.communicate(timeout=240) for side, run in runs.items()}
         documents = {}
         for side, path in paths.items():
             self.assertIn(runs[side].returncode, (0, 1), said)
@@ -124,9 +124,9 @@ class Clocks(unittest.TestCase):
     def truth(self, at, of, local_ns):
         """What the clock of 'of' shows when that of 'at' shows this."""
         hz, origin = self.lab.scale(side_of(at))
-        tsc = origin + Fraction(local_ns * hz, 10**9)
+        tsc = origin + Fraction(local_ns * DILATION * hz, 10**9)
         hz, origin = self.lab.scale(side_of(of))
-        return (tsc - origin) * 10**9 / hz
+        return (tsc - origin) * 10**9 / hz / DILATION
 
     def check_status(self):
         """While traffic runs."""
@@ -138,13 +138,11 @@ class Clocks(unittest.TestCase):
                          r"least well that of h[23] by h[01] ")
 
     def test_the_offset_is_within_its_bound_of_the_truth(self):
-        seconds = 3 + SAMPLES // 20
-        runs, paths = self.run_both("--duration", f"{seconds}s")
+        runs, paths = self.run_both("--duration", "9999s")
         telemetry = [Telemetry(prefix) for side in lab_machines_test.HERE for prefix in self.lab.prefixes(side)]
         seen, worst, bounds = set(), 0, []
-        deadline = time.monotonic() + 240
         while len(seen) < SAMPLES:
-            self.assertLess(time.monotonic(), deadline, f"only {len(seen)} samples")
+            self.assertEqual([run.poll() for run in runs.values()], [None, None], f"only {len(seen)} samples")
             for clock in (clock for one in telemetry for clock in one.clocks()):
                 name = clock["at"], clock["of"], clock["samples"]
                 if not clock["known"] or name in seen:
@@ -156,6 +154,8 @@ class Clocks(unittest.TestCase):
                 bounds.append(clock["bound_ns"])
                 seen.add(name)
         self.check_status()
+        for run in runs.values():
+            run.send_signal(signal.SIGINT)
         self.finish(runs, paths)
         for one in telemetry:
             one.socket.close()
@@ -172,7 +172,7 @@ class Clocks(unittest.TestCase):
             self.assertGreater(clocks["mean_bound_ns"], 0)
             self.assertEqual(clocks["steps"], 0)
             # Clocks that are taken for one would be minutes apart.
-            self.assertLess(result["latency_ns"]["network"]["p50"], 50000000)
+            self.assertLess(result["latency_ns"]["network"]["p50"], 10 * 10**9)
             self.assertGreater(result["latency_ns"]["network"]["p50"], 0)
             self.assertRegex(said[side], r"\n  network latency +p50 .* us, \+- \d+\.\d us\n")
             self.assertRegex(said[side], r"\n  clocks +of other machines known within \d+\.\d us, \d+\.\d us on average\n")

@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import labs
@@ -26,17 +25,18 @@ VLAN = 120                                                     # of the first li
 DEVICE = "net_af_packet{nic},iface=nic{nic},blocksz=1089536,framesz=4256,framecnt=1024"
 LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 
+# A part of a lab waits four seconds of the lab's time for frames of others: rare hellos instead of a slow clock.
 LAB = """topology: topology.yaml
 seed: 1
 groups: {na: [ha], nb: [hb], nc: [hc]}
-hello: 30ms
-nic: {retry: 100ms}
+hello: 300ms
+nic: {retry: 100ms, give-up: 200s}
 ROUTES
 traffic: [{pattern: uniform, from: all, to: all, load: 1%, message: 1KiB}]
 measure: {duration: 1s}
 """
 STATIC = "mapper: {routes: static}"
-MAPPED = "mapper: {key: fabric.key, hosts: [ha], lease: 1s, takeover: 2s}"
+MAPPED = "mapper: {key: fabric.key, hosts: [ha], lease: 3s, takeover: 4s}"
 
 
 def topology(port):
@@ -97,21 +97,19 @@ class Ethernet(labs.Lab):
     def on_all(self, part, *more, words=lambda side: ()):
         """Exit codes and what they say, of the same command on each machine at the same time."""
         runs = {side: self.start(side, part, *more, *words(side)) for side in MACHINES}
-        said = {side: run.communicate(timeout=180) for side, run in runs.items()}
+        said = {side: run.communicate(timeout=240) for side, run in runs.items()}
         return {side: run.returncode for side, run in runs.items()}, said
 
     def up(self):
         return self.on_all("up", "--wait", "60s", words=lambda side: ("--process", f"s{side}", "--process", f"h{side}"))
 
     def status_of(self, side):
-        return json.loads(self.start(side, "status", "--json").communicate(timeout=60)[0])
+        return json.loads(self.start(side, "status", "--json").communicate(timeout=240)[0])
 
     def wait_links(self, condition, what):
         """Until condition(states of all links by their ports) is true."""
-        deadline = time.monotonic() + 60
-        while not condition(states := {link["port"]: link["state"] for side in MACHINES
-                                       for link in self.status_of(side)["links"]}):
-            assert time.monotonic() < deadline, (what, states)
+        labs.wait_until(lambda: condition({link["port"]: link["state"] for side in MACHINES
+                                           for link in self.status_of(side)["links"]}), what)
 
     def remove(self):
         self.on_all("down")
@@ -133,10 +131,10 @@ class Cases:
         codes, said = cls.lab.up()
         assert set(codes.values()) == {0}, said
 
-    def send(self, meanwhile=lambda: None):
+    def send(self, meanwhile):
         """Runs the traffic on all machines: the results."""
         path = {side: os.path.join(self.lab.folder, f"{side}.json") for side in MACHINES}
-        runs = [self.lab.start(side, "run", "--duration", "90s" if LONG else "3s", "--json", path[side])
+        runs = [self.lab.start(side, "run", "--duration", "90s" if LONG else "1s", "--json", path[side])
                 for side in MACHINES]
         meanwhile()
         said = [run.communicate(timeout=300) for run in runs]
@@ -144,23 +142,17 @@ class Cases:
             self.assertIn(run.returncode, (0, 1), said)  # 1: the machine took its loops away for long
         return [json.loads(labs.read(path[side])) for side in MACHINES]
 
-    def check(self, results):
-        for result in results:
-            self.assertEqual([result["checks"][check] for check in labs.CHECKS], [0, 0, 0], result["checks"])
-        delivered = sum(result["messages"]["delivered"] for result in results)
-        self.assertGreater(delivered, 1_000_000 if LONG else 300)
-
-    def test_frames_arrive_once_and_in_order(self):
-        self.check(self.send())
-
-    def test_a_cable_that_is_pulled_and_put_back_heals(self):
+    def test_frames_arrive_once_and_in_order_also_if_a_cable_is_pulled_and_put_back(self):
         def cut_and_heal():
             self.lab.middle("link", "set", "a0", "down")
             self.lab.wait_links(lambda states: states["sa:1"] != "up" and states["sb:2"] != "up", "not cut")
             self.lab.middle("link", "set", "a0", "up")
             self.lab.wait_links(lambda states: set(states.values()) == {"up"}, "not healed")
 
-        self.check(self.send(cut_and_heal))
+        results = self.send(cut_and_heal)
+        for result in results:
+            self.assertEqual([result["checks"][check] for check in labs.CHECKS], [0, 0, 0], result["checks"])
+        self.assertGreater(sum(result["messages"]["delivered"] for result in results), 1_000_000 if LONG else 300)
 
 
 class Bridged(Cases):
@@ -238,11 +230,11 @@ class OpenVSwitch(Bridged, unittest.TestCase):
     @classmethod
     def inside(cls, *words, **options):
         return subprocess.run(["ip", "netns", "exec", cls.lab.netns("middle"), "env", f"OVS_RUNDIR={cls.folder}",
-                               *words], check=True, stdin=subprocess.DEVNULL, timeout=60, **options)
+                               *words], check=True, stdin=subprocess.DEVNULL, timeout=240, **options)
 
     @classmethod
     def vsctl(cls, *words):
-        cls.inside("ovs-vsctl", "--timeout=30", f"--db=unix:{cls.folder}/db.sock", *words)
+        cls.inside("ovs-vsctl", "--timeout=240", f"--db=unix:{cls.folder}/db.sock", *words)
 
     @classmethod
     def daemon(cls, program, *words):

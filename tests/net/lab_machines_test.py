@@ -12,7 +12,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
 import labs
@@ -37,14 +36,14 @@ ports:
   - {{port: right:2, dpdk: "{DEVICE}"}}
 """
 
-# h0 gets frames of nobody, h1 and h3 of the other machine only, h2 of both. Dilated: a process may be away for 0.3 s
-# before a link falls.
+# h0 gets frames of nobody, h1 and h3 of the other machine only, h2 of both. Dilated: links fall, and runs are incomplete,
+# only after seconds in which a process was not scheduled.
 LAB = """topology: topology.yaml
 seed: 1
-dilation: 3
-hello: 30ms
+dilation: 5
+hello: 80ms
 nic: {retry: 100ms}
-mapper: {key: fabric.key, hosts: [h3], lease: 350ms, takeover: 700ms}
+mapper: {key: fabric.key, hosts: [h3], """ + labs.MAPPER.replace("80ms", "320ms").replace("60ms", "240ms") + """}
 groups: {near: [h0, h1], far: [h2, h3]}
 traffic:
   - {pattern: uniform, from: [h0], to: [h2, h3], load: 0.05%, message: 1KiB}
@@ -92,15 +91,17 @@ class Machines(labs.Lab):
         return json.loads(self.on(side, "status", "--json")[1])
 
     def wait_status(self, side, condition, what):
-        """Until condition(document) is true; the document."""
-        deadline = time.monotonic() + 240
-        while not condition(status := self.status_of(side)):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{what}: {json.dumps(status.get('mapping'))}")
-        return status
+        """Until condition(document) is true, which is looked at with each line of 'weft lab top'; the document."""
+        look = lambda: condition(status := self.status_of(side)) and status
+        if status := look():
+            return status
+        with self.start(side, "top", "--json-lines", "--interval", "100ms") as top:
+            try:
+                return labs.wait_until(lambda: (top.stdout.readline(), look())[1], what)
+            finally:
+                top.kill()
 
     def wait_up(self):
-        """Links may fall for a moment where the machine has no time for a process."""
         for side in HERE:
             self.wait_status(side, lambda status: status["up"], f"{side} is not up")
 
@@ -117,7 +118,7 @@ class Both(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.lab = Machines("m", LAB.replace("dilation: 3", "dilation: 10"))  # a run ends if a loop is away for 0.5 s
+        cls.lab = Machines("m")
         cls.addClassCleanup(cls.lab.remove)
         ups = {side: cls.lab.start_up(side) for side in HERE}
         cls.said = {side: up.communicate(timeout=600) for side, up in ups.items()}
@@ -128,7 +129,7 @@ class Both(unittest.TestCase):
         left, right = self.said["left"][0], self.said["right"][0]
         for said in (left, right):
             self.assertRegex(said, r"\Alab \w+ is up on this machine after \d+ ms: 2 processes, 1 switches, "
-                             r"2 hosts, 3 links \(2 shared\) \(1 ports\), dilated by 10\n")
+                             r"2 hosts, 3 links \(2 shared\) \(1 ports\), dilated by 5\n")
         self.assertIn("on other machines: right, h2, h3\n", left)
         self.assertIn("routes by the mapper, which is h3 on another machine, at most", left)
         self.assertIn("on other machines: left, h0, h1\n", right)
@@ -219,11 +220,11 @@ class One(unittest.TestCase):
 
     def test_a_machine_whose_other_is_not_up_says_where_it_waits(self):
         lab = self.machines("a")
-        up = lab.start_up("left", "5s")
+        up = lab.start_up("left", "3s")
         out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (3, ""), err)
         self.assertEqual(err.splitlines()[-1],
-                         "weft lab up: after 5000 ms link left:2 - right:2 is waiting: nothing was heard "
+                         "weft lab up: after 3000 ms link left:2 - right:2 is waiting: nothing was heard "
                          "from right, which runs on another machine: its part of the lab must be up there, "
                          "and the cable be in these two ports; --wait gives it longer")
         self.assertFalse(os.path.exists(lab.directory("left")))
@@ -231,16 +232,11 @@ class One(unittest.TestCase):
     def test_a_process_that_is_killed_while_the_other_machine_is_waited_for_is_said_to_be(self):
         lab = self.machines("b")
         up = lab.start_up("left")
-        deadline = time.monotonic() + 240
-        pid = None
-        while pid is None:
-            self.assertLess(time.monotonic(), deadline)
-            try:
-                with open(f"{lab.directory('left')}/state") as file:
-                    pid = re.search(r"^process left \S+ \S+ (\d+) [1-9]", file.read(), re.M)
-            except FileNotFoundError:
-                pass
-        os.kill(int(pid[1]), signal.SIGKILL)
+        pid = re.compile(r"^process left \S+ \S+ (\d+) [1-9]", re.M)
+        state = f"{lab.directory('left')}/state"
+        labs.wait_path(state, up)
+        labs.wait_file(state, lambda path: pid.search(labs.read(path)), up)
+        os.kill(int(pid.search(labs.read(state))[1]), signal.SIGKILL)
         out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (3, ""), err)
         self.assertRegex(err.splitlines()[-1],

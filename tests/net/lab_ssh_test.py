@@ -12,7 +12,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import labs
@@ -43,17 +42,17 @@ def machine(number, weft=None):
 
 def lab_text(machines, load="0.05%"):
     return (f"weft: lab/1\nname: bench\nprocesses: each\ntopology:\n{TOPOLOGY}machines:\n{machines}"
-            "hello: 300ms\nnic: {retry: 100ms}\n"
-            "mapper: {key: fabric.key, hosts: [h0, h1], lease: 2s, takeover: 3s}\n"
+            "dilation: 10\nhello: 40ms\nnic: {retry: 50ms}\n"
+            f"mapper: {{key: fabric.key, hosts: [h0, h1], {labs.MAPPER.replace('60ms', '150ms').replace('80ms', '200ms')}}}\n"
             f"traffic: [{{pattern: uniform, from: all, to: all, load: {load}, message: 1KiB}}]\n"
-            "measure: {duration: 500ms}\n")
+            "measure: {duration: 100ms}\n")
 
 # URL METHOD PATH: the answer. URL events CONDITION: the first event of which that is true.
 ASK = """
 import http.client, json, sys
 url, method, what = sys.argv[1:]
 port, token = int(url.split(":")[2].split("/")[0]), url.split("#token=")[1]
-connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+connection = http.client.HTTPConnection("127.0.0.1", port, timeout=240)
 if method != "events":
     connection.request(method, what, headers={"Weft-Token": token})
     print(connection.getresponse().read().decode())
@@ -90,7 +89,7 @@ class Console(unittest.TestCase):
 
     def weft(self, *words, **more):
         run = self.start(*words, **more)
-        said = run.communicate(timeout=200)
+        said = run.communicate(timeout=240)
         return run.returncode, *said
 
     def must(self, *words):
@@ -110,11 +109,15 @@ class Console(unittest.TestCase):
         return json.loads(self.weft("status", "bench", "--json")[1])
 
     def wait(self, condition, what):
-        """Until condition(status) is true; the status."""
-        deadline = time.monotonic() + 240
-        while not condition(status := self.status()):
-            self.assertLess(time.monotonic(), deadline, f"{what}: {status}")
-        return status
+        """Until condition(status) is true, which is looked at with each line of 'weft lab top'; the status."""
+        look = lambda: condition(status := self.status()) and status
+        if status := look():
+            return status
+        with self.start("top", "bench", "--json-lines", "--interval", "100ms") as top:
+            try:
+                return labs.wait_until(lambda: (top.stdout.readline(), look())[1], what)
+            finally:
+                top.kill()
 
 
 class OneLab(Console):
@@ -147,12 +150,9 @@ class OneLab(Console):
     def test_4_a_capture_joins_the_ports_of_all_machines(self):
         path = self.bench.path("ports.pcapng")
         capture = self.start("capture", "bench", "s0:1", "s1:2", "h2:0", "-o", path)
-        deadline = time.monotonic() + 240
-        names = [b"s0:1", b"s1:2", b"h2:0"]
-        while not all(name in self.contents(path) for name in names):
-            self.assertLess(time.monotonic(), deadline)
+        labs.wait_file(path, lambda path: all(name in self.contents(path) for name in (b"s0:1", b"s1:2", b"h2:0")), capture)
         capture.send_signal(signal.SIGINT)
-        out, err = capture.communicate(timeout=60)
+        out, err = capture.communicate(timeout=240)
         self.assertEqual((capture.returncode, out), (0, ""), err)
         for port in ("s0:1", "s1:2", "h2:0"):
             self.assertRegex(err, rf"weft lab capture: {port}: \d+ frames captured, \d+ dropped\n")
@@ -185,7 +185,7 @@ class OneLab(Console):
 
     def ask(self, *words):
         """A request on the console, by ASK."""
-        done = subprocess.run(self.bench.console(sys.executable, "-c", ASK, *words), text=True, timeout=60, check=True,
+        done = subprocess.run(self.bench.console(sys.executable, "-c", ASK, *words), text=True, timeout=240, check=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         return json.loads(done.stdout)
 
@@ -220,14 +220,14 @@ class OneLab(Console):
                            lambda lock: os.path.exists(lock) and os.path.getsize(lock) > 0, run)
         said = self.weft("run", "bench", "--duration", "1ms")
         run.terminate()
-        run.communicate(timeout=60)
+        run.communicate(timeout=240)
         self.assertEqual(said[0], 2)
         self.assertRegex(said[2], r"\Aweft lab run: machine [abc]: .*: this lab is being sent traffic by process \d+\n")
 
     def test_7_logs_and_list_know_it(self):
         said = self.must("logs", "bench", "s0", "h2")
         self.assertEqual({line.split(":")[0] for line in said.splitlines()}, {"s0", "h2"})
-        self.assertRegex(self.must("list"), rf"\nbench +elsewhere +1 +{self.file}\n\Z")
+        self.assertRegex(self.must("list"), rf"\nbench +elsewhere +10 +{self.file}\n\Z")
         code, out, err = self.weft("logs", "bench", "s9")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("weft lab logs: s9: no such switch or host in ", err)
@@ -305,7 +305,7 @@ class Refused(Console):
         self.addCleanup(self.bench.restart, "b")
         self.addCleanup(subprocess.run, ["umount", place], check=True)
         self.bench.restart("b")
-        got, out, err = self.weft("up", self.write("bad.yaml", lab_text("".join(map(machine, range(3))))), "--wait", "20s")
+        got, out, err = self.weft("up", self.write("bad.yaml", lab_text("".join(map(machine, range(3))))), "--wait", "2s")
         self.must("down", "bench")
         self.assertEqual(got, 3, err)
         self.assertRegex(err, r"(?m)^weft lab up: machine b: .*: No space left on device$")

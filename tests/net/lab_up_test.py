@@ -144,7 +144,7 @@ class Up(unittest.TestCase):
     def lab(self, part, *more, inside=None, **play):
         enter = ["sh", "-c", f'echo $$ > {inside}/cgroup.procs && exec "$@"', "sh"] if inside else []
         return subprocess.run([*enter, self.weft, "lab", part, self.file, "--run-dir", self.run_dir, *more],
-                              text=True, timeout=60, capture_output=True, stdin=subprocess.DEVNULL,
+                              text=True, timeout=240, capture_output=True, stdin=subprocess.DEVNULL,
                               env={**os.environ, "RUNTIME_DIRECTORY": self.folder,
                                    "PLAY": json.dumps(play)}, check=False)
 

@@ -248,7 +248,7 @@ class Ending(Case):
         lab.must("down")
         for _ in events:
             pass
-        self.assertEqual(web.process.wait(timeout=30), 1)
+        self.assertEqual(web.process.wait(timeout=240), 1)
         self.assertEqual(web.end(), 1)
         self.assertEqual(web.said, f"weft lab web: lab {lab.name} is not up any more\n")
 

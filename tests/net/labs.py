@@ -7,9 +7,11 @@ import contextlib
 import ctypes
 import json
 import os
+import pathlib
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -161,6 +163,20 @@ links:
 def two_switches(rate="1Gbps"):
     """The files of a lab of two switches with two cables between them and two hosts each, and a fabric key."""
     return {"topology.yaml": TWO_SWITCHES.replace("RATE", rate), "fabric.key": 32 * "5e" + "\n"}
+
+
+def wait_path(path, process):
+    """Until the process has made the file and the folders that lead to it."""
+    for part in (*reversed(pathlib.Path(path).parents), path):
+        wait_file(str(part), process=process)
+
+
+def wait_socket(path, process):
+    """Until the process listens at that socket."""
+    wait_path(path, process)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        # It is bound before it listens.
+        wait_until(lambda: client.connect_ex(path) == 0, f"nothing listens at {path}")
 
 
 class Program(subprocess.Popen):

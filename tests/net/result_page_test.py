@@ -145,7 +145,7 @@ class ResultPage(unittest.TestCase):
             self.assertAlmostEqual(heat, entry["waiting_ns"] / most, 9, entry)
 
     def test_nothing_can_be_changed_and_no_other_page_can_ask(self):
-        connection = http.client.HTTPConnection(self.address, timeout=30)
+        connection = http.client.HTTPConnection(self.address, timeout=240)
         for method, path, headers, status in (("POST", "/cable?port=s0:2&state=down", {}, 404),
                                               ("GET", "/topology", {"Host": "example.com"}, 403),
                                               ("GET", "/sample?number=0", {"Host": "example.com"}, 403),
@@ -188,7 +188,7 @@ class ResultPage(unittest.TestCase):
         self.assertEqual(self.text("lab"), "result.json")
         self.browser.open("about:blank") # a page complains if its server goes away
         shown.send_signal(signal.SIGINT)
-        self.assertEqual(shown.communicate(timeout=30)[0], "")
+        self.assertEqual(shown.communicate(timeout=240)[0], "")
         self.assertEqual(shown.returncode, 0)
 
     def mean_of(self, result):
@@ -197,9 +197,9 @@ class ResultPage(unittest.TestCase):
         with open(path, "w") as file:
             json.dump(result, file)
         _, address = self.show(path, "127.0.0.1:0")
-        with urllib.request.urlopen(address + "mean", timeout=30) as answer:
+        with urllib.request.urlopen(address + "mean", timeout=240) as answer:
             mean = json.load(answer)
-        with urllib.request.urlopen(address + "topology", timeout=30) as answer:
+        with urllib.request.urlopen(address + "topology", timeout=240) as answer:
             ports = [port for link in json.load(answer)["links"] for port in link[:2]]
         return mean, {port: way for way, port in enumerate(ports)}
 
@@ -220,7 +220,7 @@ class ResultPage(unittest.TestCase):
             path = os.path.join(self.folder, "none.json")
             with open(path, "w") as file:
                 file.write(text)
-            done = subprocess.run([WEFT, "web", path], capture_output=True, text=True, check=False, timeout=30)
+            done = subprocess.run([WEFT, "web", path], capture_output=True, text=True, check=False, timeout=240)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(path, done.stderr)
             self.assertIn(said, done.stderr)

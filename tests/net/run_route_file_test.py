@@ -44,16 +44,17 @@ measure: {{duration: 200us, sample: 100us}}
 """
 LAB = """topology: "{topology}"
 seed: 7
-nic: {{retry: 100ms}}
+dilation: 10
+nic: {{retry: 50ms}}
 mapper: {{routes: static}}
 routing: {{file: routes}}
-traffic: [{{pattern: uniform, from: all, load: 0.05%, message: 1KiB}}]
-measure: {{duration: 1s}}
+traffic: [{{pattern: uniform, from: all, load: 0.5%, message: 1KiB}}]
+measure: {{duration: 100ms}}
 """
 
 
 def weft(*args):
-    return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=240, check=False)
 
 
 def algorithms():
@@ -171,9 +172,9 @@ class VirtualClock(Routes):
 
 class RealClock(Routes):
     def check(self, algorithm, *options):
-        self.write(TORUS, clock="real", load="5%", duration="500ms")
+        self.write(TORUS, clock="real", load="5%", duration="50ms")
         self.assertTrue(self.compute(TORUS, algorithm, *options))
-        result = self.result(f"routing.file={self.routes}")
+        result = self.result(f"routing.file={self.routes}", "dilation=10")
         self.assertEqual(result["config"]["routing"]["file"], self.routes)
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
         self.assertEqual(result["checks"],

@@ -35,7 +35,7 @@ class Sweep(unittest.TestCase):
         (self.dir / "run.yaml").write_text(RUN)
 
     def weft(self, *args):
-        done = subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=100,
+        done = subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=240,
                               check=False, cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done

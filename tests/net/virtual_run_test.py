@@ -50,7 +50,7 @@ class VirtualRun(unittest.TestCase):
 
     def run_file(self, *args):
         return subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
 
     def test_the_result_files_are_looked_at_before_the_run(self):
         long_run = ("--set", "measure.duration=1000s", "--set", "measure.sample=1s")
@@ -73,7 +73,7 @@ class VirtualRun(unittest.TestCase):
             self.assertIn("is a folder, expected a file", done.stderr)
 
     def test_samples_on_standard_output_are_nothing_else(self):
-        done = subprocess.run([os.path.abspath(WEFT), "run", "run.yaml", "--csv", "-"], cwd=self.dir, timeout=60,
+        done = subprocess.run([os.path.abspath(WEFT), "run", "run.yaml", "--csv", "-"], cwd=self.dir, timeout=240,
                               capture_output=True, text=True, check=True)
         lines = done.stdout.splitlines()
         self.assertTrue(lines[0].startswith("t_ns,accepted,"))
@@ -114,7 +114,7 @@ class VirtualRun(unittest.TestCase):
     def test_every_command_says_how_it_is_used_wherever_help_stands(self):
         for args in (("run", "x"), ("sweep", "x"), ("plot", "x"), ("goal", "gen"), ("goal", "check"),
                      ("reproduce", "x"), ("topo", "gen"), ("route", "compute"), ("lab", "up")):
-            done = subprocess.run([WEFT, *args, "--help"], capture_output=True, text=True, timeout=60,
+            done = subprocess.run([WEFT, *args, "--help"], capture_output=True, text=True, timeout=240,
                                   check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn(f"sage: weft {args[0]}", done.stdout)
@@ -139,7 +139,7 @@ class VirtualRun(unittest.TestCase):
             path.write_text("the last one")
             done = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), option, str(path)],
                                   preexec_fn=limit, restore_signals=False, capture_output=True,
-                                  text=True, timeout=60, check=False)
+                                  text=True, timeout=240, check=False)
             self.assertEqual(done.returncode, 3)
             self.assertIn("result: cannot be written: File too large", done.stderr)
             self.assertEqual(path.read_text(), "the last one")
@@ -150,7 +150,7 @@ class VirtualRun(unittest.TestCase):
         for algorithm in ("ud", "ud-itb"):
             done = subprocess.run([WEFT, "run", str(TOP / "topo/wormhole-64.yaml"), "--json", "-",
                                    "--set", f"routing.algorithm={algorithm}"],
-                                  capture_output=True, text=True, timeout=60, check=False)
+                                  capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             throughput = json.loads(done.stdout)["throughput"]
             accepted[algorithm] = throughput["accepted"] / throughput["offered"]
@@ -160,7 +160,7 @@ class VirtualRun(unittest.TestCase):
     def test_workers_without_a_core_share_threads_and_the_table_says_so(self):
         one_core = {min(os.sched_getaffinity(0))}
         done = [subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), "--json", str(self.dir / "r.json"), *words],
-                               capture_output=True, text=True, timeout=60, check=True,
+                               capture_output=True, text=True, timeout=240, check=True,
                                preexec_fn=lambda: os.sched_setaffinity(0, one_core)).stdout
                 for words in ((), ("--workers", "4"))]
         self.assertNotIn("workers", done[0])
@@ -173,7 +173,7 @@ class VirtualRun(unittest.TestCase):
         for args in ((), ("--json", "-")):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
-                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=240,
                                       check=False)
             self.assertEqual(done.returncode, 3)
             self.assertEqual(done.stderr.count("cannot be written"), 1)
@@ -198,7 +198,7 @@ class VirtualRun(unittest.TestCase):
         capture.read(4096)
         process.send_signal(signal.SIGINT)
         capture.read()
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         result = json.loads(path.read_text())
         self.assertTrue(result["incomplete"])
         self.assertGreater(result["messages"]["delivered"], 0)
@@ -209,7 +209,7 @@ class VirtualRun(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         process.stdout.read(1)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        self.assertEqual(process.wait(timeout=240), -signal.SIGINT)
 
     def test_a_signal_while_the_result_is_written_is_heard(self):
         # The reader stops reading in the middle, in that of a piece, too. What is left is more than a pipe holds.
@@ -222,7 +222,7 @@ class VirtualRun(unittest.TestCase):
                 while left > 0:
                     left -= len(process.stdout.read(left))
                 process.send_signal(signal.SIGTERM)
-                self.assertEqual(process.wait(timeout=60), 130, option)
+                self.assertEqual(process.wait(timeout=240), 130, option)
                 self.assertEqual(process.stderr.read(),
                                  b"weft-fabric: a signal came before the result was written\n")
 
@@ -236,7 +236,7 @@ class VirtualCapture(unittest.TestCase):
 
     def run_file(self, *args):
         return subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
 
     def measure(self, *args):
         done = self.run_file("--json", "-", *args)

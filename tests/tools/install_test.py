@@ -53,12 +53,12 @@ class Install(unittest.TestCase):
         self.one("libexec/weft/weft-fabric-mpi")
         # Not started by mpirun it is the only process, and speaks MPI nevertheless.
         done = subprocess.run([str(self.one("bin/weft-fabric")), "--mpi", "-q", str(TOP / "topo/ring-deadlock.yaml")],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
         self.assertIn("6 channels wait for each other", done.stderr)
         (self.root / "hidden").mkdir()
         hidden = shutil.copy(self.one("bin/weft-fabric"), self.root / "hidden")
         done = subprocess.run([hidden, "--mpi", "-q", str(TOP / "topo/ring-deadlock.yaml")],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual((done.returncode, done.stderr),
                          (3, "weft-fabric: --mpi: this Weft has no MPI: install the package weft-mpi, or libopenmpi-dev "
                           "and build it again with -Dmpi=enabled\n"))
@@ -99,7 +99,7 @@ class Install(unittest.TestCase):
     def test_a_run_works_from_there(self):
         done = subprocess.run([self.one("bin/weft"), "run", self.one("weft/topo/dragonfly-72.yaml"), "--set",
                                "measure={duration: 50us, sample: 50us}", "--quiet", "--json", "-"], capture_output=True, text=True,
-                              timeout=60, check=False, env={k: v for k, v in os.environ.items() if k != "WEFT_PROGRAMS"})
+                              timeout=240, check=False, env={k: v for k, v in os.environ.items() if k != "WEFT_PROGRAMS"})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('"fingerprint"', done.stdout)
 

@@ -35,7 +35,7 @@ class Outputs(unittest.TestCase):
         (self.dir / "base.yaml").write_text(RUN)
 
     def weft(self, *words, code=0):
-        done = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=60, check=False, cwd=self.dir)
+        done = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=240, check=False, cwd=self.dir)
         self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
         return done.stderr
 

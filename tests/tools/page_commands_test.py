@@ -131,7 +131,7 @@ class Reader:
     def help_of(self, words):
         name = tuple(words[:1])
         if name not in self.helps:
-            done = subprocess.run([self.weft, *name, "--help"], capture_output=True, text=True, check=False, timeout=30)
+            done = subprocess.run([self.weft, *name, "--help"], capture_output=True, text=True, check=False, timeout=240)
             man = TOP / "docs/man" / f"weft-{name[0]}.1" if name else TOP / "docs/man/weft.1"
             self.helps[name] = done.stdout + done.stderr + (man.read_text().replace("\\-", "-") if man.exists() else "")
         return self.helps[name]

@@ -19,7 +19,7 @@ class Tool(unittest.TestCase):
     def complaint(self, page, *words, code=1):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "page.md").write_text(page)
-            done = subprocess.run([PROGRAM, BUILD, "--pages", folder, *words], capture_output=True, text=True, timeout=120, check=False)
+            done = subprocess.run([PROGRAM, BUILD, "--pages", folder, *words], capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
 

@@ -79,7 +79,7 @@ class Pages(unittest.TestCase):
 
     def pages(self, *args, code=0):
         done = subprocess.run([PAGES, "--build", self.dir / "build", "--docs", self.dir / "docs", *args],
-                              capture_output=True, text=True, timeout=30, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 

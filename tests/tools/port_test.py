@@ -151,7 +151,7 @@ class Port(unittest.TestCase):
         if not self.started:
             self.kernel.start()
             self.started = True
-        return subprocess.run([WEFT, "port", *words], capture_output=True, text=True, timeout=30, check=False,
+        return subprocess.run([WEFT, "port", *words], capture_output=True, text=True, timeout=240, check=False,
                               env={**os.environ, "WEFT_SYSFS_ROOT": str(self.root)}, **more)
 
     def driver(self, address):
@@ -369,7 +369,7 @@ class Bind(Port):
         self.kernel.start()
         self.started = True
         done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", str(copy), "port", "bind", NIC],
-                              capture_output=True, text=True, timeout=30, check=False,
+                              capture_output=True, text=True, timeout=240, check=False,
                               env={**os.environ, "WEFT_SYSFS_ROOT": str(self.root)})
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("no permission to write", done.stderr)

@@ -122,7 +122,7 @@ class Schemas(unittest.TestCase):
 
     def measure(self, *args, file=None):
         done = subprocess.run([WEFT, "run", str(file or self.dir / "run.yaml"), "--json", "-", *args],
-                              capture_output=True, text=True, timeout=120, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         return json.loads(done.stdout)
 
@@ -205,11 +205,11 @@ class Schemas(unittest.TestCase):
             # What the programs write they read.
             (self.dir / "result.json").write_text(json.dumps(result))
             drawn = subprocess.run([WEFT, "plot", str(self.dir / "result.json"), "--kind", "throughput-load", "-o",
-                                    str(self.dir / "x.gp")], capture_output=True, text=True, timeout=60, check=False)
+                                    str(self.dir / "x.gp")], capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
         real = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), "--clock", "real", "--json", "-", "--set",
                                "link.rate=100Mbps", "--set", "measure.duration=50ms"],
-                              capture_output=True, text=True, timeout=120, check=False)
+                              capture_output=True, text=True, timeout=240, check=False)
         if real.returncode == 3:
             self.skipTest(real.stderr)
         self.assertEqual(errors("result.schema.json", json.loads(real.stdout)), [])
@@ -217,7 +217,7 @@ class Schemas(unittest.TestCase):
     def test_what_a_sweep_writes_is_valid(self):
         out = self.dir / "sweep"
         subprocess.run([WEFT, "sweep", str(self.dir / "run.yaml"), "--vary", "traffic.1.load=10%,20%", "--seeds", "1:2",
-                        "-o", str(out)], capture_output=True, text=True, timeout=120, check=True)
+                        "-o", str(out)], capture_output=True, text=True, timeout=240, check=True)
         sweep = json.loads((out / "sweep.json").read_text())
         self.assertEqual(errors("sweep.schema.json", sweep), [])
         for rows, key, wrong in (("points", "accepted", "a"), ("points", "saturated", 7), ("points", "seed", None),
@@ -275,7 +275,7 @@ class Schemas(unittest.TestCase):
 
     def text(self, *args):
         done = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args], capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=240, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 

@@ -85,10 +85,10 @@ class Slurm:
                   "a node")
 
     def ask(self, *command):
-        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=30, check=False).stdout
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=240, check=False).stdout
 
-    def wait(self, condition, what, seconds=240):
-        end = time.monotonic() + seconds
+    def wait(self, condition, what):
+        end = time.monotonic() + 240
         while not condition():
             if time.monotonic() > end:
                 logs = [f"{log.name}: {log.read_text(errors='replace')[-1500:]}" for log in self.dir.glob("*.log")]
@@ -104,7 +104,7 @@ class Slurm:
         try:
             if "slurmctld" in self.running:
                 self.ask("scancel", "--user=" + str(os.getuid()))
-                self.wait(lambda: self.ask("squeue", "--noheader").strip() == "", "an empty queue", 20)
+                self.wait(lambda: self.ask("squeue", "--noheader").strip() == "", "an empty queue")
         finally: # also if Slurm does not answer
             self.end_daemons()
 

@@ -80,7 +80,7 @@ class Plot(unittest.TestCase):
                              f"weft plot: {full}: cannot be written: No space left on device\n")
 
     def plot(self, *args, code=0):
-        done = subprocess.run([WEFT, "plot", *args], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([WEFT, "plot", *args], capture_output=True, text=True, timeout=240,
                               check=False, env=self.env)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
@@ -104,7 +104,7 @@ class Plot(unittest.TestCase):
         output = self.dir / "plot.png"
         done = subprocess.run(
             ["bash", "-c", 'trap "" CHLD; exec "$@"', "bash", WEFT, "plot", self.single("one.json", 0.5), "--kind", "link-load",
-             "-o", str(output)], capture_output=True, text=True, timeout=60, check=False)
+             "-o", str(output)], capture_output=True, text=True, timeout=240, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(output.exists())
 

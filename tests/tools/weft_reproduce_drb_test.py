@@ -21,7 +21,7 @@ class Drb(unittest.TestCase):
         """The values by algorithm."""
         with tempfile.TemporaryDirectory(prefix="weft-drb-") as folder:
             done = subprocess.run([WEFT, "reproduce", name, "--quick", "--only", only, "--json", "-o", folder],
-                                  capture_output=True, text=True, timeout=100, check=False)
+                                  capture_output=True, text=True, timeout=240, check=False)
         self.assertIn(done.returncode, (0, 1), done.stdout[-3000:] + done.stderr)
         document = json.loads(done.stdout)
         self.assertEqual(document["failed"], 0)

@@ -107,7 +107,7 @@ class Case(unittest.TestCase):
 
     def weft(self, name, *args, code=0, cwd=None):
         done = subprocess.run([WEFT, "reproduce", str(self.dir / name), "--cache", str(self.dir / "cache"),
-                               "-o", str(self.dir / "pictures"), *args], capture_output=True, text=True, timeout=60,
+                               "-o", str(self.dir / "pictures"), *args], capture_output=True, text=True, timeout=240,
                               check=False, env=self.env, cwd=cwd)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done

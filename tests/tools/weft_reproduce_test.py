@@ -114,7 +114,7 @@ class Reproduce(unittest.TestCase):
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def weft(self, *args, code=0):
-        done = subprocess.run([WEFT, "reproduce", *args], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([WEFT, "reproduce", *args], capture_output=True, text=True, timeout=240,
                               check=False, env=self.env)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -681,7 +681,7 @@ class Reproduce(unittest.TestCase):
         self.assertGreater(len(names), 90)
         for name in names:
             done = subprocess.run([WEFT, "reproduce", name, "--quick", "--cache", str(self.dir / "cache"), "-o",
-                                   str(self.dir)], capture_output=True, text=True, timeout=60, check=False, env=self.env)
+                                   str(self.dir)], capture_output=True, text=True, timeout=240, check=False, env=self.env)
             with self.subTest(name):
                 self.assertNotEqual(done.returncode, 2, done.stderr)
 

@@ -50,7 +50,7 @@ class Nothing(unittest.TestCase):
         self.file.write_text(RUN)
 
     def weft(self, *args, code):
-        done = subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=240, check=False)
         if done.returncode == 3:
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, code, (args, done.stderr))

@@ -46,7 +46,7 @@ class OnSlurm(unittest.TestCase):
         return [WEFT, "sweep", str(self.top / "run.yaml"), *points, *args, "-o", str(self.top / out)]
 
     def sweep(self, out, *args, points=POINTS, code=0):
-        done = subprocess.run(self.command(out, *args, points=points), capture_output=True, text=True, timeout=150,
+        done = subprocess.run(self.command(out, *args, points=points), capture_output=True, text=True, timeout=240,
                               check=False, env=self.slurm.env)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -61,7 +61,7 @@ class OnSlurm(unittest.TestCase):
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.slurm.wait(lambda: self.results("array") >= 2, "a result")
         self.slurm.ask("scancel", "--name=weft-sweep")
-        said = first.communicate(timeout=100)
+        said = first.communicate(timeout=240)
         self.assertEqual(first.returncode, 1, said)
         self.assertIn("its task has ended without a result", said[1])
         self.assertLess(self.results("array"), 40)
@@ -72,7 +72,7 @@ class OnSlurm(unittest.TestCase):
         self.slurm.wait(lambda: self.results("array") > had, "another result")
         self.slurm.kill_node()
         self.slurm.start_node()
-        said = second.communicate(timeout=150)
+        said = second.communicate(timeout=240)
         if second.returncode != 0: # tasks that were starting may have been lost
             said = self.sweep("array", "--on", "slurm")
         for name in TABLES:
@@ -101,7 +101,7 @@ class OnSlurm(unittest.TestCase):
             cache = self.top / f"cache-{len(more)}"
             done = subprocess.run([WEFT, "reproduce", "table-15", "--quick", "--markdown", "--instances",
                                    "1", "--messages", "2000", "--warmup", "500", *more, "--cache", str(cache), "-o",
-                                   str(self.top)], capture_output=True, text=True, timeout=120, check=False,
+                                   str(self.top)], capture_output=True, text=True, timeout=240, check=False,
                                   env=self.slurm.env)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             said.append(done.stdout)

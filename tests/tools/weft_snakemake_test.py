@@ -37,13 +37,13 @@ class WithSnakemake(unittest.TestCase):
     def snakemake(self, *words, out="snake"):
         done = subprocess.run(["snakemake", "--snakefile", str(SNAKEFILE), "--cores", "2", "--directory", self.top, *words,
                                "--config", f"weft={WEFT}", "run=run.yaml", f"out={out}", "args=" + " ".join(POINTS)],
-                              capture_output=True, text=True, timeout=120, check=False, env=self.env)
+                              capture_output=True, text=True, timeout=240, check=False, env=self.env)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr + done.stdout
 
     def test_a_sweep_has_the_bytes_of_one_without(self):
         subprocess.run([WEFT, "sweep", f"{self.top}/run.yaml", *POINTS, "-o", f"{self.top}/plain"], check=True,
-                       capture_output=True, timeout=60)
+                       capture_output=True, timeout=240)
         self.snakemake()
         for name in TABLES:
             self.assertEqual(pathlib.Path(self.top, "plain", name).read_bytes(),

@@ -54,7 +54,7 @@ class Orders(unittest.TestCase):
                     "PATH": f"{self.dir}/programs:" + os.environ["PATH"]}
 
     def sweep(self, *words, code=0):
-        done = subprocess.run([WEFT, "sweep", *words], capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run([WEFT, "sweep", *words], capture_output=True, text=True, timeout=240, check=False,
                               env=self.env, cwd=self.dir)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout + done.stderr
@@ -66,7 +66,7 @@ class Orders(unittest.TestCase):
 
     def run_task(self, script, task):
         """As a node does that is given nothing of this environment but where the stand-in is."""
-        subprocess.run(["sh", str(self.dir / script[0]), *script[1:]], check=True, capture_output=True, timeout=60, cwd="/", env={
+        subprocess.run(["sh", str(self.dir / script[0]), *script[1:]], check=True, capture_output=True, timeout=240, cwd="/", env={
             "PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": str(task), "FAKE": str(self.dir),
             "WEFT_PROGRAMS": str(self.dir / "programs")})
 
@@ -130,7 +130,7 @@ class Orders(unittest.TestCase):
         comment = "x" * 6000
         subprocess.run([WEFT, "reproduce", "table-15", "--quick", "--instances", "1", "--on", "slurm", "--srun",
                         "--comment=" + shlex.quote(comment), "--jobs", "1", "--cache", str(self.dir), "-o",
-                        str(self.dir)], capture_output=True, timeout=60, check=False, env=self.env)
+                        str(self.dir)], capture_output=True, timeout=240, check=False, env=self.env)
         self.assertEqual((self.dir / "comment").read_text(), f"--comment={comment}\n")
 
 

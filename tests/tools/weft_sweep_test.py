@@ -55,7 +55,7 @@ class Sweep(unittest.TestCase):
 
     def sweep(self, *args, code=0, out=None):
         done = subprocess.run(self.command(*args, out=out), capture_output=True, text=True,
-                              timeout=60, check=False, env=self.env)
+                              timeout=240, check=False, env=self.env)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
@@ -239,7 +239,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
     def test_ctrl_c_ends_the_points_and_says_how_to_go_on(self):
         process, child = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 130)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
         self.assertIn("the same command goes on with the 3 points that are missing", err)
@@ -257,7 +257,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         self.assertEqual((self.dir / "asked").read_text(), "once")
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         self.assertEqual(process.returncode, 130)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
         self.assertFalse([name for name in self.files() if name.endswith((".part", ".log"))])
@@ -283,7 +283,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
             self.assertIn(old, before)
             point.write_text(before.replace(old, new, 1))
             picture = subprocess.run([WEFT, "plot", str(self.out), "--kind", "latency-throughput", "-o", str(self.dir / "x.gp")],
-                                     capture_output=True, text=True, timeout=60, check=False)
+                                     capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(picture.returncode, 2)
             self.assertIn(f"{point}: was changed after the run", picture.stderr)
             self.assertIn("3 of them there before, 1 anew because they had been changed after their runs",
@@ -354,7 +354,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         (self.dir / "calls").unlink()
         process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--restart", "--jobs", "1")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         self.sweep(*LOADS)
         self.assertEqual(self.calls(), [f"traffic.0.load={load}%" for load in (10, 20, 20, 30, 40)])
 
@@ -445,7 +445,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         self.write("stick", "traffic.0.load=20%")
         process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         self.assertEqual(process.returncode, 130)
         self.assertEqual([row["traffic.0.load"] for row in self.rows()], ["10%"])
 
@@ -453,7 +453,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
         self.assertIn("another sweep is running there", self.sweep(*LOADS, code=3).stderr)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
 
     def test_a_program_that_cannot_be_started_ends_the_sweep(self):
         program = self.dir / "programs" / "weft-fabric"
