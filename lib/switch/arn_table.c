@@ -136,7 +136,7 @@ static bool consume(struct arn_table *table, struct arn_entry *entry)
 	return entry->alternative != ARN_NO_ALTERNATIVE;
 }
 
-static void add_entry(
+static struct arn_entry *add_entry(
 	struct arn_table *table, const struct control_arn *arn, uint8_t port, weft_time now)
 {
 	uint16_t at = take_free(table, port), *bucket = bucket_of(table, arn->destination);
@@ -144,11 +144,11 @@ static void add_entry(
 
 	if (at == ARN_ENTRY_NONE) {
 		table->counters.no_room++;
-		return;
+		return NULL;
 	}
 	entry = &table->entry[at];
-	*entry =
-		(struct arn_entry){.refreshed_ps = now, .arn = *arn, .port = port, .next = *bucket};
+	*entry = (struct arn_entry){
+		.since_ps = now, .refreshed_ps = now, .arn = *arn, .port = port, .next = *bucket};
 	entry->consumed = consume(table, entry);
 	*bucket = at;
 	append(table, at);
@@ -156,6 +156,7 @@ static void add_entry(
 	table->count++;
 	table->by_port[port]++;
 	table->counters.created++;
+	return entry;
 }
 
 struct control_arn arn_table_root(
@@ -186,13 +187,13 @@ static uint16_t find(const struct arn_table *table, const struct control_arn *ar
 	return at;
 }
 
-void arn_table_process(struct arn_table *table, const struct control_arn *arn, uint8_t port,
-	bool adapted, weft_time now)
+struct arn_entry *arn_table_process(struct arn_table *table, const struct control_arn *arn,
+	uint8_t port, bool adapted, weft_time now)
 {
 	uint16_t at;
 
 	if (arn->destination >= table->config.hosts || port >= ARN_PORTS_MAX)
-		return;
+		return NULL;
 	arn_table_expire(table, now);
 	at = find(table, arn, port);
 	if (at != ARN_ENTRY_NONE && table->entry[at].arn.id == arn->id) {
@@ -200,15 +201,16 @@ void arn_table_process(struct arn_table *table, const struct control_arn *arn, u
 		unlink_age(table, at);
 		append(table, at);
 		table->counters.refreshed++;
-		return;
+		return NULL;
 	}
 	/* Another root than before: the old one has moved. */
 	if (at != ARN_ENTRY_NONE) {
 		remove_entry(table, at);
 		table->counters.replaced++;
 	}
-	if (!adapted || (table->config.adapted_roots && arn->root_info == 0))
-		add_entry(table, arn, port, now);
+	if (adapted && !(table->config.adapted_roots && arn->root_info == 0))
+		return NULL;
+	return add_entry(table, arn, port, now);
 }
 
 static bool is_old(const struct arn_table *table, const struct arn_entry *entry, weft_time now)

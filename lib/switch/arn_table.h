@@ -56,6 +56,7 @@ struct arn_table_config {
 };
 
 struct arn_entry {
+	weft_time since_ps; /* when the notification was due, or the root found */
 	weft_time refreshed_ps;
 	uint64_t notified; /* ports to which it was sent in 'interval' */
 	uint32_t interval; /* of refresh_ps, by number */
@@ -98,9 +99,10 @@ struct control_arn arn_table_root(
 	const struct arn_table *table, bool up, uint32_t id, uint16_t destination, uint8_t vc);
 
 /* processARN(), pseudo-code 2: a notification that came in by 'port', or a root of our own at the
- * output 'port'; then 'adapted' says whether the responsible packet is, else it is false. */
-void arn_table_process(struct arn_table *table, const struct control_arn *arn, uint8_t port,
-	bool adapted, weft_time now);
+ * output 'port'; then 'adapted' says whether the responsible packet is, else it is false. Returns
+ * the new entry; NULL: there is none. */
+struct arn_entry *arn_table_process(struct arn_table *table, const struct control_arn *arn,
+	uint8_t port, bool adapted, weft_time now);
 
 /* Entries that have not been refreshed for their time go. Cheap when there are none. */
 void arn_table_expire(struct arn_table *table, weft_time now);

@@ -170,8 +170,8 @@ bool congestion_control_take_arn(
 	return true;
 }
 
-bool congestion_control_consult(struct congestion_control *congestion,
-	const struct weft_packet *packet, unsigned *output, weft_time now)
+bool congestion_control_consult(struct congestion_control *congestion, struct weft_packet *packet,
+	unsigned *output, weft_time now)
 {
 	const struct arn_entry *entry;
 	enum arn_verdict verdict = arn_table_match(congestion->table, packet->destination,
@@ -184,6 +184,8 @@ bool congestion_control_consult(struct congestion_control *congestion,
 		/* If that link has gone down since, the entry has no effect. */
 		if ((*congestion->usable & BIT64(entry->alternative)) == 0)
 			return false;
+		if (packet->arrived_ps < entry->since_ps)
+			packet->arrived_ps = entry->since_ps;
 		*output = entry->alternative;
 		return true;
 	case ARN_SEND_BACK:
@@ -195,11 +197,15 @@ bool congestion_control_consult(struct congestion_control *congestion,
 }
 
 void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
-	const struct control_arn *arn, weft_time now)
+	const struct control_arn *arn, weft_time due, weft_time now)
 {
+	struct arn_entry *entry;
+
 	if (congestion->table == NULL)
 		return;
-	arn_table_process(congestion->table, arn, (uint8_t)port, false, now);
+	entry = arn_table_process(congestion->table, arn, (uint8_t)port, false, now);
+	if (entry != NULL)
+		entry->since_ps = due;
 	update(congestion);
 }
 

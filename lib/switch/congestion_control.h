@@ -108,9 +108,10 @@ void congestion_control_set_tables(struct congestion_control *congestion,
 void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs);
 
 /* The rare part of congestion_control_route(): the packet's destination has entries. True:
- * '*output' is the alternative of an entry. */
-bool congestion_control_consult(struct congestion_control *congestion,
-	const struct weft_packet *packet, unsigned *output, weft_time now);
+ * '*output' is the alternative of an entry; a packet that arrived earlier than the entry's
+ * notification is ready when that was due. */
+bool congestion_control_consult(struct congestion_control *congestion, struct weft_packet *packet,
+	unsigned *output, weft_time now);
 
 /* The packet leaves its primary port, because of congestion or because that link is down. */
 static inline void congestion_control_detour(
@@ -177,9 +178,9 @@ static inline void congestion_control_left(struct congestion_control *congestion
 		congestion_control_shrunk(congestion, packet, output, queue);
 }
 
-/* A notification has come in by 'port'. */
+/* A notification that was due at 'due' has come in by 'port'. */
 void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
-	const struct control_arn *arn, weft_time now);
+	const struct control_arn *arn, weft_time due, weft_time now);
 
 /* Timers. Cheap when nothing is due. */
 void congestion_control_poll(struct congestion_control *congestion, weft_time now);

@@ -36,7 +36,7 @@ static uint64_t load(const uint64_t *place)
 static void purge(struct poll_switch *ps, weft_time now)
 {
 	poll_switch_accept(ps, now);
-	poll_switch_control_purge(ps);
+	poll_switch_control_purge(ps, now);
 }
 
 static void follow(struct poll_switch *ps, weft_time now)

@@ -61,10 +61,10 @@ static uint64_t data_moved(const struct weft_switch *sw)
 	return moved;
 }
 
-void poll_switch_control_purge(struct poll_switch *ps)
+void poll_switch_control_purge(struct poll_switch *ps, weft_time now)
 {
 	switch_purge(ps->sw);
-	poll_switch_free_list(switch_take_discards(ps->sw));
+	poll_switch_free_discards(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)
 			tx_queue_purge(&ps->port[at].tx);
@@ -110,7 +110,7 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 		ps->mapper.paused = true;
 		break;
 	case DEVICE_PURGE:
-		poll_switch_control_purge(ps);
+		poll_switch_control_purge(ps, now);
 		break;
 	case DEVICE_COMMIT:
 		commit(ps, order);

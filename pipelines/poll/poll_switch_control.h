@@ -20,7 +20,7 @@ void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 bool poll_switch_control_send(
 	struct poll_switch *ps, const struct device_order *order, weft_time now);
 /* DEVICE_PURGE. */
-void poll_switch_control_purge(struct poll_switch *ps);
+void poll_switch_control_purge(struct poll_switch *ps, weft_time now);
 /* DEVICE_COMMIT: 0, or -EINVAL and the former tables stay. */
 int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables);
 /* No data is here, and since the last call none came or went. Frames of the mapper come and go all

@@ -12,8 +12,8 @@
 #include "poll_switch_source.h"
 
 /* A notification that packets sent by this port run into congestion. */
-static bool receive_arn(
-	struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes, weft_time now)
+static bool receive_arn(struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes,
+	weft_time due, weft_time now)
 {
 	const struct link_end *link = &ps->sw->port[at].link;
 	struct control_arn arn;
@@ -26,7 +26,7 @@ static bool receive_arn(
 		return true;
 	}
 	ps->port[at].arns_in++;
-	congestion_control_on_arn(ps->sw->congestion, at, &arn, now);
+	congestion_control_on_arn(ps->sw->congestion, at, &arn, due, now);
 	return true;
 }
 
@@ -42,6 +42,7 @@ void poll_switch_receive_link(
 	const struct frame_header *header = frame_header_const(frame);
 	const uint8_t *payload = frame + frame_payload_offset(header);
 	unsigned bytes = ntohs(header->payload_bytes_be);
+	weft_time due = port_due(ps->port[at].port, mbuf, now);
 	struct control_credit credit;
 	struct control_hello hello;
 
@@ -53,13 +54,13 @@ void poll_switch_receive_link(
 	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
 		   credit.vcs == ps->sw->vcs) {
 		switch_on_credit(ps->sw, at, &credit, now);
-		credit_times_update(&ps->port[at].credits, ps->sw->port[at].link.tx, ps->sw->vcs,
-			port_due(ps->port[at].port, mbuf, now));
+		credit_times_update(
+			&ps->port[at].credits, ps->sw->port[at].link.tx, ps->sw->vcs, due);
 	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
 		switch_on_hello(ps->sw, at, &hello, now);
 		poll_guard_follow(&ps->port[at].guard, &ps->sw->port[at].link);
 		poll_switch_learn_host(ps, at);
-	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, now)) {
+	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, due, now)) {
 		ps->port[at].control_bad++;
 	}
 }

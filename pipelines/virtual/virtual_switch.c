@@ -320,7 +320,7 @@ void virtual_switch_credit(
 	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
 		const struct control_arn arn = virtual_take_arn(fabric, item);
 
-		congestion_control_on_arn(sw->congestion, port, &arn, now);
+		congestion_control_on_arn(sw->congestion, port, &arn, now, now);
 		return;
 	}
 	virtual_open_credit(fabric, item, &sw->port[port].link, &credit);

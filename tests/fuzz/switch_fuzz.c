@@ -198,7 +198,7 @@ static void try_link_local(struct bed *bed, unsigned input, const uint8_t *data,
 	if (control_hello_decode(&hello, data, bytes))
 		switch_on_hello(bed->sw, input, &hello, bed->now);
 	if (bed->sw->congestion != NULL && control_arn_decode(&arn, data, bytes))
-		congestion_control_on_arn(bed->sw->congestion, input, &arn, bed->now);
+		congestion_control_on_arn(bed->sw->congestion, input, &arn, bed->now, bed->now);
 }
 
 /* Neighbours whose credits are right, so that data goes on, too. */

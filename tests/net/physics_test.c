@@ -9,6 +9,7 @@
  * watched (physics_watch.h). The virtual clock is the oracle of an idle network.
  */
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "eal_tests.h"
@@ -17,11 +18,12 @@
 #include "virtual_lab.h"
 
 #define CASES     200
-#define SETS      16
+#define SETS      24
 #define SET_BYTES 96
 #define LOOPS     4
 #define LCORES    16
 #define PROCESSES 2
+#define TAPS      2
 /* Later than the fabric's own clock, by which it was created. */
 #define BEGIN_PS (1000 * PS_PER_S)
 #define PATIENCE 20000 /* turns */
@@ -45,6 +47,7 @@ struct drawn {
 	unsigned loops, processes, parts; /* parts of each switch */
 	bool paced;                       /* links between the processes have rate and delay */
 	bool changes;                     /* of rates and delays while it runs */
+	bool purges;                      /* of switches */
 };
 
 /* A poll loop: how long its turns take, in units, and when the next one is. */
@@ -71,6 +74,8 @@ struct world {
 	struct loop loop[LOOPS];
 	struct device device[WATCH_ENDS];
 	unsigned devices;
+	int tap[TAPS]; /* the programs' ends */
+	unsigned taps, tap_host[TAPS];
 	weft_time now;
 };
 
@@ -265,13 +270,65 @@ static void change_an_end(void)
 			world.drawn.delay_ps * rng_below(&world.rng, 4) / 2);
 }
 
+/* --- programs at TAPs --- */
+
+int __wrap_tap_open(const struct tap_options *options, struct fault *fault);
+
+/* A TAP that needs no privileges. Its name ends with the number of its host. */
+int __wrap_tap_open(const struct tap_options *options, struct fault *fault)
+{
+	int pair[2];
+
+	(void)fault;
+	assert_true(world.taps < TAPS);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	world.tap_host[world.taps] = (unsigned)atoi(options->name + 1);
+	world.tap[world.taps++] = pair[0];
+	return pair[1];
+}
+
+/* A program sends to the other one, which has read everything. */
+static void write_tap(unsigned from)
+{
+	struct {
+		uint8_t ethernet[EDGE_ETHERNET_BYTES];
+		struct watch_written written;
+		uint8_t more[1200];
+	} __attribute__((packed)) frame = {.written = {.mark = WATCH_MARK, .at = world.now}};
+	uint16_t bytes = (uint16_t)(sizeof(frame.written) + rng_below(&world.rng, 1200));
+	uint8_t read_back[2048];
+
+	frame_host_mac((uint16_t)world.tap_host[TAPS - 1 - from], frame.ethernet);
+	frame_host_mac((uint16_t)world.tap_host[from], frame.ethernet + 6);
+	frame.ethernet[12] = 0x08;
+	frame.written.ip[0] = 0x45;
+	frame.written.ip[2] = (uint8_t)(bytes >> 8);
+	frame.written.ip[3] = (uint8_t)bytes;
+	(void)send(world.tap[from], &frame, (size_t)EDGE_ETHERNET_BYTES + bytes, 0);
+	while (recv(world.tap[from], read_back, sizeof(read_back), 0) > 0)
+		continue;
+}
+
+/* Programs, purges and changed links. */
+static void disturb(void)
+{
+	const struct device *device = &world.device[rng_below(&world.rng, world.devices)];
+
+	for (unsigned i = 0; world.taps == TAPS && i < TAPS; i++)
+		if (rng_below(&world.rng, 2) == 0)
+			write_tap(i);
+	if (world.drawn.purges && device->poll != NULL && rng_below(&world.rng, 4) == 0)
+		watch_purge(device->poll, ++world.now);
+	if (world.drawn.changes && rng_below(&world.rng, 4) == 0)
+		change_an_end();
+}
+
 /* A turn of each loop, on average. */
 static void turn(void)
 {
 	for (unsigned i = 0; i < world.drawn.loops; i++)
 		turn_of(next_loop());
-	if (world.drawn.changes && rng_below(&world.rng, 4) == 0)
-		change_an_end();
+	disturb();
 }
 
 static void add_device(struct poll_nic *nic, struct poll_switch *poll)
@@ -289,7 +346,7 @@ static void watch_fabric(struct real_fabric *fabric)
 
 		add_device(nic, NULL);
 		watch_end((unsigned)(fabric->hosts[i].end - fabric->end), fabric->hosts[i].end,
-			&nic->tx, nic_link(nic->nic));
+			&nic->tx, nic_link(nic->nic), NULL);
 	}
 	for (unsigned i = 0; i < fabric->polled_count; i++) {
 		struct poll_switch *poll = fabric->polled[i].poll;
@@ -301,7 +358,8 @@ static void watch_fabric(struct real_fabric *fabric)
 				struct real_end *end = real_end_at(fabric, at);
 
 				watch_end((unsigned)(end - fabric->end), end,
-					&poll->port[at.port].tx, &poll->sw->port[at.port].link);
+					&poll->port[at.port].tx, &poll->sw->port[at.port].link,
+					poll->sw);
 			}
 	}
 }
@@ -352,6 +410,8 @@ static void close_world(void)
 {
 	for (unsigned p = 0; p < world.drawn.processes; p++)
 		real_fabric_destroy(world.fabric[p]);
+	for (unsigned i = 0; i < world.taps; i++)
+		close(world.tap[i]);
 	for (unsigned p = 0; p < world.drawn.processes; p++) {
 		free(world.switch_here[p]);
 		free(world.host_here[p]);
@@ -410,7 +470,8 @@ static void carry(unsigned turns)
 		if (world.device[i].nic != NULL) {
 			const struct measure_sink *sink = world.device[i].nic->sink;
 
-			lost += sink->lost + sink->altered + sink->duplicated + sink->out_of_order;
+			lost += sink->altered + sink->duplicated + sink->out_of_order +
+				(world.drawn.purges ? 0 : sink->lost);
 		}
 	assert_int_equal(lost, 0);
 }
@@ -451,6 +512,28 @@ static void draw_links(struct drawn *drawn, struct rng *rng)
 	drawn->parts = 1 + (unsigned)rng_below(rng, 2);
 }
 
+/* A hot spot about which switches notify each other, or the hosts. */
+static void draw_notifications(struct drawn *drawn, struct rng *rng)
+{
+	uint64_t turn_ns = drawn->turn_ps / PS_PER_NS + 1000;
+
+	drawn->parts = 1;
+	snprintf(drawn->text[0], SET_BYTES, "topology=rlft:ports=4,stages=2");
+	add_set(drawn, "routing={algorithm: dmodk, mode: table, adaptive: arn, afi: true}");
+	add_set(drawn, "switch.voq=true");
+	add_set(drawn,
+		"traffic.0={pattern: hotspot, from: [h2, h3, h4, h5, h6, h7], to: [h0], load: 90%%}");
+	add_set(drawn, "detector.readings={down-roots: stage, hosts-act: %s}",
+		rng_below(rng, 2) ? "true" : "false");
+	add_set(drawn, "detector.fcth=1%%");
+	add_set(drawn, "detector.hcdth=10%%");
+	add_set(drawn, "detector.lcdth=5%%");
+	add_set(drawn, "detector.crt=%lluns", (unsigned long long)turn_ns);
+	add_set(drawn, "detector.arn-ttl=%lluns", (unsigned long long)turn_ns * 10);
+	add_set(drawn, "detector.arn-refresh=%lluns", (unsigned long long)turn_ns * 2);
+	add_set(drawn, "detector.arn-rate=0");
+}
+
 static void draw(struct drawn *drawn, unsigned seed)
 {
 	static const char *const messages[] = {"64B", "1KiB", "4KiB", "20KiB"};
@@ -475,6 +558,11 @@ static void draw(struct drawn *drawn, unsigned seed)
 	drawn->turn_ps = (1 + rng_below(&rng, 100)) * 420 * ps_per_byte(drawn->rate_mbps * 1000000);
 	if (drawn->turn_ps < drawn->delay_ps / 50)
 		drawn->turn_ps = drawn->delay_ps / 50;
+	if (seed % 5 == 0)
+		draw_notifications(drawn, &rng);
+	if (seed % 4 == 1)
+		add_set(drawn, "edges=[{host: h0, tap: t0}, {host: h5, tap: t5}]");
+	drawn->purges = drawn->parts == 1 && seed % 3 == 0;
 }
 
 /* --- claims --- */
@@ -496,7 +584,7 @@ static void print_violations(const struct drawn *drawn, unsigned seed)
 
 static void no_frame_is_early_and_no_wire_faster_than_its_rate(void **state)
 {
-	uint64_t frames = 0, violations = 0, bound = 0;
+	uint64_t frames = 0, violations = 0, by_window = 0, by_notification = 0, programs = 0;
 
 	for (unsigned seed = 1; seed <= CASES; seed++) {
 		struct drawn drawn;
@@ -508,13 +596,19 @@ static void no_frame_is_early_and_no_wire_faster_than_its_rate(void **state)
 			print_violations(&drawn, seed);
 		violations += watch_violations();
 		frames += watch.frames;
-		bound += watch.bound_by_window;
+		by_window += watch.bound_by_window;
+		by_notification += watch.bound_by_notification;
+		programs += watch.of_programs;
 		close_world();
 	}
-	print_message("%llu frames, %llu of them when the window opened\n",
-		(unsigned long long)frames, (unsigned long long)bound);
+	print_message("%llu frames, %llu of them when the window opened, %llu when a notification "
+		      "came, %llu of programs\n",
+		(unsigned long long)frames, (unsigned long long)by_window,
+		(unsigned long long)by_notification, (unsigned long long)programs);
 	assert_true(frames > 100 * CASES);
-	assert_true(bound > 10 * CASES);
+	assert_true(by_window > 10 * CASES);
+	assert_true(by_notification > 0);
+	assert_true(programs > CASES);
 	assert_int_equal(violations, 0);
 }
 

@@ -6,7 +6,8 @@
  * Watches every wire of fabrics on the real clock for physics_test.c: what each transmitter stamps,
  * and when the far end sees it. From that it knows for each frame what an ideal device would have
  * waited for: the frame's own arrival, the credit frame that it needed, the acknowledgement that
- * opened the window; and for each credit frame, the packets that had left the buffer.
+ * opened the window, the notification that it obeys, the program that sent it; and for each credit
+ * frame, the packets that had left the buffer.
  */
 
 #include <arpa/inet.h>
@@ -17,6 +18,7 @@
 #include "control.h"
 #include "flow_begin.h"
 #include "frame_check.h"
+#include "poll_switch_control.h"
 #include "real_private.h"
 #include "synthetic.h"
 #include "unit.h"
@@ -28,6 +30,8 @@
 #define WATCH_WINDOW  512 /* more than any */
 #define WATCH_VCS     4
 #define WATCH_SAMPLES 8192
+#define WATCH_DEVICES 32
+#define WATCH_MARK    0x5EE4600Du /* of a program's packet */
 
 struct watch_grant {
 	weft_time due;
@@ -52,6 +56,7 @@ struct watch_wire {
 	const struct real_end *end; /* NULL: no device here */
 	struct tx_queue *tx;
 	struct link_end *link;
+	struct weft_switch *sw; /* NULL: a host's */
 	port_tx_fn *send;
 	port_rx_fn *receive;
 	unsigned in_line;       /* frames of its delay line that were looked at */
@@ -79,9 +84,19 @@ struct watch_flow {
 	weft_time freed[WATCH_WINDOW]; /* by sequence number */
 };
 
+/* An IP packet with the time, written to a TAP by a program. */
+struct watch_written {
+	uint8_t ip[20];
+	uint32_t mark;
+	weft_time at;
+} __attribute__((packed));
+
 /* Violations, by what the frame did not wait for. */
 #define WATCH_FINDINGS(X) \
-	X(arrival) X(path) X(birth) X(credits) X(window) X(release) X(wire) X(order) X(sight)
+	X(arrival)        \
+	X(path)           \
+	X(birth)          \
+	X(program) X(credits) X(window) X(notification) X(release) X(wire) X(order) X(sight)
 
 struct watch {
 	struct watch_wire wire[WATCH_ENDS];
@@ -92,7 +107,9 @@ struct watch {
 	weft_time delay_ps, ps_per_byte;             /* of the fastest link, ever */
 	bool store_and_forward;
 	weft_time now; /* of the device that runs */
-	uint64_t frames, bound_by_window;
+	uint64_t frames, bound_by_window, bound_by_notification, of_programs;
+	/* By device and destination: when the first notification since there was none was due. */
+	weft_time told[WATCH_DEVICES][WATCH_HOSTS], told_at[WATCH_DEVICES][WATCH_HOSTS];
 #define X(name) uint64_t name;
 	struct {
 		WATCH_FINDINGS(X)
@@ -108,10 +125,11 @@ static struct watch watch;
 
 /* A received frame on its way through a device, in the mbuf. */
 struct watch_note {
-	weft_time due;
+	weft_time due, seen;
 	uint32_t input;
 	uint16_t blocks;
-	uint16_t vc;
+	uint8_t vc;
+	bool adapted;
 };
 
 _Static_assert(sizeof(struct watch_note) <= sizeof(((struct rte_mbuf *)NULL)->dynfield1),
@@ -194,6 +212,29 @@ static void watch_used_window(
 	flow->high = sequence + 1;
 }
 
+/* The device's number here: switches after the hosts. */
+static unsigned watch_device(const struct topology_port *at)
+{
+	unsigned device = at->device + (at->kind == DEVICE_HOST ? 0 : WATCH_HOSTS);
+
+	assert_true(device < WATCH_DEVICES);
+	return device;
+}
+
+/* A frame that is adapted from here on. A switch decides when it comes, so the notification came
+ * no later; or the switch itself had found a root. */
+static void watch_adapted(const struct watch_wire *wire, const struct frame_header *header,
+	weft_time seen, weft_time begin)
+{
+	unsigned device = watch_device(&wire->end->at), to = ntohs(header->destination_be);
+	weft_time told = watch.told[device][to];
+
+	if (wire->sw != NULL && seen < watch.told_at[device][to])
+		return;
+	watch.early.notification += begin < told;
+	watch.bound_by_notification += begin == told;
+}
+
 /* Keeps the packets that left; the oldest count without their times if they are too many. */
 static void watch_left(struct watch_wire *input, uint32_t vc, uint32_t blocks, weft_time end)
 {
@@ -251,6 +292,9 @@ static void watch_waits(
 	} else if (header->kind == FRAME_DATA) {
 		watch_used_window(wire, header, begin);
 	}
+	if (header->kind == FRAME_DATA && (header->flags & FRAME_F_ADAPTED) != 0 &&
+		!(watch_is_forwarded(wire->end, header) && note.adapted))
+		watch_adapted(wire, header, note.seen, begin);
 	if (header->kind == FRAME_DATA)
 		watch_took_credits(wire, header, rte_pktmbuf_data_len(mbuf), begin);
 	if (header->kind == FRAME_CREDIT)
@@ -345,6 +389,20 @@ static bool watch_birth(const struct frame_header *header, weft_time injected)
 	return injected <= (synthetic.generated_ns + 1) * PS_PER_NS;
 }
 
+/* A program's packet that begins in this frame has been written before. */
+static void watch_program(const struct frame_header *header, weft_time injected)
+{
+	struct watch_written written;
+
+	if (ntohs(header->payload_bytes_be) < sizeof(written))
+		return;
+	memcpy(&written, watch_payload(header), sizeof(written));
+	if (written.mark != WATCH_MARK)
+		return;
+	watch.of_programs++;
+	watch.early.program += injected + PS_PER_NS <= written.at;
+}
+
 /* Data at its destination, or at a host that will re-inject it: never below the latency of an empty
  * path. The host takes it from its buffer at once. */
 static void watch_delivered(
@@ -357,6 +415,7 @@ static void watch_delivered(
 	watch_left(wire, header->vc, frame_blocks(bytes), due);
 	watch.early.path += due < injected + links * watch.delay_ps +
 					  (watch.store_and_forward ? links : links > 0) * takes;
+	watch_program(header, injected);
 	if (watch_birth(header, injected) && watch.samples < WATCH_SAMPLES)
 		watch.latency[watch.samples++] = due - injected;
 }
@@ -401,14 +460,35 @@ static void watch_offered(struct watch_flow *flow, const struct control_flow *of
 		due);
 }
 
-static void watch_control(struct watch_wire *wire, const struct frame_header *header, weft_time due)
+/* The device has no entry for the destination, and has just got none. */
+static void watch_notified(
+	struct watch_wire *wire, const struct control_arn *arn, weft_time due, weft_time now)
+{
+	unsigned device = watch_device(&wire->end->at);
+	const struct weft_switch *sw = wire->sw;
+
+	if (arn->destination >= WATCH_HOSTS || watch.told_at[device][arn->destination] == now)
+		return;
+	if (sw == NULL ? watch.told[device][arn->destination] != 0
+		       : sw->congestion == NULL ||
+				 arn_table_concerns(sw->congestion->table, arn->destination))
+		return;
+	watch.told[device][arn->destination] = due;
+	watch.told_at[device][arn->destination] = now;
+}
+
+static void watch_control(
+	struct watch_wire *wire, const struct frame_header *header, weft_time due, weft_time now)
 {
 	const uint8_t *payload = watch_payload(header);
 	unsigned bytes = ntohs(header->payload_bytes_be), source = ntohs(header->source_be);
 	struct control_credit credit;
 	struct control_flow offer;
 	struct control_ack ack;
+	struct control_arn arn;
 
+	if (header->kind == FRAME_ARN && control_arn_decode(&arn, payload, bytes))
+		watch_notified(wire, &arn, due, now);
 	if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes))
 		watch_credited(wire, &credit, due);
 	if (wire->end->at.kind != DEVICE_HOST ||
@@ -427,14 +507,16 @@ static void watch_received(struct watch_wire *wire, struct rte_mbuf *mbuf, weft_
 	const struct frame_header *header = watch_header(mbuf);
 	unsigned bytes = rte_pktmbuf_data_len(mbuf);
 	struct watch_note note = {.due = mbuf_packet(mbuf)->arrived_ps,
+		.seen = now,
 		.input = (uint32_t)(wire - watch.wire),
 		.blocks = (uint16_t)frame_blocks(bytes),
-		.vc = header->vc};
+		.vc = header->vc,
+		.adapted = (header->flags & FRAME_F_ADAPTED) != 0};
 
 	watch.early.sight += note.due > now;
 	memcpy(mbuf->dynfield1, &note, sizeof(note));
 	if (header->kind != FRAME_DATA)
-		watch_control(wire, header, note.due);
+		watch_control(wire, header, note.due, now);
 	else if (wire->end->at.kind == DEVICE_HOST)
 		watch_delivered(wire, header, bytes, note.due);
 }
@@ -459,17 +541,67 @@ static void watch_begin(uint32_t links)
 }
 
 /* The end 'i' is of a device of this fabric. */
-static void watch_end(unsigned i, struct real_end *end, struct tx_queue *tx, struct link_end *link)
+static void watch_end(unsigned i, struct real_end *end, struct tx_queue *tx, struct link_end *link,
+	struct weft_switch *sw)
 {
 	struct watch_wire *wire = &watch.wire[i];
 
 	wire->end = end;
 	wire->tx = tx;
 	wire->link = link;
+	wire->sw = sw;
 	wire->send = end->port.tx;
 	wire->receive = end->port.rx;
 	end->port.tx = watch_tx;
 	end->port.rx = watch_rx;
+}
+
+/* Data that a purge takes from the delay line of an end never fills the buffer at the far end. */
+static void watch_line_lost(unsigned i, weft_time now)
+{
+	const struct delay_line *line = watch.wire[i].tx->line;
+
+	for (unsigned at = 0; line != NULL && at < line->count; at++) {
+		struct rte_mbuf *mbuf = line->frame[(line->first + at) % line->frames];
+		const struct frame_header *header = watch_header(mbuf);
+
+		if (header->kind == FRAME_DATA)
+			watch_left(&watch.wire[i ^ 1], header->vc,
+				frame_blocks(rte_pktmbuf_data_len(mbuf)), now);
+	}
+}
+
+/* A mapper's purge empties the switch: what its buffers lose has left now. Not while frames wait
+ * for their rings, because what they hold there is not known. */
+static void watch_purge(struct poll_switch *poll, weft_time now)
+{
+	uint32_t before[WATCH_ENDS][WATCH_VCS];
+
+	watch_lines(now);
+	for (unsigned i = 0; i < watch.ends; i++) {
+		const struct watch_wire *wire = &watch.wire[i];
+
+		if (wire->end == NULL || wire->sw != poll->sw)
+			continue;
+		if (wire->tx->waiting > 0)
+			return;
+		for (unsigned vc = 0; vc < poll->sw->vcs; vc++)
+			before[i][vc] = wire->link->rx[vc].released;
+	}
+	for (unsigned i = 0; i < watch.ends; i++)
+		if (watch.wire[i].end != NULL && watch.wire[i].sw == poll->sw)
+			watch_line_lost(i, now);
+	poll_switch_control_purge(poll, now);
+	for (unsigned i = 0; i < watch.ends; i++) {
+		struct watch_wire *wire = &watch.wire[i];
+
+		if (wire->end == NULL || wire->sw != poll->sw)
+			continue;
+		if (wire->tx->line != NULL)
+			wire->in_line = wire->tx->line->count;
+		for (unsigned vc = 0; vc < poll->sw->vcs; vc++)
+			watch_left(wire, vc, wire->link->rx[vc].released - before[i][vc], now);
+	}
 }
 
 /* Rate and delay of an end are about to change. */

@@ -279,7 +279,7 @@ static void with_adaptation_the_order_is_kept_too(void **state)
 	adapt(&bench);
 	turns(&bench, 4000);
 	assert_int_equal(bench.sw->signal.plain_vcs, VCS);
-	congestion_control_on_arn(bench.sw->congestion, 2, &arn, bench.now);
+	congestion_control_on_arn(bench.sw->congestion, 2, &arn, bench.now, bench.now);
 	turns(&bench, 4000);
 	assert_int_equal(bench.sw->signal.plain_vcs, 0);
 	assert_true(bench.ps->port[0].arns_out > 0);

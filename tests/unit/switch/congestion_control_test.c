@@ -166,7 +166,27 @@ static void notify(struct bench *bench, unsigned port, uint8_t stage)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 0, .root_info = stage};
 
-	congestion_control_on_arn(bench->congestion, port, &arn, bench->now);
+	congestion_control_on_arn(bench->congestion, port, &arn, bench->now, bench->now);
+}
+
+/* A loop that is late may date packets back, but not before what they obey. */
+UNIT_TEST(a_packet_that_obeys_a_notification_is_not_ready_before_it_was_due)
+{
+	const struct control_arn arn = {.id = 5, .destination = FAR, .root_info = 2};
+	struct weft_packet *packet;
+	struct bench bench;
+
+	start(&bench, "none", true);
+	congestion_control_on_arn(bench.congestion, 4, &arn, bench.now - 300, bench.now);
+	assert_int_equal(come(&bench, 0, HOT, 0)->arrived_ps, 0);
+	packet = come(&bench, 0, FAR, 0);
+	assert_true(packet->out_port != 4 && afi_is_adapted(packet));
+	assert_int_equal(packet->arrived_ps, bench.now - 300);
+	*packet = (struct weft_packet){.destination = FAR, .arrived_ps = bench.now - 200};
+	assert_int_not_equal(
+		congestion_control_route(bench.congestion, packet, 4, 0, bench.now), 4);
+	assert_int_equal(packet->arrived_ps, bench.now - 200);
+	stop(&bench);
 }
 
 UNIT_TEST(a_root_makes_entries_and_its_packets_have_notifications_sent_back)

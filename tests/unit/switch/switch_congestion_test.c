@@ -175,7 +175,7 @@ UNIT_TEST(packets_are_plain_until_there_is_an_entry)
 	start(&bed, "none");
 	sw = bed.bench->sw;
 	assert_int_equal(sw->signal.plain_vcs, AFC);
-	congestion_control_on_arn(sw->congestion, 4, &arn, bed.bench->now);
+	congestion_control_on_arn(sw->congestion, 4, &arn, bed.bench->now, bed.bench->now);
 	assert_int_equal(sw->signal.plain_vcs, 0);
 	congestion_control_poll(sw->congestion, bed.bench->now + bed.table.ttl_ps);
 	assert_int_equal(sw->signal.plain_vcs, AFC);
@@ -384,7 +384,8 @@ UNIT_TEST(a_notification_that_comes_in_turns_packets_away)
 
 	(void)state;
 	start(&bed, "none");
-	congestion_control_on_arn(congestion_control_of(&bed), 4, &arn, bed.bench->now);
+	congestion_control_on_arn(
+		congestion_control_of(&bed), 4, &arn, bed.bench->now, bed.bench->now);
 	assert_int_equal(arrive(&bed, 0, &other)->out_port, 4);
 	assert_int_not_equal(arrive(&bed, 0, &what)->out_port, 4);
 	bench_destroy(bed.bench);
@@ -552,7 +553,8 @@ static void notify(struct load *load)
 		.root_info = (uint8_t)rng_below(&load->rng, 3)};
 
 	congestion_control_on_arn(load->bed.bench->sw->congestion,
-		4 + (unsigned)rng_below(&load->rng, 4), &arn, load->bed.bench->now);
+		4 + (unsigned)rng_below(&load->rng, 4), &arn, load->bed.bench->now,
+		load->bed.bench->now);
 }
 
 static void load_once(struct load *load)

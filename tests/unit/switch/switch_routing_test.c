@@ -343,7 +343,7 @@ static void tell(struct bench *bench, unsigned port, uint16_t destination, uint8
 	const struct control_arn arn = {
 		.id = 77, .destination = destination, .root_info = stage, .vc = 0};
 
-	congestion_control_on_arn(bench->sw->congestion, port, &arn, bench->now);
+	congestion_control_on_arn(bench->sw->congestion, port, &arn, bench->now, bench->now);
 }
 
 UNIT_TEST(an_adaptation_chooses_among_the_new_alternatives)
