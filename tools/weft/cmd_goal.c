@@ -165,7 +165,7 @@ static int gen(int argc, char **argv)
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fail("goal gen", fault_exit_code(result), "%s", fault.text);
+	return command_fault("goal gen", result, &fault);
 }
 
 struct summary {
@@ -242,7 +242,7 @@ static int check(int argc, char **argv)
 		return command_fail("goal check", EXIT_BAD_REQUEST, "expected one file");
 	goal = goal_load(argv[1], &fault);
 	if (goal == NULL)
-		return command_fail("goal check", fault_exit_code(-errno), "%s", fault.text);
+		return command_fault("goal check", -errno, &fault);
 	result = check_ends(goal, argv[1]);
 	goal_destroy(goal);
 	return result;

@@ -110,7 +110,7 @@ static struct run_config *load(const struct run_request *request, int *code)
 
 	config = run_config_load(request->file, request->set, request->sets, &fault);
 	if (config == NULL) {
-		*code = command_fail("run", fault_exit_code(-errno), "%s", fault.text);
+		*code = command_fault("run", -errno, &fault);
 		return NULL;
 	}
 	if ((request->clock == NULL || run_config_set_clock(config, request->clock, &fault) == 0) &&

@@ -110,8 +110,7 @@ static int print_of_labs(struct request *request)
 
 	if (result == 0)
 		result = lab_list_consoles(visit_console, request);
-	return result == 0 ? EXIT_DONE
-			   : command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+	return result == 0 ? EXIT_DONE : command_fault(NAME, result, &fault);
 }
 
 int cmd_words(int argc, char **argv)

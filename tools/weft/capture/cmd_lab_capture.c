@@ -549,6 +549,5 @@ enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
 	close_taps(&run);
 	lab_state_free(&run.state);
 	lab_close(&run.lab);
-	return result < 0 ? command_fail(COMMAND, fault_exit_code(result), "%s", fault.text)
-			  : EXIT_DONE;
+	return result < 0 ? command_fault(COMMAND, result, &fault) : EXIT_DONE;
 }

@@ -25,6 +25,11 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 	return code;
 }
 
+enum weft_exit command_fault(const char *name, int result, const struct fault *fault)
+{
+	return command_fail(name, fault_exit_code(result), "%s", fault->text);
+}
+
 bool command_wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

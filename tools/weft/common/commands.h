@@ -16,6 +16,9 @@
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same with the text of the fault, and the exit code for 'result', a negative errno. */
+enum weft_exit command_fault(const char *name, int result, const struct fault *fault);
+
 /* Whether an argument after the name is --help; main() has made -h and 'weft help' to it. */
 bool command_wants_help(int argc, char **argv);
 

@@ -56,11 +56,6 @@ struct request {
 	enum plot_format format;
 };
 
-static int fail(int result, const struct fault *fault)
-{
-	return command_fail("plot", fault_exit_code(result), "%s", fault->text);
-}
-
 static int take_where(struct plot_runs *runs, const char *text, struct fault *fault)
 {
 	if (strchr(text, '=') == NULL)
@@ -235,5 +230,5 @@ int cmd_plot(int argc, char **argv)
 		result = plot(&request, &fault);
 	plot_runs_fini(&request.runs);
 	free(request.input);
-	return result < 0 ? fail(result, &fault) : EXIT_DONE;
+	return result < 0 ? command_fault("plot", result, &fault) : EXIT_DONE;
 }

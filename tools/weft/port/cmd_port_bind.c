@@ -204,8 +204,7 @@ enum weft_exit cmd_port_bind(const struct port_arguments *arguments)
 		result = check_bind(&binding, &binding.device[i], &fault);
 	for (unsigned i = 0; i < binding.devices && result == 0; i++)
 		result = bind(&binding, &binding.device[i], &fault);
-	return result == 0 ? EXIT_DONE
-			   : command_fail("port bind", fault_exit_code(result), "%s", fault.text);
+	return result == 0 ? EXIT_DONE : command_fault("port bind", result, &fault);
 }
 
 static int release(struct pci_device *device, struct fault *fault)
@@ -236,13 +235,12 @@ enum weft_exit cmd_port_release(const struct port_arguments *arguments)
 	for (unsigned i = 0; i < binding.devices && result == 0; i++)
 		result = port_refuse_open(&binding.device[i], &fault);
 	if (result < 0)
-		return command_fail("port release", fault_exit_code(result), "%s", fault.text);
+		return command_fault("port release", result, &fault);
 	/* A device without a driver does not keep the others. */
 	for (unsigned i = 0; i < binding.devices; i++) {
 		result = release(&binding.device[i], &fault);
 		if (result < 0)
-			code = command_fail(
-				"port release", fault_exit_code(result), "%s", fault.text);
+			code = command_fault("port release", result, &fault);
 	}
 	return code;
 }

@@ -229,7 +229,7 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments)
 	int result = lab_open(&lab, arguments->device[0], NULL, &fault);
 
 	if (result < 0)
-		return command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+		return command_fault(NAME, result, &fault);
 	check.lab = &lab;
 	check.here = calloc(lab.plan->processes, sizeof(bool));
 	check.uses = calloc(lab.plan->processes, sizeof(bool));
@@ -243,8 +243,7 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments)
 		check_hugepages(&check);
 		check_memlock(&check);
 	}
-	code = result == 0 ? conclude(&check)
-			   : command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+	code = result == 0 ? conclude(&check) : command_fault(NAME, result, &fault);
 	free(check.here);
 	free(check.uses);
 	lab_close(&lab);

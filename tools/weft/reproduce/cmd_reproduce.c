@@ -67,11 +67,6 @@ struct request {
 	json_t *group; /* with 'json' the documents of a group's members; NULL: no group */
 };
 
-static int fail(int result, const struct fault *fault)
-{
-	return command_fail("reproduce", fault_exit_code(result), "%s", fault->text);
-}
-
 static int take_instances(struct request *request, const char *value, struct fault *fault)
 {
 	uint64_t count;
@@ -272,7 +267,7 @@ static int list(const struct request *request)
 		snprintf(path, sizeof(path), "%s/%s", experiments_folder(), entry[i]->d_name);
 		experiment = experiment_load(path, &fault);
 		if (experiment == NULL)
-			code = fail(-errno, &fault);
+			code = command_fault("reproduce", -errno, &fault);
 		else
 			list_one(experiment, rows);
 		experiment_destroy(experiment);
@@ -371,7 +366,7 @@ static int show(const struct request *request, const struct experiment *experime
 		result = reproduce_plot(experiment, trial, trials, request->folder,
 			request->json || request->markdown ? stderr : stdout, &fault);
 	if (result < 0)
-		return fail(result, &fault);
+		return command_fault("reproduce", result, &fault);
 	return comparison_good(comparison) ? EXIT_DONE : EXIT_BAD_ANSWER;
 }
 
@@ -389,7 +384,7 @@ static int compare(const struct request *request, const struct experiment *exper
 	int result = trial_run(&runner, &fault), code;
 
 	if (result < 0)
-		return fail(result, &fault);
+		return command_fault("reproduce", result, &fault);
 	if (runner.interrupted) {
 		fprintf(stderr, "weft reproduce: ended early; the same command runs the missing "
 				"points\n");
@@ -440,7 +435,7 @@ static int reproduce(const struct request *request, struct experiment *experimen
 		result = trial == NULL ? -errno : 0;
 	}
 	code = result == 0 ? compare(request, experiment, &published, trial, trials)
-			   : fail(result, &fault);
+			   : (int)command_fault("reproduce", result, &fault);
 	if (trial != NULL)
 		destroy_trials(trial, trials);
 	published_fini(&published);
@@ -471,7 +466,7 @@ static int run_member(const struct request *request, const char *name)
 	own.only = NULL;
 	experiment = open_named(name, &fault);
 	if (experiment == NULL)
-		return fail(-errno, &fault);
+		return command_fault("reproduce", -errno, &fault);
 	if (!experiment_has_instances(experiment))
 		own.instances = 0;
 	if (!request->json)
@@ -555,12 +550,12 @@ int cmd_reproduce(int argc, char **argv)
 	}
 	result = parse(&request, argc, argv, &fault);
 	if (result < 0)
-		return fail(result, &fault);
+		return command_fault("reproduce", result, &fault);
 	if (request.list)
 		return list(&request);
 	experiment = open_named(request.name, &fault);
 	if (experiment == NULL)
-		return fail(-errno, &fault);
+		return command_fault("reproduce", -errno, &fault);
 	code = experiment->members > 0 ? run_group(&request, experiment)
 				       : run_one(&request, experiment);
 	experiment_destroy(experiment);

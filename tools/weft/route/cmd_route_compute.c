@@ -224,8 +224,7 @@ static int choose_root(struct request *request, const struct topology *topology)
 		result = route_root_choose(topology, rooted(request), (enum route_root_choice)i,
 			request->options.seed, &request->options.root, &fault);
 		if (result < 0)
-			return command_fail(
-				"route compute", fault_exit_code(result), "%s", fault.text);
+			return command_fault("route compute", result, &fault);
 		return EXIT_DONE;
 	}
 	return refuse("--root", request->root, "a switch of the topology, best, centre or random");
@@ -391,7 +390,7 @@ static int finish(const struct request *request, const struct topology *topology
 	if (result == EXIT_DONE && !is_promised(request))
 		found = find_cycle(topology, file, cycle, sizeof(cycle), &fault);
 	if (found < 0)
-		result = command_fail("route compute", fault_exit_code(found), "%s", fault.text);
+		result = command_fault("route compute", found, &fault);
 	if (result == EXIT_DONE && request->json)
 		print_json(request, topology, file, &gaps, seconds, peak_bytes, cycle[0] == '\0');
 	else if (result == EXIT_DONE)
@@ -426,7 +425,7 @@ static int compute(const struct request *request, const struct topology *topolog
 			&request->options, &result, &fault);
 	seconds = seconds_since(&start);
 	if (result < 0)
-		return command_fail("route compute", fault_exit_code(result), "%s", fault.text);
+		return command_fault("route compute", result, &fault);
 	result = finish(request, topology, &file, seconds);
 	route_file_close(&file);
 	return result;

@@ -72,7 +72,7 @@ static int write_file(const struct request *request, const struct topology *topo
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fail(NAME, fault_exit_code(result), "%s", fault.text);
+	return command_fault(NAME, result, &fault);
 }
 
 int cmd_route_export(int argc, char **argv)

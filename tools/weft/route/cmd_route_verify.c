@@ -134,7 +134,7 @@ static int verify(const struct subject *subject, bool json)
 		routes[i] = (struct route_subject){subject->file[i].set, subject->file[i].table};
 	result = route_verify(subject->topology, routes, subject->files, &report, &fault);
 	if (result < 0)
-		return command_fail("route verify", fault_exit_code(result), "%s", fault.text);
+		return command_fault("route verify", result, &fault);
 	(json ? print_json : print_text)(subject, &report);
 	result = route_report_good(&report) ? EXIT_DONE : EXIT_BAD_ANSWER;
 	route_report_free(&report);

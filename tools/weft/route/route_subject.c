@@ -28,9 +28,7 @@ struct topology *topology_cut_open(
 		topology = topology_without(whole, cut->failed, cut->count, &fault);
 		topology_destroy(whole);
 	}
-	*code = topology != NULL ? EXIT_DONE : fault_exit_code(-errno);
-	if (topology == NULL)
-		command_fail(command, *code, "%s", fault.text);
+	*code = topology != NULL ? EXIT_DONE : (int)command_fault(command, -errno, &fault);
 	return topology;
 }
 
@@ -81,7 +79,7 @@ int subject_open(struct subject *subject, const struct subject_request *request)
 		if (code == 0)
 			continue;
 		subject_close(subject);
-		return command_fail(request->command, fault_exit_code(code), "%s", fault.text);
+		return command_fault(request->command, code, &fault);
 	}
 	return EXIT_DONE;
 }

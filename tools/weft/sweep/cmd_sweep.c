@@ -150,11 +150,6 @@ static const char usage[] =
 	"or nothing was measured, 2 bad request, 3 not able, 130 ended by Ctrl-C.\n";
 
 #define SKIPPED_SHOWN 5u
-static int fail(int result, const struct fault *fault)
-{
-	return command_fail("sweep", fault_exit_code(result), "%s", fault->text);
-}
-
 static void choose_jobs(struct sweep *sweep, bool real_clock)
 {
 	unsigned asked = sweep->jobs, cores = cpu_count();
@@ -185,7 +180,8 @@ static int run(const struct sweep *sweep, const json_t *manifest)
 
 	if (result == 0)
 		result = sweep_report_write(sweep, manifest, &outcome, &fault);
-	code = result == 0 ? (int)sweep_report_print(sweep, &outcome) : fail(result, &fault);
+	code = result == 0 ? (int)sweep_report_print(sweep, &outcome)
+			   : (int)command_fault("sweep", result, &fault);
 	sweep_outcome_fini(&outcome, sweep);
 	return code;
 }
@@ -204,10 +200,10 @@ static int run_point(struct sweep *sweep, const json_t *manifest)
 	result = sweep_folder_compare(sweep, there, manifest, &fault);
 	json_decref(there);
 	if (result < 0)
-		return fail(result, &fault);
+		return command_fault("sweep", result, &fault);
 	sweep->jobs = 1;
 	result = sweep_run(sweep, &outcome, &fault);
-	code = result < 0            ? fail(result, &fault)
+	code = result < 0            ? command_fault("sweep", result, &fault)
 	       : outcome.interrupted ? EXIT_INTERRUPTED
 	       : outcome.failed > 0  ? EXIT_BAD_ANSWER
 				     : EXIT_DONE;
@@ -247,7 +243,7 @@ static int estimate_only(struct sweep *sweep, bool real_clock)
 	if (result == -EINTR)
 		return EXIT_INTERRUPTED;
 	if (result < 0)
-		return fail(result, &fault);
+		return command_fault("sweep", result, &fault);
 	sweep_estimate_time(estimate.cpu_s, cpu);
 	sweep_estimate_time(estimate.wall_s, wall);
 	printf("%u points", estimate.points);
@@ -279,7 +275,7 @@ static int sweep_in_folder(struct sweep *sweep)
 	sweep->program = child_program_mark("weft-fabric");
 	manifest = sweep_manifest_make(sweep, &real_clock, &fault);
 	if (manifest == NULL)
-		return fail(-errno, &fault);
+		return command_fault("sweep", -errno, &fault);
 	if (sweep->point >= 0) {
 		code = run_point(sweep, manifest);
 		json_decref(manifest);
@@ -299,7 +295,7 @@ static int sweep_in_folder(struct sweep *sweep)
 		choose_jobs(sweep, real_clock);
 		code = run(sweep, manifest);
 	} else {
-		code = fail(result, &fault);
+		code = command_fault("sweep", result, &fault);
 	}
 	if (folder >= 0)
 		close(folder);
@@ -326,7 +322,7 @@ int cmd_sweep(int argc, char **argv)
 	result = sweep_words_parse(sweep, argc, argv, &fault);
 	if (sweep->point >= 0)
 		sweep->on_slurm = false;
-	code = result == 0 ? sweep_in_folder(sweep) : fail(result, &fault);
+	code = result == 0 ? sweep_in_folder(sweep) : (int)command_fault("sweep", result, &fault);
 	for (unsigned i = 0; sweep->invalid != NULL && i < sweep->plan.points; i++)
 		free(sweep->invalid[i]);
 	free(sweep->invalid);

@@ -115,7 +115,7 @@ static int write_format(const struct request *request, const struct topology *to
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fail(request->name, fault_exit_code(result), "%s", fault.text);
+	return command_fault(request->name, result, &fault);
 }
 
 static int export(const struct request *request)
@@ -125,7 +125,7 @@ static int export(const struct request *request)
 	int result;
 
 	if (topology == NULL)
-		return command_fail(request->name, fault_exit_code(-errno), "%s", fault.text);
+		return command_fault(request->name, -errno, &fault);
 	result = write_format(request, topology);
 	topology_destroy(topology);
 	return result;
@@ -152,7 +152,7 @@ static struct topology *import_from(const struct request *request, int *result)
 		topology =
 			request->format->read(text, length, piped ? "stdin" : request->in, &fault);
 	if (topology == NULL)
-		*result = command_fail(request->name, fault_exit_code(-errno), "%s", fault.text);
+		*result = command_fault(request->name, -errno, &fault);
 	free(text);
 	return topology;
 }

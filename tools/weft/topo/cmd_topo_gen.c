@@ -90,7 +90,7 @@ int cmd_topo_gen(int argc, char **argv)
 	}
 	topology = topology_generate(request.spec, &fault);
 	if (topology == NULL)
-		return command_fail(NAME, fault_exit_code(-errno), "%s", fault.text);
+		return command_fault(NAME, -errno, &fault);
 	result = cmd_topo_write(NAME, topology, NULL, request.out);
 	topology_destroy(topology);
 	return result;
