@@ -145,8 +145,8 @@ class Knobs(unittest.TestCase):
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(10**9, 100_000)] * 2)
 
     def test_a_run_reports_what_was_changed_since_the_lab_came_up(self):
-        self.assertEqual(self.lab.run("--duration", "100ms")["changes"],
-                         {"links_set": [], "cables_cut": [], "restarts": []})
+        changes = self.lab.run("--duration", "100ms")["changes"]
+        self.assertEqual((changes["links_set"], changes["cables_cut"]), ([], []))
         self.set("s0:2", "rate=100Mbps", "corrupt=0.1%")
         self.lab.cut("s0:3")
         self.addCleanup(self.lab.join, "s0:3")
@@ -308,6 +308,43 @@ class Knobs(unittest.TestCase):
         self.assertGreater(result["packets"]["retransmitted"], 0)
         self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
+
+    def counts(self):
+        """Of all classes: sums of some counters, which only grow."""
+        status = self.lab.status()
+        return (sum(nic["frames_delivered"] for nic in status["nics"].values()),
+                sum(port["data_out"] for port in status["ports"].values()),
+                sum(link["frames_lost"] for link in status["links"]))
+
+    def test_cleared_counters_begin_at_0_and_count_what_comes_then(self):
+        self.set("all", "loss=1%")
+        self.lab.run()
+        self.assertGreater(min(self.counts()), 0)
+        self.assertEqual(self.lab.must("clear"), f"{self.lab.name}: counters begin at 0\n")
+        self.assertEqual(self.counts(), (0, 0, 0))
+        self.assertEqual({end["loss_ppm"] for end in self.lab.status()["links"]}, {10_000})  # a gauge
+        delivered = self.lab.run()["packets"]["delivered"]
+        self.assertEqual(self.counts()[0], delivered)
+
+    def test_a_restarted_process_has_another_id_and_counts_from_0(self):
+        self.lab.run()
+        before = {process["name"]: process["pid"] for process in self.lab.status()["processes"]}
+        self.assertRegex(self.lab.must("restart", "h1"), rf"^lab {self.lab.name}: what had ended runs again after \d+ ms\n$")
+        self.lab.must("clear")
+        status = self.lab.status()
+        after = {process["name"]: process["pid"] for process in status["processes"]}
+        self.assertEqual({name for name in before if before[name] != after[name]}, {"h0"})  # it has h1
+        self.assertTrue(status["up"], status)
+        self.assertIn({"process": "h0", "times": 1}, self.lab.run()["changes"]["restarts"])
+        self.assertGreater(self.counts()[0], 0)
+
+    def test_what_cannot_be_restarted_is_refused(self):
+        pids = [process["pid"] for process in self.lab.status()["processes"]]
+        for words, text in ((("s7",), "s7: no such switch or host"), (("s0", "h9"), "h9: no such switch or host")):
+            done = self.lab.weft("restart", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(text, done.stderr)
+        self.assertEqual([process["pid"] for process in self.lab.status()["processes"]], pids)
 
     def test_what_cannot_be_set_is_refused(self):
         for words, text in ((("h0:0", "rate=0Mbps"), "'rate=0Mbps': expected a rate with its unit"),

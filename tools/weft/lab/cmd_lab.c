@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab: a lab of real processes. The command line, and functions shared by the subcommands. */
+/* weft lab: a lab of real processes. The command line. */
 
 #include "cmd_lab.h"
 
@@ -12,15 +12,7 @@
 #include <string.h>
 
 #include "command_parts.h"
-#include "lab_kept.h"
-#include "lab_remotes.h"
-#include "lab_slow_time.h"
-#include "lab_spawn.h"
 #include "quantity.h"
-#include "run_files.h"
-#include "same_file.h"
-
-#define PATIENCE_MS 5000
 
 #define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */
 
@@ -221,6 +213,12 @@ static const struct part {
 		 "those at a device, or of the one at a port, until 'reset' or the end of the lab. "
 		 "With '>' behind the port: only the direction that leaves there."},
 		cmd_lab_set, 2, UINT_MAX},
+	{{"clear", "LAB", host_options,
+		 "Lets the counters of 'status', 'top', 'web' and 'metrics' begin at 0."},
+		cmd_lab_clear},
+	{{"restart", "LAB DEVICE...", host_options,
+		 "Ends the processes of these switches and hosts, and starts them again."},
+		cmd_lab_restart, 1, LAB_ONLY_MAX},
 	{{"exec", "LAB HOST [--] COMMAND [ARGUMENT...]", exec_options,
 		 "Runs a program in a host of the lab's 'edges': in its network, with its name."},
 		cmd_lab_exec, 2, UINT_MAX, true},
@@ -384,112 +382,4 @@ int cmd_lab(int argc, char **argv)
 		return cmd_lab_part();
 	part = command_parts_choose(&lab_parts, argc, argv, &code);
 	return part < 0 ? code : (int)run_part(&parts[part], argc - 1, argv + 1);
-}
-
-/* --- the running lab --- */
-
-const struct lab_record *lab_record_of(
-	const struct lab *lab, const struct lab_state *state, const char *device)
-{
-	int process = lab_plan_find(lab->plan, device);
-
-	for (unsigned i = 0; i < state->processes && process >= 0; i++)
-		if (strcmp(state->process[i].name, lab->plan->process[process].name) == 0)
-			return &state->process[i];
-	return NULL;
-}
-
-/* The processes of a lab on this machine. 0, or -errno and fault; -ENOENT: it is not up. */
-static int load_here(const struct lab *lab, const struct lab_target *target,
-	struct lab_state *state, struct fault *fault)
-{
-	int result = lab_state_load(state, lab->plan->run_dir, fault);
-
-	if (result < 0 || target->by_name)
-		return result;
-	result = lab_kept_check(lab, fault);
-	if (result < 0)
-		lab_state_free(state);
-	return result;
-}
-
-/* Those of a lab on several machines. A machine that cannot be reached is said, and the others are
- * asked. */
-static int load_there(
-	const struct lab *lab, const char *command, struct lab_state *state, struct fault *fault)
-{
-	unsigned broken;
-	int result = lab_kept_check(lab, fault);
-
-	*state = (struct lab_state){.processes = 0};
-	if (result == 0)
-		result = lab_remotes_open(lab, state, fault);
-	if (result < 0)
-		return result;
-	broken = lab_remotes_tell(state, command);
-	if (broken < state->remotes && lab_remotes_up(state) > 0)
-		return 0;
-	result = broken == state->remotes
-			 ? fault_set(fault, EHOSTUNREACH, "no machine of lab %s can be reached",
-				   lab->plan->lab)
-			 : -ENOENT;
-	lab_state_free(state);
-	return result;
-}
-
-/* '-o' must not name a file that the lab is made from. */
-static int check_output(const struct lab_arguments *arguments, const struct lab *lab,
-	const struct lab_target *target, struct fault *fault)
-{
-	char source[PATH_MAX];
-	int result = run_files_refuse(&lab->config->run, arguments->output, fault);
-
-	if (result < 0 || !target->by_name)
-		return result;
-	lab_kept_source(target->dir, source, sizeof(source));
-	return same_file_refuse(arguments->output, source, fault);
-}
-
-enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
-	struct lab *lab, struct lab_state *state)
-{
-	struct lab_target target;
-	struct fault fault;
-	int result = lab_kept_open(arguments, lab, &target, &fault);
-	enum weft_exit code;
-
-	if (result < 0)
-		return command_fail(command, fault_exit_code(result), "%s", fault.text);
-	result = check_output(arguments, lab, &target, &fault);
-	if (result < 0) {
-		lab_close(lab);
-		return command_fail(command, fault_exit_code(result), "%s", fault.text);
-	}
-	result = target.console ? load_there(lab, command, state, &fault)
-				: load_here(lab, &target, state, &fault);
-	if (result == 0)
-		return EXIT_DONE;
-	if (result == -ENOENT)
-		code = command_fail(command, EXIT_BAD_ANSWER,
-			"lab %s is not up; 'weft lab up %s' starts it", lab->plan->lab,
-			arguments->file);
-	else
-		code = command_fail(command, result == -EINVAL ? EXIT_BAD_REQUEST : EXIT_NOT_ABLE,
-			"%s", fault.text);
-	lab_close(lab);
-	return code;
-}
-
-int lab_take_down(struct lab_state *state, struct fault *fault)
-{
-	int killed = (int)lab_end_processes(state, PATIENCE_MS);
-	int result = 0;
-
-	for (unsigned i = 0; i < state->netns_count && result == 0; i++)
-		result = lab_veth_remove(state->netns[i], fault);
-	lab_slow_time_forget(state->dir);
-	if (result == 0)
-		result = lab_state_remove(state, fault);
-	lab_state_free(state);
-	return result < 0 ? result : killed;
 }

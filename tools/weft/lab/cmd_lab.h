@@ -40,6 +40,7 @@ struct lab_arguments {
 	bool dot;              /* map */
 	bool explain;          /* up */
 	bool restart;          /* up */
+	bool again;            /* up: the processes of 'only' are ended first */
 	bool any_clock;        /* up */
 	bool all, if_up;       /* down */
 	bool wide;             /* status */
@@ -76,6 +77,8 @@ enum weft_exit cmd_lab_run(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_map(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_clear(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments);
 /* Not for users: the other end of a console's session (lab_remote.h). */
 enum weft_exit cmd_lab_part(void);
 

@@ -249,7 +249,9 @@ static int bring_back(struct lab_up *up, struct fault *fault)
 		return result;
 	remove_sockets(up);
 	result = lab_up_start(up, fault);
-	return result == 0 ? lab_up_wait_links(up, fault) : result;
+	if (result < 0)
+		return result;
+	return (up->arguments->again ? lab_up_wait_whole : lab_up_wait_links)(up, fault);
 }
 
 static int bring_up_locked(struct lab_up *up, struct fault *fault)
@@ -259,7 +261,10 @@ static int bring_up_locked(struct lab_up *up, struct fault *fault)
 
 	if (result < 0)
 		return result;
-	result = lab_up_check_not_up(up, fault);
+	if (up->arguments->again)
+		result = lab_up_end_wanted(up, fault);
+	if (result == 0)
+		result = lab_up_check_not_up(up, fault);
 	if (result == 0 && up->nothing)
 		result = lab_kept_check(&up->lab, fault);
 	else if (result == 0)
@@ -434,6 +439,6 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	lab_close(&up.lab);
 	if (result == 0)
 		return EXIT_DONE;
-	return command_fail("lab up", up.exhausted ? EXIT_BAD_ANSWER : fault_exit_code(result),
-		"%s", fault.text);
+	return command_fail(arguments->again ? "lab restart" : "lab up",
+		up.exhausted ? EXIT_BAD_ANSWER : fault_exit_code(result), "%s", fault.text);
 }

@@ -23,6 +23,7 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 
 /* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes what
  * killed ones left. Returns how many had to be killed. */
+#define LAB_END_MS 5000
 unsigned lab_end_processes(const struct lab_state *state, int patience_ms);
 
 /* For each interface that DPDK's af_packet driver opens, it joins the fan-out group (process id

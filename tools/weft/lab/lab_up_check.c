@@ -18,6 +18,7 @@
 #include "fabric_key.h"
 #include "lab_machines.h"
 #include "lab_security.h"
+#include "lab_spawn.h"
 #include "lab_state.h"
 #include "netns.h"
 #include "run_hosts.h"
@@ -340,6 +341,40 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 }
 
+/* The records of the processes that are wanted, which are only borrowed. */
+static struct lab_state choose_wanted(const struct lab_up *up, const struct lab_state *former)
+{
+	struct lab_state wanted = {
+		.process = calloc(former->processes + 1u, sizeof(*wanted.process))};
+
+	for (unsigned i = 0; i < former->processes && wanted.process != NULL; i++) {
+		int number = lab_plan_find(up->lab.plan, former->process[i].name);
+
+		if (number >= 0 && lab_up_wants(up, (unsigned)number))
+			wanted.process[wanted.processes++] = former->process[i];
+	}
+	return wanted;
+}
+
+int lab_up_end_wanted(const struct lab_up *up, struct fault *fault)
+{
+	struct lab_state former, wanted;
+	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
+
+	if (result == -ENOENT)
+		return fault_set(fault, ENOENT, "lab %s is not up", up->lab.plan->lab);
+	if (result < 0)
+		return result;
+	result = former.starting ? fault_set(fault, ENOENT, "lab %s is not up", up->lab.plan->lab)
+				 : check_comes_back(up, &former, fault);
+	wanted = choose_wanted(up, &former);
+	if (result == 0)
+		lab_end_processes(&wanted, LAB_END_MS);
+	free(wanted.process);
+	lab_state_free(&former);
+	return result;
+}
+
 int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 {
 	struct lab_state former;
@@ -352,7 +387,8 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 	if (result < 0)
 		return result;
 	result = former.starting ? 0 : choose_ended(up, &former, fault);
-	up->again = result == 0 && !former.starting && find_alive(up, &former, true) != NULL;
+	up->again = result == 0 && !former.starting &&
+		    (up->arguments->again || find_alive(up, &former, true) != NULL);
 	if (up->again)
 		result = check_rest(up, &former, fault);
 	if (result < 0) {

@@ -309,6 +309,14 @@ static json_t *list_edges(const struct lab *lab, const json_t *all)
 	return list;
 }
 
+json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state)
+{
+	json_t *all = begin(lab, state, false);
+
+	collect_here(all, state);
+	return all;
+}
+
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs)
 {
 	json_t *all = begin(lab, state, pairs);
@@ -318,6 +326,7 @@ json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool p
 		collect_there(all, state);
 	else
 		collect_here(all, state);
+	lab_cleared_subtract(lab, state, all);
 	up = check_mapping(lab, state, all);
 	up &= lab_count_not(json_object_get(all, "processes"), "running") == 0;
 	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab restart: ends processes of a lab that is up, and starts them again. */
+
+#include "cmd_lab.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "lab_kept.h"
+
+#define COMMAND "lab restart"
+
+/* 0, or -EINVAL and fault. */
+static int check(const struct lab_arguments *arguments, const struct lab *lab,
+	const struct lab_state *state, struct fault *fault)
+{
+	if (state->remotes > 0)
+		return fault_set(fault, EINVAL,
+			"lab %s runs on several machines: expected --machine NAME, on that machine",
+			lab->plan->lab);
+	if (lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
+		return fault_set(fault, EINVAL,
+			"lab %s is one process; 'weft lab up --restart' starts all of it again",
+			lab->plan->lab);
+	if (arguments->words > LAB_ONLY_MAX)
+		return fault_set(fault, EINVAL, "expected at most %d devices", LAB_ONLY_MAX);
+	for (unsigned i = 0; i < arguments->words; i++) {
+		const char *device = arguments->word[i];
+
+		if (lab_plan_find(lab->plan, device) < 0)
+			return fault_set(fault, EINVAL, "%s: no such switch or host in lab %s",
+				device, lab->plan->lab);
+		if (lab_record_of(lab, state, device) == NULL)
+			return fault_set(fault, EINVAL, "%s does not run on this machine", device);
+	}
+	return 0;
+}
+
+/* The lab is started again as it is, from the file that it keeps. */
+enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments)
+{
+	struct lab_arguments up = *arguments;
+	char file[PATH_MAX], dir[sizeof(((struct lab_state *)NULL)->dir)];
+	struct lab_state state;
+	struct fault fault;
+	struct lab lab;
+	enum weft_exit opened = lab_open_running(arguments, COMMAND, &lab, &state);
+	int result;
+
+	if (opened != EXIT_DONE)
+		return opened;
+	result = check(arguments, &lab, &state, &fault);
+	snprintf(dir, sizeof(dir), "%s", state.dir);
+	snprintf(file, sizeof(file), "%s/" LAB_KEPT_FILE, dir);
+	lab_state_free(&state);
+	lab_close(&lab);
+	if (result < 0)
+		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+	up.file = file;
+	up.run_dir = dir;
+	up.machine = NULL;
+	up.again = true;
+	up.only_count = arguments->words;
+	for (unsigned i = 0; i < arguments->words; i++)
+		up.only[i] = arguments->word[i];
+	return cmd_lab_up(&up);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+#include "lab_collect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "atomic_file.h"
+#include "cmd_lab.h"
+#include "metrics_text.h"
+
+static const char *const classes[] = {"switches", "nics", "ports", "congestion", "loops"};
+#define CLASSES (sizeof(classes) / sizeof(classes[0]))
+
+static void file_path(const char *dir, char path[300])
+{
+	snprintf(path, 300, "%s/" LAB_CLEARED_FILE, dir);
+}
+
+/* Links by port. The caller's reference. */
+static json_t *by_port(const json_t *links)
+{
+	json_t *ports = json_object(), *link;
+	size_t index;
+
+	json_array_foreach(links, index, link)
+	{
+		json_object_set(ports, lab_text(link, "port"), link);
+	}
+	return ports;
+}
+
+/* Its process still is the one that was asked: a new one begins at 0. 'name' is a device, or begins
+ * with one. */
+static bool still_runs(const struct lab *lab, const struct lab_state *state, const json_t *cleared,
+	const char *name)
+{
+	char device[TOPOLOGY_NAME_MAX];
+	const struct lab_record *record;
+
+	snprintf(device, sizeof(device), "%.*s", (int)strcspn(name, ":/"), name);
+	record = lab_record_of(lab, state, device);
+	return record != NULL &&
+	       json_integer_value(json_object_get(json_object_get(cleared, "processes"),
+		       record->name)) == (json_int_t)record->pid;
+}
+
+static void subtract_one(json_t *counters, const json_t *before)
+{
+	json_t *value;
+	const char *name;
+
+	json_object_foreach(counters, name, value)
+	{
+		const struct counter_info *info = counter_info_find(name);
+		const json_t *old = json_object_get(before, name);
+
+		if (info != NULL && !info->gauge && old != NULL && json_is_integer(value))
+			json_integer_set(
+				value, json_integer_value(value) - json_integer_value(old));
+	}
+}
+
+static void subtract_all(const struct lab *lab, const struct lab_state *state, json_t *objects,
+	const json_t *cleared, const char *class)
+{
+	json_t *counters;
+	const char *name;
+
+	json_object_foreach(objects, name, counters)
+	{
+		if (still_runs(lab, state, cleared, name))
+			subtract_one(
+				counters, json_object_get(json_object_get(cleared, class), name));
+	}
+}
+
+void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, json_t *all)
+{
+	json_t *cleared, *links;
+	char path[300];
+
+	file_path(state->dir, path);
+	cleared = json_load_file(path, 0, NULL);
+	if (cleared == NULL)
+		return;
+	for (unsigned i = 0; i < CLASSES; i++)
+		subtract_all(lab, state, json_object_get(all, classes[i]), cleared, classes[i]);
+	links = by_port(json_object_get(all, "links"));
+	subtract_all(lab, state, links, cleared, "links");
+	json_decref(links);
+	json_decref(cleared);
+}
+
+int lab_cleared_write(const struct lab_state *state, const json_t *all, struct fault *fault)
+{
+	json_t *cleared = json_object(), *pids = json_object();
+	char path[300];
+	struct atomic_file file = {.path = path};
+	int result;
+
+	for (unsigned i = 0; i < CLASSES; i++)
+		json_object_set(cleared, classes[i], json_object_get(all, classes[i]));
+	json_object_set_new(cleared, "links", by_port(json_object_get(all, "links")));
+	for (unsigned i = 0; i < state->processes; i++)
+		json_object_set_new(
+			pids, state->process[i].name, json_integer(state->process[i].pid));
+	json_object_set_new(cleared, "processes", pids);
+	file_path(state->dir, path);
+	result = atomic_file_open(&file, fault);
+	if (result == 0) {
+		json_dumpf(cleared, file.file, JSON_COMPACT);
+		result = atomic_file_close(&file, fault);
+	}
+	json_decref(cleared);
+	return result;
+}
