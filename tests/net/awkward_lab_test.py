@@ -206,7 +206,7 @@ class StandAlone(unittest.TestCase):
 class Stamps(unittest.TestCase):
     """Two machines, with a switch each and a cable between these. Of the left one's hosts h0 is at a NIC that stamps, and
     whose cable leads to the right one's switch; h1 is at its own switch. The clocks are one clock, but for the scales.
-    The run of a part of a lab goes on for four seconds of the lab's time: rare hellos instead of a slow clock."""
+    The run of a part of a lab goes on for four seconds of the lab's time: rare hellos and a clock that is less slow."""
 
     def make(self, nic=""):
         cables = fake_nics.Cables()
@@ -225,6 +225,7 @@ ports:
         text = f"""topology: topology.yaml
 eal: ["-d", "{PLUGIN.path}"]
 seed: 1
+dilation: 3
 hello: 200ms
 nic: {{give-up: 60s{nic}}}
 mapper: {{routes: static}}
@@ -243,7 +244,7 @@ traffic: [{{pattern: uniform, load: 0.1%, message: 1KiB}}]
 
     def stamped(self, lab):
         """Stamps that each host has used, after a run; none was refused."""
-        runs = {side: lab.start(side, "run", "--duration", "1s", "--json", "-") for side in lab_machines_test.HERE}
+        runs = {side: lab.start(side, "run", "--duration", "300ms", "--json", "-") for side in lab_machines_test.HERE}
         said = {side: run.communicate(timeout=labs.HANG_SECONDS) for side, run in runs.items()}
         self.assertEqual({run.returncode for run in runs.values()}, {0}, said)
         nics = {name: nic for side in lab_machines_test.HERE for name, nic in lab.status_of(side)["nics"].items()}

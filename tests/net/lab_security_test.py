@@ -38,19 +38,19 @@ ports:
   - {{port: right:2, dpdk: "{SPARE}"}}
 """
 
-# Dilated: a link falls after three hellos, which are three seconds.
+# Dilated: a link falls after three hellos, which are 2.7 seconds.
 LAB = """topology: topology.yaml
 seed: 1
-dilation: 10
-hello: 100ms
+dilation: 30
+hello: 30ms
 switch: {contention: 1us}
-nic: {retry: 100ms, control: pr-drb}
+nic: {retry: 30ms, control: pr-drb}
 mapper: {routes: static}
 routing: {algorithm: ud, alternatives: 2}
 groups: {near: [h0], far: [h1]}
 traffic:
   - {pattern: uniform, from: all, to: all, load: 5%, message: 1KiB}
-measure: {duration: 300ms}
+measure: {duration: 100ms}
 """
 
 KEY = 32 * "5e" + "\n"
@@ -181,7 +181,7 @@ class Security(unittest.TestCase):
             text = file.read()
         with open(keys.files["right"], "w") as file:
             file.write(text.replace("link.key", "other.key"))
-        ups, of_keys = ({side: of.start_up(side, "3s") for side in HERE} for of in (lab, keys))
+        ups, of_keys = ({side: of.start_up(side, "500ms") for side in HERE} for of in (lab, keys))
         seen = {}
         while len(seen) < 2 and any(up.poll() is None for up in ups.values()):
             for side in HERE:
@@ -219,12 +219,12 @@ class Security(unittest.TestCase):
         self.assertEqual((after["link_downs"], after["sessions_seen"]),
                          (before["link_downs"], before["sessions_seen"]))
         delivered = sum(result["messages"]["delivered"] for result in results)
-        self.assertGreater(delivered, 10000)
+        self.assertGreater(delivered, 1000)
         nics = {name: nic for side in HERE for name, nic in
                 json.loads(lab.on(side, "status", "--json")[1])["nics"].items()}
         for name, nic in nics.items():
             # Those that have their seal are heard.
-            self.assertGreater(nic["cns_received"], 1000, name)
+            self.assertGreater(nic["cns_received"], 100, name)
             self.assertEqual(nic["cns_foreign"], 0, name)
         for result in results:
             self.assertEqual([result["checks"][check] for check in
