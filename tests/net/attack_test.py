@@ -233,12 +233,12 @@ class Attack(unittest.TestCase):
 
     def assert_prompt(self, outcome):
         """No message took longer than a repeated frame does: the timer of a sender has a tick of one
-        retry, and begins within one."""
+        retry, and begins within one. Each of the four devices on the way may be late."""
         _, result, said = outcome
         latest = result["latency_ns"]["total"]["max"] / 1e6
         away = result["wall"]["away_ns"] / 1e6
         self.note(f"latest message {latest:.1f} ms, loops away {away:.1f} ms")
-        self.assertLess(latest, 2 * RETRY_MS + away, said)
+        self.assertLess(latest, 2 * RETRY_MS + 4 * away, said)
 
     def attack_with_keys(self, tag, keys, without=()):
         lab, attacker = self.lab(tag, keys)

@@ -326,7 +326,7 @@ class One(Verbs, LabCase):
 
     def test_no_traffic_is_sent_in_a_fabric_in_parts(self):
         # The run waits for ten seconds of the lab's time: rare hellos instead of a slow clock.
-        lab = self.lab("P", "hello: 200ms\n", dilation=1)
+        lab = self.lab("P", "hello: 1s\n", mapper="key: fabric.key", dilation=1)
         lab.up()
         lab.must("link", "spine:0", "down")
         lab.wait_parts([(1, 2), (2, 2)])

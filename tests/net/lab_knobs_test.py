@@ -115,7 +115,7 @@ class Knobs(unittest.TestCase):
             self.set(port, "rate=20Mbps")
         traffic = labs.Traffic(self.lab, "60s")
         traffic.wait_flow()
-        line = json.loads(self.lab.must("top", "--once", "--json-lines"))
+        line = json.loads(self.lab.must("top", "--once", "--json-lines", "--interval", "5s"))
         traffic.stop()
         traffic.finish()
         links = {link["from"]: link for link in line["links"]}

@@ -163,7 +163,7 @@ static void receive_all(struct flow *flow)
 	receive(flow);
 	if (flow->way.timed)
 		return;
-	until = clock_now(&real) + 60 * PS_PER_S;
+	until = clock_now(&real) + 240 * PS_PER_S;
 	while (flow->received < handed_over(flow)) {
 		receive(flow);
 		assert_true(clock_now(&real) < until);

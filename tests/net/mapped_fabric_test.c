@@ -16,7 +16,7 @@
 #include "run_result.h"
 #include "telemetry_client.h"
 
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 240000
 #define LOOK_MS     10
 
 /* 4 switches, each joined with each, 8 hosts. */

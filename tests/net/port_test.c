@@ -35,9 +35,10 @@
 #include "port_udp.h"
 #include "tsc_clock.h"
 
-#define POOL_MBUFS 8191u
-#define FRAMES     1000u
-#define FRAME_SIZE 100u
+#define HANG_SECONDS 240 /* nothing takes as long */
+#define POOL_MBUFS   8191u
+#define FRAMES       1000u
+#define FRAME_SIZE   100u
 
 static struct rte_mempool *pool;
 static char dir[] = "/tmp/weft-port-XXXXXX";
@@ -51,12 +52,12 @@ struct patience {
 	weft_time until;
 };
 
-static struct patience patience_begin(unsigned seconds)
+static struct patience patience_begin(void)
 {
 	struct patience patience;
 
 	clock_start(&patience.clock, 1);
-	patience.until = clock_now(&patience.clock) + seconds * PS_PER_S;
+	patience.until = clock_now(&patience.clock) + HANG_SECONDS * PS_PER_S;
 	return patience;
 }
 
@@ -104,7 +105,7 @@ static bool is_weft(struct rte_mbuf *mbuf)
  * of others (a kernel's) are left out. */
 static void frames_pass(struct port *out, struct port *in, unsigned window)
 {
-	struct patience patience = patience_begin(20);
+	struct patience patience = patience_begin();
 	struct rte_mbuf *mbufs[PORT_BURST], *waiting = NULL;
 	unsigned sent = 0, received = 0;
 
@@ -130,7 +131,7 @@ static void frames_pass(struct port *out, struct port *in, unsigned window)
 /* Sends 'count' frames while nobody takes any, then takes them: all of them come. */
 static void frames_wait(struct port *out, struct port *in, unsigned count)
 {
-	struct patience patience = patience_begin(20);
+	struct patience patience = patience_begin();
 	struct rte_mbuf *mbuf;
 	unsigned received = 0;
 
@@ -151,7 +152,7 @@ static void frames_wait(struct port *out, struct port *in, unsigned count)
 
 static void open_port(struct port *port, const char *dpdk)
 {
-	struct patience patience = patience_begin(20);
+	struct patience patience = patience_begin();
 	struct fault fault = {""};
 
 	/* A memif client connects once, and the other process may not be listening yet. */
@@ -569,7 +570,7 @@ static void tap_device_carries_frames_to_the_kernel(void **state)
 
 static void pcap_file_is_a_source(void **state)
 {
-	struct patience patience = patience_begin(10);
+	struct patience patience = patience_begin();
 	char path[64], dpdk[96];
 	struct rte_mbuf *mbuf;
 	struct pcapng pcapng;
@@ -719,7 +720,7 @@ static void a_pool_is_on_its_socket_or_elsewhere(void **state)
 static void chained_frame_is_made_one_segment_or_counted(void **state)
 {
 	struct rte_mempool *small = port_pool_create("small", 255, 128, SOCKET_ID_ANY, NULL);
-	struct patience patience = patience_begin(10);
+	struct patience patience = patience_begin();
 	struct port_losses losses = {0};
 	struct rte_mbuf *mbuf;
 	struct port port;
