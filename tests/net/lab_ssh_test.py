@@ -165,7 +165,7 @@ class OneLab(Console):
         self.wait(lambda status: status["up"], "not up again")
 
     def test_6_set_and_route_and_map_reach_the_process_that_knows(self):
-        self.assertRegex(self.must("set", "bench", "s0:1", "corrupt=1%"), r"(?m)^s1:2: .*\bcorrupt=1% ")
+        self.assertRegex(self.must("set", "bench", "s0:1", "corrupt=1%"), r"(?m)^s1:2: .*\bcorrupt=1%( |$)")
         self.must("set", "bench", "s0:1", "reset")
         self.assertIn("h0 to h2: ", self.must("route", "bench", "h0", "h2"))
         document = json.loads(self.must("map", "bench", "--json"))

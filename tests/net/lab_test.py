@@ -323,7 +323,7 @@ class Veth(LabCase):
         lab = self.lab("T")
         shell, terminal = pty.fork()
         if shell == 0:
-            os.execv("/bin/sh", ["sh", "-c", f"'{WEFT}' lab up '{lab.file}' && echo and waits && read line"])
+            os.execv("/bin/sh", ["sh", "-c", f"'{WEFT}' lab up '{lab.file}' && echo and waits && while :; do read line; done"])
         said = b""
         while b"and waits" not in said:
             said += os.read(terminal, 4096)
