@@ -31,6 +31,7 @@ static void corrupt(struct impairment *impairment, uint8_t *frame, uint32_t byte
 	impairment->frames_corrupted++;
 }
 
+/* Jitter keeps the order of frames; without it, frames only wait for those that it delayed. */
 static void add_jitter(struct impairment *impairment, struct weft_packet *packet)
 {
 	weft_time jitter_ps = impairment->jitter_ps;
@@ -38,7 +39,8 @@ static void add_jitter(struct impairment *impairment, struct weft_packet *packet
 	if (jitter_ps > 0)
 		packet->arrived_ps += rng_below(&impairment->rng, jitter_ps + 1);
 	packet->arrived_ps = RTE_MAX(packet->arrived_ps, impairment->last_due);
-	impairment->last_due = packet->arrived_ps;
+	if (jitter_ps > 0)
+		impairment->last_due = packet->arrived_ps;
 }
 
 /* Both frames leave. Only data overtakes: a credit frame counts the data before it. */

@@ -21,7 +21,7 @@ struct impairment {
 	 * leaves first. */
 	uint32_t reorder_ppm;
 	weft_time jitter_ps; /* upper bound of the added delay, which is uniform */
-	weft_time last_due;  /* jitter keeps the order of frames */
+	weft_time last_due;  /* of frames with jitter */
 	struct rte_mbuf *held;
 	struct rng rng;
 	uint64_t credits_lost, frames_lost, frames_corrupted, frames_swapped;
