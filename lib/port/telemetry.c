@@ -123,6 +123,8 @@ static struct rte_tel_data *link_data(const struct telemetry_link *link)
 	rte_tel_data_add_dict_string(data, "port", link->port);
 	rte_tel_data_add_dict_string(data, "peer", link->peer);
 	rte_tel_data_add_dict_string(data, "state", link->state);
+	if (link->neighbour[0] != '\0')
+		rte_tel_data_add_dict_string(data, "neighbour", link->neighbour);
 	for (unsigned i = 0; i < link->counters; i++)
 		rte_tel_data_add_dict_u64(data, link->counter[i], link->value[i]);
 	return data;

@@ -448,10 +448,15 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 
 /* Names the interfaces of 'edges: {hosts, network}': of host h interface eth0 in namespace
  * weft-LAB-h ('lab' NULL: weft-h), with the address network + 1 + number of h in the topology.
- * Other edges stay as they are. -EINVAL and fault: an unknown host, a name that is too long, or no
- * address is left; -ENOMEM. */
+ * Other edges stay as they are. -EINVAL and fault: an unknown host, a name that is too long, no
+ * address is left, or edges of a run ('lab' NULL) share a network and a namespace; -ENOMEM. */
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct fault *fault);
+
+/* Of an edge and one before it, both on this machine: -EINVAL and fault if their networks overlap
+ * in one namespace. The kernel would not send packets between them through the fabric. */
+int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
+	const struct run_config_edge *before, struct fault *fault);
 
 /* -EINVAL, and "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
 int run_config_refuse(const struct run_config *config, const struct run_config_place *place,

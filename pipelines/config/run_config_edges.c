@@ -87,20 +87,26 @@ static int check_edge(const struct run_config_edge_list *list, const struct yaml
 
 /* --- {hosts: [h0, h8], network: 10.99.0.0/24} --- */
 
+/* Bits of the prefix, of a good address; -1: none was given. */
+static int parse_address(const char *text, uint32_t *address)
+{
+	char base[RUN_ADDRESS_MAX];
+	struct in_addr parsed;
+
+	snprintf(base, sizeof(base), "%.*s", (int)strcspn(text, "/"), text);
+	if (inet_pton(AF_INET, base, &parsed) != 1)
+		return -1;
+	*address = ntohl(parsed.s_addr);
+	return atoi(strchr(text, '/') + 1);
+}
+
 /* A network "a.b.c.d/BITS" in host byte order, and the number of its addresses. */
 static bool parse_network(const char *text, uint32_t *network, uint32_t *size)
 {
-	const char *slash = strchr(text, '/');
-	unsigned long bits = slash != NULL ? strtoul(slash + 1, NULL, 10) : 0;
-	char base[RUN_ADDRESS_MAX];
-	struct in_addr address;
+	int bits = address_is_valid(text) ? parse_address(text, network) : -1;
 
-	if (!address_is_valid(text) || bits < 8 || bits > 24)
+	if (bits < 8 || bits > 24)
 		return false;
-	snprintf(base, sizeof(base), "%.*s", (int)(slash - text), text);
-	if (inet_pton(AF_INET, base, &address) != 1)
-		return false;
-	*network = ntohl(address.s_addr);
 	*size = 1u << (32 - bits);
 	return true;
 }
@@ -251,14 +257,41 @@ static int name_edge(const struct run_config *config, struct run_config_edge *ed
 	return 0;
 }
 
+static bool networks_overlap(const char *one, const char *other)
+{
+	uint32_t a = 0, b = 0;
+	int bits = parse_address(one, &a), other_bits = parse_address(other, &b);
+
+	if (other_bits < bits)
+		bits = other_bits;
+	return bits == 0 || (bits > 0 && (a ^ b) >> (32 - bits) == 0);
+}
+
+int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
+	const struct run_config_edge *before, struct fault *fault)
+{
+	char where[RUN_OPTION_MAX];
+
+	if (strcmp(edge->netns, before->netns) != 0 ||
+		!networks_overlap(edge->address, before->address))
+		return 0;
+	return run_config_refuse(config, &edge->place, fault,
+		"address %s of host %s: the edge in %s has %s, in the same network and namespace, so "
+		"packets between the two would not pass the fabric; expected another 'namespace'",
+		edge->address, edge->host, run_place_text(&before->place, where), before->address);
+}
+
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct fault *fault)
 {
 	struct run_config_edge_list *list = &config->edges;
 	int result = 0;
 
+	for (uint32_t i = 0; lab == NULL && i < list->count; i++)
+		for (uint32_t k = 0; k < i && result == 0; k++)
+			result = run_config_check_edges(config, &list->at[i], &list->at[k], fault);
 	if (list->network[0] == '\0')
-		return 0;
+		return result;
 	if (list->all && topology->hosts > RUN_EDGES_MAX)
 		return run_config_refuse(config, &list->place, fault,
 			"edges of all %u hosts, expected at most %d", topology->hosts,

@@ -33,20 +33,23 @@ static bool is_at(uint64_t device, uint8_t port, const struct control_hello *hel
 	return hello->device == device && hello->port == port;
 }
 
-static bool admits_hello(const struct poll_guard *guard, const struct link_end *end,
-	const struct control_hello *hello)
+static bool admits_hello(
+	struct poll_guard *guard, const struct link_end *end, const struct control_hello *hello)
 {
+	bool planned =
+		guard->plan.device != 0 && is_at(guard->plan.device, guard->plan.port, hello);
+	bool bound = guard->plan.device != 0 && guard->plan.binding;
+
+	if (bound)
+		guard->misplaced = planned ? 0 : hello->device << 8 | hello->port;
 	if (is_at(end->config.device, end->config.port, hello))
 		return false;
-	if (guard->plan.device != 0 && is_at(guard->plan.device, guard->plan.port, hello))
-		return true;
-	if (guard->plan.device != 0 && guard->plan.binding)
-		return false;
+	if (planned || bound)
+		return planned;
 	return end->state != LINK_UP || is_at(end->peer_device, end->peer_port, hello);
 }
 
-bool poll_guard_admits(
-	const struct poll_guard *guard, const struct link_end *end, const uint8_t *frame)
+bool poll_guard_admits(struct poll_guard *guard, const struct link_end *end, const uint8_t *frame)
 {
 	const struct frame_header *header = frame_header_const(frame);
 	struct control_hello hello;

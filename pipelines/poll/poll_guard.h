@@ -33,6 +33,9 @@ struct poll_guard {
 	/* Number of the neighbour's fabric and POLL_GUARD_STRANGER; 0: its last hello was of ours,
 	 * or there was none. */
 	uint32_t stranger;
+	/* Of a binding plan: the port that the last hello came from, if it is another one: its
+	 * device << 8 and the port; else 0. */
+	uint64_t misplaced;
 };
 
 #define POLL_GUARD_STRANGER 0x10000u
@@ -48,8 +51,7 @@ void poll_guard_expect(
 
 /* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of one that may
  * become it. */
-bool poll_guard_admits(
-	const struct poll_guard *guard, const struct link_end *end, const uint8_t *frame);
+bool poll_guard_admits(struct poll_guard *guard, const struct link_end *end, const uint8_t *frame);
 
 /* A hello has come, or the link went down: frames go to the neighbour there is now. */
 void poll_guard_follow(struct poll_guard *guard, const struct link_end *end);

@@ -199,6 +199,24 @@ static uint64_t neighbour_fabric(const struct poll_guard *guard)
 	return __atomic_load_n(&guard->stranger, __ATOMIC_RELAXED) & ~POLL_GUARD_STRANGER;
 }
 
+static uint64_t misplaced(const struct poll_guard *guard)
+{
+	return __atomic_load_n(&guard->misplaced, __ATOMIC_RELAXED);
+}
+
+/* Name of the port that poll_guard.h remembers. "": none, or no port of the topology. */
+static void name_misplaced(const struct topology *topology, uint64_t there, char *name, size_t size)
+{
+	bool host = there >> 8 >= FRAME_HOST_DEVICE;
+	uint64_t number = (there >> 8) - (host ? FRAME_HOST_DEVICE : 1);
+	struct topology_port at = {
+		host ? DEVICE_HOST : DEVICE_SWITCH, (uint32_t)number, (uint8_t)there};
+
+	name[0] = '\0';
+	if (there >> 8 != 0 && number < (host ? topology->hosts : topology->switches))
+		topology_port_name(topology, at, name, size);
+}
+
 /* The counters of a link, and what its device lost and says of its cable. */
 #define LINK_COUNTERS(X)                                                                  \
 	X(credit_frames_sent, protocol->credit_frames_sent)                               \
@@ -269,6 +287,8 @@ static const char *state_of(const struct real_end *end, const struct shown_end *
 	if (protocol->state != LINK_UP &&
 		__atomic_load_n(&shown->guard->stranger, __ATOMIC_RELAXED) != 0)
 		return "other fabric";
+	if (protocol->state != LINK_UP && misplaced(shown->guard) != 0)
+		return "wrong port";
 	return state[protocol->state];
 }
 
@@ -290,6 +310,8 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 		topology_port_name(fabric->options.topology, peer, link->peer, sizeof(link->peer));
 	port_ethdev_link(&end->port, &device);
 	link->state = state_of(end, &shown, &device);
+	name_misplaced(fabric->options.topology, misplaced(shown.guard), link->neighbour,
+		sizeof(link->neighbour));
 	fill_counters(fabric, end, &shown, &device, link);
 	return true;
 }

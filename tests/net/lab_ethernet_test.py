@@ -286,5 +286,43 @@ class Mapped(Bridge):
     routes = MAPPED
 
 
+class Exchanged(unittest.TestCase):
+    """Two cables between two switches, each with one end in the other's port."""
+
+    def test_status_and_up_name_the_port_at_the_other_end_if_routes_are_static(self):
+        netns = f"t{os.getpid()}x"
+        ip("netns", "add", netns)
+        self.addCleanup(ip, "netns", "del", netns)
+        ports = ""
+        for number, (port, far) in enumerate(((2, 3), (3, 2))):
+            # DPDK numbers its sockets with process id ^ index, which must differ in the namespace.
+            ip("link", "add", f"s0-{port}", "index", str((2 * number + 1) << 14), "mtu", "5000", "up", "type", "veth",
+               "peer", "name", f"s1-{far}", "index", str((2 * number + 2) << 14), "mtu", "5000", netns=netns)
+            ip("link", "set", f"s1-{far}", "up", netns=netns)
+        for number, (switch, port) in enumerate(((0, 2), (0, 3), (1, 2), (1, 3))):
+            device = DEVICE.format(nic=number).replace(f"iface=nic{number}", f"iface=s{switch}-{port}")
+            ports += f'  - {{port: s{switch}:{port}, dpdk: "{device}"}}\n'
+        files = labs.two_switches()
+        files["topology.yaml"] += f"ports:\n{ports}"
+        lab = labs.Lab(WEFT, "x", "topology: topology.yaml\nmapper: {routes: static}\n", files)
+        self.addCleanup(lab.remove)
+        up = subprocess.Popen(["ip", "netns", "exec", netns, WEFT, "lab", "up", lab.file, "--wait", "240s"], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(up.communicate)
+        self.addCleanup(up.kill)
+        expected = [f"s{a}:{port} receives hellos of s{1 - a}:{5 - port} instead of s{1 - a}:{port}"
+                    for a in range(2) for port in (2, 3)]
+        labs.wait_until(lambda: all(line in lab.weft("status").stdout for line in expected) or up.poll() is not None,
+                        "not named")
+        if up.poll() is not None:
+            self.fail(up.communicate())
+        links = {link["port"]: (link["state"], link.get("neighbour")) for link in lab.status()["links"]}
+        self.assertEqual({port: links[port] for port in ("s0:2", "s1:3")},
+                         {"s0:2": ("wrong port", "s1:3"), "s1:3": ("wrong port", "s0:2")})
+        self.assertEqual(links["s0:0"], ("up", None))
+        up.send_signal(signal.SIGTERM)
+        self.assertEqual((up.communicate(), up.returncode)[1], 130)
+
+
 if __name__ == "__main__":
     labs.main(__doc__, ("ip", "bridge"))

@@ -578,8 +578,12 @@ UNIT_TEST(what_is_found_late_has_the_same_place)
 {
 	static const char *const bad[] = {"edges=[{host: h1, tap: t}, {host: h1, tap: u}]",
 		"edges=[{host: h1, tap: t}, {host: h2, tap: t}]", "edges=[{host: h9, tap: t}]",
-		"edges={hosts: [h9], network: 10.1.0.0/24}", "traffic.0.to=[h9]",
-		"traffic.0.from=[h1, h1]", "traffic.0.from=1%",
+		"edges={hosts: [h9], network: 10.1.0.0/24}",
+		"edges=[{host: h1, tap: t, address: 10.1.0.1/24}, "
+		"{host: h2, tap: u, address: 10.1.9.1/16}]",
+		"edges=[{host: h1, tap: t, address: 10.1.0.1/24}, "
+		"{host: h2, tap: u, address: 10.1.0.2/0}]",
+		"traffic.0.to=[h9]", "traffic.0.from=[h1, h1]", "traffic.0.from=1%",
 		"traffic.0={pattern: goal, file: /x}", "traffic.1={pattern: goal, file: /x}",
 		"traffic.0={pattern: transpose}",
 		"traffic.0={pattern: hotspot, from: [h1], to: [h1]}", "topology=/nonexist/net.yaml",

@@ -55,6 +55,18 @@ UNIT_TEST(a_nic_without_carrier_is_not_said_to_wait)
 	expect(link_of("s0:1", "s7:0", "no carrier", 3), why);
 }
 
+UNIT_TEST(port_at_the_end_of_a_wrong_cable_is_named)
+{
+	json_t *link = link_of("s0:1", "s1:0", "wrong port", 0);
+
+	json_object_set_new(link, "neighbour", json_string("s1:3"));
+	expect(link, "s0:1 receives hellos of s1:3 instead of s1:0: is the cable in the ports that "
+		     "the topology names?");
+	expect(link_of("s0:1", "s1:0", "wrong port", 0),
+		"s0:1 receives hellos of an unknown port instead of s1:0: is the cable in the ports "
+		"that the topology names?");
+}
+
 UNIT_TEST(an_end_on_another_machine_is_said_to_be_there)
 {
 	expect(link_of("s0:1", "s7:0", "down", 0),

@@ -34,11 +34,22 @@ static void describe_unheard(const json_t *link, const json_t *elsewhere, char *
 		snprintf(out, size, "nothing was heard from the other end");
 }
 
-void lab_ready_stranger(const json_t *link, char *out, size_t size)
+bool lab_ready_stranger(const json_t *link, char *out, size_t size)
 {
+	const char *state = lab_text(link, "state"), *there = lab_text(link, "neighbour");
+
+	if (strcmp(state, "wrong port") == 0) {
+		snprintf(out, size, "%s receives hellos of %s instead of %s",
+			lab_text(link, "port"), there[0] != '\0' ? there : "an unknown port",
+			lab_text(link, "peer"));
+		return true;
+	}
+	if (strcmp(state, "other fabric") != 0)
+		return false;
 	snprintf(out, size, "%s is cabled to another fabric (number 0x%04x)",
 		lab_text(link, "port"),
 		(unsigned)json_integer_value(json_object_get(link, "neighbour_fabric")));
+	return true;
 }
 
 /* A link is up when it has heard the other end, and down after three missing hellos, even if it
@@ -51,12 +62,13 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 
 	if (strcmp(state, "cut") == 0)
 		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
-	else if (strcmp(state, "other fabric") == 0) {
-		lab_ready_stranger(link, reason, sizeof(reason));
-		snprintf(why, LAB_READY_TEXT,
-			"%s: the lab there has another name, key or lab file, which must agree on "
-			"both machines (topology, switch, nic, routing, ...: docs/labs.md)",
-			reason);
+	else if (lab_ready_stranger(link, reason, sizeof(reason))) {
+		snprintf(why, LAB_READY_TEXT, "%s: %s", reason,
+			strcmp(state, "other fabric") == 0
+				? "the lab there has another name, key or lab file, which must "
+				  "agree on both machines (topology, switch, nic, routing, ...: "
+				  "docs/labs.md)"
+				: "is the cable in the ports that the topology names?");
 		return;
 	} else if (strcmp(state, "no carrier") == 0) {
 		state = "without carrier";

@@ -26,8 +26,9 @@ void lab_ready_ask(
 /* The same from an answer of /weft/links. */
 void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *ready);
 
-/* "s0:3 is cabled to another fabric (number 0x1234)", of a link in state "other fabric". */
-void lab_ready_stranger(const json_t *link, char *out, size_t size);
+/* "s0:3 is cabled to another fabric (number 0x1234)", of a link in state "other fabric"; "s0:3
+ * receives hellos of s2:1 instead of s1:0", of one in state "wrong port". False: another state. */
+bool lab_ready_stranger(const json_t *link, char *out, size_t size);
 
 /* Exhausted pools of buffers. Every device reports them: a counter of it, or of one of its
  * ports, named 'no_mbuf' or 'pool_empty'. */

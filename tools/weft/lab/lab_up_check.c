@@ -164,6 +164,13 @@ static int check_edge_there(void *ctx, struct fault *fault)
 	return result;
 }
 
+static bool edge_is_here(const struct lab_up *up, const struct run_config_edge *edge)
+{
+	int32_t host = topology_find_host(up->lab.topology, edge->host);
+
+	return host >= 0 && lab_up_wants(up, up->lab.plan->host_process[host]);
+}
+
 int lab_up_check_edges(const struct lab_up *up, struct fault *fault)
 {
 	const struct run_config *run = &up->lab.config->run;
@@ -171,15 +178,19 @@ int lab_up_check_edges(const struct lab_up *up, struct fault *fault)
 
 	for (uint32_t i = 0; i < run->edges.count && result == 0; i++) {
 		struct run_config_edge *edge = &run->edges.at[i];
-		int32_t host = topology_find_host(up->lab.topology, edge->host);
 		const char *netns = edge->netns[0] != '\0' ? edge->netns : NULL;
 		char path[sizeof(edge->netns) + 16];
 		struct fault why;
 
+		if (!edge_is_here(up, edge))
+			continue;
+		for (uint32_t k = 0; k < i && result == 0; k++)
+			if (edge_is_here(up, &run->edges.at[k]))
+				result =
+					run_config_check_edges(run, edge, &run->edges.at[k], fault);
 		snprintf(path, sizeof(path), "/run/netns/%s", edge->netns);
 		/* A namespace that does not exist yet has no interfaces. */
-		if (host < 0 || !lab_up_wants(up, up->lab.plan->host_process[host]) ||
-			(netns == NULL ? up->lab.plan->veth : access(path, F_OK) != 0))
+		if (result < 0 || (netns == NULL ? up->lab.plan->veth : access(path, F_OK) != 0))
 			continue;
 		result = netns_run(netns, check_edge_there, edge, &why);
 		if (result == -EINVAL)

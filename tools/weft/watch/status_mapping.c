@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Lines that both forms of 'weft lab status' have: the mapper, cables into other fabrics, other
+/* Lines that both forms of 'weft lab status' have: the mapper, wrong cables, other
  * machines. */
 
 #include "status_print.h"
@@ -14,7 +14,7 @@
 #include "lab_ready.h"
 #include "lab_state.h"
 
-/* Cables into another fabric, at the end, where they are seen. */
+/* Wrong cables, at the end, where they are seen. */
 void status_print_strangers(json_t *links, FILE *out)
 {
 	char text[LAB_READY_TEXT];
@@ -23,10 +23,8 @@ void status_print_strangers(json_t *links, FILE *out)
 
 	json_array_foreach(links, index, link)
 	{
-		if (strcmp(lab_text(link, "state"), "other fabric") != 0)
-			continue;
-		lab_ready_stranger(link, text, sizeof(text));
-		fprintf(out, "%s\n", text);
+		if (lab_ready_stranger(link, text, sizeof(text)))
+			fprintf(out, "%s\n", text);
 	}
 }
 

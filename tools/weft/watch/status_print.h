@@ -19,7 +19,7 @@ void status_print_wide(json_t *all);
 void status_print_mapping(json_t *mapping, FILE *out);
 /* Interfaces of programs; nothing if there are none. */
 void status_print_edges(json_t *edges, FILE *out);
-/* Ports that are cabled to another fabric. */
+/* Ports with another fabric, or another port than the topology's, at the other end. */
 void status_print_strangers(json_t *links, FILE *out);
 /* How well the clocks of other machines are known, if any is asked for. */
 void status_print_clocks(const json_t *total, FILE *out);
