@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Weft developers
 """Programs in the hosts of a lab: exec, shell, hosts, mpirun.
 
-usage: lab_programs_test.py WEFT [CASE...]"""
+usage: lab_programs_test.py WEFT [CASE...]      WEFT_LONG=1: 40 ping-pongs of MPI in each form of lab"""
 import json
 import os
 import shutil
@@ -15,6 +15,7 @@ import unittest
 import labs
 
 WEFT = None
+LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 LAB = """topology: topology.yaml
 seed: 1
 dilation: 20
@@ -51,6 +52,47 @@ int main(int argc, char **argv)
 	MPI_Allreduce(&wrong, &i, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (rank == 0)
 		printf("wrong %d of %d ranks\n", (int)i, size);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+# The median round trip of 200 in us, and mpi_event_tick_rate. The ranks connect to each other at the same time.
+PING_PONG = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define ROUNDS 200
+static int compare(const void *a, const void *b)
+{
+	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+int main(int argc, char **argv)
+{
+	int rank, ready, index, count, tick;
+	double took[ROUNDS];
+	MPI_T_cvar_handle handle;
+	char byte = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_T_init_thread(MPI_THREAD_SINGLE, &ready);
+	MPI_T_cvar_get_index("mpi_event_tick_rate", &index);
+	MPI_T_cvar_handle_alloc(index, NULL, &handle, &count);
+	MPI_T_cvar_read(handle, &tick);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < ROUNDS; i++) {
+		took[i] = MPI_Wtime();
+		if (rank == 0)
+			MPI_Send(&byte, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+		MPI_Recv(&byte, 1, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank == 1)
+			MPI_Send(&byte, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+		took[i] = MPI_Wtime() - took[i];
+	}
+	qsort(took, ROUNDS, sizeof(*took), compare);
+	if (rank == 0)
+		printf("%.1f %d\n", took[ROUNDS / 2] * 1e6, tick);
 	MPI_Finalize();
 	return 0;
 }
@@ -170,8 +212,8 @@ class Losses(unittest.TestCase):
         self.assertNotIn("were not sent", said)
 
 
-class Allreduce(unittest.TestCase):
-    """Open MPI in the hosts of a lab, while a cable that its messages pass is cut."""
+class Mpi(unittest.TestCase):
+    SOURCE = ""
 
     @classmethod
     def setUpClass(cls):
@@ -180,10 +222,53 @@ class Allreduce(unittest.TestCase):
                 raise unittest.SkipTest(f"{program} is not installed (openmpi-bin, libopenmpi-dev)")
         cls.folder = tempfile.mkdtemp(prefix="weft-mpi-")
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.program = os.path.join(cls.folder, "allreduce")
+        cls.program = os.path.join(cls.folder, "program")
         with open(f"{cls.program}.c", "w") as file:
-            file.write(ALLREDUCE)
+            file.write(cls.SOURCE)
         subprocess.run(["mpicc", "-o", cls.program, f"{cls.program}.c"], check=True, timeout=labs.HANG_SECONDS)
+
+
+class PingPong(Mpi):
+    """Open MPI in the hosts of a lab: what Weft sets, and that ranks do not wait for Open MPI's event tick of 10 ms."""
+    SOURCE = PING_PONG
+    FORMS = {"one": ("one", ""), "shared": ("each", ""), "veth": ("each", "links: veth\n")}
+
+    def lab(self, form):
+        processes, more = self.FORMS[form]
+        lab = labs.Lab(WEFT, form[0], "topology: 'full:switches=2,hosts=1'\nmapper: {routes: static}\n"
+                       "edges: {hosts: all, network: 10.97.0.0/24}\n" + more, form=processes)
+        self.addCleanup(lab.remove)
+        lab.up()
+        return lab
+
+    def run_in(self, lab, *words, **environment):
+        """Median and tick rate."""
+        done = subprocess.run([WEFT, "lab", "mpirun", lab.name, "-np", "2", *words, self.program], text=True,
+                              env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=labs.HANG_SECONDS, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        median, tick = done.stdout.split()
+        return float(median), int(tick)
+
+    def test_ranks_look_at_their_sockets_without_pause_unless_the_user_says_otherwise(self):
+        lab = self.lab("one")
+        self.assertEqual(self.run_in(lab)[1], 1)
+        self.assertEqual(self.run_in(lab, "--mca", "mpi_event_tick_rate", "77")[1], 77)
+        self.assertEqual(self.run_in(lab, OMPI_MCA_mpi_event_tick_rate="78")[1], 78)
+
+    if LONG:
+        def test_no_ping_pong_takes_ten_times_as_long_as_the_others(self):
+            for form in self.FORMS:
+                lab = self.lab(form)
+                medians = sorted(self.run_in(lab)[0] for _ in range(40))
+                print(f"{form}: us {medians[0]} {medians[20]} {medians[-1]}", file=sys.stderr)
+                self.assertLess(medians[-1], 10 * medians[20], medians)
+                lab.must("down")
+
+
+class Allreduce(Mpi):
+    """Open MPI in the hosts of a lab, while a cable that its messages pass is cut."""
+    SOURCE = ALLREDUCE
 
     def cable_on_the_way(self, lab, source, destination):
         """The first link between switches of the way in force."""
@@ -278,15 +363,18 @@ class LongForm(unittest.TestCase):
                 self.assertRegex(done.stderr, r"^weft lab up: .*/lab\.yaml:\d+:\d+: ")
                 self.assertIn(text, done.stderr)
                 self.assertFalse(os.path.exists(lab.run_dir))
-        with self.subTest("interface"):
-            lab = self.new("N")
-            with open(lab.file, encoding="utf-8") as file:
-                text = file.read().replace(f"{lab.name}t", name)
-            with open(lab.file, "w", encoding="utf-8") as file:
-                file.write(text)
-            done = lab.weft("up")
-            self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(f"host h3: there is an interface '{name}' already in this network namespace", done.stderr)
+        for old, new, why in (("NAMEt", name, f"host h3: there is an interface '{name}' already in this network namespace"),
+                              ("NAMEt, ", "NAMEt, namespace: NAMEa, ", "address 172.30.5.9/24 of host h3: the edge in line 8 "
+                               "has 172.30.5.77/24, in the same network and namespace")):
+            with self.subTest(why):
+                lab = self.new("N")
+                with open(lab.file, encoding="utf-8") as file:
+                    text = file.read().replace(old.replace("NAME", lab.name), new.replace("NAME", lab.name))
+                with open(lab.file, "w", encoding="utf-8") as file:
+                    file.write(text)
+                done = lab.weft("up")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(why, done.stderr)
 
 
 class Files(unittest.TestCase):
