@@ -14,10 +14,7 @@ LAYERS = ("lib", "pipelines", "apps", "tools/weft")
 DRIVERS = ("pipelines/poll", "pipelines/real", "pipelines/virtual", "pipelines/wormhole", "pipelines/lab",
            "lib/port/eal", "lib/port/port")
 FILES_MAX = 40
-# Modules in a call cycle: the limit within a folder, and by common folder those of the cycles that are still
-# larger or cross folders. These numbers only go down.
-CALL_CYCLE_MAX = 6
-CALL_CYCLES_KEPT = {"tools/weft": 23}
+CALL_CYCLE_MAX = 6  # modules, within one folder
 
 
 def layer_of(folder):
@@ -200,7 +197,7 @@ def cycle_folders(cycle):
 def check_calls(names, read, clean):
     for cycle in Calls(names, read, clean).cycles():
         where = cycle_folders(cycle)
-        most = CALL_CYCLES_KEPT.get(os.path.commonpath(where), CALL_CYCLE_MAX if len(where) == 1 else 0)
+        most = CALL_CYCLE_MAX if len(where) == 1 else 0
         if len(cycle) > most:
             yield f"{cycle[0]}.c:1: {len(cycle)} modules call each other, at most {most}: {' '.join(cycle)}"
 
