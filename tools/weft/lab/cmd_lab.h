@@ -106,6 +106,16 @@ int lab_down(const char *dir, unsigned *processes, struct fault *fault);
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state);
 
+typedef enum weft_exit lab_running_fn(const struct lab_arguments *arguments, const struct lab *lab,
+	const struct lab_state *state);
+/* Opens the running lab, calls 'work', and closes the lab. */
+enum weft_exit lab_with_running(
+	const struct lab_arguments *arguments, const char *command, lab_running_fn *work);
+
+/* -EINVAL and fault if the lab runs on several machines, for commands that work on one. */
+int lab_expect_one_machine(
+	const struct lab *lab, const struct lab_state *state, struct fault *fault);
+
 /* The process that runs 'device'; NULL: it is not on this machine. */
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device);

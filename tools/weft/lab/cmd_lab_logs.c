@@ -73,14 +73,5 @@ static enum weft_exit show_chosen(
 
 enum weft_exit cmd_lab_logs(const struct lab_arguments *arguments)
 {
-	struct lab_state state;
-	struct lab lab;
-	enum weft_exit code = lab_open_running(arguments, COMMAND, &lab, &state);
-
-	if (code != EXIT_DONE)
-		return code;
-	code = show_chosen(arguments, &lab, &state);
-	lab_state_free(&state);
-	lab_close(&lab);
-	return code;
+	return lab_with_running(arguments, COMMAND, show_chosen);
 }

@@ -16,10 +16,10 @@
 static int check(const struct lab_arguments *arguments, const struct lab *lab,
 	const struct lab_state *state, struct fault *fault)
 {
-	if (state->remotes > 0)
-		return fault_set(fault, EINVAL,
-			"lab %s runs on several machines: expected --machine NAME, on that machine",
-			lab->plan->lab);
+	int result = lab_expect_one_machine(lab, state, fault);
+
+	if (result < 0)
+		return result;
 	if (lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
 		return fault_set(fault, EINVAL,
 			"lab %s is one process; 'weft lab up --restart' starts all of it again",
@@ -38,7 +38,7 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 	return 0;
 }
 
-/* The lab is started again as it is, from the file that it keeps. */
+/* Restarts from the copy of the lab file in the run directory. */
 enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments)
 {
 	struct lab_arguments up = *arguments;
@@ -57,7 +57,7 @@ enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments)
 	lab_state_free(&state);
 	lab_close(&lab);
 	if (result < 0)
-		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		return command_fault(COMMAND, result, &fault);
 	up.file = file;
 	up.run_dir = dir;
 	up.machine = NULL;

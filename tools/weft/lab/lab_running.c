@@ -27,7 +27,7 @@ const struct lab_record *lab_record_of(
 	return NULL;
 }
 
-/* The processes of a lab on this machine. 0, or -errno and fault; -ENOENT: it is not up. */
+/* Loads the processes on this machine. 0, or -errno and fault; -ENOENT: the lab is not up. */
 static int load_here(const struct lab *lab, const struct lab_target *target,
 	struct lab_state *state, struct fault *fault)
 {
@@ -41,8 +41,7 @@ static int load_here(const struct lab *lab, const struct lab_target *target,
 	return result;
 }
 
-/* Those of a lab on several machines. A machine that cannot be reached is said, and the others are
- * asked. */
+/* Loads the processes on all machines. Unreachable machines are reported and skipped. */
 static int load_there(
 	const struct lab *lab, const char *command, struct lab_state *state, struct fault *fault)
 {
@@ -106,6 +105,31 @@ enum weft_exit lab_open_running(const struct lab_arguments *arguments, const cha
 			"%s", fault.text);
 	lab_close(lab);
 	return code;
+}
+
+enum weft_exit lab_with_running(
+	const struct lab_arguments *arguments, const char *command, lab_running_fn *work)
+{
+	struct lab_state state;
+	struct lab lab;
+	enum weft_exit code = lab_open_running(arguments, command, &lab, &state);
+
+	if (code != EXIT_DONE)
+		return code;
+	code = work(arguments, &lab, &state);
+	lab_state_free(&state);
+	lab_close(&lab);
+	return code;
+}
+
+int lab_expect_one_machine(
+	const struct lab *lab, const struct lab_state *state, struct fault *fault)
+{
+	if (state->remotes == 0)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"lab %s runs on several machines: expected --machine NAME, on that machine",
+		lab->plan->lab);
 }
 
 int lab_take_down(struct lab_state *state, struct fault *fault)

@@ -11,17 +11,17 @@
 
 #define COMMAND "lab clear"
 
-static enum weft_exit clear(const struct lab *lab, const struct lab_state *state)
+static enum weft_exit clear(
+	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
 {
 	struct fault fault;
 	json_t *all;
 	unsigned silent;
-	int result;
+	int result = lab_expect_one_machine(lab, state, &fault);
 
-	if (state->remotes > 0)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"lab %s runs on several machines: expected --machine NAME, on that machine",
-			lab->plan->lab);
+	(void)arguments;
+	if (result < 0)
+		return command_fault(COMMAND, result, &fault);
 	all = lab_collect_raw(lab, state);
 	silent = lab_count_not(json_object_get(all, "processes"), "running");
 	result = silent > 0 ? fault_set(&fault, ETIMEDOUT,
@@ -30,21 +30,12 @@ static enum weft_exit clear(const struct lab *lab, const struct lab_state *state
 			    : lab_cleared_write(state, all, &fault);
 	json_decref(all);
 	if (result < 0)
-		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		return command_fault(COMMAND, result, &fault);
 	printf("%s: counters begin at 0\n", lab->plan->lab);
 	return EXIT_DONE;
 }
 
 enum weft_exit cmd_lab_clear(const struct lab_arguments *arguments)
 {
-	struct lab_state state;
-	struct lab lab;
-	enum weft_exit code = lab_open_running(arguments, COMMAND, &lab, &state);
-
-	if (code != EXIT_DONE)
-		return code;
-	code = clear(&lab, &state);
-	lab_state_free(&state);
-	lab_close(&lab);
-	return code;
+	return lab_with_running(arguments, COMMAND, clear);
 }
