@@ -34,7 +34,7 @@ struct capture_slot {
 };
 
 struct capture {
-	struct record_ring *ring; /* of struct capture_slot */
+	struct record_ring *ring; /* records are struct capture_slot */
 	uint32_t snap_bytes;
 	/* Writer: the data plane. Readers: any thread. */
 	_Alignas(RTE_CACHE_LINE_SIZE) _Atomic uint64_t offered;

@@ -9,7 +9,7 @@
 #include "arrays.h"
 #include "capture_file.h"
 
-#define SLOTS_DEFAULT  900u /* of 9 KiB: 8 MiB, which hold 50 thousand short frames */
+#define SLOTS_DEFAULT  900u /* 9 KiB each: 8 MiB, enough for 50,000 short frames */
 #define SNAP_BYTES_MAX 65535u
 
 struct known_port {

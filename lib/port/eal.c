@@ -323,7 +323,7 @@ static int provide_files(unsigned files, struct fault *fault)
 	return 0;
 }
 
-/* Whether the folder of DPDK's belongs to a program with add_prefix()'s name that was killed. */
+/* True if a DPDK runtime folder named by add_prefix() belongs to a killed program. */
 static bool is_dead(const char *prefix)
 {
 	int pid, length = 0, fd;
@@ -331,7 +331,7 @@ static bool is_dead(const char *prefix)
 	if (sscanf(prefix, "weft-%d%n", &pid, &length) != 1 || prefix[length] != '\0' ||
 		kill(pid, 0) == 0 || errno != ESRCH)
 		return false;
-	/* Its id may be another one in a container that shares the folder. */
+	/* A program in a container that shares the folder has a different id there. */
 	fd = telemetry_client_open(prefix, DEAD_MS, NULL);
 	telemetry_client_close(fd);
 	return fd == -ECONNREFUSED || fd == -ENOENT;

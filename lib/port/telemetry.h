@@ -59,7 +59,7 @@ struct telemetry_device {
 struct telemetry_link {
 	char port[64], peer[64]; /* "s0:1", "s1:2"; peer "" if unknown */
 	const char *state;       /* "up", … */
-	char neighbour[64];      /* of state "wrong port": what is there instead of 'peer'; or "" */
+	char neighbour[64]; /* port cabled instead of 'peer' if state is "wrong port", else "" */
 	const char *const *counter;
 	unsigned counters;
 	uint64_t value[TELEMETRY_LINK_COUNTERS_MAX];

@@ -18,8 +18,8 @@ typedef void credit_cover_fn(void *ctx, const char *text);
 /* Calls 'tell' for each limit, with one line for similar links. None for wormhole switches. */
 void credit_cover_tell(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx);
-/* The same for links alone, with the rates and delays of 'now', [link]; those of rate 0 are left
- * out. */
+/* The same for links only, with the rates and delays in 'now', [link]. Links with rate 0 are
+ * skipped. */
 void credit_cover_links(const struct run_config *run, const struct topology *topology,
 	const struct topology_link *now, credit_cover_fn *tell, void *ctx);
 /* A credit_cover_fn: "# TEXT" or, with a prefix as 'ctx', "PREFIX: warning: TEXT" to standard

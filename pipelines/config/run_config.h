@@ -453,8 +453,8 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct fault *fault);
 
-/* Of an edge and one before it, both on this machine: -EINVAL and fault if their networks overlap
- * in one namespace. The kernel would not send packets between them through the fabric. */
+/* -EINVAL and fault if two edges on this machine have overlapping networks in one namespace,
+ * because the kernel would not send packets between them through the fabric. */
 int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
 	const struct run_config_edge *before, struct fault *fault);
 

@@ -21,7 +21,7 @@ struct impairment {
 	 * leaves first. */
 	uint32_t reorder_ppm;
 	weft_time jitter_ps; /* upper bound of the added delay, which is uniform */
-	weft_time last_due;  /* of frames with jitter */
+	weft_time last_due;  /* due arrival of the last frame with jitter */
 	struct rte_mbuf *held;
 	struct rng rng;
 	uint64_t credits_lost, frames_lost, frames_corrupted, frames_swapped;

@@ -33,8 +33,8 @@ struct poll_guard {
 	/* Number of the neighbour's fabric and POLL_GUARD_STRANGER; 0: its last hello was of ours,
 	 * or there was none. */
 	uint32_t stranger;
-	/* Of a binding plan: the port that the last hello came from, if it is another one: its
-	 * device << 8 and the port; else 0. */
+	/* Device << 8 | port that sent the last hello, if a binding plan names another port;
+	 * else 0. */
 	uint64_t misplaced;
 };
 

@@ -71,7 +71,7 @@ uint64_t real_end_knob(
 	}
 }
 
-/* As the file has them. */
+/* The values that the file sets. */
 static void planned_knobs(const struct real_fabric *fabric, const struct real_end *end,
 	uint64_t value[LINK_KNOB_COUNT])
 {
@@ -102,8 +102,8 @@ static void set_end(const struct real_fabric *fabric, struct tx_queue *tx, struc
 	STORE(impairment->corrupt_ppm, (uint32_t)value[LINK_KNOB_CORRUPT]);
 	STORE(impairment->credit_loss_ppm, (uint32_t)value[LINK_KNOB_CREDIT_LOSS]);
 	STORE(impairment->reorder_ppm, (uint32_t)value[LINK_KNOB_REORDER]);
-	/* Links that never had faults do without the question. It is not taken back: the loop may
-	 * be between two looks at it. */
+	/* Links that never had faults skip the impairment. The pointer is not cleared again,
+	 * because the loop may read it twice for one burst. */
 	for (unsigned i = LINK_KNOB_JITTER; i < LINK_KNOB_COUNT; i++)
 		if (value[i] != 0)
 			STORE(tx->impairment, impairment);
@@ -144,7 +144,7 @@ static void set_cut_through(struct real_fabric *fabric)
 	}
 }
 
-/* The values of an order; false: it is none. */
+/* Parses the values of an order; false if it is malformed. */
 static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 {
 	char *end;

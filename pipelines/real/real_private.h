@@ -308,11 +308,11 @@ void real_host_stop_traffic(
  * and fault. */
 int real_links_pace(struct real_fabric *fabric, struct fault *fault);
 
-/* An order of link_knobs.h, for the directions that leave a port here. Rate and delay 0: as fast as
- * the device. Only the leader. */
+/* Carries out an order (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
+ * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
 
-/* Settings in force for frames that leave here; rate and delay 0: those of the device. */
+/* Current setting for frames that leave here. Rate and delay 0: the device's own apply. */
 uint64_t real_end_knob(
 	const struct real_fabric *fabric, const struct real_end *end, enum link_knob knob);
 

@@ -38,7 +38,7 @@ static void number_parts(struct virtual_parts *parts, size_t devices)
 			(uint16_t)((parts->of_device[i] + parts->count - first) % parts->count);
 }
 
-/* By rank 0, for all: on another machine METIS may be another one. */
+/* Computed by rank 0 for all, because METIS versions may differ between machines. */
 static int assign(struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
 {
 	size_t devices = (size_t)fabric->switches + fabric->hosts;

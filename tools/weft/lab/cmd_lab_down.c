@@ -166,7 +166,7 @@ static enum weft_exit not_up(const struct lab_arguments *arguments, const char *
 	return EXIT_DONE;
 }
 
-/* Of a name that has no folder. An 'up' or 'down' that was killed may have left files beside it. */
+/* Cleans up a lab without a folder: a killed 'up' or 'down' may have left files beside it. */
 static enum weft_exit down_remains(const struct lab_arguments *arguments)
 {
 	static const char *const ends[] = {"", LAB_CONSOLE_END};

@@ -149,7 +149,7 @@ static bool has_values(const struct setting *setting, uint32_t end, const json_t
 	return true;
 }
 
-/* The end is printed, and what its link has now is kept for the warnings. */
+/* Prints the end, and keeps its link's current values for the warnings. */
 static void report_end(struct setting *setting, uint32_t end, const json_t *shown)
 {
 	struct topology_link *link = &setting->now[end / 2];
@@ -161,7 +161,7 @@ static void report_end(struct setting *setting, uint32_t end, const json_t *show
 	putchar('\n');
 }
 
-/* The index of the end in the topology; UINT32_MAX: the order does not mean it. */
+/* Index of the end in the topology, or UINT32_MAX if it is not in the target. */
 static uint32_t find_end(const struct setting *setting, const json_t *shown)
 {
 	const struct topology *topology = setting->lab->topology;
@@ -179,8 +179,8 @@ static uint32_t find_end(const struct setting *setting, const json_t *shown)
 	return is_meant(setting, end) ? end : UINT32_MAX;
 }
 
-/* How many ends of the process have other values yet, or -EPROTO and fault. 'done': each that was
- * meant is printed. */
+/* Number of the process's ends whose values do not match the order yet, or -EPROTO and fault.
+ * 'done': prints each end in the target. */
 static int look(
 	struct setting *setting, struct lab_connection *connection, bool done, struct fault *fault)
 {
@@ -222,7 +222,7 @@ static int order_process(
 				  : snprintf(text + length, sizeof(text) - (size_t)length,
 					    " %" PRIu64, setting->value[i]);
 	result = lab_control(&connection, text, fault);
-	/* The loop does it in its next iterations. */
+	/* The loop applies it in its next iterations. */
 	while (result == 0 && waiting > 0) {
 		waiting = look(setting, &connection, false, fault);
 		if (waiting < 0)
@@ -254,7 +254,7 @@ static bool has_end(const struct setting *setting, const struct lab_record *reco
 	return false;
 }
 
-/* Ends of processes that have ended, or run where this command cannot reach them, are left out. */
+/* Skips ends whose process has ended or runs on another machine. */
 static int order(struct setting *setting, struct fault *fault)
 {
 	unsigned done = 0;

@@ -19,7 +19,7 @@ void lab_links_print(const struct lab *lab, const bool *here, FILE *out);
  * says. */
 void lab_links_warn(const struct lab *lab, json_t *links);
 
-/* The knobs of both directions of a link as the lab's file has them. */
+/* The knobs that the lab file sets for both directions of a link. */
 void lab_links_planned(const struct lab *lab, uint32_t link, uint64_t value[LINK_KNOB_COUNT]);
 
 /* The gauge of a knob in an object of /weft/links, or of a list that has its names. */

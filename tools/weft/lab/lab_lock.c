@@ -19,7 +19,7 @@
 
 #define PASSED  "WEFT_LAB_LOCK" /* descriptor; from one weft to the next */
 #define TRIES   100             /* others come and go */
-#define NAME_MS 1000            /* a holder writes its id as soon as it runs, a child lets go */
+#define NAME_MS 1000            /* until a new holder wrote its id, or a child released the lock */
 
 static void lock_path(const char *dir, char *path, size_t size)
 {
@@ -39,8 +39,8 @@ static bool was_removed(int fd, const char *path)
 	       ours.st_dev != there.st_dev;
 }
 
-/* Another command holds the lock: -EINVAL, and what it does; -EBUSY: it has not written that yet,
- * or it was killed, and a child that is not yet another program still has the descriptor. */
+/* -EINVAL and fault: another command holds the lock. -EBUSY: the holder has not written its id yet,
+ * or it was killed and a child that is about to call exec() still has the descriptor. */
 static int refuse(int fd, const char *dir, struct fault *fault)
 {
 	char who[64];

@@ -313,7 +313,7 @@ bool lab_state_remove_empty(const char *dir)
 
 int lab_state_remove(const struct lab_state *state, struct fault *fault)
 {
-	/* Of this program, and of weft-switch and weft-nic in their run directory; with the ends
+	/* Files of this program, weft-switch and weft-nic in the run directory; with the endings
 	 * that atomic_file.h gives to names. */
 	static const char *const names[] = {"plan.txt*", "lab.yaml*", "machine*", "hosts*",
 		"hostfile*", "memory-*", "clock*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",

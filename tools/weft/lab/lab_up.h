@@ -37,8 +37,8 @@ int lab_up_check_edges(const struct lab_up *up, struct fault *fault);
  * remains of an earlier one. Fills 'again' and then 'state'. */
 int lab_up_check_not_up(struct lab_up *up, struct fault *fault);
 
-/* Ends the processes that --process names, of a lab that is up; refuses those that could not come
- * back. */
+/* Ends the processes of a running lab that --process names. Refuses those that could not start
+ * again. */
 int lab_up_end_wanted(const struct lab_up *up, struct fault *fault);
 
 /* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */

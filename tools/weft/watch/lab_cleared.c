@@ -32,8 +32,8 @@ static json_t *by_port(const json_t *links)
 	return ports;
 }
 
-/* Its process still is the one that was asked: a new one begins at 0. 'name' is a device, or begins
- * with one. */
+/* True if the device's process has not restarted since 'clear'; a new one counts from 0. 'name' is
+ * a device or starts with one. */
 static bool still_runs(const struct lab *lab, const struct lab_state *state, const json_t *cleared,
 	const char *name)
 {

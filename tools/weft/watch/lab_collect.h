@@ -22,17 +22,18 @@
  * 'pairs': also "clocks" (lab_clocks.h), which takes more requests. */
 json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs);
 
-/* The same as far as processes here were asked, with their own counts. */
+/* The same without other machines, and with counters since the processes started. */
 json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state);
 
-/* Counters when 'weft lab clear' was called, in the run directory. The processes count on: whatever
- * watches them otherwise misses nothing. */
+/* Run-directory file with the counters at the last 'weft lab clear'. The processes keep counting,
+ * so runs and other readers of their telemetry are not affected. */
 #define LAB_CLEARED_FILE "cleared.json"
 
 /* 'all': of lab_collect_raw(). 0, or -errno and fault. */
 int lab_cleared_write(const struct lab_state *state, const json_t *all, struct fault *fault);
 
-/* Makes the counters of processes that run since then begin there. Gauges and latencies stay. */
+/* Subtracts the counters at the last 'clear' for processes that have run since. Gauges and
+ * latencies stay. */
 void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, json_t *all);
 
 /* Entries of the list whose "state" is another one. */
