@@ -8,7 +8,7 @@
 
 #define NAME_MAX_BYTES 63
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -28,10 +28,10 @@ unsigned did_you_mean_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (unsigned j = 1; j <= length_b; j++) {
-			row[j] = least(last[j], row[j - 1]) + 1;
-			row[j] = least(row[j], last[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = min(last[j], row[j - 1]) + 1;
+			row[j] = min(row[j], last[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = least(row[j], before[j - 2] + 1);
+				row[j] = min(row[j], before[j - 2] + 1);
 		}
 	}
 	return rows[length_a % 3][length_b];

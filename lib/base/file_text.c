@@ -20,7 +20,7 @@ static char *refuse_file(const char *path, struct fault *fault)
 	return NULL;
 }
 
-static char *read_all(FILE *in, size_t most, size_t *length)
+static char *read_all(FILE *in, size_t max, size_t *length)
 {
 	size_t room = 1 << 16;
 	char *text = malloc(room), *grown;
@@ -30,7 +30,7 @@ static char *read_all(FILE *in, size_t most, size_t *length)
 		*length += fread(text + *length, 1, room - *length, in);
 		if (*length < room)
 			break;
-		if (room > most) {
+		if (room > max) {
 			free(text);
 			errno = EFBIG;
 			return NULL;
@@ -92,14 +92,14 @@ FILE *file_text_open(const char *path, struct fault *fault)
 	return NULL;
 }
 
-char *file_text_read(const char *path, size_t most, size_t *length, struct fault *fault)
+char *file_text_read(const char *path, size_t max, size_t *length, struct fault *fault)
 {
 	FILE *in = file_text_open(path, fault);
 	char *text;
 
 	if (in == NULL)
 		return NULL;
-	text = read_all(in, most, length);
+	text = read_all(in, max, length);
 	if (text == NULL)
 		refuse_file(path, fault);
 	fclose(in);

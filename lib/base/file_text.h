@@ -9,10 +9,10 @@
 
 #include "fault.h"
 
-/* The contents of a file, which may be a pipe, of about 'most' bytes at most. NULL with 'fault' and
+/* The contents of a file, which may be a pipe, of about 'max' bytes at most. NULL with 'fault' and
  * errno: EINVAL for a bad request (a folder, a file that is too large), ENOENT, EACCES, ENOMEM, …
  * The caller frees it. */
-char *file_text_read(const char *path, size_t most, size_t *length, struct fault *fault);
+char *file_text_read(const char *path, size_t max, size_t *length, struct fault *fault);
 
 /* Opens it for reading. A FIFO into which nobody writes is refused (EINVAL), because opening it
  * would wait for a writer. NULL with 'fault' and errno as above. */

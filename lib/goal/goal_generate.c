@@ -245,14 +245,14 @@ static int check_length(
 	uint64_t round = kind->ops(config) + (config->calc_ns > 0 ? config->ranks : 0);
 	/* Every operation of a step may wait for every one of the step before. */
 	unsigned step = !kind->any_grid ? 2 : config->layers == 0 ? 8 : GOAL_STEP_MAX;
-	uint64_t most = GOAL_EDGES_MAX / step < GOAL_OPS_MAX ? GOAL_EDGES_MAX / step : GOAL_OPS_MAX;
+	uint64_t max = GOAL_EDGES_MAX / step < GOAL_OPS_MAX ? GOAL_EDGES_MAX / step : GOAL_OPS_MAX;
 
-	if (round == 0 || config->rounds <= most / round)
+	if (round == 0 || config->rounds <= max / round)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"a round has %" PRIu64 " operations, a schedule at most %" PRIu64
 		": expected fewer ranks or rounds",
-		round, most);
+		round, max);
 }
 
 static int check(const struct goal_generate_config *config, struct fault *fault)

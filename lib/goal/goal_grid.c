@@ -142,11 +142,11 @@ uint64_t goal_sweep_ops(const struct goal_generate_config *config)
 /* The stride of the coarsest level at which two ranks are left in some dimension. */
 static uint32_t coarsest(const struct grid *grid)
 {
-	uint32_t most = 0, stride = 1;
+	uint32_t max = 0, stride = 1;
 
 	for (unsigned dim = 0; dim < DIMS; dim++)
-		most = grid->size[dim] > most ? grid->size[dim] : most;
-	while (stride * 2 < most)
+		max = grid->size[dim] > max ? grid->size[dim] : max;
+	while (stride * 2 < max)
 		stride *= 2;
 	return stride;
 }

@@ -54,18 +54,18 @@ static bool is_present(const struct mapper *mapper, uint32_t at)
 	return false;
 }
 
-static uint32_t least_switch(const struct mapper *mapper)
+static uint32_t min_switch(const struct mapper *mapper)
 {
-	uint32_t least = UINT32_MAX;
+	uint32_t min = UINT32_MAX;
 
 	for (uint32_t i = 0; i < mapper->map.devices; i++) {
 		const struct map_device *device = &mapper->map.device[i];
 
 		if (device->present && device->left_out == 0 && device->facts.kind == 0 &&
-			device->number < least)
-			least = device->number;
+			device->number < min)
+			min = device->number;
 	}
-	return least == UINT32_MAX ? 0 : least;
+	return min == UINT32_MAX ? 0 : min;
 }
 
 /* As configured. A draw may hit a gap in the numbers: then it is repeated. */
@@ -89,15 +89,15 @@ static int choose_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
 	bool asks = config->choose_root && config->algorithm->label != NULL;
-	uint32_t least = least_switch(mapper);
+	uint32_t min = min_switch(mapper);
 	int result = 0;
 
 	if (is_present(mapper, mapper->root) && (!asks || mapper->root_chosen))
 		return 0;
-	if (asks && is_present(mapper, least))
+	if (asks && is_present(mapper, min))
 		result = ask_for_root(mapper);
 	else
-		mapper->root = least;
+		mapper->root = min;
 	mapper->root_chosen = true;
 	return result;
 }

@@ -37,7 +37,7 @@ int event_lane_grow(struct event_lane *lane)
 	return 0;
 }
 
-bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most)
+bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t max)
 {
 	uint32_t count = (lane->end - lane->first) & lane->mask, forward = 0, place = lane->end;
 	uint64_t last = lane->last;
@@ -45,7 +45,7 @@ bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most)
 	for (; forward < count; forward++) {
 		if ((int64_t)(number - lane->number[(place - forward - 1) & lane->mask]) >= 0)
 			break;
-		if (forward == most)
+		if (forward == max)
 			return false;
 	}
 	event_lane_append(lane, number);

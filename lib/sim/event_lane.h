@@ -30,8 +30,8 @@ void event_lane_fini(struct event_lane *lane);
 int event_lane_grow(struct event_lane *lane);
 
 /* The rare path of adding: an event that is not after the last one. False: its place is more than
- * 'most' forward. There is room. */
-bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t most);
+ * 'max' forward. There is room. */
+bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t max);
 
 /* Adds 'count' numbers in ascending order, wherever they belong. There is room. */
 void event_lane_merge(struct event_lane *lane, const uint64_t *number, uint32_t count);

@@ -72,10 +72,10 @@ struct event_queue *event_queue_create(weft_time width_ps, unsigned order_bits, 
 static void set_widths(
 	struct event_queue *queue, weft_time width_ps, unsigned order_bits, unsigned item_bits)
 {
-	unsigned most = EVENT_KEY_BITS - order_bits - item_bits;
+	unsigned max = EVENT_KEY_BITS - order_bits - item_bits;
 
-	most = most < EVENT_SHIFT_MAX ? most : EVENT_SHIFT_MAX;
-	while (queue->shift < most && ((weft_time)1 << queue->shift) < width_ps)
+	max = max < EVENT_SHIFT_MAX ? max : EVENT_SHIFT_MAX;
+	while (queue->shift < max && ((weft_time)1 << queue->shift) < width_ps)
 		queue->shift++;
 	queue->item_bits = (uint8_t)item_bits;
 	queue->tail_bits = (uint8_t)(order_bits + item_bits);
@@ -359,12 +359,11 @@ static void take_from_heap(struct event_queue *queue)
 /* The bucket of the first event in lanes; UINT64_MAX: none. */
 static uint64_t bucket_of_lanes(const struct event_queue *queue)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 
 	for (unsigned i = 0; i < EVENT_LANES; i++)
-		least = queue->head[i] < least ? queue->head[i] : least;
-	return least == UINT64_MAX ? least
-				   : queue->current + (least >> queue->tail_bits >> queue->shift);
+		min = queue->head[i] < min ? queue->head[i] : min;
+	return min == UINT64_MAX ? min : queue->current + (min >> queue->tail_bits >> queue->shift);
 }
 
 static bool is_emptied(const struct event_queue *queue)
@@ -381,13 +380,13 @@ bool event_queue_is_empty(const struct event_queue *queue)
 
 weft_time event_queue_next(const struct event_queue *queue)
 {
-	uint64_t least = UINT64_MAX, last = last_bucket(queue), ahead;
+	uint64_t min = UINT64_MAX, last = last_bucket(queue), ahead;
 	weft_time at = WEFT_TIME_NEVER;
 
 	for (unsigned i = 0; i < EVENT_SOURCES; i++)
-		least = queue->head[i] < least ? queue->head[i] : least;
-	if (least != UINT64_MAX)
-		at = queue->base + (least >> queue->tail_bits);
+		min = queue->head[i] < min ? queue->head[i] : min;
+	if (min != UINT64_MAX)
+		at = queue->base + (min >> queue->tail_bits);
 	ahead = next_filled(
 		queue, queue->current, at >> queue->shift < last ? at >> queue->shift : last);
 	if (ahead > 0 && (queue->current + ahead) << queue->shift < at)

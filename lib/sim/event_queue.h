@@ -191,16 +191,16 @@ static inline void event_queue_update_head(struct event_queue *queue, unsigned w
  * because the smallest is unpredictable. */
 static inline void event_queue_update_others(struct event_queue *queue)
 {
-	uint64_t least = queue->limit_key;
+	uint64_t min = queue->limit_key;
 	unsigned from = 0;
 
 	for (unsigned i = 1; i < EVENT_SOURCES; i++) {
-		unsigned is_less = queue->head[i] < least;
+		unsigned is_less = queue->head[i] < min;
 
 		from ^= (from ^ i) & -is_less;
-		least = is_less ? queue->head[i] : least;
+		min = is_less ? queue->head[i] : min;
 	}
-	queue->others = least;
+	queue->others = min;
 	queue->other = from;
 }
 

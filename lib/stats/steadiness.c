@@ -31,7 +31,7 @@ static double add(const double *value, unsigned from, unsigned to)
 unsigned mser5(const double *value, unsigned count)
 {
 	unsigned groups = count / MSER_GROUP, best = 0;
-	double sum = 0, squares = 0, least = INFINITY;
+	double sum = 0, squares = 0, min = INFINITY;
 
 	/* Backwards, because each cut adds one group to the ones after it. */
 	for (unsigned i = groups; i-- > 0;) {
@@ -42,8 +42,8 @@ unsigned mser5(const double *value, unsigned count)
 		squares += mean * mean;
 		spread = fmax(0, squares - sum * sum / left) / (left * left);
 		/* The last few may be equal by chance. */
-		if (left >= MSER_GROUP && spread <= least) {
-			least = spread;
+		if (left >= MSER_GROUP && spread <= min) {
+			min = spread;
 			best = i;
 		}
 	}

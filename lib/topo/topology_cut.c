@@ -115,14 +115,14 @@ static uint16_t part_of(
 
 weft_time topology_cut_delay(const struct topology *topology, const uint16_t *part)
 {
-	weft_time least = WEFT_TIME_NEVER;
+	weft_time min = WEFT_TIME_NEVER;
 
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 
-		if (link->delay_ps < least &&
+		if (link->delay_ps < min &&
 			part_of(topology, part, link->a) != part_of(topology, part, link->b))
-			least = link->delay_ps;
+			min = link->delay_ps;
 	}
-	return least;
+	return min;
 }

@@ -81,12 +81,12 @@ static void measure_distances(struct graph *graph, struct topology_shape *shape)
 	shape->mean_distance = (double)sum / (double)pairs;
 }
 
-static void widen(unsigned value, bool first, unsigned *least, unsigned *most)
+static void widen(unsigned value, bool first, unsigned *min, unsigned *max)
 {
-	if (first || value < *least)
-		*least = value;
-	if (first || value > *most)
-		*most = value;
+	if (first || value < *min)
+		*min = value;
+	if (first || value > *max)
+		*max = value;
 }
 
 /* 'distance' serves as scratch space for the hosts of each switch. */

@@ -77,9 +77,9 @@ static int check_bursts(const struct traffic_config *config, struct fault *fault
 	return 0;
 }
 
-static bool is_range(uint32_t least, uint32_t most)
+static bool is_range(uint32_t min, uint32_t max)
 {
-	return most == 0 || least <= most;
+	return max == 0 || min <= max;
 }
 
 static int check(const struct traffic_config *config, struct fault *fault)
@@ -148,10 +148,10 @@ static __attribute__((noinline)) uint32_t advance_drawn(
 {
 	const struct traffic_config *config = &traffic->config;
 	uint32_t bytes = other ? config->other_message_bytes : config->message_bytes;
-	uint32_t most = other ? config->other_message_max_bytes : config->message_max_bytes;
+	uint32_t max = other ? config->other_message_max_bytes : config->message_max_bytes;
 
-	if (most > bytes)
-		bytes += (uint32_t)rng_below(&schedule->length, most - bytes + 1);
+	if (max > bytes)
+		bytes += (uint32_t)rng_below(&schedule->length, max - bytes + 1);
 	*(schedule == &traffic->handed ? &traffic->handed_frames : &traffic->counted_frames) +=
 		frames_of(config, bytes);
 	skip_distance(traffic, schedule, mean_distance(traffic, bytes));
@@ -254,9 +254,9 @@ static void hand_out(struct traffic *traffic, weft_time now)
 /* Of the messages of the ordinary length, or range of lengths. */
 static uint32_t mean_bytes(const struct traffic_config *config)
 {
-	uint32_t most = config->message_max_bytes;
+	uint32_t max = config->message_max_bytes;
 
-	return most == 0 ? config->message_bytes : (config->message_bytes + most) / 2;
+	return max == 0 ? config->message_bytes : (config->message_bytes + max) / 2;
 }
 
 static void init_schedule(struct traffic *traffic)
@@ -456,11 +456,11 @@ static uint64_t generated_others(const struct traffic *traffic)
 {
 	const struct traffic_config *config = &traffic->config;
 	int64_t more = (int64_t)config->other_message_bytes - config->message_bytes;
-	uint64_t least = traffic->counters.generated_messages * config->message_bytes;
+	uint64_t min = traffic->counters.generated_messages * config->message_bytes;
 
 	if (config->other_share_ppm == 0 || more == 0)
 		return 0;
-	return (uint64_t)((int64_t)(traffic->counters.generated_bytes - least) / more);
+	return (uint64_t)((int64_t)(traffic->counters.generated_bytes - min) / more);
 }
 
 uint64_t traffic_generated_frames(const struct traffic *traffic)

@@ -116,15 +116,15 @@ static void join_all(struct wormhole_net *net)
 
 static unsigned runs_kept(const struct wormhole_net *net)
 {
-	unsigned most = 1;
+	unsigned max = 1;
 
 	for (uint32_t i = 0; i < net->topology->links; i++) {
 		uint64_t delay = delay_cycles(&net->topology->link_at[i], &net->parameters);
 
-		if (delay > most)
-			most = (unsigned)delay;
+		if (delay > max)
+			max = (unsigned)delay;
 	}
-	return wormhole_runs_kept(most);
+	return wormhole_runs_kept(max);
 }
 
 static int create_channels(struct wormhole_net *net)

@@ -19,7 +19,7 @@
 
 static uint64_t largest_message(const struct run_config *run)
 {
-	uint64_t most = 0;
+	uint64_t max = 0;
 
 	if (run->edges.count > 0 || run->traffic.count == 0)
 		return UINT64_MAX;
@@ -31,9 +31,9 @@ static uint64_t largest_message(const struct run_config *run)
 		if (entry->pattern->schedule)
 			return UINT64_MAX;
 		for (unsigned k = 0; k < sizeof(each) / sizeof(each[0]); k++)
-			most = each[k] > most ? each[k] : most;
+			max = each[k] > max ? each[k] : max;
 	}
-	return most;
+	return max;
 }
 
 /* Source routes have many lengths: assume that each frame fills its last block. */
@@ -254,7 +254,7 @@ static bool is_twin(const struct topology *topology, uint32_t host)
 static struct pair farthest(const struct topology *topology)
 {
 	weft_time *delay = calloc(topology->switches + topology->hosts + 1u, sizeof(*delay));
-	struct pair most = {0};
+	struct pair max = {0};
 
 	for (uint32_t from = 0; delay != NULL && from < topology->hosts; from++) {
 		if (is_twin(topology, from))
@@ -263,12 +263,12 @@ static struct pair farthest(const struct topology *topology)
 		for (uint32_t to = 0; to < topology->hosts; to++) {
 			weft_time each = delay[topology->switches + to];
 
-			if (each != WEFT_TIME_NEVER && each > most.delay_ps)
-				most = (struct pair){from, to, each};
+			if (each != WEFT_TIME_NEVER && each > max.delay_ps)
+				max = (struct pair){from, to, each};
 		}
 	}
 	free(delay);
-	return most;
+	return max;
 }
 
 /* Assumes immediate acknowledgements: if they wait, the bound is lower. */

@@ -130,14 +130,14 @@ static struct link_end_config host_link(
 }
 
 /* A run file does not say how many alternatives a route file has. */
-static unsigned most_routes(const struct route_set *set, uint32_t host)
+static unsigned max_routes(const struct route_set *set, uint32_t host)
 {
-	unsigned most = 1;
+	unsigned max = 1;
 
 	for (uint32_t to = 0; set != NULL && to < route_set_hosts(set); to++)
-		if (route_set_count(set, host, to) > most)
-			most = route_set_count(set, host, to);
-	return most;
+		if (route_set_count(set, host, to) > max)
+			max = route_set_count(set, host, to);
+	return max;
 }
 
 struct route_choice_options device_config_selection(
@@ -152,7 +152,7 @@ struct route_choice_options device_config_selection(
 		.short_bytes = selection->short_bytes,
 		.first_set_ppm = selection->first_set_ppm,
 		.routes = run->routing.file != NULL
-				  ? most_routes(set, host)
+				  ? max_routes(set, host)
 				  : run->routing.alternatives * (run->routing.others + 1),
 		.sets = set == NULL ? NULL : route_set_parts(set, host),
 	};

@@ -170,7 +170,7 @@ static int measure_entries_result(const struct measure_window *window, struct ru
 #define LOOKS_FROM (STEADINESS_BATCHES / 2)
 #define LOOKS_EACH (STEADINESS_BATCHES / 8)
 /* So many mean latencies have to fit. */
-#define LATENCIES_LEAST 20
+#define LATENCIES_MIN 20
 
 struct values {
 	double latency[STEADINESS_BATCHES], timed[STEADINESS_BATCHES];
@@ -197,8 +197,8 @@ static bool read_values(const struct measure_window *window, struct values *valu
 			sum_ns += batch->latency_sum_ns;
 		}
 	}
-	return messages >= RUN_MESSAGES_LEAST && window->batches * (window->batch_ps / PS_PER_NS) >=
-							 LATENCIES_LEAST * (sum_ns / messages);
+	return messages >= RUN_MESSAGES_MIN && window->batches * (window->batch_ps / PS_PER_NS) >=
+						       LATENCIES_MIN * (sum_ns / messages);
 }
 
 bool measure_is_warm(const struct measure_window *window)

@@ -44,8 +44,8 @@ static int refuse(const struct reader *reader, const char *expected)
 		reader->origin, reader->line, reader->key, expected, reader->value);
 }
 
-/* A number up to 'most' that ends at a blank or the end; '*text' is after it. */
-static bool take_number(char **text, uint64_t most, uint32_t *number)
+/* A number up to 'max' that ends at a blank or the end; '*text' is after it. */
+static bool take_number(char **text, uint64_t max, uint32_t *number)
 {
 	char *from = *text + strspn(*text, BLANKS);
 	unsigned long long value;
@@ -54,7 +54,7 @@ static bool take_number(char **text, uint64_t most, uint32_t *number)
 		return false;
 	errno = 0;
 	value = strtoull(from, text, 0);
-	if (errno != 0 || value > most || strcspn(*text, BLANKS) != 0)
+	if (errno != 0 || value > max || strcspn(*text, BLANKS) != 0)
 		return false;
 	*number = (uint32_t)value;
 	return true;
@@ -65,30 +65,30 @@ static bool is_at_end(const char *text)
 	return text[strspn(text, BLANKS)] == '\0';
 }
 
-static int read_number(struct reader *reader, uint32_t most, uint32_t *number)
+static int read_number(struct reader *reader, uint32_t max, uint32_t *number)
 {
 	char *text = reader->value, expected[32];
 
-	if (take_number(&text, most, number) && is_at_end(text))
+	if (take_number(&text, max, number) && is_at_end(text))
 		return 0;
-	snprintf(expected, sizeof(expected), "0 to %u", most);
+	snprintf(expected, sizeof(expected), "0 to %u", max);
 	return refuse(reader, expected);
 }
 
 /* "SL VALUE". */
-static int read_level(struct reader *reader, struct leveled *setting, uint32_t most)
+static int read_level(struct reader *reader, struct leveled *setting, uint32_t max)
 {
 	char *text = reader->value, expected[80];
 	uint32_t level, value;
 
-	if (take_number(&text, LEVELS - 1, &level) && take_number(&text, most, &value) &&
+	if (take_number(&text, LEVELS - 1, &level) && take_number(&text, max, &value) &&
 		is_at_end(text)) {
 		setting->value[level] = value;
 		setting->line[level] = reader->line;
 		return 0;
 	}
 	snprintf(expected, sizeof(expected), "a service level, 0 to %u, and 0 to %u", LEVELS - 1,
-		most);
+		max);
 	return refuse(reader, expected);
 }
 

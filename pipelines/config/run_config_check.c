@@ -12,12 +12,12 @@ static int check_buffer(
 	const struct run_config *config, const struct yaml_tree_node *root, struct fault *fault)
 {
 	uint32_t frame = run_config_frame_blocks(config), vcs = run_config_vcs(config);
-	uint64_t least = (uint64_t)frame * FRAME_BLOCK_BYTES * vcs;
+	uint64_t min = (uint64_t)frame * FRAME_BLOCK_BYTES * vcs;
 	char size[QUANTITY_TEXT];
 
 	if (frame <= run_config_vc_blocks(config) || config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return 0;
-	quantity_format(QUANTITY_SIZE, least, size);
+	quantity_format(QUANTITY_SIZE, min, size);
 	return yaml_tree_refuse(run_config_nearest(root, "switch", "buffer"), fault,
 		"switch.buffer: each of %u VCs must hold a frame of switch.mtu: expected %s or "
 		"more",
@@ -62,7 +62,7 @@ static int check_nic(
 int run_config_check_samples(
 	const struct run_config_measure *measure, weft_time duration_ps, struct fault *fault)
 {
-	char sample[QUANTITY_TEXT], duration[QUANTITY_TEXT], least[QUANTITY_TEXT];
+	char sample[QUANTITY_TEXT], duration[QUANTITY_TEXT], min[QUANTITY_TEXT];
 	uint64_t samples = duration_ps / measure->sample_ps;
 	/* In whole nanoseconds. */
 	uint64_t unit = (uint64_t)RUN_SAMPLES_MAX * PS_PER_NS;
@@ -72,11 +72,11 @@ int run_config_check_samples(
 		return 0;
 	quantity_format(QUANTITY_TIME, measure->sample_ps, sample);
 	quantity_format(QUANTITY_TIME, duration_ps, duration);
-	quantity_format(QUANTITY_TIME, enough, least);
+	quantity_format(QUANTITY_TIME, enough, min);
 	return fault_set(fault, EINVAL,
 		"measure.sample: %s makes %" PRIu64 " samples of a run of %s, expected at most %d: "
 		"%s or more",
-		sample, samples, duration, RUN_SAMPLES_MAX, least);
+		sample, samples, duration, RUN_SAMPLES_MAX, min);
 }
 
 int run_config_check_link_series(
@@ -85,24 +85,23 @@ int run_config_check_link_series(
 	const struct run_config_measure *measure = &config->measure;
 	uint64_t each = 2 * (uint64_t)topology->links * (RUN_LINK_VALUES + run_config_vcs(config));
 	uint64_t samples = measure->duration_ps / measure->sample_ps;
-	uint64_t most = each > 0 ? RUN_LINK_VALUES_MAX / each : samples;
-	char least[QUANTITY_TEXT];
+	uint64_t max = each > 0 ? RUN_LINK_VALUES_MAX / each : samples;
+	char min[QUANTITY_TEXT];
 
 	/* A run that counts messages usually ends long before its duration. */
-	if (!measure->link_series || samples <= most || (measure->messages > 0 && most > 0))
+	if (!measure->link_series || samples <= max || (measure->messages > 0 && max > 0))
 		return 0;
-	if (most == 0)
+	if (max == 0)
 		return fault_set(fault, EINVAL,
 			"%s: measure.link-series: %u links are too many, a sample of them has "
 			"%" PRIu64 " values, expected at most %d",
 			config->origin, topology->links, each, RUN_LINK_VALUES_MAX);
 	quantity_format(
-		QUANTITY_TIME, (measure->duration_ps / PS_PER_NS / most + 1) * PS_PER_NS, least);
+		QUANTITY_TIME, (measure->duration_ps / PS_PER_NS / max + 1) * PS_PER_NS, min);
 	return fault_set(fault, EINVAL,
 		"%s: measure.link-series: %" PRIu64 " samples of %u links have %" PRIu64
 		" values, expected at most %d: measure.sample of %s or more",
-		config->origin, samples, topology->links, samples * each, RUN_LINK_VALUES_MAX,
-		least);
+		config->origin, samples, topology->links, samples * each, RUN_LINK_VALUES_MAX, min);
 }
 
 static int check_samples(

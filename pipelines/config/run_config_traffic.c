@@ -214,18 +214,18 @@ static int complete_bursts(const struct run_config_traffic *traffic,
 	return 0;
 }
 
-static int check_length(const char *key, uint64_t least, uint64_t most,
+static int check_length(const char *key, uint64_t min, uint64_t max,
 	const struct yaml_tree_node *node, struct fault *fault)
 {
 	char expected[QUANTITY_TEXT], found[QUANTITY_TEXT];
 
-	if (most == 0 || (least != 0 && most >= least))
+	if (max == 0 || (min != 0 && max >= min))
 		return 0;
-	if (least == 0)
+	if (min == 0)
 		return yaml_tree_refuse(
 			node, fault, "'%s-max' without '%s', the least length", key, key);
-	quantity_format(QUANTITY_SIZE, least, expected);
-	quantity_format(QUANTITY_SIZE, most, found);
+	quantity_format(QUANTITY_SIZE, min, expected);
+	quantity_format(QUANTITY_SIZE, max, found);
 	return yaml_tree_refuse(node, fault, "'%s-max': expected at least '%s', %s, found %s", key,
 		key, expected, found);
 }
@@ -311,9 +311,9 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fau
 	return result;
 }
 
-static double mean_of(uint64_t least, uint64_t most)
+static double mean_of(uint64_t min, uint64_t max)
 {
-	return most == 0 ? (double)least : ((double)least + (double)most) / 2;
+	return max == 0 ? (double)min : ((double)min + (double)max) / 2;
 }
 
 bool run_config_has_schedule(const struct run_config *config)

@@ -45,15 +45,15 @@ static bool is_too_short(const struct run_result *result, const struct run_entry
 	uint64_t messages, double latencies, struct run_verdict *verdict)
 {
 	const struct histogram *network = entry != NULL ? &entry->network_ns : &result->network_ns;
-	double time = measured_ns(result), least = latencies * histogram_mean(network);
+	double time = measured_ns(result), min = latencies * histogram_mean(network);
 
 	if (time <= 0 || result->batches == 0)
 		*verdict = unknown(NO_WINDOW, 0);
-	else if (messages < RUN_MESSAGES_LEAST)
+	else if (messages < RUN_MESSAGES_MIN)
 		*verdict = unknown(
-			TOO_FEW, messages > 0 ? time * RUN_MESSAGES_LEAST / (double)messages : 0);
-	else if (time < least)
-		*verdict = unknown(TOO_SHORT, least);
+			TOO_FEW, messages > 0 ? time * RUN_MESSAGES_MIN / (double)messages : 0);
+	else if (time < min)
+		*verdict = unknown(TOO_SHORT, min);
 	else
 		return false;
 	return true;
@@ -173,7 +173,7 @@ struct run_until run_result_until(const struct run_result *result)
 
 bool run_entry_is_few(const struct run_entry *entry)
 {
-	return !entry->finite && entry->total_ns.count < RUN_MESSAGES_LEAST;
+	return !entry->finite && entry->total_ns.count < RUN_MESSAGES_MIN;
 }
 
 json_t *run_verdict_json(struct run_verdict verdict)

@@ -60,11 +60,11 @@ void run_result_judge_away(struct run_result *result, const char *who, uint64_t 
 		who, who[0] != '\0' ? ": " : "", (double)away_ns / 1e9, RUN_AWAY_MAX_NS / 1e9);
 }
 
-void run_result_judge_under_way(struct run_result *result, uint64_t most)
+void run_result_judge_under_way(struct run_result *result, uint64_t max)
 {
 	uint64_t under_way = run_result_under_way(result);
 
-	if (under_way > most)
+	if (under_way > max)
 		run_result_add_reason(result, false,
 			"%" PRIu64 " messages have left their hosts and not arrived", under_way);
 }
@@ -145,7 +145,7 @@ static const char *time_text(weft_time time_ps, char text[QUANTITY_TEXT])
 }
 
 /* A lower bound on the time of a message: its bytes, and the cables of two hosts. */
-static weft_time least_time(const struct entry_case *of, uint64_t *rate_bps, weft_time *delay_ps)
+static weft_time min_time(const struct entry_case *of, uint64_t *rate_bps, weft_time *delay_ps)
 {
 	*rate_bps = 0;
 	*delay_ps = WEFT_TIME_NEVER;
@@ -164,18 +164,18 @@ static weft_time least_time(const struct entry_case *of, uint64_t *rate_bps, wef
 
 static void explain_late(const struct entry_case *of)
 {
-	char least[QUANTITY_TEXT], end[QUANTITY_TEXT], rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
+	char min[QUANTITY_TEXT], end[QUANTITY_TEXT], rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
 	weft_time end_ps = of->result->to_ns * PS_PER_NS, delay_ps, time_ps;
 	uint64_t rate_bps;
 
-	time_ps = least_time(of, &rate_bps, &delay_ps);
-	time_text(time_ps, least);
+	time_ps = min_time(of, &rate_bps, &delay_ps);
+	time_text(time_ps, min);
 	time_text(end_ps, end);
 	if (of->config->start_ps + time_ps > end_ps)
 		snprintf(of->text, of->size,
 			"a message of %s takes at least %s (%" PRIu64 " bytes at %s, two links of "
 			"hosts with a delay of %s), and the run ends at %s",
-			of->name, least, of->config->message_bytes,
+			of->name, min, of->config->message_bytes,
 			(quantity_format(QUANTITY_RATE, rate_bps, rate), rate),
 			(quantity_format(QUANTITY_TIME, delay_ps, delay), delay), end);
 	else

@@ -26,7 +26,7 @@
 #define RUN_REASON_MAX 200
 
 /* With fewer messages an entry's latencies are called unreliable, and tests give no answer. */
-#define RUN_MESSAGES_LEAST 100u
+#define RUN_MESSAGES_MIN 100u
 
 /* Reasons of both clocks. */
 #define RUN_REASON_SIGNAL   "a signal ended the run before its time"
@@ -340,13 +340,13 @@ void run_result_add_warning(void *result, const char *text);
 /* Adds a reason if a loop of 'who' ("" for the only process) was away for longer than
  * RUN_AWAY_MAX_NS. */
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
-/* Adds a reason if more than 'most' messages have left their hosts and not arrived. */
-void run_result_judge_under_way(struct run_result *result, uint64_t most);
+/* Adds a reason if more than 'max' messages have left their hosts and not arrived. */
+void run_result_judge_under_way(struct run_result *result, uint64_t max);
 /* Fills 'nothing' of the result and of its entries, from the run's configuration; not if the result
  * is partial. */
 void run_result_judge_nothing(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
-/* It is not a schedule, and fewer than RUN_MESSAGES_LEAST of its messages were measured. */
+/* It is not a schedule, and fewer than RUN_MESSAGES_MIN of its messages were measured. */
 bool run_entry_is_few(const struct run_entry *entry);
 /* True (exit code 1) if there is a reason that was not asked for, or if nothing was measured
  * although no signal ended the run. */

@@ -179,7 +179,7 @@ static void print_few(const struct run_result *result, FILE *out)
 				"  %-22s traffic[%u]: %" PRIu64
 				", fewer than %u: its latencies are "
 				"not reliable\n",
-				"messages measured", i, entry->total_ns.count, RUN_MESSAGES_LEAST);
+				"messages measured", i, entry->total_ns.count, RUN_MESSAGES_MIN);
 	}
 }
 

@@ -37,13 +37,13 @@ void virtual_control_fini(struct virtual_control *control)
 	*control = (struct virtual_control){0};
 }
 
-/* Room for as many records again; never 'most' of them. */
-static bool grow(struct virtual_control *control, uint64_t most)
+/* Room for as many records again; never 'max' of them. */
+static bool grow(struct virtual_control *control, uint64_t max)
 {
 	uint32_t size = control->size * 2, *next;
 	void *record;
 
-	if (size >= most)
+	if (size >= max)
 		return false;
 	record = realloc(control->record, size * control->record_bytes);
 	next = realloc(control->next, size * sizeof(*next));

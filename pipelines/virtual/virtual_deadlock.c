@@ -21,8 +21,8 @@ static uint32_t waiting_vcs(const struct datagram *nic)
 static int collect_hosts(const struct virtual_fabric *fabric, const struct deadlock_view *view,
 	weft_time age_ps, struct deadlock_heads *heads)
 {
-	uint32_t needs = frame_blocks(
-		(unsigned)virtual_least_payload(fabric) + (unsigned)FRAME_HEADER_BYTES);
+	uint32_t needs =
+		frame_blocks((unsigned)virtual_min_payload(fabric) + (unsigned)FRAME_HEADER_BYTES);
 	int result = 0;
 
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++) {

@@ -58,17 +58,17 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 
 /* The limit may come nearer on the way where there is a schedule, and nowhere else. */
 static __attribute__((always_inline)) inline bool steps(
-	struct virtual_fabric *fabric, uint32_t *most, bool schedule)
+	struct virtual_fabric *fabric, uint32_t *max, bool schedule)
 {
 	struct event_queue *events = fabric->events;
 	weft_time limit = fabric->limit;
 	struct sim_event event;
 
-	for (uint32_t left = *most; left > 0; left--) {
+	for (uint32_t left = *max; left > 0; left--) {
 		unsigned from = event_queue_take(events, limit, &event);
 
 		if (__builtin_expect(from == EVENT_NONE, 0)) {
-			*most = left;
+			*max = left;
 			return false;
 		}
 		fabric->now = event.at;
@@ -93,7 +93,7 @@ static __attribute__((always_inline)) inline bool steps(
 	return true;
 }
 
-bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *most)
+bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *max)
 {
-	return fabric->replay != NULL ? steps(fabric, most, true) : steps(fabric, most, false);
+	return fabric->replay != NULL ? steps(fabric, max, true) : steps(fabric, max, false);
 }

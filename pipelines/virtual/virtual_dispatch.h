@@ -6,9 +6,9 @@
 
 #include "virtual_private.h"
 
-/* Up to '*most' events before fabric->limit. False: there are no more, and '*most' is what is left
+/* Up to '*max' events before fabric->limit. False: there are no more, and '*max' is what is left
  * of it. */
-bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *most);
+bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *max);
 
 /* Events at the switches of a virtual fabric. */
 

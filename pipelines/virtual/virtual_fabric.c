@@ -249,14 +249,13 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 /* Packets that fit into all buffers and pools, one on each link, and one in each host's hands. */
 static uint64_t packets_max(const struct virtual_fabric *fabric)
 {
-	uint64_t least = virtual_least_payload(fabric), transit,
+	uint64_t min = virtual_min_payload(fabric), transit,
 		 ends = 2 * (uint64_t)fabric->topology->links;
 
-	transit = fabric->routes.itbs
-			  ? fabric->run->nic.itb.pool_bytes / (least + FRAME_HEADER_BYTES)
-			  : 0;
-	least = frame_blocks((unsigned)least + FRAME_HEADER_BYTES);
-	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / least + 2) +
+	transit = fabric->routes.itbs ? fabric->run->nic.itb.pool_bytes / (min + FRAME_HEADER_BYTES)
+				      : 0;
+	min = frame_blocks((unsigned)min + FRAME_HEADER_BYTES);
+	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / min + 2) +
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 

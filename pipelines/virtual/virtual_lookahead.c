@@ -6,34 +6,34 @@
 #include "traffic_pattern.h"
 #include "virtual_measure.h"
 
-/* Payload of the last frame of messages of such a length, or up to 'most' (0: all have it), if that
+/* Payload of the last frame of messages of such a length, or up to 'max' (0: all have it), if that
  * is less. */
 static uint64_t shorter(
-	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t most, uint64_t least)
+	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t max, uint64_t min)
 {
 	uint64_t mtu = fabric->run->nic.mtu_bytes, last = (bytes - 1) % mtu + 1;
 
 	/* Among them is one that exceeds full frames by a byte. */
-	if (most != 0 && (most - 1) / mtu > (bytes - 1) / mtu)
+	if (max != 0 && (max - 1) / mtu > (bytes - 1) / mtu)
 		last = 1;
-	return last < least ? last : least;
+	return last < min ? last : min;
 }
 
-uint64_t virtual_least_payload(const struct virtual_fabric *fabric)
+uint64_t virtual_min_payload(const struct virtual_fabric *fabric)
 {
-	uint64_t least = UINT16_MAX;
+	uint64_t min = UINT16_MAX;
 
 	for (uint32_t i = 0; i < fabric->run->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &fabric->run->traffic.at[i];
 
-		least = shorter(fabric, traffic->message_bytes, traffic->message_max_bytes, least);
+		min = shorter(fabric, traffic->message_bytes, traffic->message_max_bytes, min);
 		if (traffic->other_share_ppm != 0)
-			least = shorter(fabric, traffic->other_message_bytes,
-				traffic->other_message_max_bytes, least);
+			min = shorter(fabric, traffic->other_message_bytes,
+				traffic->other_message_max_bytes, min);
 		if (traffic->pattern->schedule)
-			least = RUN_MESSAGE_MIN; /* any length */
+			min = RUN_MESSAGE_MIN; /* any length */
 	}
-	return least;
+	return min;
 }
 
 static weft_time sooner(weft_time a, weft_time b)
@@ -48,38 +48,38 @@ static bool hosts_hear(const struct virtual_fabric *fabric)
 	return fabric->answers || virtual_order_reserve(fabric) > 0;
 }
 
-static weft_time least_delay(const struct virtual_fabric *fabric, const uint16_t *of_device)
+static weft_time min_delay(const struct virtual_fabric *fabric, const uint16_t *of_device)
 {
 	const struct topology *topology = fabric->topology;
-	weft_time least = topology_cut_delay(topology, of_device);
+	weft_time min = topology_cut_delay(topology, of_device);
 
 	for (uint32_t i = 0; hosts_hear(fabric) && i < fabric->hosts; i++)
 		if (topology->host_link[i] >= 0)
-			least = sooner(least, topology->link_at[topology->host_link[i]].delay_ps);
-	return sooner(least, PS_PER_S);
+			min = sooner(min, topology->link_at[topology->host_link[i]].delay_ps);
+	return sooner(min, PS_PER_S);
 }
 
 static weft_time shortest_transmission(const struct virtual_fabric *fabric)
 {
-	uint64_t bytes = virtual_least_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	uint64_t bytes = virtual_min_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 	const struct topology *topology = fabric->topology;
-	weft_time least = WEFT_TIME_NEVER;
+	weft_time min = WEFT_TIME_NEVER;
 
 	for (uint32_t i = 0; i < topology->links; i++)
-		least = sooner(least, bytes * ps_per_byte(topology->link_at[i].rate_bps));
-	return least;
+		min = sooner(min, bytes * ps_per_byte(topology->link_at[i].rate_bps));
+	return min;
 }
 
 /* The least time from the start of a transmission to the event of its arrival: virtual_start(). */
-static weft_time least_arrival(const struct virtual_fabric *fabric, weft_time frame_ps)
+static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time frame_ps)
 {
 	const struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
-	weft_time least = PS_PER_S;
+	weft_time min = PS_PER_S;
 
 	for (const struct virtual_tx *channel = fabric->channel; channel < end; channel++)
 		if (channel->crosses)
-			least = sooner(least, channel->arrive_ps + (channel->waits ? frame_ps : 0));
-	return least;
+			min = sooner(min, channel->arrive_ps + (channel->waits ? frame_ps : 0));
+	return min;
 }
 
 /* True if only credit frames cross sooner than a packet, and a switch sends one only when a tail
@@ -96,12 +96,12 @@ static bool ends_tell(const struct virtual_fabric *fabric)
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 	const struct virtual_fabric *fabric, const uint16_t *of_device)
 {
-	weft_time least = least_delay(fabric, of_device);
+	weft_time min = min_delay(fabric, of_device);
 
-	lookahead->least_ps = lookahead->packet_ps = least;
+	lookahead->min_ps = lookahead->packet_ps = min;
 	lookahead->frame_ps = shortest_transmission(fabric);
 	if (ends_tell(fabric))
-		lookahead->packet_ps = least_arrival(fabric, lookahead->frame_ps);
+		lookahead->packet_ps = min_arrival(fabric, lookahead->frame_ps);
 }
 
 /* A packet that begins to leave in this round is not listed yet. Its tail leaves after the shortest
@@ -111,7 +111,7 @@ weft_time virtual_lookahead_end(
 {
 	weft_time end = sooner(listed > start ? listed : start, start + lookahead->frame_ps);
 
-	return sooner(start + lookahead->packet_ps, end + lookahead->least_ps);
+	return sooner(start + lookahead->packet_ps, end + lookahead->min_ps);
 }
 
 weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from)

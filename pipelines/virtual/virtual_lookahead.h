@@ -13,32 +13,32 @@
 #include "virtual_private.h"
 
 struct virtual_lookahead {
-	weft_time least_ps;  /* nothing reaches another part sooner */
-	weft_time packet_ps; /* no packet does; 'least_ps' if rounds may not be longer */
+	weft_time min_ps;    /* nothing reaches another part sooner */
+	weft_time packet_ps; /* no packet does; 'min_ps' if rounds may not be longer */
 	weft_time frame_ps;  /* the shortest transmission */
 };
 
 /* For a cut: 'of_device' has the part of each device, and the channels know whether they cross.
- * 'least_ps' becomes 0 if a link without delay is cut, or if hosts hear of each other without
+ * 'min_ps' becomes 0 if a link without delay is cut, or if hosts hear of each other without
  * delay. */
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 	const struct virtual_fabric *fabric, const uint16_t *of_device);
 
-/* True if a round can be longer than 'least_ps'. Then parts must list ends. */
+/* True if a round can be longer than 'min_ps'. Then parts must list ends. */
 static inline bool virtual_lookahead_wants_ends(const struct virtual_lookahead *lookahead)
 {
-	return lookahead->packet_ps > lookahead->least_ps;
+	return lookahead->packet_ps > lookahead->min_ps;
 }
 
 /* The end of a round that begins at 'start'. 'listed' is the next listed end of all parts. If it is
- * not after 'start', an end may come at any time, and the round takes 'least_ps'. */
+ * not after 'start', an end may come at any time, and the round takes 'min_ps'. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed);
 
 /* Lists a transmission that ends at 'at': a credit frame for another part may be due then. */
 static inline void virtual_ends_list(struct virtual_ends *ends, weft_time at)
 {
-	if (ends->count < VIRTUAL_ENDS_MOST)
+	if (ends->count < VIRTUAL_ENDS_MAX)
 		ends->at[ends->count++] = at;
 	else if (at >= ends->unlisted_before)
 		ends->unlisted_before = at + 1;

@@ -97,7 +97,7 @@ const char *virtual_order_check(const struct virtual_fabric *fabric)
 
 void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	uint64_t held_ps = 0, most = 0;
+	uint64_t held_ps = 0, max = 0;
 
 	if (!congestion_setup_is_needed(fabric->run) && !control_setup_reorders(fabric->run))
 		return;
@@ -107,8 +107,8 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 		run_result_count(result, "host_frames_overtaken", order->overtaken);
 		run_result_count(result, "host_frames_reordered", order->reordered);
 		held_ps += order->held_ps;
-		most = order->most > most ? order->most : most;
+		max = order->most > max ? order->most : max;
 	}
 	run_result_count(result, "host_frames_held_ns", ps_to_ns(held_ps));
-	run_result_count(result, "host_frames_held_peak", most);
+	run_result_count(result, "host_frames_held_peak", max);
 }

@@ -88,13 +88,13 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 	mark_links(fabric, parts);
 	virtual_lookahead_open(&parts->lookahead, fabric, parts->of_device);
 	fabric->ends.wanted = virtual_lookahead_wants_ends(&parts->lookahead);
-	if (parts->lookahead.least_ps == 0 &&
+	if (parts->lookahead.min_ps == 0 &&
 		topology_cut_delay(fabric->topology, parts->of_device) != 0)
 		return fault_set(fault, EINVAL,
 			"%s: a host's link has no delay, after which workers hear of congestion and "
 			"discarded frames: expected 'delay' above 0ps",
 			virtual_parts_text(fabric, text));
-	if (parts->lookahead.least_ps == 0)
+	if (parts->lookahead.min_ps == 0)
 		return fault_set(fault, EINVAL,
 			"%s: a link without delay would be cut, and workers need a delay between "
 			"them: expected 'delay' above 0ps",
@@ -108,8 +108,8 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 static int limit_out(
 	struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
 {
-	uint64_t hosts = fabric->hosts, least = UINT64_MAX, round;
-	uint64_t frame = virtual_least_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
+	uint64_t hosts = fabric->hosts, min = UINT64_MAX, round;
+	uint64_t frame = virtual_min_payload(fabric) + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD;
 	char text[VIRTUAL_PARTS_TEXT];
 
 	parts->out_max = UINT64_MAX;
@@ -118,10 +118,10 @@ static int limit_out(
 	for (uint32_t i = 0; i < fabric->topology->links; i++) {
 		uint64_t each = ps_per_byte(fabric->topology->link_at[i].rate_bps);
 
-		least = each < least ? each : least;
+		min = each < min ? each : min;
 	}
 	/* Packets that a host can begin to send in a round. */
-	round = parts->lookahead.packet_ps / (frame * (least > 0 ? least : 1)) + 2;
+	round = parts->lookahead.packet_ps / (frame * (min > 0 ? min : 1)) + 2;
 	parts->out_max = run_result_minus(fabric->pool.size, hosts * (round + 1));
 	if (parts->out_max >= hosts)
 		return 0;

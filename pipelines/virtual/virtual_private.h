@@ -206,10 +206,10 @@ struct virtual_goal_state {
 
 /* Ends of transmissions to come after which a credit frame may go to another part
  * (virtual_lookahead.h). They are few unless a credit frame is sent for each packet. */
-#define VIRTUAL_ENDS_MOST 64u
+#define VIRTUAL_ENDS_MAX 64u
 
 struct virtual_ends {
-	weft_time at[VIRTUAL_ENDS_MOST];
+	weft_time at[VIRTUAL_ENDS_MAX];
 	unsigned count;
 	bool wanted;               /* something depends on them */
 	weft_time unlisted_before; /* there may be ends before it that found no room */
@@ -369,4 +369,4 @@ int virtual_fabric_fit_events(struct virtual_fabric *fabric);
 void virtual_fabric_close_own(struct virtual_fabric *fabric);
 
 /* Payload in bytes of the shortest frame of the traffic. */
-uint64_t virtual_least_payload(const struct virtual_fabric *fabric);
+uint64_t virtual_min_payload(const struct virtual_fabric *fabric);

@@ -273,11 +273,11 @@ static int put_section(
 	struct virtual_parts *parts, struct ranks_message *message, unsigned side, unsigned to)
 {
 	struct section section = section_for(parts, side, to);
-	size_t most = sizeof(section) + virtual_record_room(parts->worker[0].fabric,
-						section.packets, section.controls);
+	size_t max = sizeof(section) + virtual_record_room(parts->worker[0].fabric, section.packets,
+					       section.controls);
 	uint8_t *begin, *out;
 
-	if (ranks_reserve(message, message->used + most) < 0)
+	if (ranks_reserve(message, message->used + max) < 0)
 		return -ENOMEM;
 	begin = message->bytes + message->used;
 	out = copy_boxes(parts, side, to, begin + sizeof(section));

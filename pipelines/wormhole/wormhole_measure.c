@@ -206,14 +206,14 @@ void wormhole_take_sample(struct wormhole_fabric *fabric, uint64_t cycle)
 static int add_counters(const struct wormhole_fabric *fabric, struct run_result *result)
 {
 	struct wormhole_counters count = wormhole_net_counters(fabric->net);
-	uint64_t waiting = 0, most = 0, unreachable = 0;
+	uint64_t waiting = 0, max = 0, unreachable = 0;
 	int code = 0;
 
 	for (uint32_t i = 0; i < fabric->topology->hosts; i++) {
 		uint64_t here = wormhole_fabric_waiting(fabric, i);
 
 		waiting += here;
-		most = here > most ? here : most;
+		max = here > max ? here : max;
 		unreachable += fabric->host[i].unreachable;
 	}
 	code |= run_result_count(result, "stop_signals", count.stops);
@@ -223,7 +223,7 @@ static int add_counters(const struct wormhole_fabric *fabric, struct run_result 
 	code |= run_result_count(result, "itb_pool_peak_bytes", count.pool_peak_bytes);
 	code |= run_result_count(result, "host_messages_overtaken", fabric->overtaken);
 	code |= run_result_count(result, "host_messages_waiting", waiting);
-	code |= run_result_count(result, "host_messages_waiting_most", most);
+	code |= run_result_count(result, "host_messages_waiting_most", max);
 	code |= run_result_count(result, "host_messages_unreachable", unreachable);
 	result->wall.packet_hops = count.channels_passed;
 	result->messages.injected = count.taken;

@@ -135,11 +135,11 @@ static uint16_t choose_destination(const struct fabric *fabric, struct fabric_ho
 /* Mostly short ones, as the longest are the rarest. */
 static uint16_t choose_blocks(const struct fabric *fabric, struct fabric_host *host)
 {
-	uint16_t most = fabric->config.packet_blocks;
+	uint16_t max = fabric->config.packet_blocks;
 
 	if (rng_below(&host->rng, 4) != 0)
-		most = (uint16_t)((most + 3) / 4);
-	return (uint16_t)(1 + rng_below(&host->rng, most));
+		max = (uint16_t)((max + 3) / 4);
+	return (uint16_t)(1 + rng_below(&host->rng, max));
 }
 
 static struct weft_packet *make_packet(struct fabric *fabric, struct fabric_host *host, unsigned vc)

@@ -19,8 +19,8 @@
 
 #include "fabric_networks.h"
 
-#define NETWORKS     64
-#define NETWORK_MOST 4000000u /* packets on one network; then the next one has its turn */
+#define NETWORKS    64
+#define NETWORK_MAX 4000000u /* packets on one network; then the next one has its turn */
 
 static uint64_t deliver(uint64_t seed, uint64_t packets)
 {
@@ -50,8 +50,8 @@ static void random_networks_lose_double_and_reorder_nothing(void **state)
 	uint64_t target = *(const uint64_t *)*state, delivered = 0;
 	uint64_t each = target / NETWORKS + 1;
 
-	if (each > NETWORK_MOST)
-		each = NETWORK_MOST;
+	if (each > NETWORK_MAX)
+		each = NETWORK_MAX;
 	for (uint64_t seed = 1; delivered < target; seed++)
 		delivered += deliver(seed, each);
 	print_message("%llu packets delivered\n", (unsigned long long)delivered);

@@ -189,13 +189,13 @@ UNIT_TEST(an_incast_is_throttled_and_not_spread)
 UNIT_TEST(switches_tell_their_mean_waiting_time)
 {
 	struct virtual_lab lab;
-	double most = 0;
+	double max = 0;
 
 	RUN(&lab, "nic.control=none");
 	assert_int_equal(lab.result.switch_count, 16);
 	for (unsigned i = 0; i < 16; i++)
-		most = lab.result.sw[i].waiting_ns > most ? lab.result.sw[i].waiting_ns : most;
-	assert_true(most > 4000);
+		max = lab.result.sw[i].waiting_ns > max ? lab.result.sw[i].waiting_ns : max;
+	assert_true(max > 4000);
 	virtual_lab_close(&lab);
 }
 

@@ -20,9 +20,9 @@ static const char line[] = "weft: run/1\n"
 			   "traffic:\n"
 			   "  - {pattern: hotspot, from: [h0], to: [h3], load: 100%}\n";
 
-static uint64_t draw(struct rng *rng, uint64_t least, uint64_t most)
+static uint64_t draw(struct rng *rng, uint64_t min, uint64_t max)
 {
-	return least + rng_next(rng) % (most - least + 1);
+	return min + rng_next(rng) % (max - min + 1);
 }
 
 /* The settings of a case, derived from a number. */
@@ -54,16 +54,16 @@ static void draw_case(struct rng *rng, char set[10][64])
 /* The worst of all links of the flow's path; in this uniform network all links are. */
 static uint32_t bound_of(const struct virtual_lab *lab)
 {
-	uint32_t least = UINT32_MAX;
+	uint32_t min = UINT32_MAX;
 
 	for (uint32_t i = 0; i < 2 * lab->topology->links; i++) {
 		const struct topology_link *link = &lab->topology->link_at[i / 2];
 		uint32_t ppm = credit_cover_ppm(
 			lab->config, lab->topology, i % 2 == 0 ? link->a : link->b);
 
-		least = ppm < least ? ppm : least;
+		min = ppm < min ? ppm : min;
 	}
-	return least;
+	return min;
 }
 
 /* A window of 200 round trips. What its ends cut off is at most a buffer. */

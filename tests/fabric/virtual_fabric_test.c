@@ -346,11 +346,11 @@ UNIT_TEST(no_link_is_busy_for_longer_than_there_was_time)
 {
 	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=100%",
 		"traffic[0].message=4KiB", "measure.duration=1us", "measure.sample=1us");
-	double most = 0;
+	double max = 0;
 
 	for (unsigned i = 0; i < result.links; i++)
-		most = fmax(most, result.link[i].utilisation);
-	assert_true(most > 0.66 && most <= 1);
+		max = fmax(max, result.link[i].utilisation);
+	assert_true(max > 0.66 && max <= 1);
 	run_result_free(&result);
 }
 

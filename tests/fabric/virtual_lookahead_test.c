@@ -38,7 +38,7 @@ UNIT_TEST(a_packet_is_elsewhere_after_the_delays_of_link_and_routing)
 {
 	struct virtual_lookahead lookahead = LOOKAHEAD("switch.routing-delay=100ns");
 
-	assert_int_equal(lookahead.least_ps, 30 * NS);
+	assert_int_equal(lookahead.min_ps, 30 * NS);
 	assert_int_equal(lookahead.packet_ps, 130 * NS);
 	assert_int_equal(lookahead.frame_ps, FRAME);
 }
@@ -64,7 +64,7 @@ UNIT_TEST(what_crosses_sooner_than_packets_shortens_rounds)
 	};
 
 	for (unsigned i = 0; i < sizeof(lookahead) / sizeof(lookahead[0]); i++)
-		assert_int_equal(lookahead[i].packet_ps, lookahead[i].least_ps);
+		assert_int_equal(lookahead[i].packet_ps, lookahead[i].min_ps);
 }
 
 /* Such routes may end at a switch, which discards a packet at once when it comes. */
@@ -83,7 +83,7 @@ UNIT_TEST(routes_of_a_file_shorten_rounds)
 UNIT_TEST(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere)
 {
 	const struct virtual_lookahead lookahead = {
-		.least_ps = 30, .packet_ps = 180, .frame_ps = 100};
+		.min_ps = 30, .packet_ps = 180, .frame_ps = 100};
 
 	/* The transmissions of the round end after 100, and credit frames are there after 130. */
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, WEFT_TIME_NEVER), 1130);
@@ -95,15 +95,14 @@ UNIT_TEST(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere)
 UNIT_TEST(a_round_is_no_shorter_than_the_least_delay)
 {
 	const struct virtual_lookahead lookahead = {
-		.least_ps = 30, .packet_ps = 180, .frame_ps = 100};
+		.min_ps = 30, .packet_ps = 180, .frame_ps = 100};
 
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 500), 1030);
 }
 
 UNIT_TEST(a_round_ends_before_a_packet_of_it_can_be_elsewhere)
 {
-	const struct virtual_lookahead lookahead = {
-		.least_ps = 30, .packet_ps = 60, .frame_ps = 100};
+	const struct virtual_lookahead lookahead = {.min_ps = 30, .packet_ps = 60, .frame_ps = 100};
 
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, WEFT_TIME_NEVER), 1060);
 	assert_int_equal(virtual_lookahead_end(&lookahead, 1000, 1040), 1060);
@@ -127,7 +126,7 @@ UNIT_TEST(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over)
 {
 	struct virtual_ends ends = {.count = 0};
 
-	for (unsigned i = 0; i < VIRTUAL_ENDS_MOST; i++)
+	for (unsigned i = 0; i < VIRTUAL_ENDS_MAX; i++)
 		virtual_ends_list(&ends, 1000);
 	virtual_ends_list(&ends, 500);
 	virtual_ends_list(&ends, 400);

@@ -26,14 +26,14 @@ static void free_in_order(struct virtual_fabric *fabric, const uint32_t *order)
 		virtual_control_give(&fabric->credits, order[i]);
 }
 
-static void expect_in_order(struct virtual_fabric *fabric, uint32_t least)
+static void expect_in_order(struct virtual_fabric *fabric, uint32_t min)
 {
 	struct sim_event event = {0};
 
 	for (unsigned i = 0; i < FRAMES; i++) {
 		assert_true(event_queue_pop(fabric->events, WEFT_TIME_NEVER, &event));
 		assert_int_equal(event.at, 30 * PS_PER_NS);
-		assert_int_equal(virtual_credit_at(fabric, event.item)->limit, least + i);
+		assert_int_equal(virtual_credit_at(fabric, event.item)->limit, min + i);
 		virtual_control_give(&fabric->credits, event.item);
 	}
 	assert_true(event_queue_is_empty(fabric->events));
@@ -47,11 +47,11 @@ UNIT_TEST(credit_frames_of_one_time_arrive_in_the_order_sent)
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		struct virtual_lab lab;
 		struct link_end *end;
-		uint32_t least;
+		uint32_t min;
 
 		virtual_lab_open(&lab, tree, NULL, 0);
 		end = &lab.fabric->host[1].nic.link;
-		least = credit_limit(&end->rx[0]);
+		min = credit_limit(&end->rx[0]);
 		free_in_order(lab.fabric, order[i]);
 		for (unsigned k = 0; k < FRAMES; k++) {
 			virtual_send_credit(
@@ -59,7 +59,7 @@ UNIT_TEST(credit_frames_of_one_time_arrive_in_the_order_sent)
 			end->rx[0].received++;
 			end->rx[0].released++;
 		}
-		expect_in_order(lab.fabric, least);
+		expect_in_order(lab.fabric, min);
 		virtual_lab_close(&lab);
 	}
 }

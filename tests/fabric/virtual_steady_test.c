@@ -18,10 +18,10 @@ static const char base[] = "weft: run/1\n"
 			   "link: {rate: 10Gbps, delay: 30ns}\n"
 			   "traffic: [{pattern: uniform, from: all, load: 10%, message: 4KiB}]\n";
 
-/* Each carries uniform traffic of 'most' percent easily. */
+/* Each carries uniform traffic of 'max' percent easily. */
 static const struct {
 	const char *topology;
-	uint32_t most;
+	uint32_t max;
 } networks[] = {{"rlft:ports=4,stages=2", 70}, {"rlft:ports=8,stages=2", 70},
 	{"full:switches=4,hosts=4", 50}, {"torus:dims=4x4,hosts=1", 20},
 	{"mesh:dims=4x4,hosts=1", 15}, {"hypercube:dims=3,hosts=2", 20},
@@ -44,7 +44,7 @@ static void draw(struct drawn *drawn, struct rng *rng)
 {
 	unsigned network = (unsigned)PICK(rng, networks), rate = (unsigned)PICK(rng, rates);
 	uint32_t bytes = messages[PICK(rng, messages)];
-	uint32_t load = 3 + (uint32_t)rng_below(rng, networks[network].most - 2);
+	uint32_t load = 3 + (uint32_t)rng_below(rng, networks[network].max - 2);
 
 	snprintf(drawn->topology, sizeof(drawn->topology), "topology=%s",
 		networks[network].topology);

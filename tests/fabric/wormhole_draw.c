@@ -16,14 +16,14 @@
 #define HOSTS_MAX 32
 
 /* Sizes of a case, so that each takes about as long. */
-#define FLITS_LEAST   500
-#define FLITS_MOST    40000
-#define MESSAGES_MOST 1500
-#define CYCLES_MOST   20000 /* over which messages are spread */
+#define FLITS_MIN    500
+#define FLITS_MAX    40000
+#define MESSAGES_MAX 1500
+#define CYCLES_MAX   20000 /* over which messages are spread */
 
-static uint64_t between(struct rng *rng, uint64_t least, uint64_t most)
+static uint64_t between(struct rng *rng, uint64_t min, uint64_t max)
 {
-	return least + rng_below(rng, most - least + 1);
+	return min + rng_below(rng, max - min + 1);
 }
 
 static struct topology *generate(const char *spec)
@@ -195,16 +195,16 @@ static void draw_messages(struct wormhole_case *the_case, bool prone, struct rng
 {
 	enum pattern pattern = prone ? UNIFORM : (enum pattern)rng_below(rng, PATTERNS);
 	enum sizes sizes = prone ? SIZE_512 : (enum sizes)rng_below(rng, SIZES);
-	uint64_t flits = between(rng, FLITS_LEAST, FLITS_MOST), cycle = 0;
+	uint64_t flits = between(rng, FLITS_MIN, FLITS_MAX), cycle = 0;
 	uint64_t gap = prone ? 0 : draw_gap(rng);
 	size_t named = strlen(the_case->name);
 
 	if (!prone && rng_below(rng, 2) == 0)
 		flits /= 8;
-	the_case->message = calloc(MESSAGES_MOST, sizeof(*the_case->message));
+	the_case->message = calloc(MESSAGES_MAX, sizeof(*the_case->message));
 	assert_non_null(the_case->message);
 	for (uint64_t sent = 0;
-		sent < flits && cycle < CYCLES_MOST && the_case->messages < MESSAGES_MOST;) {
+		sent < flits && cycle < CYCLES_MAX && the_case->messages < MESSAGES_MAX;) {
 		struct flit_message *message = &the_case->message[the_case->messages];
 		unsigned routes;
 

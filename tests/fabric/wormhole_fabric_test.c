@@ -36,7 +36,7 @@ static const char pair[] =
 struct outcome {
 	struct run_result result;
 	struct wormhole_counters count;
-	uint64_t waiting_most; /* own messages */
+	uint64_t waiting_max; /* own messages */
 };
 
 static struct outcome run(const char *text, const char *const *set, unsigned sets)
@@ -59,8 +59,8 @@ static struct outcome run(const char *text, const char *const *set, unsigned set
 	assert_ptr_equal(wormhole_net_check(wormhole_fabric_net(fabric)), NULL);
 	outcome.count = wormhole_net_counters(wormhole_fabric_net(fabric));
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		if (wormhole_fabric_waiting(fabric, i) > outcome.waiting_most)
-			outcome.waiting_most = wormhole_fabric_waiting(fabric, i);
+		if (wormhole_fabric_waiting(fabric, i) > outcome.waiting_max)
+			outcome.waiting_max = wormhole_fabric_waiting(fabric, i);
 	wormhole_fabric_destroy(fabric);
 	topology_destroy(topology);
 	run_config_destroy(config);
@@ -96,9 +96,9 @@ UNIT_TEST(a_saturated_channel_carries_what_the_routing_delay_leaves)
 	assert_float_equal(2 * outcome.result.accepted, 512.0 / 536, 0.001);
 	assert_float_equal(2 * outcome.result.flits_per_ns_per_switch, 0.1528, 0.0002);
 	assert_float_equal(2 * outcome.result.offered, 1, 0.001);
-	assert_true(outcome.waiting_most > 50);
+	assert_true(outcome.waiting_max > 50);
 	assert_int_equal(
-		result_counter(&outcome.result, "host_messages_waiting"), outcome.waiting_most);
+		result_counter(&outcome.result, "host_messages_waiting"), outcome.waiting_max);
 	run_result_free(&outcome.result);
 }
 

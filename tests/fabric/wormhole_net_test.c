@@ -45,7 +45,7 @@ struct row {
 	uint32_t letters, next[HOSTS_MAX]; /* by host: its letters before this one are gone */
 	struct signal signal[SIGNALS_MAX];
 	unsigned signals;
-	uint64_t waited_most; /* own messages at one host */
+	uint64_t waited_max; /* own messages at one host */
 };
 
 /* The host's first letter that has not been taken; they are in order of time. */
@@ -72,8 +72,8 @@ static uint32_t on_waiting(void *ctx, uint32_t host, uint64_t now)
 
 	for (uint32_t i = row->next[host]; i < row->letters; i++)
 		count += row->letter[i].from == host && row->letter[i].ready <= now;
-	if (count > row->waited_most)
-		row->waited_most = count;
+	if (count > row->waited_max)
+		row->waited_max = count;
 	return count;
 }
 

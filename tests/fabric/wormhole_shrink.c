@@ -11,7 +11,7 @@
 #include "wormhole_case.h"
 
 /* Tries; the longest ones take a second. */
-#define TRIES_MOST 4000
+#define TRIES_MAX 4000
 
 struct shrinker {
 	wormhole_bad_fn *bad;
@@ -34,7 +34,7 @@ static struct wormhole_case with_room(const struct wormhole_case *the_case)
 static bool adopt(
 	struct wormhole_case *the_case, struct wormhole_case *changed, struct shrinker *shrinker)
 {
-	if (shrinker->tries++ >= TRIES_MOST || !shrinker->bad(changed)) {
+	if (shrinker->tries++ >= TRIES_MAX || !shrinker->bad(changed)) {
 		free(changed->message);
 		return false;
 	}

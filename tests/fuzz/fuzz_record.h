@@ -19,10 +19,10 @@ struct fuzz_record {
 	const uint8_t *payload; /* in the input */
 };
 
-/* Takes the next record from the input; false if there is none. It has at most 'most' bytes, and no
+/* Takes the next record from the input; false if there is none. It has at most 'max' bytes, and no
  * more than are there. */
 static inline bool fuzz_record_next(
-	const uint8_t **data, size_t *size, unsigned most, struct fuzz_record *record)
+	const uint8_t **data, size_t *size, unsigned max, struct fuzz_record *record)
 {
 	const uint8_t *at = *data;
 
@@ -34,8 +34,8 @@ static inline bool fuzz_record_next(
 		.command = at[0], .bytes = (unsigned)(at[1] << 8 | at[2]), .payload = *data};
 	if (record->bytes > *size)
 		record->bytes = (unsigned)*size;
-	if (record->bytes > most)
-		record->bytes = most;
+	if (record->bytes > max)
+		record->bytes = max;
 	*data += record->bytes;
 	*size -= record->bytes;
 	return true;

@@ -49,16 +49,16 @@ static int refuse(const char *option, const char *value, const char *expected)
 /* The limit of 'weft run'. */
 static int take_bytes(struct request *request, const char *value)
 {
-	char most[QUANTITY_TEXT];
+	char max[QUANTITY_TEXT];
 
 	if (!command_number(value, 0, UINT64_MAX, &request->config.bytes) &&
 		quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) < 0)
 		return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
 	if (request->config.bytes <= RUN_MESSAGE_MAX)
 		return EXIT_DONE;
-	quantity_format(QUANTITY_SIZE, RUN_MESSAGE_MAX, most);
+	quantity_format(QUANTITY_SIZE, RUN_MESSAGE_MAX, max);
 	return command_fail("goal gen", EXIT_BAD_REQUEST,
-		"--bytes '%s': expected at most %s, the largest message of a run", value, most);
+		"--bytes '%s': expected at most %s, the largest message of a run", value, max);
 }
 
 /* "18x24": rows and columns; "4x4x4": layers too. */

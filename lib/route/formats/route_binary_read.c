@@ -89,17 +89,17 @@ static int read_body(struct reader *reader, size_t length)
 }
 
 /* Reads the next section into the room; checks the range of its length. */
-static int read_section(struct reader *reader, const char *what, size_t least, size_t most)
+static int read_section(struct reader *reader, const char *what, size_t min, size_t max)
 {
 	uint32_t length, sum;
 	int result = read_number(reader, &length);
 
 	if (result < 0)
 		return result;
-	if (length < least || length > most)
+	if (length < min || length > max)
 		return refuse(reader, reader->place - sizeof(length),
-			"%s of %u bytes, expected %zu%s", what, length, least,
-			most > least ? " or more" : "");
+			"%s of %u bytes, expected %zu%s", what, length, min,
+			max > min ? " or more" : "");
 	reader->start = reader->place;
 	reader->length = length;
 	result = read_body(reader, length);
@@ -337,14 +337,14 @@ static int check_routes(struct reader *reader, uint32_t source, uint32_t destina
 static int take_routes(struct reader *reader)
 {
 	uint32_t hosts = reader->topology->hosts;
-	size_t most =
+	size_t max =
 		(size_t)hosts * (1 + ROUTE_ALTERNATIVES_MAX * (1 + (size_t)ROUTE_ELEMENTS_MAX));
 	int result = 0;
 
 	for (uint32_t to = 0; to < hosts && result == 0; to++) {
 		size_t where = 0;
 
-		result = read_section(reader, "the routes to a host", hosts, most);
+		result = read_section(reader, "the routes to a host", hosts, max);
 		if (result < 0)
 			return result;
 		result = route_set_unpack(

@@ -44,22 +44,22 @@ static int64_t lane_score(const struct work *work, const struct balance_lane *la
 static struct balance_lane *best_lane(struct work *work)
 {
 	struct balance_lane *best;
-	int64_t least, score;
+	int64_t min, score;
 	bool settled;
 
 	do {
 		best = NULL;
 		settled = true;
-		least = INT64_MAX;
+		min = INT64_MAX;
 		for (unsigned i = 0; i < work->busy_lanes; i++) {
 			score = work->busy[i]->sum == 0 ? INT64_MAX
 							: lane_score(work, work->busy[i]);
-			least = score < least ? score : least;
+			min = score < min ? score : min;
 		}
-		for (unsigned i = 0; i < work->busy_lanes && least != INT64_MAX && settled; i++) {
+		for (unsigned i = 0; i < work->busy_lanes && min != INT64_MAX && settled; i++) {
 			struct balance_lane *lane = work->busy[i];
 
-			if (lane->sum == 0 || lane_score(work, lane) != least)
+			if (lane->sum == 0 || lane_score(work, lane) != min)
 				continue;
 			settled = balance_lane_settle(lane, work->count);
 			if (best == NULL || balance_place(balance_lane_best(lane)) <

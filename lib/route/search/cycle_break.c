@@ -139,17 +139,17 @@ static bool search_done(
 {
 	const struct route_graph *graph = breaker->graph;
 	const uint8_t *itbs = breaker->search.itbs + (size_t)round * graph->arcs;
-	uint8_t least = NO_WAY;
+	uint8_t min = NO_WAY;
 
 	for (uint32_t out = graph->first_arc[to]; out < graph->first_arc[to + 1]; out++) {
 		uint32_t arc = graph->arc[out].back;
 
-		if (itbs[arc] >= least)
+		if (itbs[arc] >= min)
 			continue;
-		least = itbs[arc];
+		min = itbs[arc];
 		*last = arc;
 	}
-	return least != NO_WAY && round + 3 + 2u * least <= ROUTE_ELEMENTS_MAX;
+	return min != NO_WAY && round + 3 + 2u * min <= ROUTE_ELEMENTS_MAX;
 }
 
 static bool search_run(

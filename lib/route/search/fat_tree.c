@@ -150,8 +150,8 @@ err:
 }
 
 /* The paths of a switch that start upwards, or those that start downwards; the switches there are
- * complete. False: lengths differ, or exceed 'most'. */
-static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned most)
+ * complete. False: lengths differ, or exceed 'max'. */
+static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned max)
 {
 	const struct route_graph *graph = tree->graph;
 	const uint64_t *ports = row_of(tree, at);
@@ -166,7 +166,7 @@ static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsig
 		for (uint32_t i = 0; i < tree->columns; i++) {
 			if ((ports[i] >> port & 1) == 0)
 				continue;
-			if (next[i] > most || (own[i] != 0 && own[i] != next[i] + 1))
+			if (next[i] > max || (own[i] != 0 && own[i] != next[i] + 1))
 				return false;
 			own[i] = next[i] + 1;
 		}
@@ -183,7 +183,7 @@ static bool measures(const struct fat_tree *tree)
 	return true;
 }
 
-bool fat_tree_measure(struct fat_tree *tree, unsigned most)
+bool fat_tree_measure(struct fat_tree *tree, unsigned max)
 {
 	uint32_t switches = tree->graph->switches;
 	uint32_t *order = arrays_add(&tree->arrays, switches, sizeof(*order));
@@ -197,9 +197,9 @@ bool fat_tree_measure(struct fat_tree *tree, unsigned most)
 		if (tree->column[at] != ROUTE_GRAPH_NONE)
 			tree->links[(size_t)at * tree->columns + tree->column[at]] = 1;
 	for (uint32_t i = 0; i < switches && good; i++)
-		good = measure_row(tree, order[i], false, most);
+		good = measure_row(tree, order[i], false, max);
 	for (uint32_t i = switches; i-- > 0 && good;)
-		good = measure_row(tree, order[i], true, most);
+		good = measure_row(tree, order[i], true, max);
 	return good && measures(tree);
 }
 

@@ -41,9 +41,9 @@ struct fat_tree {
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct fault *fault);
 void fat_tree_free(struct fat_tree *tree);
 
-/* Fills 'links'. False: a switch with hosts cannot reach another, a path has more than 'most' links
+/* Fills 'links'. False: a switch with hosts cannot reach another, a path has more than 'max' links
  * or a length that depends on its ports, or memory ran out. */
-bool fat_tree_measure(struct fat_tree *tree, unsigned most);
+bool fat_tree_measure(struct fat_tree *tree, unsigned max);
 
 static inline unsigned fat_tree_stage(const struct fat_tree *tree, uint32_t at)
 {

@@ -92,15 +92,15 @@ static void fill_ball(struct multi_step *search, struct ball *ball, uint32_t cen
 		}
 }
 
-/* Appends one step; false if there is no way, it is longer than 'most', or the path gets too long
+/* Appends one step; false if there is no way, it is longer than 'max', or the path gets too long
  * to be stored. */
-static bool append(const struct multi_step *search, uint32_t from, uint32_t to, unsigned most,
+static bool append(const struct multi_step *search, uint32_t from, uint32_t to, unsigned max,
 	struct multi_step_path *built)
 {
 	struct route_path *path = &built->path, step;
 
 	if (!dimension_order_find(search->order, from, to, search->parity, &step) ||
-		step.links > most || step.links > ROUTE_LINKS_MAX - path->links)
+		step.links > max || step.links > ROUTE_LINKS_MAX - path->links)
 		return false;
 	if (path->links > 0)
 		built->steps |= (uint32_t)1 << path->links;

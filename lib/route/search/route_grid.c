@@ -209,19 +209,19 @@ static void settle_piece(struct survey *survey, uint32_t first, uint32_t end, ui
 	struct route_grid *grid = survey->grid;
 
 	for (unsigned dim = 0; dim < grid->dims; dim++) {
-		int32_t period = (int32_t)grid->period[dim], least = 0, most = 0;
+		int32_t period = (int32_t)grid->period[dim], min = 0, max = 0;
 
 		for (uint32_t i = first; i < end; i++) {
 			int32_t *place = &grid->place[(size_t)survey->queue[i] * grid->dims + dim];
 
 			if (period != 0)
 				*place = (*place % period + period) % period;
-			least = *place < least ? *place : least;
-			most = *place > most ? *place : most;
+			min = *place < min ? *place : min;
+			max = *place > max ? *place : max;
 		}
 		for (uint32_t i = first; i < end; i++)
-			grid->place[(size_t)survey->queue[i] * grid->dims + dim] -= least;
-		extent[dim] = (uint32_t)(most - least) + 1;
+			grid->place[(size_t)survey->queue[i] * grid->dims + dim] -= min;
+		extent[dim] = (uint32_t)(max - min) + 1;
 	}
 }
 

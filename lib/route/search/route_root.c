@@ -140,7 +140,7 @@ static void cost_of_distance(struct chooser *chooser, uint32_t root, struct cost
 static int choose_cheapest(
 	struct chooser *chooser, enum route_root_choice choice, uint32_t *root, struct fault *fault)
 {
-	struct cost least = {.missed = UINT64_MAX};
+	struct cost min = {.missed = UINT64_MAX};
 	int result = 0;
 
 	for (uint32_t at = 0; at < chooser->graph->switches && result == 0; at++) {
@@ -151,8 +151,8 @@ static int choose_cheapest(
 			cost.first = cost.second = 0;
 			result = cost_of_labels(chooser, at, &cost, fault);
 		}
-		if (result == 0 && cheaper(&cost, &least)) {
-			least = cost;
+		if (result == 0 && cheaper(&cost, &min)) {
+			min = cost;
 			*root = at;
 		}
 	}

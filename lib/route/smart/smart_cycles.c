@@ -150,7 +150,7 @@ static uint32_t sift(struct breaking *breaking, bool all)
 }
 
 int smart_cycles_break(struct turns *turns, const struct smart_paths *paths, const double *flow,
-	uint32_t most, uint32_t *forbidden)
+	uint32_t max, uint32_t *forbidden)
 {
 	struct breaking breaking;
 	uint32_t refused;
@@ -163,7 +163,7 @@ int smart_cycles_break(struct turns *turns, const struct smart_paths *paths, con
 	find_costs(&breaking, paths, flow);
 	make_offers(&breaking);
 	refused = sift(&breaking, false);
-	for (; *forbidden < most && *forbidden < refused; ++*forbidden)
+	for (; *forbidden < max && *forbidden < refused; ++*forbidden)
 		turns_forbid(turns, breaking.offer[refused - 1 - *forbidden].turn);
 	if (refused == 0) {
 		sift(&breaking, true);

@@ -36,8 +36,8 @@ int smart_share(
 
 /* One round, for a balance over shortest paths. Takes the turns in use by the cost of forbidding
  * them, the most expensive first; those that close a cycle with more expensive or kept ones are
- * candidates. Forbids the cheapest candidates, at most 'most' (more than 0); '*forbidden' is their
+ * candidates. Forbids the cheapest candidates, at most 'max' (more than 0); '*forbidden' is their
  * number. Without candidates the turns in use close no cycle; then it allows or forbids all others
  * so that the allowed ones together close no cycle and no other one could be added. -ENOMEM. */
 int smart_cycles_break(struct turns *turns, const struct smart_paths *paths, const double *flow,
-	uint32_t most, uint32_t *forbidden);
+	uint32_t max, uint32_t *forbidden);

@@ -51,17 +51,17 @@ static int64_t cost(const struct share *share, uint32_t path, int64_t weight)
 	return sum;
 }
 
-static uint32_t find_cheapest(const struct share *share, uint32_t pair, int64_t *least)
+static uint32_t find_cheapest(const struct share *share, uint32_t pair, int64_t *min)
 {
 	const struct smart_pair *at = &share->paths->pair[pair];
 	uint32_t best = at->first_path;
 
-	*least = INT64_MAX;
+	*min = INT64_MAX;
 	for (uint32_t p = at->first_path; p < at[1].first_path; p++) {
 		int64_t here = cost(share, p, at->weight);
 
-		if (here < *least) {
-			*least = here;
+		if (here < *min) {
+			*min = here;
 			best = p;
 		}
 	}
@@ -86,12 +86,12 @@ static void take_rest(struct share *share, uint32_t pair)
 {
 	const struct smart_pair *at = &share->paths->pair[pair];
 	uint32_t left = at->routes;
-	int64_t least;
+	int64_t min;
 
 	for (uint32_t p = at->first_path; p < at[1].first_path; p++)
 		left -= share->count[p];
 	for (; left > 0; left--) {
-		uint32_t best = find_cheapest(share, pair, &least);
+		uint32_t best = find_cheapest(share, pair, &min);
 
 		share->count[best]++;
 		put(share, best, at->weight);
@@ -106,12 +106,12 @@ static bool improve(struct share *share, uint32_t pair)
 
 	for (uint32_t p = at->first_path; p < at[1].first_path; p++)
 		for (uint32_t n = share->count[p]; n > 0; n--) {
-			int64_t least;
+			int64_t min;
 			uint32_t best;
 
 			put(share, p, -(int64_t)at->weight);
-			best = find_cheapest(share, pair, &least);
-			if (least == cost(share, p, at->weight)) {
+			best = find_cheapest(share, pair, &min);
+			if (min == cost(share, p, at->weight)) {
 				put(share, p, at->weight);
 				break;
 			}

@@ -51,18 +51,18 @@ static int expect(struct line *line, char letter, const char *what)
 }
 
 static int read_number(
-	struct line *line, unsigned least, unsigned most, const char *what, unsigned *number)
+	struct line *line, unsigned min, unsigned max, const char *what, unsigned *number)
 {
 	const char *start = line->at;
 	unsigned value = 0;
 
-	while (line->at < line->end && isdigit((unsigned char)*line->at) && value <= most)
+	while (line->at < line->end && isdigit((unsigned char)*line->at) && value <= max)
 		value = value * 10 + (unsigned)(*line->at++ - '0');
 	*number = value;
-	if (line->at != start && value >= least && value <= most)
+	if (line->at != start && value >= min && value <= max)
 		return 0;
 	line->at = start;
-	return REFUSE(line, start, "expected %s from %u to %u, found '%.*s'", what, least, most,
+	return REFUSE(line, start, "expected %s from %u to %u, found '%.*s'", what, min, max,
 		rest(line), start);
 }
 

@@ -80,7 +80,7 @@ UNIT_TEST(an_array_that_cannot_grow_is_unchanged)
 }
 
 /* Elements without bytes: they take no memory. */
-UNIT_TEST(an_array_grows_beyond_half_of_the_greatest_room)
+UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 {
 	uint32_t room = (uint32_t)1 << 31;
 	void *array = NULL;

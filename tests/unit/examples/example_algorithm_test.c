@@ -31,7 +31,7 @@ static struct route_case example_case(const struct topology *topology, uint64_t 
 UNIT_TEST(it_is_good_on_random_networks)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
 		struct route_case the_case = example_case(topology, seed);
 
 		route_expect_good(&the_case, true);
@@ -44,7 +44,7 @@ UNIT_TEST(it_is_good_on_what_failures_leave)
 	static const char *const failed[] = {"s1", "h0"};
 
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST), *damaged;
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX), *damaged;
 		struct route_case the_case;
 
 		damaged = topology_without(topology, failed, 2, NULL);

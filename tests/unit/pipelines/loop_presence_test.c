@@ -4,18 +4,18 @@
 
 #include "unit.h"
 
-#define MOST 100u
+#define MAX 100u
 
 UNIT_TEST(the_longest_iteration_and_the_sum_of_too_long_ones_count)
 {
 	struct loop_presence presence = {0};
 
 	loop_presence_begin(&presence, 1000);
-	loop_presence_note(&presence, 1050, MOST);
+	loop_presence_note(&presence, 1050, MAX);
 	assert_int_equal(presence.away, 50);
 	assert_int_equal(presence.absent, 0);
-	loop_presence_note(&presence, 1200, MOST);
-	loop_presence_note(&presence, 1400, MOST);
+	loop_presence_note(&presence, 1200, MAX);
+	loop_presence_note(&presence, 1400, MAX);
 	assert_int_equal(presence.away, 200);
 	assert_int_equal(presence.absent, 350);
 }
@@ -25,9 +25,9 @@ UNIT_TEST(work_that_takes_long_is_no_absence)
 	struct loop_presence presence = {0};
 
 	loop_presence_begin(&presence, 1000);
-	loop_presence_note(&presence, 1010, MOST);
+	loop_presence_note(&presence, 1010, MAX);
 	loop_presence_excuse(&presence, 500);
-	loop_presence_note(&presence, 1520, MOST);
+	loop_presence_note(&presence, 1520, MAX);
 	assert_int_equal(presence.away, 10);
 	assert_int_equal(presence.absent, 0);
 }
@@ -56,16 +56,16 @@ UNIT_TEST(a_stop_beside_the_work_is_not_excused)
 	struct loop_presence presence = {0};
 
 	loop_presence_begin(&presence, 1000);
-	loop_presence_note(&presence, 1010, MOST);
+	loop_presence_note(&presence, 1010, MAX);
 	/* Stopped for 300, then it begins to work, which takes 20. */
-	loop_presence_note(&presence, 1310, MOST);
+	loop_presence_note(&presence, 1310, MAX);
 	loop_presence_excuse(&presence, 20);
-	loop_presence_note(&presence, 1340, MOST);
+	loop_presence_note(&presence, 1340, MAX);
 	assert_int_equal(presence.away, 300);
 	assert_int_equal(presence.absent, 300);
 	/* It works for 20 and is stopped for 400 meanwhile. */
 	loop_presence_excuse(&presence, 20);
-	loop_presence_note(&presence, 1760, MOST);
+	loop_presence_note(&presence, 1760, MAX);
 	assert_int_equal(presence.away, 400);
 	assert_int_equal(presence.absent, 700);
 }
@@ -76,7 +76,7 @@ UNIT_TEST(a_clock_that_was_read_before_the_work_ended_is_no_absence)
 
 	loop_presence_begin(&presence, 1000);
 	loop_presence_excuse(&presence, 50);
-	loop_presence_note(&presence, 1049, MOST);
+	loop_presence_note(&presence, 1049, MAX);
 	assert_int_equal(presence.away, 0);
 	assert_int_equal(presence.absent, 0);
 }
@@ -85,7 +85,7 @@ UNIT_TEST(traffic_begins_with_no_absence_and_keeps_the_sum)
 {
 	struct loop_presence presence = {0};
 
-	loop_presence_note(&presence, 500, MOST);
+	loop_presence_note(&presence, 500, MAX);
 	loop_presence_reset(&presence);
 	assert_int_equal(presence.away, 0);
 	assert_int_equal(presence.absent, 500);

@@ -292,18 +292,18 @@ UNIT_TEST(samples_go_on_where_there_is_no_more_room_for_links)
 	struct measure_totals now = {.at_ps = 0};
 	struct measure_window window;
 	uint64_t counter = 0;
-	unsigned most;
+	unsigned max;
 
 	(void)state;
 	open_links(&window, topology, run, &counter);
-	most = RUN_LINK_VALUES_MAX / (2 * topology->links * (RUN_LINK_VALUES + 1));
+	max = RUN_LINK_VALUES_MAX / (2 * topology->links * (RUN_LINK_VALUES + 1));
 	measure_window_begin(&window, &now);
-	for (unsigned i = 0; i < most + 10; i++) {
+	for (unsigned i = 0; i < max + 10; i++) {
 		now.at_ps += PS_PER_US;
 		assert_int_equal(measure_window_sample(&window, &now), 0);
 	}
-	assert_int_equal(window.samples.samples, most + 10);
-	assert_int_equal(window.links.series.samples, most);
+	assert_int_equal(window.samples.samples, max + 10);
+	assert_int_equal(window.links.series.samples, max);
 	measure_window_close(&window);
 	topology_destroy(topology);
 	free(run);

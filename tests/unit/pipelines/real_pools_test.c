@@ -106,17 +106,16 @@ UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 	(void)state;
 	for (unsigned ends = 1; ends <= 512; ends *= 2) {
 		struct real_pool_request quick = {.ends = ends, .mtu_bytes = 4096}, slow = quick;
-		struct real_pool_sizes least, sizes;
+		struct real_pool_sizes min, sizes;
 
 		slow.held = ends * DELAY_LINE_FRAMES;
-		real_pool_sizes(&quick, &least);
+		real_pool_sizes(&quick, &min);
 		real_pool_sizes(&slow, &sizes);
 		/* The least of either pool is more than so few ports use. */
 		if (ends >= 32) {
-			assert_true(
-				sizes.data_mbufs >= least.data_mbufs + ends * DELAY_LINE_FRAMES);
+			assert_true(sizes.data_mbufs >= min.data_mbufs + ends * DELAY_LINE_FRAMES);
 			assert_true(sizes.control_mbufs >=
-				    least.control_mbufs + ends * DELAY_LINE_FRAMES);
+				    min.control_mbufs + ends * DELAY_LINE_FRAMES);
 		}
 		assert_true(sizes.data_mbufs >= ends * DELAY_LINE_FRAMES + 64 * ends);
 		assert_true(sizes.control_mbufs >= ends * DELAY_LINE_FRAMES + 64 * ends);

@@ -48,9 +48,9 @@ struct row {
 struct table {
 	struct row *row;
 	size_t rows;
-	unsigned *left;  /* by owner: rows */
-	unsigned *least; /* by owner: rows that it keeps */
-	int64_t *map;    /* by arc */
+	unsigned *left; /* by owner: rows */
+	unsigned *min;  /* by owner: rows that it keeps */
+	int64_t *map;   /* by arc */
 	uint32_t arcs;
 	size_t rounds;
 };
@@ -83,20 +83,19 @@ static bool comes_first(const struct row *a, const struct row *b)
 static bool delete_one(struct table *table)
 {
 	struct row *best = NULL;
-	int64_t least = INT64_MAX;
+	int64_t min = INT64_MAX;
 
 	for (size_t i = 0; i < table->rows; i++) {
 		struct row *row = &table->row[i];
 		int64_t without;
 
-		if (row->gone > 0 || table->left[row->owner] <= table->least[row->owner])
+		if (row->gone > 0 || table->left[row->owner] <= table->min[row->owner])
 			continue;
 		weigh(table, row, -1);
 		without = deviation(table);
 		weigh(table, row, 1);
-		if (best == NULL || without < least ||
-			(without == least && comes_first(row, best))) {
-			least = without;
+		if (best == NULL || without < min || (without == min && comes_first(row, best))) {
+			min = without;
 			best = row;
 		}
 	}
@@ -122,13 +121,13 @@ static void table_begin(
 	*table = (struct table){
 		.row = calloc(room + 1, sizeof(*table->row)),
 		.left = calloc(room + 1, sizeof(*table->left)),
-		.least = calloc(room + 1, sizeof(*table->least)),
+		.min = calloc(room + 1, sizeof(*table->min)),
 		.map = calloc(fixture->graph->arcs + 1u, sizeof(*table->map)),
 		.arcs = fixture->graph->arcs,
 	};
 	assert_non_null(table->row);
 	assert_non_null(table->left);
-	assert_non_null(table->least);
+	assert_non_null(table->min);
 	assert_non_null(table->map);
 	for (size_t i = 0; i < fixture->pairs; i++) {
 		const struct minimal_pair *pair = &paths->pair[i];
@@ -148,7 +147,7 @@ static void table_begin(
 				weigh(table, row, 1);
 			}
 		for (uint32_t owner = 0; owner < (apart ? each : 1); owner++)
-			table->least[owners + owner] = apart ? 1 : each;
+			table->min[owners + owner] = apart ? 1 : each;
 		owners += apart ? each : 1;
 	}
 }
@@ -157,7 +156,7 @@ static void table_end(struct table *table)
 {
 	free(table->row);
 	free(table->left);
-	free(table->least);
+	free(table->min);
 	free(table->map);
 }
 

@@ -206,7 +206,7 @@ static void expect_count(const char *spec, unsigned alternatives, unsigned count
 	topology_destroy(topology);
 }
 
-UNIT_TEST(regular_networks_give_as_many_as_their_least_cut)
+UNIT_TEST(regular_networks_give_as_many_as_their_min_cut)
 {
 	expect_count("torus:dims=8x8,hosts=1", 10, 4);
 	expect_count("ring:switches=8,hosts=1", 10, 2);
@@ -390,7 +390,7 @@ static bool relax_arc(struct oracle *oracle, uint32_t from, uint32_t to)
 	return changed;
 }
 
-static unsigned least_cost(struct oracle *oracle, uint32_t from, uint32_t to)
+static unsigned min_cost(struct oracle *oracle, uint32_t from, uint32_t to)
 {
 	bool changed = true;
 
@@ -423,12 +423,12 @@ static void check_costs(
 	memset(oracle->used, 0, topology->links * sizeof(*oracle->used));
 	travel(topology, set, from, to, 0, oracle->used);
 	for (unsigned i = 1; i < count; i++) {
-		unsigned cost = least_cost(oracle, from, to);
+		unsigned cost = min_cost(oracle, from, to);
 		struct trip trip = travel(topology, set, from, to, i, oracle->used);
 
 		assert_int_equal(cost, trip.links * LINK + trip.itbs);
 	}
-	assert_true(least_cost(oracle, from, to) >= NO_WAY);
+	assert_true(min_cost(oracle, from, to) >= NO_WAY);
 }
 
 /* Host i is at switch i. */

@@ -482,12 +482,12 @@ UNIT_TEST(a_pair_has_as_many_routes_as_asked_for)
 	for (unsigned alternatives = 0; alternatives <= 6; alternatives++) {
 		struct route_options options = {.alternatives = alternatives};
 		struct route_set *set = bench_compute(topology, "msp", &options);
-		unsigned most = 0;
+		unsigned max = 0;
 
 		for (uint32_t to = 1; to < topology->hosts; to++)
-			if (route_set_count(set, 0, to) > most)
-				most = route_set_count(set, 0, to);
-		assert_int_equal(most, alternatives == 0 ? 4 : alternatives);
+			if (route_set_count(set, 0, to) > max)
+				max = route_set_count(set, 0, to);
+		assert_int_equal(max, alternatives == 0 ? 4 : alternatives);
 		route_set_destroy(set);
 	}
 	topology_destroy(topology);

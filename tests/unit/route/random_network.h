@@ -7,8 +7,8 @@
 
 #include "networks.h"
 
-#define RANDOM_NETWORK_LEAST 4 /* switches */
-#define RANDOM_NETWORK_MOST  64
+#define RANDOM_NETWORK_MIN 4 /* switches */
+#define RANDOM_NETWORK_MAX 64
 
 /* Ports that links between switches leave to hosts. */
 #define RANDOM_NETWORK_HOST_PORTS 8
@@ -71,9 +71,9 @@ static inline bool random_network_hosts_everywhere(uint64_t seed)
 	return seed % 3 == 0;
 }
 
-/* RANDOM_NETWORK_LEAST to 'most' switches; three networks in four have at most a third of these.
+/* RANDOM_NETWORK_MIN to 'max' switches; three networks in four have at most a third of these.
  * The caller destroys it. */
-static inline struct topology *random_network(uint64_t seed, uint32_t most)
+static inline struct topology *random_network(uint64_t seed, uint32_t max)
 {
 	bool everywhere = random_network_hosts_everywhere(seed);
 	struct network network;
@@ -81,10 +81,9 @@ static inline struct topology *random_network(uint64_t seed, uint32_t most)
 	struct rng rng;
 
 	rng_init(&rng, seed, 2, 99);
-	if (seed % 4 != 0 && most / 3 > RANDOM_NETWORK_LEAST)
-		most /= 3;
-	switches =
-		RANDOM_NETWORK_LEAST + (uint32_t)rng_below(&rng, most + 1 - RANDOM_NETWORK_LEAST);
+	if (seed % 4 != 0 && max / 3 > RANDOM_NETWORK_MIN)
+		max /= 3;
+	switches = RANDOM_NETWORK_MIN + (uint32_t)rng_below(&rng, max + 1 - RANDOM_NETWORK_MIN);
 	hosts = (everywhere ? switches : 2) + (uint32_t)rng_below(&rng, switches);
 	network_begin(&network, switches, hosts);
 	random_network_tree(&network, switches, &rng);

@@ -94,16 +94,15 @@ static inline void route_expect_report(
 static inline void route_expect_different(
 	const struct route_case *the_case, const struct route_set *set)
 {
-	unsigned most = the_case->options.alternatives, a_length, b_length;
+	unsigned max = the_case->options.alternatives, a_length, b_length;
 
-	if (most == 0)
-		most = the_case->algorithm->alternatives > 0 ? the_case->algorithm->alternatives
-							     : 1;
+	if (max == 0)
+		max = the_case->algorithm->alternatives > 0 ? the_case->algorithm->alternatives : 1;
 	for (uint32_t from = 0; from < route_set_hosts(set); from++)
 		for (uint32_t to = 0; to < route_set_hosts(set); to++) {
 			unsigned count = route_set_count(set, from, to);
 
-			if (count > most)
+			if (count > max)
 				route_expect_fail(
 					the_case, "%u routes from h%u to h%u", count, from, to);
 			for (unsigned b = 1; b < count; b++)

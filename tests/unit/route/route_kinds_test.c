@@ -150,7 +150,7 @@ UNIT_TEST(sets_on_one_tree_are_free_of_deadlock_together)
 		"ud+ud-itb", "ud-random+ud-mitb+ud-itb", "dfs+dfs-itb"};
 
 	for (uint64_t seed = 0; seed < PROPERTY_NETWORKS / 4; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 		for (unsigned i = 0; i < sizeof(unions) / sizeof(unions[0]); i++)
 			try_union(unions[i], topology, seed);
@@ -167,7 +167,7 @@ UNIT_TEST(sets_on_two_trees_are_not)
 
 	assert_int_equal(2, route_merge_find("ud+dfs", algorithms, unknown));
 	for (uint64_t seed = 0; seed < 40; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
 		struct route_options options = {.seed = seed};
 		struct route_set *set =
 			route_merge_compute(topology, algorithms, 2, &options, NULL, NULL);

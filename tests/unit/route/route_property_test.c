@@ -68,7 +68,7 @@ UNIT_TEST(routes_are_good_on_random_networks)
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
-			struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+			struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 			routes += try_whole(topology, algorithm, seed);
 			topology_destroy(topology);
@@ -143,7 +143,7 @@ UNIT_TEST(what_failures_leave_connected_has_good_routes)
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
-			struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+			struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 			routes += try_damaged(topology, algorithm, seed);
 			topology_destroy(topology);
@@ -201,8 +201,8 @@ static void count_features(const struct topology *topology, struct features *fea
 	features->without_hosts += without_hosts;
 	features->degree_1 += degree_1;
 	features->parallel += parallel;
-	features->smallest += topology->switches == RANDOM_NETWORK_LEAST;
-	features->largest += topology->switches == RANDOM_NETWORK_MOST;
+	features->smallest += topology->switches == RANDOM_NETWORK_MIN;
+	features->largest += topology->switches == RANDOM_NETWORK_MAX;
 	route_graph_destroy(graph);
 }
 
@@ -211,9 +211,9 @@ UNIT_TEST(the_networks_have_all_oddities)
 	struct features features = {0};
 
 	for (uint64_t seed = 0; seed < 1000; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MOST);
+		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
-		assert_in_range(topology->switches, RANDOM_NETWORK_LEAST, RANDOM_NETWORK_MOST);
+		assert_in_range(topology->switches, RANDOM_NETWORK_MIN, RANDOM_NETWORK_MAX);
 		assert_int_equal(0, topology_check_connected(topology, "test", NULL));
 		count_features(topology, &features);
 		topology_destroy(topology);

@@ -237,16 +237,16 @@ static double objective(const struct smart_paths *paths, uint32_t arcs, const do
 /* Cost of the cheapest path of the pair at these prices. */
 static double cheapest(const struct smart_paths *paths, uint32_t pair, const double *price)
 {
-	double least = HUGE_VAL;
+	double min = HUGE_VAL;
 
 	for (uint32_t p = paths->pair[pair].first_path; p < paths->pair[pair + 1].first_path; p++) {
 		double sum = 0;
 
 		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++)
 			sum += price[paths->arc[i]];
-		least = fmin(least, sum);
+		min = fmin(min, sum);
 	}
-	return least;
+	return min;
 }
 
 /* Weak duality: let prices of the arcs be 1 / arcs each and on top of that 1 in all. Any split then

@@ -71,7 +71,7 @@ static bool is_up(const struct rules *rules, uint32_t from, uint32_t to)
 static unsigned best(const struct rules *rules, uint32_t at, uint32_t to, bool up,
 	unsigned (*next)(const struct rules *, uint32_t, uint32_t))
 {
-	unsigned least = NO_WAY;
+	unsigned min = NO_WAY;
 
 	for (uint32_t other = 0; other < rules->topology->switches; other++) {
 		unsigned cost;
@@ -79,10 +79,10 @@ static unsigned best(const struct rules *rules, uint32_t at, uint32_t to, bool u
 		if (rules->distance[at][other] != 1 || is_up(rules, at, other) != up)
 			continue;
 		cost = next(rules, other, to);
-		if (cost < least)
-			least = cost;
+		if (cost < min)
+			min = cost;
 	}
-	return least == NO_WAY ? NO_WAY : least + 1;
+	return min == NO_WAY ? NO_WAY : min + 1;
 }
 
 static unsigned cost_down(const struct rules *rules, uint32_t at, uint32_t to)

@@ -391,7 +391,7 @@ UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 	struct topology *topology = network_torus(4, 1);
 	struct route_options own = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
 	struct route_set *all = bench_compute(topology, "ud", &ten);
-	unsigned most = 0;
+	unsigned max = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct route_set *set = bench_compute(topology, names[i], &own);
@@ -400,7 +400,7 @@ UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
 				unsigned count = route_set_count(set, from, to), a, b;
 
-				most = count > most ? count : most;
+				max = count > max ? count : max;
 				assert_int_equal(count, route_set_count(all, from, to));
 				for (unsigned k = 0; k < count; k++) {
 					const uint8_t *route = route_set_get(set, from, to, k, &a);
@@ -412,7 +412,7 @@ UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 			}
 		route_set_destroy(set);
 	}
-	assert_in_range(most, 3, 10);
+	assert_in_range(max, 3, 10);
 	route_set_destroy(all);
 	topology_destroy(topology);
 }

@@ -91,14 +91,14 @@ static inline uint32_t walk_distances(
 /* The greatest distance between two switches, UINT32_MAX if there is no way somewhere. */
 static inline uint32_t walk_diameter(const struct topology *topology)
 {
-	uint32_t *distance = calloc(topology->switches, sizeof(*distance)), most = 0;
+	uint32_t *distance = calloc(topology->switches, sizeof(*distance)), max = 0;
 
 	assert_non_null(distance);
 	for (uint32_t from = 0; from < topology->switches; from++) {
 		uint32_t far = walk_distances(topology, from, distance);
 
-		most = far > most ? far : most;
+		max = far > max ? far : max;
 	}
 	free(distance);
-	return most;
+	return max;
 }

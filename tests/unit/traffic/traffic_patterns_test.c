@@ -9,9 +9,9 @@
 
 #include "traffic_bench.h"
 
-#define MESSAGES   80000
-#define HOSTS      16
-#define MOST_HOSTS 65536u
+#define MESSAGES  80000
+#define HOSTS     16
+#define MAX_HOSTS 65536u
 
 static struct traffic_config config(const char *pattern, uint16_t host, uint32_t hosts)
 {
@@ -211,19 +211,19 @@ UNIT_TEST(local_with_nobody_near_is_silent)
 UNIT_TEST(lists_may_have_all_of_65536_hosts)
 {
 	static const char *const patterns[] = {"local", "hotspot", "uniform", "all-to-all"};
-	uint16_t *all = calloc(MOST_HOSTS, sizeof(*all));
+	uint16_t *all = calloc(MAX_HOSTS, sizeof(*all));
 
 	assert_non_null(all);
-	for (uint32_t i = 0; i < MOST_HOSTS; i++)
+	for (uint32_t i = 0; i < MAX_HOSTS; i++)
 		all[i] = (uint16_t)i;
 	for (unsigned i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-		struct traffic_config from = config(patterns[i], 5, MOST_HOSTS);
+		struct traffic_config from = config(patterns[i], 5, MAX_HOSTS);
 		struct traffic *traffic;
 		weft_time now = 0;
 		uint16_t to;
 
 		from.targets = from.near = all;
-		from.targets_count = from.near_count = MOST_HOSTS;
+		from.targets_count = from.near_count = MAX_HOSTS;
 		traffic = start(&from);
 		to = next(traffic, &now);
 		assert_int_not_equal(to, 5);

@@ -38,22 +38,22 @@ bool command_wants_help(int argc, char **argv)
 	return false;
 }
 
-bool command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+bool command_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
 {
 	char *end;
 
 	errno = 0;
 	*number = strtoull(text, &end, 10);
-	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= least &&
-	       *number <= most;
+	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= min &&
+	       *number <= max;
 }
 
-int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *fault)
+int command_jobs(const char *text, unsigned max, unsigned *jobs, struct fault *fault)
 {
 	uint64_t number;
 
-	if (!command_number(text, 1, most, &number))
-		return fault_set(fault, EINVAL, "--jobs %s: expected 1 to %u", text, most);
+	if (!command_number(text, 1, max, &number))
+		return fault_set(fault, EINVAL, "--jobs %s: expected 1 to %u", text, max);
 	*jobs = (unsigned)number;
 	return 0;
 }

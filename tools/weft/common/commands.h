@@ -22,10 +22,10 @@ enum weft_exit command_fault(const char *name, int result, const struct fault *f
 /* Whether an argument after the name is --help; main() has made -h and 'weft help' to it. */
 bool command_wants_help(int argc, char **argv);
 
-/* Whether 'text' is a decimal number from 'least' to 'most'. */
-bool command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
+/* Whether 'text' is a decimal number from 'min' to 'max'. */
+bool command_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 /* Reads the value of --jobs. 0, or -EINVAL and fault. */
-int command_jobs(const char *text, unsigned most, unsigned *jobs, struct fault *fault);
+int command_jobs(const char *text, unsigned max, unsigned *jobs, struct fault *fault);
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 

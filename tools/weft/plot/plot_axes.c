@@ -66,13 +66,13 @@ void plot_write_bars(struct plot_writer *writer)
 	fputc('\n', writer->out);
 }
 
-static double greatest_of(const struct plot_curve *curve)
+static double curve_max(const struct plot_curve *curve)
 {
-	double most = 0;
+	double max = 0;
 
 	for (unsigned i = 0; i < curve->points; i++)
-		most = fmax(most, curve->point[i].y2.mean);
-	return most;
+		max = fmax(max, curve->point[i].y2.mean);
+	return max;
 }
 
 void plot_write_maps(struct plot_writer *writer)
@@ -87,15 +87,15 @@ void plot_write_maps(struct plot_writer *writer)
 		"1 '#67000d')\nset cbrange [0:%.9g]\nset size ratio -1\nset tics out nomirror\n"
 		"set xrange [-0.5:%.9g]\nset yrange [-0.5:%.9g]\nset xtics 1\nset ytics 1\n"
 		"unset key\n",
-		plot_greatest(curves, of_y2), plot_greatest(curves, of_x) + 0.5,
-		plot_greatest(curves, of_y) + 0.5);
+		plot_max(curves, of_y2), plot_max(curves, of_x) + 0.5,
+		plot_max(curves, of_y) + 0.5);
 	snprintf(title, sizeof(title), "%s, %s", curves->quantity, curves->topology);
 	fprintf(out, "set multiplot layout 1,%u title ", curves->curves);
 	plot_write_quoted(curves->page.title != NULL ? curves->page.title : title, out);
 	fputc('\n', out);
 	for (unsigned i = 0; i < curves->curves; i++) {
 		snprintf(title, sizeof(title), "%s, at most %.3g", curves->curve[i].label,
-			greatest_of(&curves->curve[i]));
+			curve_max(&curves->curve[i]));
 		fputs("set title ", out);
 		plot_write_quoted(title, out);
 		fprintf(out, "\nplot $curve%u using 1:4:7 with image pixels\n", i);
@@ -107,18 +107,18 @@ void plot_write_maps(struct plot_writer *writer)
 static void write_latencies(struct plot_writer *writer, double x_scale)
 {
 	const struct plot_curves *curves = writer->curves;
-	double most = plot_greatest_end(curves, of_y) / writer->time.ns;
+	double max = plot_max_end(curves, of_y) / writer->time.ns;
 	char name[64];
 
 	if (writer->log)
-		writer->floor = 0.7 * plot_least(curves, of_y) / writer->time.ns;
+		writer->floor = 0.7 * plot_min(curves, of_y) / writer->time.ns;
 	plot_write_data(writer, x_scale, 1 / writer->time.ns, 1);
 	snprintf(name, sizeof(name), "mean latency [%s]", writer->time.name);
 	plot_write_name(writer, "y", name, NULL);
 	if (writer->log)
-		plot_write_log(writer, 'y', writer->floor, 1.3 * most);
+		plot_write_log(writer, 'y', writer->floor, 1.3 * max);
 	else
-		fprintf(writer->out, "set yrange [0:%.9g]\n", fmax(ROOM * most, 1e-3));
+		fprintf(writer->out, "set yrange [0:%.9g]\n", fmax(ROOM * max, 1e-3));
 }
 
 void plot_write_latency_load(struct plot_writer *writer)
@@ -130,26 +130,26 @@ void plot_write_latency_load(struct plot_writer *writer)
 	for (unsigned i = 0; i < curves->curves; i++)
 		line[i] = (struct plot_line){i, 4, i, NULL, false};
 	plot_write_frame(writer, "Latency against offered traffic", curves->curves);
-	writer->time = plot_choose_unit(plot_greatest(curves, of_y));
-	writer->log = plot_is_wide(plot_least(curves, of_y), plot_greatest(curves, of_y));
+	writer->time = plot_choose_unit(plot_max(curves, of_y));
+	writer->log = plot_is_wide(plot_min(curves, of_y), plot_max(curves, of_y));
 	write_latencies(writer, scale);
 	plot_write_name(writer, "x",
 		curves->bits_per_us > 0 ? "offered traffic [bits/µs of a host]"
 					: "offered traffic [% of the hosts' links]",
 		NULL);
 	fprintf(writer->out, "set xrange [0:%.9g]\nplot \\\n",
-		ROOM * scale * plot_greatest_end(curves, of_x));
+		ROOM * scale * plot_max_end(curves, of_x));
 	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }
 
 void plot_write_latency_time(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	struct plot_unit unit = plot_choose_unit(plot_greatest(curves, of_x));
+	struct plot_unit unit = plot_choose_unit(plot_max(curves, of_x));
 	char name[64];
 
 	plot_write_frame(writer, "Latency against time", curves->curves);
-	writer->time = plot_choose_unit(plot_greatest(curves, of_y));
+	writer->time = plot_choose_unit(plot_max(curves, of_y));
 	write_latencies(writer, 1 / unit.ns);
 	snprintf(name, sizeof(name), "time [%s]", unit.name);
 	plot_write_name(writer, "x", name, NULL);
@@ -180,48 +180,48 @@ static double mean(const struct confidence *c)
 
 typedef double value_fn(const struct confidence *c);
 
-static double most_of(const struct plot_curves *curves, size_t offset, value_fn *value)
+static double max_of(const struct plot_curves *curves, size_t offset, value_fn *value)
 {
-	double most = 0;
+	double max = 0;
 
 	for (unsigned i = 0; i < curves->curves; i++)
 		for (unsigned j = 0; j < curves->curve[i].points; j++)
-			most = fmax(most, value(at(&curves->curve[i].point[j], offset)));
-	return most;
+			max = fmax(max, value(at(&curves->curve[i].point[j], offset)));
+	return max;
 }
 
-static double least_of(const struct plot_curves *curves, size_t offset, value_fn *value)
+static double min_of(const struct plot_curves *curves, size_t offset, value_fn *value)
 {
-	double least = INFINITY;
+	double min = INFINITY;
 
 	for (unsigned i = 0; i < curves->curves; i++)
 		for (unsigned j = 0; j < curves->curve[i].points; j++) {
 			double one = value(at(&curves->curve[i].point[j], offset));
 
 			if (one > 0)
-				least = fmin(least, one);
+				min = fmin(min, one);
 		}
-	return least;
+	return min;
 }
 
-double plot_greatest(const struct plot_curves *curves, size_t offset)
+double plot_max(const struct plot_curves *curves, size_t offset)
 {
-	return most_of(curves, offset, mean);
+	return max_of(curves, offset, mean);
 }
 
-double plot_greatest_end(const struct plot_curves *curves, size_t offset)
+double plot_max_end(const struct plot_curves *curves, size_t offset)
 {
-	return most_of(curves, offset, high_end);
+	return max_of(curves, offset, high_end);
 }
 
-double plot_least(const struct plot_curves *curves, size_t offset)
+double plot_min(const struct plot_curves *curves, size_t offset)
 {
-	return least_of(curves, offset, mean);
+	return min_of(curves, offset, mean);
 }
 
-double plot_least_end(const struct plot_curves *curves, size_t offset)
+double plot_min_end(const struct plot_curves *curves, size_t offset)
 {
-	return least_of(curves, offset, low_end);
+	return min_of(curves, offset, low_end);
 }
 
 struct plot_unit plot_choose_unit(double ns)
@@ -234,9 +234,9 @@ struct plot_unit plot_choose_unit(double ns)
 	return (struct plot_unit){"ns", 1};
 }
 
-bool plot_is_wide(double least, double most)
+bool plot_is_wide(double min, double max)
 {
-	return most > LOG_FROM * least;
+	return max > LOG_FROM * min;
 }
 
 void plot_write_log(const struct plot_writer *writer, char axis, double low, double high)

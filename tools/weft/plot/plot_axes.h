@@ -9,17 +9,17 @@
 
 /* By the offset of x, y or y2 in struct plot_point: the greatest mean; the greatest end of an
  * interval; 0 if there is none. */
-double plot_greatest(const struct plot_curves *curves, size_t offset);
-double plot_greatest_end(const struct plot_curves *curves, size_t offset);
+double plot_max(const struct plot_curves *curves, size_t offset);
+double plot_max_end(const struct plot_curves *curves, size_t offset);
 /* The least that is above 0; INFINITY if there is none. */
-double plot_least(const struct plot_curves *curves, size_t offset);
-double plot_least_end(const struct plot_curves *curves, size_t offset);
+double plot_min(const struct plot_curves *curves, size_t offset);
+double plot_min_end(const struct plot_curves *curves, size_t offset);
 
 /* The unit that leaves few digits before the point. */
 struct plot_unit plot_choose_unit(double ns);
 
 /* Whether values are so far apart that their axis is logarithmic. */
-bool plot_is_wide(double least, double most);
+bool plot_is_wide(double min, double max);
 /* A logarithmic axis, 'x' or 'y', with a number at 1, 2, 5, 10 and so on. */
 void plot_write_log(const struct plot_writer *writer, char axis, double low, double high);
 

@@ -10,7 +10,7 @@
 #define SVG_PER_INCH 96.0
 #define PDF_PER_INCH 120.0 /* 900 by 600 pixels are 7.5 by 5 inches */
 #define HEIGHT_PX    600.0 /* of a page without a size, for so many entries of a legend */
-#define ENTRIES_MOST 22u
+#define ENTRIES_MAX  22u
 #define ENTRY_PX     22.0
 #define NARROW_IN    5.0
 #define NARROW_PX    600.0
@@ -55,7 +55,7 @@ static int refuse_size(const char *text, const char *expected, struct fault *fau
 
 int plot_page_set_size(struct plot_page *page, const char *text, struct fault *fault)
 {
-	double width = 0, height = 0, of_width = -1, of_height = -1, least, most;
+	double width = 0, height = 0, of_width = -1, of_height = -1, min, max;
 	const char *at = take_length(text, &width, &of_width);
 
 	if (at != NULL && *at == 'x')
@@ -74,10 +74,10 @@ int plot_page_set_size(struct plot_page *page, const char *text, struct fault *f
 	page->inches = of_width > 0;
 	page->width = page->inches ? width / of_width : width;
 	page->height = page->inches ? height / of_height : height;
-	least = page->inches ? 1.5 : 150;
-	most = page->inches ? 30 : 10000;
-	if (!(page->width >= least && page->height >= least * 2 / 3 && page->width <= most &&
-		    page->height <= most))
+	min = page->inches ? 1.5 : 150;
+	max = page->inches ? 30 : 10000;
+	if (!(page->width >= min && page->height >= min * 2 / 3 && page->width <= max &&
+		    page->height <= max))
 		return refuse_size(text,
 			"1.5 to 30 inches or 150 to 10,000 pixels, two thirds as high", fault);
 	return 0;
@@ -148,8 +148,8 @@ static void write_font(const struct plot_page *page, double points, FILE *out)
 /* Of a page without a size: as high as the legend beside the frame. */
 static double default_height(const struct plot_page *page)
 {
-	return page->entries > ENTRIES_MOST ? HEIGHT_PX + ENTRY_PX * (page->entries - ENTRIES_MOST)
-					    : HEIGHT_PX;
+	return page->entries > ENTRIES_MAX ? HEIGHT_PX + ENTRY_PX * (page->entries - ENTRIES_MAX)
+					   : HEIGHT_PX;
 }
 
 static void write_pixels(const struct plot_page *page, double per_inch, FILE *out)

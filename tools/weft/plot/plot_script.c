@@ -14,9 +14,9 @@ static const size_t of_y = offsetof(struct plot_point, y);
 static const size_t of_y2 = offsetof(struct plot_point, y2);
 
 /* "set xrange [0:HIGH]" with room above the greatest value. */
-static void write_range(const struct plot_writer *writer, const char *axis, double greatest)
+static void write_range(const struct plot_writer *writer, const char *axis, double max)
 {
-	fprintf(writer->out, "set %srange [0:%.9g]\n", axis, fmax(greatest * ROOM, 1e-3));
+	fprintf(writer->out, "set %srange [0:%.9g]\n", axis, fmax(max * ROOM, 1e-3));
 }
 
 /* "accepted traffic [UNIT]", or traffic that was released in order. */
@@ -75,20 +75,20 @@ static unsigned latency_lines(
 }
 
 /* The least and the greatest of the latencies that are shown. */
-static double least_latency(
-	const struct plot_curves *curves, double (*least)(const struct plot_curves *, size_t))
+static double min_latency(
+	const struct plot_curves *curves, double (*min)(const struct plot_curves *, size_t))
 {
-	double total = shows_total(curves) ? least(curves, of_y) : INFINITY;
+	double total = shows_total(curves) ? min(curves, of_y) : INFINITY;
 
-	return shows_network(curves) ? fmin(total, least(curves, of_y2)) : total;
+	return shows_network(curves) ? fmin(total, min(curves, of_y2)) : total;
 }
 
-static double most_latency(
-	const struct plot_curves *curves, double (*most)(const struct plot_curves *, size_t))
+static double max_latency(
+	const struct plot_curves *curves, double (*max)(const struct plot_curves *, size_t))
 {
-	double total = shows_total(curves) ? most(curves, of_y) : 0;
+	double total = shows_total(curves) ? max(curves, of_y) : 0;
 
-	return shows_network(curves) ? fmax(total, most(curves, of_y2)) : total;
+	return shows_network(curves) ? fmax(total, max(curves, of_y2)) : total;
 }
 
 static void write_latency_axis(struct plot_writer *writer)
@@ -97,39 +97,38 @@ static void write_latency_axis(struct plot_writer *writer)
 	const char *which = curves->latency == PLOT_LATENCY_BOTH      ? "mean latency"
 			    : curves->latency == PLOT_LATENCY_NETWORK ? "mean network latency"
 								      : "mean total latency";
-	double most = most_latency(curves, plot_greatest_end) / writer->time.ns;
+	double max = max_latency(curves, plot_max_end) / writer->time.ns;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s [%s]", which, writer->time.name);
 	plot_write_name(writer, "y", name, NULL);
-	if (most <= 0)
+	if (max <= 0)
 		return;
 	if (writer->log)
-		plot_write_log(writer, 'y', writer->floor, 1.3 * most);
+		plot_write_log(writer, 'y', writer->floor, 1.3 * max);
 	else
-		write_range(writer, "y", most);
+		write_range(writer, "y", max);
 }
 
 static void write_latency(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	double least = least_latency(curves, plot_least),
-	       most = most_latency(curves, plot_greatest);
+	double min = min_latency(curves, plot_min), max = max_latency(curves, plot_max);
 	double share = curves->flits ? 1 : 100;
 	struct plot_line line[2 * PLOT_CURVES_MAX];
 	unsigned lines = latency_lines(curves, line);
 
-	writer->time = plot_choose_unit(most / 10);
-	writer->log = plot_is_wide(least, most);
+	writer->time = plot_choose_unit(max / 10);
+	writer->log = plot_is_wide(min, max);
 	/* Long intervals end at the axis: a logarithmic one has no 0. */
 	if (writer->log)
-		writer->floor = 0.7 * fmax(least_latency(curves, plot_least_end), least / 3) /
-				writer->time.ns;
+		writer->floor =
+			0.7 * fmax(min_latency(curves, plot_min_end), min / 3) / writer->time.ns;
 	plot_write_data(writer, share, 1 / writer->time.ns, 1 / writer->time.ns);
 	plot_write_frame(writer, "Latency against throughput", lines);
 	write_traffic_name(
 		writer, "x", curves->flits ? "flits/ns/switch" : "% of the hosts' links", NULL);
-	write_range(writer, "x", share * plot_greatest_end(curves, of_x));
+	write_range(writer, "x", share * plot_max_end(curves, of_x));
 	write_latency_axis(writer);
 	fputs("plot \\\n", writer->out);
 	plot_write_lines(writer, line, lines, curves->intervals);
@@ -139,16 +138,16 @@ static void write_latency(struct plot_writer *writer)
 static void write_accepted_axis(const struct plot_writer *writer, const char *name)
 {
 	const struct plot_curves *curves = writer->curves;
-	double most = plot_greatest_end(curves, of_y) * (curves->normalised ? 1 : 100);
+	double max = plot_max_end(curves, of_y) * (curves->normalised ? 1 : 100);
 
 	if (curves->normalised)
 		plot_write_name(writer, "y", name, NULL);
 	else
 		write_traffic_name(writer, "y", "% of the hosts' links", "%");
 	if (curves->normalised)
-		fprintf(writer->out, "set yrange [0:%.9g]\n", fmax(1.05, ROOM * most));
+		fprintf(writer->out, "set yrange [0:%.9g]\n", fmax(1.05, ROOM * max));
 	else
-		write_range(writer, "y", most);
+		write_range(writer, "y", max);
 }
 
 /* Both axes in bits/us of a host, as papers on InfiniBand have them. */
@@ -160,8 +159,8 @@ static void write_rates(struct plot_writer *writer)
 	plot_write_data(writer, scale, scale, 1);
 	plot_write_name(writer, "x", "offered traffic [bits/µs of a host]", NULL);
 	write_traffic_name(writer, "y", "bits/µs of a host", NULL);
-	write_range(writer, "x", scale * plot_greatest_end(curves, of_x));
-	write_range(writer, "y", scale * plot_greatest_end(curves, of_y));
+	write_range(writer, "x", scale * plot_max_end(curves, of_x));
+	write_range(writer, "y", scale * plot_max_end(curves, of_y));
 }
 
 static void write_shares(struct plot_writer *writer)
@@ -174,7 +173,7 @@ static void write_shares(struct plot_writer *writer)
 		curves->normalised ? "offered traffic" : "offered traffic [% of the hosts' links]",
 		NULL);
 	fprintf(writer->out, "set xrange [0:%.9g]\n",
-		fmax(scale, ROOM * scale * plot_greatest_end(curves, of_x)));
+		fmax(scale, ROOM * scale * plot_max_end(curves, of_x)));
 	write_accepted_axis(writer, "normalised throughput");
 }
 
@@ -215,12 +214,12 @@ static void write_latency_beside(struct plot_writer *writer)
 static void write_efficiency(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	double latency = plot_greatest(curves, of_y2);
+	double latency = plot_max(curves, of_y2);
 	struct plot_unit unit = plot_choose_unit(latency / 10);
 	bool alone = curves->curves == 1 && latency > 0;
 	char name[64];
 
-	writer->time = plot_choose_unit(plot_greatest(curves, of_x));
+	writer->time = plot_choose_unit(plot_max(curves, of_x));
 	plot_write_data(writer, 1 / writer->time.ns, curves->normalised ? 1 : 100, 1 / unit.ns);
 	plot_write_frame(writer, "Efficiency against time", curves->curves);
 	snprintf(name, sizeof(name), "time [%s]", writer->time.name);
@@ -251,7 +250,7 @@ static void write_ranked(
 	plot_write_name(writer, "x", "link directions, the greatest first", NULL);
 	plot_write_name(writer, "y", name, NULL);
 	fputs("set xrange [0:*]\n", writer->out);
-	write_range(writer, "y", scale * plot_greatest_end(curves, of_y));
+	write_range(writer, "y", scale * plot_max_end(curves, of_y));
 	fputs("plot \\\n", writer->out);
 	plot_write_dense(writer, NULL);
 	fputc('\n', writer->out);
@@ -262,10 +261,10 @@ static void write_distribution(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
 	bool network = curves->latency == PLOT_LATENCY_NETWORK;
-	double most = plot_greatest(curves, of_x), least = plot_least(curves, of_x);
+	double max = plot_max(curves, of_x), min = plot_min(curves, of_x);
 	char name[64];
 
-	writer->time = plot_choose_unit(most / 10);
+	writer->time = plot_choose_unit(max / 10);
 	plot_write_data(writer, 1 / writer->time.ns, 100, 1);
 	plot_write_frame(writer, network ? "Network latency" : "Total latency", curves->curves);
 	snprintf(name, sizeof(name), "%s latency [%s]", network ? "network" : "total",
@@ -275,11 +274,11 @@ static void write_distribution(struct plot_writer *writer)
 		network ? "frames with at most this latency [%]"
 			: "messages with at most this latency [%]",
 		network ? "frames [%]" : "messages [%]");
-	if (plot_is_wide(least, most))
+	if (plot_is_wide(min, max))
 		plot_write_log(
-			writer, 'x', 0.9 * least / writer->time.ns, 1.1 * most / writer->time.ns);
+			writer, 'x', 0.9 * min / writer->time.ns, 1.1 * max / writer->time.ns);
 	else
-		write_range(writer, "x", most / writer->time.ns);
+		write_range(writer, "x", max / writer->time.ns);
 	fputs("set yrange [0:103]\nset ytics 20\nplot \\\n", writer->out);
 	plot_write_dense(writer, NULL);
 	fputc('\n', writer->out);
@@ -288,19 +287,19 @@ static void write_distribution(struct plot_writer *writer)
 static void write_ticks(const struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	double least = INFINITY, most = 0;
+	double min = INFINITY, max = 0;
 
 	for (unsigned i = 0; i < curves->ticks; i++) {
-		least = fmin(least, curves->tick[i].at);
-		most = fmax(most, curves->tick[i].at);
+		min = fmin(min, curves->tick[i].at);
+		max = fmax(max, curves->tick[i].at);
 	}
 	if (curves->words)
 		fprintf(writer->out, "set xrange [-0.5:%g]\n", curves->ticks - 0.5);
-	else if (least > 0 && plot_is_wide(least, most))
-		plot_write_log(writer, 'x', least / 1.4, most * 1.4);
+	else if (min > 0 && plot_is_wide(min, max))
+		plot_write_log(writer, 'x', min / 1.4, max * 1.4);
 	else
-		fprintf(writer->out, "set xrange [%.9g:%.9g]\n", fmin(0, least),
-			most > 0 ? ROOM * most : 1);
+		fprintf(writer->out, "set xrange [%.9g:%.9g]\n", fmin(0, min),
+			max > 0 ? ROOM * max : 1);
 	fputs("set xtics (", writer->out);
 	for (unsigned i = 0; i < curves->ticks; i++) {
 		fputs(i > 0 ? ", " : "", writer->out);
@@ -312,17 +311,16 @@ static void write_ticks(const struct plot_writer *writer)
 static void write_completion(struct plot_writer *writer)
 {
 	const struct plot_curves *curves = writer->curves;
-	double most = plot_greatest_end(curves, of_y), least = plot_least(curves, of_y);
+	double max = plot_max_end(curves, of_y), min = plot_min(curves, of_y);
 	struct plot_line line[PLOT_CURVES_MAX];
 	char name[64];
 
 	for (unsigned i = 0; i < curves->curves; i++)
 		line[i] = (struct plot_line){i, 4, i, NULL, false};
-	writer->log = plot_is_wide(least, plot_greatest(curves, of_y));
-	writer->time = plot_choose_unit(plot_greatest(curves, of_y) / (writer->log ? 10 : 2));
+	writer->log = plot_is_wide(min, plot_max(curves, of_y));
+	writer->time = plot_choose_unit(plot_max(curves, of_y) / (writer->log ? 10 : 2));
 	if (writer->log)
-		writer->floor =
-			0.7 * fmax(plot_least_end(curves, of_y), least / 3) / writer->time.ns;
+		writer->floor = 0.7 * fmax(plot_min_end(curves, of_y), min / 3) / writer->time.ns;
 	plot_write_data(writer, 1, 1 / writer->time.ns, 1);
 	plot_write_frame(writer, "Completion of the schedule", curves->curves);
 	plot_write_name(writer, "x", curves->axis, NULL);
@@ -330,9 +328,9 @@ static void write_completion(struct plot_writer *writer)
 	plot_write_name(writer, "y", name, NULL);
 	write_ticks(writer);
 	if (writer->log)
-		plot_write_log(writer, 'y', writer->floor, 1.3 * most / writer->time.ns);
+		plot_write_log(writer, 'y', writer->floor, 1.3 * max / writer->time.ns);
 	else
-		write_range(writer, "y", most / writer->time.ns);
+		write_range(writer, "y", max / writer->time.ns);
 	fputs("plot \\\n", writer->out);
 	plot_write_lines(writer, line, curves->curves, curves->intervals);
 }

@@ -206,7 +206,7 @@ static const struct argp_option no_options[] = {{0}};
 static const struct part {
 	struct command_part is;
 	enum weft_exit (*run)(const struct port_arguments *arguments);
-	unsigned least, most; /* arguments */
+	unsigned min, max; /* arguments */
 } parts[] = {
 	{{"list", "", list_options,
 		 "Shows the network interfaces on PCI: driver, link, NUMA node, IOMMU group, and "
@@ -268,7 +268,7 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 	struct port_arguments arguments = {.devices = 0};
 
 	command_part_parse(&command, &part->is, parse, 0, argc, argv, &arguments);
-	if (arguments.devices < part->least || arguments.devices > part->most)
+	if (arguments.devices < part->min || arguments.devices > part->max)
 		return command_part_refuse(&command, &part->is);
 	return part->run(&arguments);
 }

@@ -84,13 +84,13 @@ static int take_messages(
 {
 	bool warmup = option == 'w';
 	uint64_t *count = warmup ? &request->warmup : &request->messages;
-	unsigned least = warmup ? 0 : 1;
+	unsigned min = warmup ? 0 : 1;
 
 	*(warmup ? &request->has_warmup : &request->has_messages) = true;
-	if (command_number(value, least, EXPERIMENT_MESSAGES, count))
+	if (command_number(value, min, EXPERIMENT_MESSAGES, count))
 		return 0;
 	return fault_set(fault, EINVAL, "--%s %s: expected %u to %u",
-		warmup ? "warmup" : "messages", value, least, EXPERIMENT_MESSAGES);
+		warmup ? "warmup" : "messages", value, min, EXPERIMENT_MESSAGES);
 }
 
 static int take_latency_limit(struct request *request, const char *value, struct fault *fault)
@@ -325,14 +325,14 @@ static int add_instance(struct trial *trial, unsigned *made, const struct experi
 static struct trial *make_trials(const struct experiment *experiment,
 	const struct published *published, unsigned *made, struct fault *fault)
 {
-	unsigned each = experiment->cases.count * experiment->algorithms.count, most = 0;
+	unsigned each = experiment->cases.count * experiment->algorithms.count, max = 0;
 	struct trial *trial;
 	int result = 0;
 
 	*made = 0;
 	for (unsigned i = 0; i < experiment->networks.count; i++)
-		most += experiment->networks.at[i].copies * each;
-	trial = calloc(most, sizeof(*trial));
+		max += experiment->networks.at[i].copies * each;
+	trial = calloc(max, sizeof(*trial));
 	if (trial == NULL)
 		result = fault_set(fault, ENOMEM, "no memory");
 	for (unsigned n = 0; n < experiment->networks.count; n++)

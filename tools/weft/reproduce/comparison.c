@@ -23,7 +23,7 @@ static const struct trial *find(const struct trial *trial, unsigned trials,
 /* In per cent. */
 static double link_value(const struct trial *trial, const struct published_row *row)
 {
-	double least = INFINITY, most = -INFINITY, below = 0, above = 0, count = 0;
+	double min = INFINITY, max = -INFINITY, below = 0, above = 0, count = 0;
 	const json_t *link;
 	size_t i;
 
@@ -33,8 +33,8 @@ static double link_value(const struct trial *trial, const struct published_row *
 
 		if (!trial_link_counts(link))
 			continue;
-		least = fmin(least, use);
-		most = fmax(most, use);
+		min = fmin(min, use);
+		max = fmax(max, use);
 		below += use < row->limit;
 		above += use > row->limit;
 		count++;
@@ -45,7 +45,7 @@ static double link_value(const struct trial *trial, const struct published_row *
 		return 100 * below / count;
 	if (row->quantity == PUBLISHED_LINK_ABOVE)
 		return 100 * above / count;
-	return row->quantity == PUBLISHED_LINK_MAX ? most : least;
+	return row->quantity == PUBLISHED_LINK_MAX ? max : min;
 }
 
 static double own_value(const struct trial *trial, const struct published_row *row)

@@ -11,8 +11,8 @@
 #include "comparison.h"
 #include "comparison_cells.h"
 
-#define COLUMNS_LEAST 2u
-#define COLUMNS_MOST  4u
+#define COLUMNS_MIN 2u
+#define COLUMNS_MAX 4u
 
 struct columns {
 	const char *name[EXPERIMENT_LIST_MAX];
@@ -25,7 +25,7 @@ static const char *column_name(const struct experiment *experiment, unsigned net
 	const char *name = experiment->networks.at[network].name;
 	const char *space = strrchr(name, ' ');
 
-	if (experiment->networks.count <= COLUMNS_MOST || space == NULL)
+	if (experiment->networks.count <= COLUMNS_MAX || space == NULL)
 		return name;
 	return space + 1;
 }
@@ -106,7 +106,7 @@ bool comparison_is_wide(
 	if (!fits(comparison, experiment, row))
 		return false;
 	columns_of(comparison, experiment, row, &columns);
-	return columns.count >= COLUMNS_LEAST && columns.count <= COLUMNS_MOST;
+	return columns.count >= COLUMNS_MIN && columns.count <= COLUMNS_MAX;
 }
 
 /* "1.42 (1.27..1.56) → 1.51 ± 0.05 (1.06)". */

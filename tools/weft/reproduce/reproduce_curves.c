@@ -248,7 +248,7 @@ int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsign
 	unsigned network, unsigned algorithm)
 {
 	struct plot_curve *curve = &curves->curve[curves->curves];
-	unsigned least = UINT_MAX;
+	unsigned min = UINT_MAX;
 	struct reproduce_bundle bundle;
 
 	curve->point = calloc(curves->groups, sizeof(*curve->point));
@@ -266,9 +266,9 @@ int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsign
 			(struct plot_point){.x = {1, i, NAN}, .y = value, .y2 = {1, 0, NAN}};
 		curves->intervals = curves->intervals || bundle.count > 1;
 		count = isnan(value.mean) ? 0 : value.count;
-		if (count < least)
+		if (count < min)
 			reproduce_label(&bundle, count, curve->label);
-		least = count < least ? count : least;
+		min = count < min ? count : min;
 	}
 	if (curve->points == 0) {
 		free(curve->point);

@@ -35,10 +35,10 @@ static struct plot_curve *next_curve(
 }
 
 /* The number of the link between switches that is used most, of those not yet chosen. */
-static int most_used(const struct reproduce_bundle *bundle, const unsigned *chosen, unsigned count)
+static int max_used(const struct reproduce_bundle *bundle, const unsigned *chosen, unsigned count)
 {
 	const json_t *links = reproduce_list(bundle, "links");
-	double most = -1;
+	double max = -1;
 	int found = -1;
 
 	for (unsigned i = 0; i < json_array_size(links); i++) {
@@ -47,9 +47,9 @@ static int most_used(const struct reproduce_bundle *bundle, const unsigned *chos
 
 		for (unsigned c = 0; c < count; c++)
 			known = known || chosen[c] == i;
-		if (known || use <= most)
+		if (known || use <= max)
 			continue;
-		most = use;
+		max = use;
 		found = (int)i;
 	}
 	return found;
@@ -62,7 +62,7 @@ static unsigned choose_links(const struct reproduce_bundle *bundle, struct repro
 	unsigned count = 0;
 
 	while (count < REPRODUCE_LINKS) {
-		int at = most_used(bundle, chosen, count);
+		int at = max_used(bundle, chosen, count);
 		const json_t *link;
 
 		if (at < 0)

@@ -13,12 +13,12 @@ bool accepts_less(double offered, double accepted, uint64_t messages)
 
 double saturation_load(int step)
 {
-	return SATURATION_LEAST * pow(SATURATION_STEP, step);
+	return SATURATION_MIN * pow(SATURATION_STEP, step);
 }
 
 static int step_of(double load)
 {
-	return (int)floor(log(load / SATURATION_LEAST) / log(SATURATION_STEP) + 1e-9);
+	return (int)floor(log(load / SATURATION_MIN) / log(SATURATION_STEP) + 1e-9);
 }
 
 void saturation_begin(struct saturation *search, double load, uint64_t messages)
@@ -28,7 +28,7 @@ void saturation_begin(struct saturation *search, double load, uint64_t messages)
 		.stride = STRIDE,
 		.messages = messages,
 		.last = step_of(1.0)};
-	search->at = step_of(load > SATURATION_LEAST ? load : SATURATION_LEAST);
+	search->at = step_of(load > SATURATION_MIN ? load : SATURATION_MIN);
 	if (search->at > search->last)
 		search->at = search->last;
 }

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SATURATION_STEP  1.025
-#define SATURATION_LEAST 0.001 /* load of step 0, a share of the hosts' links */
+#define SATURATION_STEP 1.025
+#define SATURATION_MIN  0.001 /* load of step 0, a share of the hosts' links */
 
 struct saturation {
 	int at;        /* step to be tried next */

@@ -58,13 +58,13 @@ void settling_fini(struct settling *settling)
 
 double settling_deviation(const struct settling *settling, double share)
 {
-	double most = NAN, last;
+	double max = NAN, last;
 
 	if (settling->samples == 0)
 		return NAN;
 	last = settling->sample[settling->samples - 1].mean_ns;
 	for (unsigned i = 0; i < settling->samples; i++)
 		if (settling->sample[i].share >= share)
-			most = fmax(most, 100 * fabs(settling->sample[i].mean_ns / last - 1));
-	return most;
+			max = fmax(max, 100 * fabs(settling->sample[i].mean_ns / last - 1));
+	return max;
 }

@@ -134,13 +134,13 @@ double transient_before(const struct transient *transient)
 double transient_minimum(const struct transient *transient)
 {
 	double from = has_hot_spot(transient) ? transient->start_ns : transient->stop_ns / 2;
-	double least = NAN;
+	double min = NAN;
 
 	for (unsigned i = 0; i < transient->samples; i++)
 		if (transient->sample[i].t_ns > from + SLACK_NS &&
 			transient->sample[i].t_ns <= transient->stop_ns + SLACK_NS)
-			least = fmin(least, transient->sample[i].accepted);
-	return least;
+			min = fmin(min, transient->sample[i].accepted);
+	return min;
 }
 
 double transient_at(const struct transient *transient, double after_ns)

@@ -308,10 +308,10 @@ static double completion_ms(const json_t *counters)
 	return json_number_value(json_object_get(counters, "goal_completion_ns")) / NS_PER_MS;
 }
 
-/* The greatest 'key' of a list of switches or of links between them; NAN: the run has none. */
-static double greatest(const json_t *list, const char *key, bool links)
+/* The maximum of 'key' in a list of switches or of links between them; NAN: the run has none. */
+static double max_in(const json_t *list, const char *key, bool links)
 {
-	double most = NAN;
+	double max = NAN;
 	const json_t *entry;
 	size_t i;
 
@@ -321,10 +321,10 @@ static double greatest(const json_t *list, const char *key, bool links)
 
 		if (links && !trial_link_counts(entry))
 			continue;
-		if (isnan(most) || value > most)
-			most = value;
+		if (isnan(max) || value > max)
+			max = value;
 	}
-	return most;
+	return max;
 }
 
 /* Bursts and the pauses between them take a sample each, a burst the first. */
@@ -347,10 +347,9 @@ static double figure_of(enum experiment_measure measure, const json_t *result)
 {
 	switch (measure) {
 	case EXPERIMENT_WORST_SWITCH:
-		return greatest(json_object_get(result, "switches"), "waiting_ns", false) /
-		       NS_PER_US;
+		return max_in(json_object_get(result, "switches"), "waiting_ns", false) / NS_PER_US;
 	case EXPERIMENT_WORST_LINK:
-		return greatest(json_object_get(result, "links"), "utilisation", true);
+		return max_in(json_object_get(result, "links"), "utilisation", true);
 	case EXPERIMENT_FIRST_BURST:
 	case EXPERIMENT_LATER_BURSTS:
 		return burst_latency_us(

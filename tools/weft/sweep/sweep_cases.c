@@ -139,13 +139,13 @@ const struct sweep_case *sweep_cases_find(const struct sweep_cases *cases, const
 	return NULL;
 }
 
-unsigned sweep_cases_most(const struct sweep_cases *cases)
+unsigned sweep_cases_max(const struct sweep_cases *cases)
 {
-	unsigned most = 0;
+	unsigned max = 0;
 
 	for (unsigned i = 0; i < cases->count; i++)
-		most = cases->at[i].sets > most ? cases->at[i].sets : most;
-	return most;
+		max = cases->at[i].sets > max ? cases->at[i].sets : max;
+	return max;
 }
 
 /* "traffic[0].load" and "traffic.0.load" are one key. */

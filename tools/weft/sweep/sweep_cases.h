@@ -34,7 +34,7 @@ void sweep_cases_fini(struct sweep_cases *cases);
 /* NULL: there is none of this name. */
 const struct sweep_case *sweep_cases_find(const struct sweep_cases *cases, const char *name);
 /* Most settings of a case. */
-unsigned sweep_cases_most(const struct sweep_cases *cases);
+unsigned sweep_cases_max(const struct sweep_cases *cases);
 /* -EINVAL: a case sets this key, which --vary varies. */
 int sweep_cases_check_key(const struct sweep_cases *cases, const char *key, struct fault *fault);
 /* A list of {name, set}; a new reference. */

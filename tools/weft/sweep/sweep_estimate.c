@@ -13,7 +13,7 @@
 #include "child_process.h"
 
 #define TRIALS_MAX  6u
-#define LEAST_SHARE (1.0 / 4096)
+#define MIN_SHARE   (1.0 / 4096)
 #define GROWTH      4
 #define ENOUGH_S    0.1 /* of CPU, beyond the shortest run of a trial */
 #define ENOUGH_PART 4   /* and the fraction of that run, whose time varies */
@@ -118,7 +118,7 @@ static int run_share(struct trial_run *trial, double share, double *cpu_s, bool 
  * more than what a run needs before it begins, which does not grow. */
 static int run_trial(struct trial_run *trial, double *cpu_s, bool *at_most, struct fault *fault)
 {
-	double share = LEAST_SHARE, start = 0, cpu = 0, grown = 0;
+	double share = MIN_SHARE, start = 0, cpu = 0, grown = 0;
 	bool ended = false, schedule = false;
 	int result = run_share(trial, share, &start, &ended, &schedule, fault);
 
@@ -130,8 +130,8 @@ static int run_trial(struct trial_run *trial, double *cpu_s, bool *at_most, stru
 	}
 	*at_most = *at_most || (schedule && !ended);
 	*cpu_s = cpu;
-	if (!ended && share > LEAST_SHARE)
-		*cpu_s += fmax(grown, 0) / (share - LEAST_SHARE) * (1 - share);
+	if (!ended && share > MIN_SHARE)
+		*cpu_s += fmax(grown, 0) / (share - MIN_SHARE) * (1 - share);
 	return result;
 }
 

@@ -89,7 +89,7 @@ static int take_option(struct sweep *sweep, int option, const char *value, struc
 /* A key has one value at a point, and weft-fabric takes so many changes. */
 static int check_cases(const struct sweep *sweep, struct fault *fault)
 {
-	unsigned most = sweep->sets + sweep->plan.varies + sweep_cases_most(&sweep->cases) + 1;
+	unsigned max = sweep->sets + sweep->plan.varies + sweep_cases_max(&sweep->cases) + 1;
 
 	for (unsigned i = 0; i < sweep->plan.varies; i++) {
 		int result = sweep_cases_check_key(&sweep->cases, sweep->plan.vary[i].key, fault);
@@ -98,7 +98,7 @@ static int check_cases(const struct sweep *sweep, struct fault *fault)
 			return result;
 	}
 	/* A trial of --dry-run sets three more. */
-	return most + 3 <= RUN_SETS_MAX
+	return max + 3 <= RUN_SETS_MAX
 		       ? 0
 		       : fault_set(fault, EINVAL, "--set and --cases: together more than %u keys",
 				 RUN_SETS_MAX - 3 - sweep->plan.varies);

@@ -110,12 +110,12 @@ static void print_summary(const struct topology *topology)
 }
 
 /* "1 link", "2 to 4 links" */
-static void print_range(unsigned least, unsigned most, const char *what)
+static void print_range(unsigned min, unsigned max, const char *what)
 {
-	printf("%u", least);
-	if (most != least)
-		printf(" to %u", most);
-	printf("%s%s", what, most == 1 ? "" : "s");
+	printf("%u", min);
+	if (max != min)
+		printf(" to %u", max);
+	printf("%s%s", what, max == 1 ? "" : "s");
 }
 
 /* "a switch has 4 links to others and 0 to 8 hosts; diameter 8, mean distance 4.063" */
