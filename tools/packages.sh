@@ -10,7 +10,8 @@
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
 	libseccomp-dev libmetis-dev libmicrohttpd-dev
-	iproute2 iputils-ping iperf3 faketime gnuplot-nox'
+	iproute2 iputils-ping iperf3 faketime gnuplot-nox
+	python3-numpy python3-pandas python3-scipy python3-matplotlib python3-yaml python3-jsonschema'
 
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
 # topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables, and
@@ -18,13 +19,14 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # and not installed. Labs on several machines are reached over ssh. Shells complete command lines; man formats
 # the manual pages; packages are built, judged, and installed in an empty system.
 # Slurm and Snakemake run the points of sweeps.
-# pandas reads tables of sweeps.
+# Lint reads the Python package, and its example notebook is executed.
 # prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI runs in their hosts.
 weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
 	tshark tcpdump dpdk procps util-linux
 	bash-completion zsh man-db groff
 	debhelper lintian mmdebstrap
-	python3-jsonschema python3-yaml python3-pandas
+	pyflakes3 black mypy python3-nbconvert python3-ipykernel
+	dh-python
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
 	qemu-system-x86 openvswitch-switch openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
 	chromium chromium-driver

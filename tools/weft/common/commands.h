@@ -34,6 +34,8 @@ int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_port(int argc, char **argv);
+/* Becomes the Python of the command argv[0] (tools/python). */
+int cmd_python(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Errors of the package and the exit codes of its commands."""
+from __future__ import annotations
+
+import enum
+import errno
+import re
+
+
+class Exit(enum.IntEnum):
+    """Exit codes of the commands."""
+
+    DONE = 0
+    BAD_ANSWER = 1  # the work was done, and its answer is bad
+    BAD_REQUEST = 2
+    NOT_ABLE = 3  # this machine cannot
+    INTERRUPTED = 130
+
+
+class Error(Exception):
+    """A wrong request or a failed command, with the command's message and exit code."""
+
+    def __init__(self, text: str, code: int = Exit.BAD_REQUEST) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+BAD_REQUESTS = frozenset(
+    (
+        errno.EINVAL,
+        errno.ENOENT,
+        errno.ERANGE,
+        errno.EISDIR,
+        errno.ENOTDIR,
+        errno.ENAMETOOLONG,
+    )
+)
+
+
+def os_error(error: OSError, path: str | None = None) -> Error:
+    """The Error for a failed system call; 'path' replaces the error's own."""
+    name = path if path is not None else error.filename
+    text = f"{name}: {error.strerror}" if name is not None else str(error.strerror or error)
+    code = Exit.BAD_REQUEST if error.errno in BAD_REQUESTS else Exit.NOT_ABLE
+    return Error(text, code)
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters written out, so that foreign text cannot steer a terminal.
+
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda at: f"\\x{ord(at[0]):02x}", text)
