@@ -11,10 +11,10 @@ usage: lab_clocks_test.py WEFT [CASE...]
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import unittest
+import unittest.mock
 from fractions import Fraction
 
 import lab_machines_test
@@ -43,23 +43,38 @@ def frequency():
         return int(float(re.search(r"^cpu MHz\s*: ([\d.]+)", file.read(), re.M)[1]) * 1e6)
 
 
+# Stands for a program of a lab. The first process makes the clock unless there is one.
+STARTER = """#!/bin/sh
+cp {clock} {directory}/clock.$$
+ln {directory}/clock.$$ {directory}/clock 2>/dev/null
+rm {directory}/clock.$$
+exec {program} "$@"
+"""
+
+
 class Machines(lab_machines_test.Machines):
-    """'clocks': what the file of a side says."""
+    """'clocks': the first line of each side's clock file, but for the dilation."""
 
     def __init__(self, tag, clocks):
         lab_machines_test.WEFT = WEFT
         super().__init__(tag, LAB)
-        self.clocks = clocks
+        for side, clock in clocks.items():
+            self.put_starters(side, clock)
 
-    def put_clock(self, side, up):
-        """The first process would make it, when it has started DPDK: it keeps one that is there."""
-        own = os.path.join(self.folder, f"clock-{side}")
+    def programs(self, side):
+        return os.path.join(self.folder, f"programs-{side}")
+
+    def put_starters(self, side, clock):
+        os.mkdir(self.programs(side))
+        own = os.path.join(self.programs(side), "clock")
         with open(own, "w") as file:
-            file.write(f"{self.clocks[side]}:{DILATION}\n")
-        labs.wait_path(self.directory(side), up)
-        shutil.copy(own, f"{self.directory(side)}/clock.test")
-        os.link(f"{self.directory(side)}/clock.test", f"{self.directory(side)}/clock")
-        os.unlink(f"{self.directory(side)}/clock.test")
+            file.write(f"{clock}:{DILATION}\n")
+        for kind in ("switch", "nic"):
+            path = os.path.join(self.programs(side), f"weft-{kind}")
+            program = os.path.join(os.path.dirname(WEFT), "..", "..", "apps", kind, f"weft-{kind}")
+            with open(path, "w") as file:
+                file.write(STARTER.format(clock=own, directory=self.directory(side), program=program))
+            os.chmod(path, 0o755)
 
     def scale(self, side):
         with open(f"{self.directory(side)}/clock") as file:
@@ -69,8 +84,8 @@ class Machines(lab_machines_test.Machines):
     def bring_up(self):
         ups = {}
         for side in lab_machines_test.HERE:
-            ups[side] = self.start_up(side)
-            self.put_clock(side, ups[side])
+            with unittest.mock.patch.dict(os.environ, WEFT_PROGRAMS=self.programs(side)):
+                ups[side] = self.start_up(side)
         said = {side: up.communicate(timeout=240) for side, up in ups.items()}
         assert all(up.returncode == 0 for up in ups.values()), said
         self.wait_up()
