@@ -232,6 +232,47 @@ class OneLab(Console):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("weft lab logs: s9: no such switch or host in ", err)
 
+    def on(self, machine, part, *words):
+        """A command for its part of the lab, on that machine."""
+        done = subprocess.run(["ip", "netns", "exec", self.bench.netns(machine), WEFT, "lab", part, "bench", *words], text=True,
+                              env=os.environ | {"RUNTIME_DIRECTORY": self.bench.runtime(machine)}, timeout=240,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done.returncode, done.stdout, done.stderr
+
+    def pids(self):
+        return {process["name"]: process["pid"] for process in self.status()["processes"]}
+
+    def test_7_restart_on_a_machine_restarts_its_process_and_no_other(self):
+        for words in ((), ("--machine", "b")):
+            before = self.pids()
+            code, out, err = self.on("b", "restart", "s1", *words)
+            self.assertEqual(code, 0, err)
+            self.assertRegex(out, r"\Alab bench: what had ended runs again after \d+ ms\n\Z")
+            after = self.pids()
+            self.assertEqual({name for name in before if before[name] != after[name]}, {"s1"})
+            self.wait(lambda status: status["up"], "not up again")
+
+    def test_7_clear_on_a_machine_clears_its_counters_and_no_others(self):
+        self.must("run", "bench", "--duration", "50ms")
+        received = lambda status: {host: nic["messages_delivered"] for host, nic in status["nics"].items()}
+        self.assertEqual(self.on("b", "clear", "--machine", "b"), (0, "bench: counters begin at 0\n", ""))
+        here = json.loads(self.on("b", "status", "--machine", "b", "--json")[1])
+        self.assertEqual(received(here), {"h1": 0})
+        others = json.loads(self.on("c", "status", "--machine", "c", "--json")[1])
+        self.assertGreater(received(others)["h2"], 0)
+
+    def test_7_restart_and_clear_refuse_what_is_not_on_this_machine(self):
+        before = self.pids()
+        for part, words in (("restart", ["s1"]), ("clear", [])):
+            code, out, err = self.weft(part, "bench", *words)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("runs on several machines: expected --machine NAME, on that machine\n", err)
+        for words, why in ((("s0",), "s0 does not run on this machine"), (("s1", "h9"), "h9: no such switch or host")):
+            code, out, err = self.on("b", "restart", *words, "--machine", "b")
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(why, err)
+        self.assertEqual(self.pids(), before)
+
     def test_8_a_file_that_has_changed_is_refused(self):
         code, out, err = self.weft("up", self.write("lab2.yaml", lab_text("".join(map(machine, range(3))), "0.1%")))
         self.assertEqual((code, out), (2, ""))

@@ -60,7 +60,6 @@ enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments)
 		return command_fault(COMMAND, result, &fault);
 	up.file = file;
 	up.run_dir = dir;
-	up.machine = NULL;
 	up.again = true;
 	up.only_count = arguments->words;
 	for (unsigned i = 0; i < arguments->words; i++)

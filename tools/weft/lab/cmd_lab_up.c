@@ -414,7 +414,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result < 0)
 		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
 	lab_catch_signals();
-	if (up.lab.config->machines.count > 0 && arguments->machine == NULL) {
+	if (up.lab.config->machines.count > 0 && arguments->machine == NULL && !arguments->again) {
 		lab_close(&up.lab);
 		return up_there(arguments);
 	}

@@ -209,7 +209,7 @@ static int check_machine(const struct lab_up *up, struct fault *fault)
 		return arguments->alone
 			       ? fault_set(fault, EINVAL, "--alone: expected --machine, too")
 			       : 0;
-	if (arguments->only_count > 0)
+	if (arguments->only_count > 0 && !arguments->again)
 		return fault_set(fault, EINVAL, "--machine --process: expected one of them");
 	if (lab_machine_find(up->lab.config, arguments->machine) < 0)
 		return fault_set(fault, EINVAL, "--machine %s: no such machine in %s",
