@@ -59,10 +59,9 @@ static void reset_entry(struct measure_sink_entry *entry)
 		histogram_reset(&entry->network_ns);
 	if (entry->total_ns.count > 0)
 		histogram_reset(&entry->total_ns);
-	entry->frames = entry->messages = entry->bytes = 0;
 }
 
-void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
+void measure_sink_restart(struct measure_sink *sink, weft_time measure_from)
 {
 	histogram_reset(&sink->network_ns);
 	histogram_reset(&sink->total_ns);
@@ -75,6 +74,13 @@ void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
 	sink->measured_messages = sink->measured_bytes = sink->within_tenth = 0;
 	sink->clocks = (struct measure_clocks){.timed = 0};
 	sink->measure_from = measure_from;
+}
+
+void measure_sink_reset(struct measure_sink *sink, weft_time measure_from)
+{
+	measure_sink_restart(sink, measure_from);
+	for (unsigned i = 0; i < sink->entries; i++)
+		sink->entry[i].frames = sink->entry[i].messages = sink->entry[i].bytes = 0;
 }
 
 void measure_sink_set_clock(

@@ -108,6 +108,17 @@ static int make_plan(struct lab *lab, const char *run_dir, bool fresh, struct fa
 	return result;
 }
 
+int lab_check_until(
+	const struct lab *lab, const struct run_config_measure *measure, struct fault *fault)
+{
+	if (measure->until.interval_ppm == 0 || lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: measure.until: each of the lab's %u processes measures its part alone, "
+		"expected 'processes: one' or measure.duration",
+		lab->config->run.origin, lab->plan->processes);
+}
+
 static int open_lab(
 	struct lab *lab, const char *path, const char *run_dir, bool fresh, struct fault *fault)
 {
@@ -131,6 +142,8 @@ static int open_lab(
 		lab->frame_bytes = frame_room(run_config_frame_payload(&lab->config->run));
 		result = make_plan(lab, run_dir, fresh, fault);
 	}
+	if (result == 0)
+		result = lab_check_until(lab, &lab->config->run.measure, fault);
 	if (result < 0)
 		lab_close(lab);
 	return result;

@@ -37,6 +37,11 @@ static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
 	return time / PS_PER_MS * lab->config->run.dilation;
 }
 
+/* Refuses measure.until in a lab of several processes, each of which measures its part alone. 0, or
+ * -EINVAL and fault. */
+int lab_check_until(
+	const struct lab *lab, const struct run_config_measure *measure, struct fault *fault);
+
 /* CPUs that a process of the lab may use. */
 unsigned lab_cpus(const struct lab *lab);
 void lab_close(struct lab *lab);

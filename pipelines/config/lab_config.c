@@ -87,6 +87,7 @@ static int read_root(
 	const struct yaml_tree_node *link;
 	int result = yaml_tree_expect_format(root, FORMAT, fault);
 
+	run_config_default_by_file(&config->run, root);
 	if (result == 0)
 		result = yaml_fields_read(lab_file_fields, root, config, fault);
 	link = result == 0 ? yaml_tree_get(root, "link") : NULL;

@@ -118,9 +118,7 @@ void run_config_default(struct run_config *config)
 	*config = config_default;
 }
 
-/* Defaults for the thesis' Myrinet (004, section 4.3), and for runs by number of messages instead
- * of by time. */
-static void default_by_file(struct run_config *config, const struct yaml_tree_node *root)
+void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
 	/* 0: no duration is given; run_config_complete() chooses one. */
 	if (run_config_says(root, "measure", "until", NULL) ||
@@ -253,7 +251,7 @@ static int read_root(
 {
 	int result = yaml_tree_expect_format(root, FORMAT, fault);
 
-	default_by_file(config, root);
+	run_config_default_by_file(config, root);
 	if (result == 0)
 		result = yaml_fields_read(run_file_fields, root, config, fault);
 	if (result == 0)

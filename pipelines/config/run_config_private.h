@@ -113,6 +113,9 @@ int run_config_take_opensm(
 /* Fills in keys that the file lacks: number of alternatives and selector, by the routing algorithm;
  * mode, by adaptive routing. */
 void run_config_complete(struct run_config *config);
+/* Before the file's values are read: defaults for the thesis' Myrinet (004, section 4.3), and for
+ * runs that do not end by a time alone. */
+void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root);
 /* Reads 'topology' after all other keys; 'node' is its value. 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct fault *fault);

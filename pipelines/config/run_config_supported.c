@@ -228,8 +228,6 @@ static int check_until(const struct run_config *config, struct fault *fault)
 {
 	const struct run_config_measure *measure = &config->measure;
 	const struct rule rules[] = {
-		{config->clock == RUN_CLOCK_REAL,
-			"on the real clock is not built yet; use measure.duration"},
 		{measure->at_most_ps == 0, "needs measure.at-most, the longest duration"},
 		{measure->duration_ps != measure->at_most_ps,
 			"cannot be combined with measure.duration; use measure.at-most"},

@@ -302,6 +302,12 @@ int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, 
 	return result;
 }
 
+void real_host_measure(const struct real_fabric *fabric, struct real_host *host)
+{
+	if (host->poll->sink->measure_from < fabric->measure_from)
+		measure_sink_restart(host->poll->sink, fabric->measure_from);
+}
+
 /* A lab keeps running after its traffic, until it is stopped. */
 static bool is_ending(const struct real_fabric *fabric)
 {

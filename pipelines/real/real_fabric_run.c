@@ -121,7 +121,9 @@ static void obey(struct real_worker *worker, weft_time now)
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
 			start_host(fabric, &fabric->hosts[i]);
-		else if (fabric->order == REAL_ORDER_STOP)
+		else
+			real_host_measure(fabric, &fabric->hosts[i]);
+		if (fabric->order == REAL_ORDER_STOP)
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
 	if (fabric->order == REAL_ORDER_STOP)
@@ -174,18 +176,34 @@ static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
 	       fabric->work->window.sampled.at_ps + fabric->work->run->measure.sample_ps;
 }
 
-static void take_batch(struct real_fabric *fabric, weft_time now)
+/* False: it is not due. */
+static bool take_batch(struct real_fabric *fabric, weft_time now)
 {
 	struct measure_window *window = &fabric->work->window;
 
 	if (now - fabric->traffic_from < measure_window_batch_end(window))
-		return;
+		return false;
 	real_entries_read(fabric, false);
 	if (measure_window_batch(window, now - fabric->traffic_from))
 		real_deadlock_middle(fabric);
+	return true;
 }
 
-/* 'fresh': sources and latencies are about to begin anew, in each host's loop. */
+static bool measures_until(const struct real_fabric *fabric)
+{
+	return fabric->work->run->measure.until.interval_ppm > 0;
+}
+
+/* No latency measured so far counts: each host's loop discards them. */
+static void forget_latencies(struct measure_window *window, struct measure_totals *totals)
+{
+	totals->timed = totals->latency_sum_ps = 0;
+	totals->released_timed = totals->released_latency_sum_ps = 0;
+	for (unsigned i = 0; i < window->entries; i++)
+		window->entry[i].now.timed = window->entry[i].now.latency_sum_ns = 0;
+}
+
+/* 'fresh': the sources are about to begin anew, in each host's loop. */
 static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
 {
 	struct measure_totals totals;
@@ -193,8 +211,15 @@ static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fres
 	real_totals_read(fabric, now, &totals);
 	real_entries_read(fabric, fresh);
 	if (fresh)
-		totals.generated_wire_bytes = totals.timed = totals.latency_sum_ps = 0;
+		totals.generated_wire_bytes = 0;
+	if (now <= fabric->measure_from)
+		forget_latencies(&fabric->work->window, &totals);
 	measure_window_begin(&fabric->work->window, &totals);
+}
+
+static enum real_phase phase_after_warmup(const struct real_fabric *fabric)
+{
+	return measures_until(fabric) ? REAL_SETTLING : REAL_MEASURING;
 }
 
 static bool all_delivered(const struct real_fabric *fabric, weft_time now)
@@ -214,9 +239,10 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 	atomic_store(&fabric->sent_from, now);
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
-	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : REAL_MEASURING;
-	fabric->work->window.length_ps =
-		duration == WEFT_TIME_NEVER ? 0 : run_result_minus(duration, measure->warmup_ps);
+	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : phase_after_warmup(fabric);
+	fabric->work->window.length_ps = duration == WEFT_TIME_NEVER || measures_until(fabric)
+						 ? 0
+						 : run_result_minus(duration, measure->warmup_ps);
 	for (unsigned i = 0; i < fabric->work->window.entries; i++)
 		fabric->work->window.entry[i].first_ps = WEFT_TIME_NEVER;
 	begin_measuring(fabric, now, true);
@@ -233,8 +259,10 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	struct measure_totals totals;
 
 	/* A run that ends before its measuring has begun has nothing to show. */
-	if (fabric->phase == REAL_WARMING)
+	if (fabric->phase == REAL_WARMING || fabric->phase == REAL_SETTLING) {
+		fabric->measure_from = WEFT_TIME_NEVER;
 		begin_measuring(fabric, now, false);
+	}
 	real_totals_read(fabric, now, &totals);
 	real_entries_read(fabric, false);
 	measure_window_end(&fabric->work->window, &totals);
@@ -307,6 +335,25 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 	return now - fabric->arrived_at >= DRAIN_WAIT_PS || now - fabric->ended_at >= DRAIN_MOST_PS;
 }
 
+/* The warm-up is over, or half of the time has passed. */
+static bool has_settled(struct real_fabric *fabric, weft_time now)
+{
+	weft_time left = run_result_minus(fabric->traffic_until, fabric->measure_from);
+
+	if (take_batch(fabric, now) && measure_is_warm(&fabric->work->window))
+		return true;
+	return now - fabric->measure_from >= left / 2;
+}
+
+/* Takes what is due. True: the value asked for is known. */
+static bool measure(struct real_fabric *fabric, weft_time now)
+{
+	if (sample_is_due(fabric, now))
+		take_sample(fabric, now);
+	return take_batch(fabric, now) && measures_until(fabric) &&
+	       measure_until_reached(&fabric->work->window);
+}
+
 /* Advances the phases of a run, in the leader. True when the run is over. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
@@ -321,14 +368,19 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 		if (now < fabric->measure_from)
 			return false;
 		begin_measuring(fabric, now, false);
+		fabric->phase = phase_after_warmup(fabric);
+		give_order(fabric, REAL_ORDER_MEASURE);
+		return false;
+	case REAL_SETTLING:
+		if (!has_settled(fabric, now))
+			return false;
+		fabric->measure_from = now;
+		begin_measuring(fabric, now, false);
 		fabric->phase = REAL_MEASURING;
 		give_order(fabric, REAL_ORDER_MEASURE);
 		return false;
 	case REAL_MEASURING:
-		if (sample_is_due(fabric, now))
-			take_sample(fabric, now);
-		take_batch(fabric, now);
-		if (now >= fabric->traffic_until || goal_is_over(fabric))
+		if (measure(fabric, now) || now >= fabric->traffic_until || goal_is_over(fabric))
 			stop_traffic(fabric, now);
 		return false;
 	case REAL_DRAINING:

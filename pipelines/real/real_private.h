@@ -80,7 +80,7 @@ struct real_host {
 enum real_order {
 	REAL_ORDER_NONE,
 	REAL_ORDER_START,
-	REAL_ORDER_MEASURE, /* the warm-up is over */
+	REAL_ORDER_MEASURE, /* the warm-up is over: lateness and latencies start at measure_from */
 	REAL_ORDER_STOP,
 	REAL_ORDER_LOOK, /* collect the heads of switches that lack credits */
 };
@@ -89,6 +89,7 @@ enum real_phase {
 	REAL_IDLE,
 	REAL_WAITING, /* for the links, and for mapped routes */
 	REAL_WARMING,
+	REAL_SETTLING, /* measures until the automatic warm-up ends, then starts again */
 	REAL_MEASURING,
 	REAL_DRAINING, /* no new traffic; what is under way is delivered */
 };
@@ -298,6 +299,8 @@ void real_hosts_destroy(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
 	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
+/* Discards latencies of an earlier measuring. */
+void real_host_measure(const struct real_fabric *fabric, struct real_host *host);
 /* Of the sources. A TAP is read on until the fabric ends. */
 void real_host_stop_traffic(
 	const struct real_fabric *fabric, struct real_host *host, weft_time now);

@@ -270,6 +270,18 @@ class Fabric(unittest.TestCase):
         result = self.measure("--set", "measure.warmup=10ms")
         self.assertGreaterEqual(result["series"][0]["t_ns"], 15000000)
 
+    def test_a_run_until_a_value_is_known_ends_then(self):
+        value = "{interval: 20%, of: accepted}"
+        result = self.measure("--set", f"measure={{until: {value}, at-most: 1s, sample: 5ms}}", "--set", "traffic.0.load=20%")
+        until, at = result["until"], result["measured_ns"]
+        self.assertEqual((until["of"], until["asked"]), ("accepted", 0.2))
+        self.assertEqual(until["reached"], until["interval"] <= 0.2)
+        # Latencies of a busy machine may never be steady: then it takes all of the time.
+        self.assertTrue(until["reached"] or at["to"] >= 10**9, (until, at))
+        self.assertGreater(at["from"], 0)
+        # What arrived in the warm-up has no latency.
+        self.assertLess(sum(entry["measured_messages"] for entry in result["traffic"]), result["messages"]["delivered"])
+
     def test_a_schedule_is_replayed_to_its_end(self):
         for kind, messages in (("allreduce", 480), ("alltoall", 1120), ("ring", 160)):
             with self.subTest(kind):

@@ -192,6 +192,21 @@ class OnOneLab:
         told = self.common.run("--set", "traffic.0.from=[h1]", "--set", "measure.duration=10ms")
         self.assertEqual([entry["senders"] for entry in told["traffic"]], [1])
 
+    def test_a_run_until_a_value_is_known_ends_then_in_one_process(self):
+        done = self.common.weft("run", "--json", "-", "--set",
+                                "measure={until: {interval: 20%, of: accepted}, at-most: 200ms, sample: 2ms}")
+        if self.FORM == "each":
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("measure.until: each of the lab's 4 processes measures its part alone, expected "
+                          "'processes: one' or measure.duration\n", done.stderr)
+            return
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        # Latencies of a busy machine may never be steady: then it takes all of the time.
+        self.assertTrue(result["until"]["reached"] or result["measured_ns"]["to"] >= 2 * 10**8, result)
+        self.assertGreater(result["measured_ns"]["from"], 0)
+        self.assert_whole(result)
+
     def test_all_ports_are_captured_in_one_file(self):
         path = os.path.join(self.common.folder, "all.pcapng")
         with self.common.capture(path, self.common.links(), "all") as capture:

@@ -113,15 +113,18 @@ static void a_process_of_a_lab_ends_where_it_is_idle(void **state)
 /* Frames in flight then have half a second. */
 static void traffic_stops_and_drains_for_a_while(void **state)
 {
-	static const enum real_phase phases[] = {REAL_WARMING, REAL_MEASURING};
+	static const enum real_phase phases[] = {REAL_WARMING, REAL_SETTLING, REAL_MEASURING};
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		struct bed *bed;
 
 		set_up(state);
 		bed = *state;
 		bed->fabric.phase = phases[i];
-		bed->fabric.traffic_until = bed->fabric.measure_from = WEFT_TIME_NEVER - 1;
+		bed->fabric.traffic_until = WEFT_TIME_NEVER - 1;
+		bed->fabric.measure_from = phases[i] == REAL_WARMING
+						   ? WEFT_TIME_NEVER - 1
+						   : clock_now(&bed->fabric.clock);
 		bed->run->measure.sample_ps = PS_PER_S;
 		bed->fabric.given.window.batch_ps = WEFT_TIME_NEVER / 2;
 		bed->stop = true;
@@ -136,7 +139,7 @@ static void traffic_stops_and_drains_for_a_while(void **state)
 		bed->fabric.look_due = 0;
 		assert_true(real_lead(&bed->fabric));
 		assert_int_equal(bed->fabric.hurried_at, 0); /* the signal was not a second one */
-		if (i == 0)
+		if (i < 2)
 			tear_down(state);
 	}
 }

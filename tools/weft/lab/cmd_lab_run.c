@@ -53,6 +53,9 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		/* The lab was taken down. */
 		if (lab_run_count_left(run) == 0)
 			break;
+		/* The process knows the value that was asked for. */
+		if (run->lab.config->run.measure.until.interval_ppm > 0 && !lab_run_is_sending(run))
+			break;
 		if (++looks % CIRCLE_LOOKS == 0)
 			look_for_circle(run, false);
 	}
@@ -157,6 +160,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (run->blind)
 		run_result_add_reason(run->result, false,
 			"not searched for a deadlock: a process did not answer");
+	run->result->until = run->lab.config->run.measure.until;
 	links = lab_run_links(run);
 	run->changes = lab_run_changes(&run->lab, &run->state, run->links_before, links);
 	json_decref(links);

@@ -138,6 +138,19 @@ static uint64_t part_number(const json_t *part, const char *name)
 	return (uint64_t)json_integer_value(json_object_get(part, name));
 }
 
+bool lab_run_is_sending(struct lab_run *run)
+{
+	uint64_t sending = 0;
+
+	for (unsigned i = 0; i < run->state.processes; i++) {
+		json_t *part = ask_part(run, i, false);
+
+		sending += part_number(part, "sending");
+		json_decref(part);
+	}
+	return sending > 0;
+}
+
 /* Collects the counts of all processes. The number of those that send. */
 static uint64_t collect_before(struct lab_run *run)
 {

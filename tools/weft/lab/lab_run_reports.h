@@ -60,6 +60,8 @@ unsigned lab_run_count_left(struct lab_run *run);
 void lab_run_order(struct lab_run *run, const char *text);
 /* Has all processes load the traffic of this run, which the start asks for. */
 int lab_run_load(struct lab_run *run, struct fault *fault);
+/* Whether a process has not ended its traffic. */
+bool lab_run_is_sending(struct lab_run *run);
 /* Collects what all processes have counted before the run. They go on sending for an earlier one
  * that was killed: that traffic is ended first; -EBUSY if it does not end. */
 int lab_run_collect_quiet(struct lab_run *run, struct fault *fault);

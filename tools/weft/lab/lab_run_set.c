@@ -91,6 +91,8 @@ int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct f
 		return -errno;
 	result = lab_config_supported(config, fault);
 	if (result == 0)
+		result = lab_check_until(lab, &config->run.measure, fault);
+	if (result == 0)
 		result = check_shape(lab, &config->run, fault);
 	if (result == 0)
 		result = run_config_name_edges(&config->run, lab->topology, lab->plan->lab, fault);
