@@ -182,7 +182,7 @@ static void assert_noticed(const struct replay_options *options)
 	assert_same_order(options, (const char *const[]){"seed=1", __VA_ARGS__}, \
 		sizeof((const char *const[]){"seed=1", __VA_ARGS__}) / sizeof(const char *))
 
-static void every_port_sends_the_same_frames_in_the_same_order_at_both_clocks(void **state)
+UNIT_TEST(every_port_sends_the_same_frames_in_the_same_order_at_both_clocks)
 {
 	const struct replay_options options = plain_options();
 
@@ -190,14 +190,14 @@ static void every_port_sends_the_same_frames_in_the_same_order_at_both_clocks(vo
 	ASSERT_SAME_ORDER(&options, "seed=2");
 }
 
-static void with_store_and_forward_too(void **state)
+UNIT_TEST(with_store_and_forward_too)
 {
 	const struct replay_options options = plain_options();
 
 	ASSERT_SAME_ORDER(&options, "switch.switching=store-and-forward");
 }
 
-static void with_frames_of_two_lengths_and_a_routing_delay_too(void **state)
+UNIT_TEST(with_frames_of_two_lengths_and_a_routing_delay_too)
 {
 	const struct replay_options options = plain_options();
 
@@ -205,7 +205,7 @@ static void with_frames_of_two_lengths_and_a_routing_delay_too(void **state)
 }
 
 /* Three buffers of three frames at each port, messages to them by destination. */
-static void with_three_virtual_channels_too(void **state)
+UNIT_TEST(with_three_virtual_channels_too)
 {
 	struct replay_options options = plain_options();
 
@@ -242,7 +242,7 @@ static struct replay_options options_of(const struct contention_config *contenti
 	return options;
 }
 
-static void with_waiting_times_and_contending_flows_too(void **state)
+UNIT_TEST(with_waiting_times_and_contending_flows_too)
 {
 	const struct contention_config output = contention_of(CONTENTION_OUTPUT);
 	const struct contention_config buffer = contention_of(CONTENTION_BUFFER);
@@ -255,7 +255,7 @@ static void with_waiting_times_and_contending_flows_too(void **state)
 
 /* The comparison can fail. */
 
-static void other_rules_of_contention_are_noticed(void **state)
+UNIT_TEST(other_rules_of_contention_are_noticed)
 {
 	static const char *const set[] = {PR_DRB};
 	struct contention_config wrong[4];
@@ -276,7 +276,7 @@ static void other_rules_of_contention_are_noticed(void **state)
 	}
 }
 
-static void a_round_robin_that_goes_on_elsewhere_is_noticed(void **state)
+UNIT_TEST(a_round_robin_that_goes_on_elsewhere_is_noticed)
 {
 	struct replay_options options = plain_options();
 
@@ -284,7 +284,7 @@ static void a_round_robin_that_goes_on_elsewhere_is_noticed(void **state)
 	assert_noticed(&options);
 }
 
-static void credits_that_are_ignored_are_noticed(void **state)
+UNIT_TEST(credits_that_are_ignored_are_noticed)
 {
 	struct replay_options options = plain_options();
 
@@ -292,7 +292,7 @@ static void credits_that_are_ignored_are_noticed(void **state)
 	assert_noticed(&options);
 }
 
-static void a_single_queue_for_each_input_is_noticed(void **state)
+UNIT_TEST(a_single_queue_for_each_input_is_noticed)
 {
 	struct replay_options options = plain_options();
 
@@ -300,21 +300,9 @@ static void a_single_queue_for_each_input_is_noticed(void **state)
 	assert_noticed(&options);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_port_sends_the_same_frames_in_the_same_order_at_both_clocks),
-	cmocka_unit_test(with_store_and_forward_too),
-	cmocka_unit_test(with_frames_of_two_lengths_and_a_routing_delay_too),
-	cmocka_unit_test(with_three_virtual_channels_too),
-	cmocka_unit_test(with_waiting_times_and_contending_flows_too),
-	cmocka_unit_test(other_rules_of_contention_are_noticed),
-	cmocka_unit_test(a_round_robin_that_goes_on_elsewhere_is_noticed),
-	cmocka_unit_test(credits_that_are_ignored_are_noticed),
-	cmocka_unit_test(a_single_queue_for_each_input_is_noticed),
-};
-
 int main(void)
 {
 	char name[] = "driver-order-test";
 
-	return run_with_eal(name, 2047, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, 2047, &pool);
 }

@@ -158,7 +158,6 @@ UNIT_TEST(what_the_live_check_allows_goes_on_and_loses_nothing)
 	unsigned live = 0;
 	struct rng rng;
 
-	(void)state;
 	for (uint64_t seed = 1; live < NETWORKS; seed++) {
 		struct change change;
 		struct fabric *fabric;
@@ -197,7 +196,6 @@ UNIT_TEST(what_it_forbids_can_stand_still_and_a_purge_ends_that)
 	unsigned stood = 0;
 	struct rng rng;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= NETWORKS && stood < 5; seed++) {
 		struct change change;
 		struct fabric *fabric;
@@ -227,7 +225,6 @@ UNIT_TEST(with_a_pause_nothing_is_lost_or_overtaken_whatever_changes)
 {
 	struct rng rng;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= NETWORKS / 10; seed++) {
 		struct fabric_config config;
 		struct change change;
@@ -288,7 +285,6 @@ static void adaptive_routing_goes_on_through_exchanges(const char *mode)
 
 UNIT_TEST(adaptive_routing_and_exchanges_go_together)
 {
-	(void)state;
 	adaptive_routing_goes_on_through_exchanges("oblivious");
 	adaptive_routing_goes_on_through_exchanges("adaptive");
 	adaptive_routing_goes_on_through_exchanges("adaptive-th");

@@ -22,6 +22,8 @@
 #define NETWORKS    64
 #define NETWORK_MAX 4000000u /* packets on one network; then the next one has its turn */
 
+static uint64_t target = FABRIC_PACKETS;
+
 static uint64_t deliver(uint64_t seed, uint64_t packets)
 {
 	struct topology *topology;
@@ -45,9 +47,9 @@ static uint64_t deliver(uint64_t seed, uint64_t packets)
 	return delivered;
 }
 
-static void random_networks_lose_double_and_reorder_nothing(void **state)
+UNIT_TEST(random_networks_lose_double_and_reorder_nothing)
 {
-	uint64_t target = *(const uint64_t *)*state, delivered = 0;
+	uint64_t delivered = 0;
 	uint64_t each = target / NETWORKS + 1;
 
 	if (each > NETWORK_MAX)
@@ -73,7 +75,7 @@ static uint64_t run_default(
 	return delivered;
 }
 
-static void sixty_four_ports_and_sixteen_vcs_are_like_any_other_number(void **state)
+UNIT_TEST(sixty_four_ports_and_sixteen_vcs_are_like_any_other_number)
 {
 	struct fabric_config config = fabric_config_default(1);
 
@@ -85,7 +87,7 @@ static void sixty_four_ports_and_sixteen_vcs_are_like_any_other_number(void **st
 	}
 }
 
-static void buffers_of_one_packet_suffice(void **state)
+UNIT_TEST(buffers_of_one_packet_suffice)
 {
 	struct fabric_config config = fabric_config_default(2);
 
@@ -97,7 +99,7 @@ static void buffers_of_one_packet_suffice(void **state)
 	}
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+UNIT_TEST(the_same_seed_gives_the_same_run)
 {
 	const struct fabric_config config = fabric_config_default(3);
 	uint64_t first = run_default(&config, network_fat_tree(2, 3), 1000);
@@ -107,7 +109,7 @@ static void the_same_seed_gives_the_same_run(void **state)
 
 /* Head-of-line blocking costs an input-queued switch more than a third of its throughput (Karol,
  * Hluchyj, Morgan, 1987: 58.6 %); VOQs are there to win it back. */
-static void voqs_carry_more_than_one_queue_a_vc(void **state)
+UNIT_TEST(voqs_carry_more_than_one_queue_a_vc)
 {
 	struct fabric_config config = fabric_config_default(4);
 	uint64_t with, without;
@@ -125,7 +127,7 @@ static void voqs_carry_more_than_one_queue_a_vc(void **state)
 
 /* Links are cut for longer than three hellos and mended; what is lost is lost on the wire or
  * discarded and counted, never twice, never in another order, and all credits come back. */
-static void links_that_come_and_go_leave_nothing_unaccounted_for(void **state)
+UNIT_TEST(links_that_come_and_go_leave_nothing_unaccounted_for)
 {
 	struct fabric_config config = fabric_config_default(5);
 
@@ -170,21 +172,11 @@ static bool read_packets(const char *text, uint64_t *packets)
 int main(int argc, char **argv)
 {
 	const char *text = argc > 1 ? argv[1] : getenv("WEFT_FABRIC_PACKETS");
-	uint64_t packets = FABRIC_PACKETS;
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sixty_four_ports_and_sixteen_vcs_are_like_any_other_number),
-		cmocka_unit_test(buffers_of_one_packet_suffice),
-		cmocka_unit_test(the_same_seed_gives_the_same_run),
-		cmocka_unit_test(voqs_carry_more_than_one_queue_a_vc),
-		cmocka_unit_test(links_that_come_and_go_leave_nothing_unaccounted_for),
-		cmocka_unit_test_prestate(
-			random_networks_lose_double_and_reorder_nothing, &packets),
-	};
 
-	if (text != NULL && !read_packets(text, &packets)) {
+	if (text != NULL && !read_packets(text, &target)) {
 		fprintf(stderr, "%s: '%s' packets, expected a number such as 10000000\n", argv[0],
 			text);
 		return EXIT_BAD_REQUEST;
 	}
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

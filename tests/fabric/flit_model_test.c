@@ -18,7 +18,6 @@ UNIT_TEST(an_empty_network_takes_8_and_32_a_switch_and_the_payload)
 {
 	static const uint32_t bytes[] = {1, 2, 23, 24, 25, 56, 57, 79, 80, 81, 512};
 
-	(void)state;
 	for (uint32_t switches = 1; switches <= 6; switches++)
 		for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
 			char ports[8] = "111111";
@@ -48,7 +47,6 @@ UNIT_TEST(an_in_transit_buffer_takes_84_and_its_switch_a_second_time)
 {
 	static const uint32_t bytes[] = {1, 75, 76, 77, 512};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
 		struct flit_bed bed;
 
@@ -64,7 +62,6 @@ UNIT_TEST(an_in_transit_buffer_takes_84_and_its_switch_a_second_time)
 
 UNIT_TEST(a_saturated_channel_carries_a_message_of_512_in_536_cycles)
 {
-	(void)state;
 	/* From one host, and from two that take turns. */
 	for (unsigned sources = 1; sources <= 2; sources++) {
 		struct flit_bed bed;
@@ -84,7 +81,6 @@ UNIT_TEST(a_saturated_channel_carries_a_message_of_512_in_536_cycles)
  * of its own host it has not. */
 UNIT_TEST(a_header_routed_before_its_grant_leaves_a_cycle_between_messages)
 {
-	(void)state;
 	for (unsigned sources = 1; sources <= 2; sources++) {
 		uint64_t distance = sources == 1 ? 512 + 1 + 23 : 512 + 1;
 		struct flit_bed bed;
@@ -107,7 +103,6 @@ UNIT_TEST(stop_and_go_are_sent_at_their_marks)
 	struct flit_bed bed;
 	uint64_t tail;
 
-	(void)state;
 	flit_bed_row(&bed, 1, 3);
 	flit_bed_add(&bed, 0, 1, 2, 512, "2");
 	flit_bed_add(&bed, 10, 0, 2, 400, "2");
@@ -139,7 +134,6 @@ UNIT_TEST(a_message_of_56_flits_stops_nobody)
 {
 	const struct flit_mark *mark;
 
-	(void)state;
 	for (uint32_t bytes = 55; bytes <= 58; bytes++) {
 		struct flit_bed bed;
 
@@ -160,7 +154,6 @@ UNIT_TEST(a_stopped_switch_stops_the_one_before_it)
 	const struct flit_mark *mark;
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 2, 2);
 	/* h2 holds the way to h3; h0's message for h3 fills the buffer at s1, then the one at s0.
 	 */
@@ -183,7 +176,6 @@ UNIT_TEST(inputs_take_turns)
 	struct flit_bed bed;
 	uint64_t last = 0;
 
-	(void)state;
 	flit_bed_row(&bed, 1, 5);
 	/* In the order of the numbers of ports, whoever sent the most. */
 	for (uint32_t round = 0; round < 8; round++)
@@ -201,7 +193,6 @@ UNIT_TEST(the_input_behind_the_last_one_comes_first)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 1, 5);
 	flit_bed_add(&bed, 0, 2, 4, 100, "4");
 	/* While it passes, the others come; 3 is next, then 0, then 1. */
@@ -220,7 +211,6 @@ UNIT_TEST(a_header_behind_a_tail_is_routed_when_the_tail_has_left)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 1, 3);
 	/* To another, free output: 25 cycles from tail to header all the same. */
 	flit_bed_add(&bed, 0, 0, 1, 5, "1");
@@ -236,7 +226,6 @@ UNIT_TEST(a_blocked_header_blocks_what_is_behind_it)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 1, 4);
 	flit_bed_add(&bed, 0, 1, 2, 512, "2");
 	flit_bed_add(&bed, 10, 0, 2, 5, "2");
@@ -251,7 +240,6 @@ UNIT_TEST(a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 2, 2);
 	/* h1 is busy with a long message of its own when h0's comes to it, and takes it all. */
 	flit_bed_add(&bed, 0, 1, 2, 2000, "20");
@@ -274,7 +262,6 @@ UNIT_TEST(a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked)
  * has left. */
 UNIT_TEST(a_message_for_which_the_pool_has_no_room_is_discarded)
 {
-	(void)state;
 	for (uint32_t bytes = 88; bytes <= 89; bytes++) {
 		struct flit_bed bed;
 
@@ -304,7 +291,6 @@ UNIT_TEST(a_message_for_which_the_pool_has_no_room_is_discarded)
 /* The first one comes to h1 in 40, is chosen in 84, and leaves in 116 to 135. */
 UNIT_TEST(the_pool_has_its_bytes_back_in_the_cycle_behind_the_tail)
 {
-	(void)state;
 	for (uint64_t arrival = 134; arrival <= 137; arrival++) {
 		struct flit_bed bed;
 
@@ -327,7 +313,6 @@ UNIT_TEST(programming_holds_the_link)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 2, 2);
 	/* Chosen in 84, it leaves in 116; the own one comes in 90 and waits for its tail. */
 	flit_bed_add(&bed, 0, 0, 3, 20, "1i21");
@@ -379,7 +364,6 @@ static void expect_share(uint32_t own, uint32_t share)
 
 UNIT_TEST(own_messages_have_a_share_that_grows_with_their_number)
 {
-	(void)state;
 	expect_share(10, 4);
 	expect_share(50, 4);
 	expect_share(60, 2);
@@ -397,7 +381,6 @@ UNIT_TEST(a_cycle_of_channels_stands_still)
 	struct flit_model *model;
 	bool stopped;
 
-	(void)state;
 	for (uint32_t i = 0; i < ring->links; i++)
 		ring->link_at[i].delay_ps = FLIT_DELAY_THESIS_PS;
 	for (uint32_t i = 0; i < 4; i++)
@@ -424,7 +407,6 @@ UNIT_TEST(the_model_notices_a_buffer_that_is_over)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	for (unsigned slots = 71; slots <= 72; slots++) {
 		flit_bed_row(&bed, 1, 3);
 		bed.parameters.slots = slots;

@@ -137,7 +137,7 @@ static unsigned count_dead(const struct bed *bed, bool hosts)
 	return dead;
 }
 
-static void a_circle_is_named_by_the_ports_that_send_into_its_buffers(void **state)
+UNIT_WITH(a_circle_is_named_by_the_ports_that_send_into_its_buffers, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -151,7 +151,7 @@ static void a_circle_is_named_by_the_ports_that_send_into_its_buffers(void **sta
 	}
 }
 
-static void an_open_chain_is_none(void **state)
+UNIT_WITH(an_open_chain_is_none, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -162,7 +162,7 @@ static void an_open_chain_is_none(void **state)
 }
 
 /* The room that the head of another queue leaves on its way to the host is enough. */
-static void a_buffer_that_will_have_room_ends_the_circle(void **state)
+UNIT_WITH(a_buffer_that_will_have_room_ends_the_circle, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -178,7 +178,7 @@ static void a_buffer_that_will_have_room_ends_the_circle(void **state)
 }
 
 /* One of its queues continues, but never leaves enough room for the waiting head. */
-static void a_buffer_whose_room_does_not_suffice_is_part_of_a_circle(void **state)
+UNIT_WITH(a_buffer_whose_room_does_not_suffice_is_part_of_a_circle, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -194,7 +194,7 @@ static void a_buffer_whose_room_does_not_suffice_is_part_of_a_circle(void **stat
 }
 
 /* It will be granted. */
-static void room_that_is_not_granted_yet_ends_the_circle(void **state)
+UNIT_WITH(room_that_is_not_granted_yet_ends_the_circle, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -204,7 +204,7 @@ static void room_that_is_not_granted_yet_ends_the_circle(void **state)
 	assert_int_equal(found(bed, cycle), 0);
 }
 
-static void what_leads_into_a_circle_is_dead_with_it(void **state)
+UNIT_WITH(what_leads_into_a_circle_is_dead_with_it, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -217,7 +217,7 @@ static void what_leads_into_a_circle_is_dead_with_it(void **state)
 	assert_int_equal(count_dead(bed, true), 1); /* the buffer of the other host has room */
 }
 
-static void who_has_not_waited_long_enough_is_not_stuck(void **state)
+UNIT_WITH(who_has_not_waited_long_enough_is_not_stuck, set_up, tear_down)
 {
 	struct bed *bed = *state;
 	struct topology_port cycle[RING];
@@ -276,20 +276,20 @@ static unsigned found_in_reports(struct bed *bed, uint32_t that_moved)
 	return (unsigned)count;
 }
 
-static void a_circle_through_several_processes_is_found_in_their_reports(void **state)
+UNIT_WITH(a_circle_through_several_processes_is_found_in_their_reports, set_up, tear_down)
 {
 	plant_circle(*state);
 	assert_int_equal(found_in_reports(*state, RING), RING);
 }
 
-static void a_head_that_moved_between_two_reports_ends_the_circle(void **state)
+UNIT_WITH(a_head_that_moved_between_two_reports_ends_the_circle, set_up, tear_down)
 {
 	plant_circle(*state);
 	for (uint32_t at = 0; at < RING; at++)
 		assert_int_equal(found_in_reports(*state, at), 0);
 }
 
-static void a_report_of_another_topology_is_refused(void **state)
+UNIT_WITH(a_report_of_another_topology_is_refused, set_up, tear_down)
 {
 	static const char *const bad[] = {"{}", "[1]", "[[1,2,3]]", "[[0,0,1,1,1,0,1,1]]",
 		"[[-1,0,1,1,1,0,1]]", "[[2147483648,0,1,1,1,0,1]]", "[[99999999,0,1,1,1,0,1]]",
@@ -309,21 +309,4 @@ static void a_report_of_another_topology_is_refused(void **state)
 	deadlock_heads_free(&heads);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		CASE(a_circle_is_named_by_the_ports_that_send_into_its_buffers),
-		CASE(an_open_chain_is_none),
-		CASE(a_buffer_that_will_have_room_ends_the_circle),
-		CASE(a_buffer_whose_room_does_not_suffice_is_part_of_a_circle),
-		CASE(room_that_is_not_granted_yet_ends_the_circle),
-		CASE(what_leads_into_a_circle_is_dead_with_it),
-		CASE(who_has_not_waited_long_enough_is_not_stuck),
-		CASE(a_circle_through_several_processes_is_found_in_their_reports),
-		CASE(a_head_that_moved_between_two_reports_ends_the_circle),
-		CASE(a_report_of_another_topology_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

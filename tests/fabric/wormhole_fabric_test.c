@@ -122,7 +122,6 @@ static double channel_of_two(const char *start)
 
 UNIT_TEST(routing_starts_with_the_grant_or_with_the_header)
 {
-	(void)state;
 	assert_float_equal(channel_of_two("seed=1"), 512.0 / 536, 0.001);
 	assert_float_equal(channel_of_two("switch.routing-start=grant"), 512.0 / 536, 0.001);
 	assert_float_equal(channel_of_two("switch.routing-start=header"), 512.0 / 513, 0.001);

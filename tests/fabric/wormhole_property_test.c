@@ -26,9 +26,9 @@
 #define WORMHOLE_CASES 800
 #endif
 
-struct wanted {
+static struct {
 	uint64_t first, cases;
-};
+} wanted = {1, WORMHOLE_CASES};
 
 /* Features of the cases, to show that they are not all harmless. */
 struct seen {
@@ -85,12 +85,11 @@ static void tell(struct wormhole_case *the_case)
 	fprintf(stderr, "%s\n", text);
 }
 
-static void trains_and_flits_agree_in_every_cycle(void **state)
+UNIT_TEST(trains_and_flits_agree_in_every_cycle)
 {
-	const struct wanted *wanted = *state;
 	struct seen seen = {0};
 
-	for (uint64_t seed = wanted->first; seed < wanted->first + wanted->cases; seed++) {
+	for (uint64_t seed = wanted.first; seed < wanted.first + wanted.cases; seed++) {
 		struct wormhole_case the_case;
 		char text[512];
 
@@ -106,16 +105,16 @@ static void trains_and_flits_agree_in_every_cycle(void **state)
 		      " flits over links, %" PRIu64 " symbols, %" PRIu64
 		      " absorbed in transit, %" PRIu64 " discarded in %" PRIu64 " cases, %" PRIu64
 		      " deadlocks\n",
-		wanted->cases, seen.messages, seen.flits, seen.marks, seen.absorbed, seen.discards,
+		wanted.cases, seen.messages, seen.flits, seen.marks, seen.absorbed, seen.discards,
 		seen.discarding, seen.stuck);
-	if (wanted->cases < 400)
+	if (wanted.cases < 400)
 		return;
 	/* They are of all kinds. */
-	assert_true(seen.marks > 20 * wanted->cases);
-	assert_true(seen.absorbed > 5 * wanted->cases);
-	assert_true(seen.discarding * 20 > wanted->cases);
-	assert_true(seen.stuck * 100 > wanted->cases);
-	assert_true(seen.cut * 8 > wanted->cases);
+	assert_true(seen.marks > 20 * wanted.cases);
+	assert_true(seen.absorbed > 5 * wanted.cases);
+	assert_true(seen.discarding * 20 > wanted.cases);
+	assert_true(seen.stuck * 100 > wanted.cases);
+	assert_true(seen.cut * 8 > wanted.cases);
 }
 
 /* Cases that are drawn too rarely, or never. */
@@ -136,9 +135,8 @@ static void expect_agreement(struct flit_bed *bed, uint64_t until)
 }
 
 /* Its last flits are on their way to the first host when the second one refuses it. */
-static void a_message_may_be_discarded_while_it_still_comes_to_another_host(void **state)
+UNIT_TEST(a_message_may_be_discarded_while_it_still_comes_to_another_host)
 {
-	(void)state;
 	for (uint32_t bytes = 101; bytes <= 512; bytes += 45) {
 		struct flit_bed bed;
 
@@ -155,9 +153,8 @@ static void a_message_may_be_discarded_while_it_still_comes_to_another_host(void
 }
 
 /* Behind a tail, a cycle decides whether there is room. */
-static void a_pool_is_given_back_in_the_same_cycle(void **state)
+UNIT_TEST(a_pool_is_given_back_in_the_same_cycle)
 {
-	(void)state;
 	for (uint64_t cycle = 60; cycle < 130; cycle++) {
 		struct flit_bed bed;
 
@@ -172,11 +169,10 @@ static void a_pool_is_given_back_in_the_same_cycle(void **state)
 }
 
 /* The least case in every part of a cycle. */
-static void a_run_may_end_in_any_cycle(void **state)
+UNIT_TEST(a_run_may_end_in_any_cycle)
 {
 	struct flit_bed bed;
 
-	(void)state;
 	flit_bed_row(&bed, 2, 2);
 	flit_bed_add(&bed, 0, 2, 3, 90, "1");
 	flit_bed_add(&bed, 3, 0, 3, 100, "1i21");
@@ -234,14 +230,13 @@ static void open_jam(struct wormhole_case *the_case)
 
 /* Re-injection waits behind full channels, and fills them: the jams of a torus close to saturation
  * (docs/wormhole.md). */
-static void trains_and_flits_agree_in_a_jam_at_in_transit_buffers(void **state)
+UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 {
 	struct wormhole_outcome flits;
 	struct wormhole_case the_case;
 	uint64_t sum = 0;
 	char text[512];
 
-	(void)state;
 	open_jam(&the_case);
 	if (disagree(&the_case, text, sizeof(text), NULL))
 		fail_msg("%s", text);
@@ -286,11 +281,10 @@ static bool shows(enum change change, const struct wormhole_case *the_case,
 }
 
 /* A referee that compares nothing would agree with everybody. */
-static void a_cycle_or_a_mark_more_is_a_difference(void **state)
+UNIT_TEST(a_cycle_or_a_mark_more_is_a_difference)
 {
 	unsigned shown[CHANGES] = {0}, due[CHANGES] = {0};
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++) {
 		struct wormhole_case the_case;
 		struct wormhole_outcome flits;
@@ -330,16 +324,6 @@ static int one_case(const char *seed)
 
 int main(int argc, char **argv)
 {
-	struct wanted wanted = {.first = 1, .cases = WORMHOLE_CASES};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cycle_or_a_mark_more_is_a_difference),
-		cmocka_unit_test(a_message_may_be_discarded_while_it_still_comes_to_another_host),
-		cmocka_unit_test(a_pool_is_given_back_in_the_same_cycle),
-		cmocka_unit_test(a_run_may_end_in_any_cycle),
-		cmocka_unit_test(trains_and_flits_agree_in_a_jam_at_in_transit_buffers),
-		cmocka_unit_test_prestate(trains_and_flits_agree_in_every_cycle, &wanted),
-	};
-
 	if (argc == 3 && strcmp(argv[1], "seed") == 0)
 		return one_case(argv[2]);
 	if (getenv("WEFT_WORMHOLE_CASES") != NULL)
@@ -348,5 +332,5 @@ int main(int argc, char **argv)
 		wanted.cases = strtoull(argv[1], NULL, 10);
 	if (argc > 2)
 		wanted.first = strtoull(argv[2], NULL, 10);
-	return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	return unit_run(__FILE__, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void refuses_all(const char *more)
 
 /* --- claims --- */
 
-static void a_frame_arrives_when_it_is_stamped_not_when_it_is_read(void **state)
+AWKWARD_TEST(a_frame_arrives_when_it_is_stamped_not_when_it_is_read)
 {
 	open_stamped(1, "");
 	assert_true(count_early() > ROUNDS / 2);
@@ -126,7 +126,7 @@ static void a_frame_arrives_when_it_is_stamped_not_when_it_is_read(void **state)
 }
 
 /* As the thread does that watches carriers, every 10 ms. */
-static void a_stamp_counts_while_another_thread_asks_the_nic(void **state)
+AWKWARD_TEST(a_stamp_counts_while_another_thread_asks_the_nic)
 {
 	struct ethdev_ctx *ctx;
 	struct passage passage;
@@ -142,7 +142,7 @@ static void a_stamp_counts_while_another_thread_asks_the_nic(void **state)
 	awkward_close();
 }
 
-static void a_clock_of_any_frequency_is_converted(void **state)
+AWKWARD_TEST(a_clock_of_any_frequency_is_converted)
 {
 	static const unsigned ppm[] = {150, 300000, 1900000};
 
@@ -154,7 +154,7 @@ static void a_clock_of_any_frequency_is_converted(void **state)
 	}
 }
 
-static void a_clock_of_ieee_1588_is_read(void **state)
+AWKWARD_TEST(a_clock_of_ieee_1588_is_read)
 {
 	open_stamped(150, ",timesync=1");
 	assert_true(port_has_stamps(&pair.b));
@@ -163,28 +163,28 @@ static void a_clock_of_ieee_1588_is_read(void **state)
 	awkward_close();
 }
 
-static void no_frame_arrives_before_its_stamp(void **state)
+AWKWARD_TEST(no_frame_arrives_before_its_stamp)
 {
 	passes_no_earlier_than_stamped(150, 0);
 	passes_no_earlier_than_stamped(1900000, 0);
 }
 
-static void no_frame_arrives_before_its_stamp_by_a_clock_of_long_ticks(void **state)
+AWKWARD_TEST(no_frame_arrives_before_its_stamp_by_a_clock_of_long_ticks)
 {
 	passes_no_earlier_than_stamped(1, 9);
 }
 
-static void stamps_from_the_future_are_refused(void **state)
+AWKWARD_TEST(stamps_from_the_future_are_refused)
 {
 	refuses_all(",stamps_ahead=100");
 }
 
-static void stamps_of_long_ago_are_refused(void **state)
+AWKWARD_TEST(stamps_of_long_ago_are_refused)
 {
 	refuses_all(",stamps_ahead=-1500");
 }
 
-static void times_do_not_decrease_where_some_frames_have_no_stamp(void **state)
+AWKWARD_TEST(times_do_not_decrease_where_some_frames_have_no_stamp)
 {
 	open_stamped(1, ",stamps_every=2");
 	count_early();
@@ -192,7 +192,7 @@ static void times_do_not_decrease_where_some_frames_have_no_stamp(void **state)
 	awkward_close();
 }
 
-static void a_clock_that_was_set_is_used_when_it_is_known_again(void **state)
+AWKWARD_TEST(a_clock_that_was_set_is_used_when_it_is_known_again)
 {
 	open_stamped(1, "");
 	count_early();
@@ -203,7 +203,7 @@ static void a_clock_that_was_set_is_used_when_it_is_known_again(void **state)
 	awkward_close();
 }
 
-static void a_nic_without_stamps_gives_the_time_of_reading(void **state)
+AWKWARD_TEST(a_nic_without_stamps_gives_the_time_of_reading)
 {
 	open_stamped(0, "");
 	assert_false(port_has_stamps(&pair.b));
@@ -212,7 +212,7 @@ static void a_nic_without_stamps_gives_the_time_of_reading(void **state)
 	awkward_close();
 }
 
-static void a_port_that_is_not_asked_for_stamps_has_none(void **state)
+AWKWARD_TEST(a_port_that_is_not_asked_for_stamps_has_none)
 {
 	awkward_unstamped = true;
 	open_stamped(1, "");
@@ -221,7 +221,7 @@ static void a_port_that_is_not_asked_for_stamps_has_none(void **state)
 	awkward_close();
 }
 
-static void a_nic_that_does_not_start_with_stamps_starts_without(void **state)
+AWKWARD_TEST(a_nic_that_does_not_start_with_stamps_starts_without)
 {
 	open_stamped(1, ",fail=stamps");
 	assert_false(port_has_stamps(&pair.b));
@@ -229,7 +229,7 @@ static void a_nic_that_does_not_start_with_stamps_starts_without(void **state)
 	awkward_close();
 }
 
-static void a_nic_whose_clock_cannot_be_read_starts_without_stamps(void **state)
+AWKWARD_TEST(a_nic_whose_clock_cannot_be_read_starts_without_stamps)
 {
 	static const char *const clocks[] = {",fail=clock", ",fail=clock,timesync=1"};
 
@@ -282,7 +282,7 @@ static uint64_t bound_of_the_other(const struct side *side)
 }
 
 /* Each loop is away while frames come. By its own clock a question and its answer take as long. */
-static void interfaces_compare_clocks_by_stamps(void **state)
+AWKWARD_TEST(interfaces_compare_clocks_by_stamps)
 {
 	struct side side[2] = {{.routes = NULL}};
 	uint64_t best = UINT64_MAX;
@@ -306,27 +306,9 @@ static void interfaces_compare_clocks_by_stamps(void **state)
 	awkward_close();
 }
 
-static const struct CMUnitTest tests[] = {
-	AWKWARD_TEST(a_frame_arrives_when_it_is_stamped_not_when_it_is_read),
-	AWKWARD_TEST(a_stamp_counts_while_another_thread_asks_the_nic),
-	AWKWARD_TEST(a_clock_of_any_frequency_is_converted),
-	AWKWARD_TEST(a_clock_of_ieee_1588_is_read),
-	AWKWARD_TEST(no_frame_arrives_before_its_stamp),
-	AWKWARD_TEST(no_frame_arrives_before_its_stamp_by_a_clock_of_long_ticks),
-	AWKWARD_TEST(stamps_from_the_future_are_refused),
-	AWKWARD_TEST(stamps_of_long_ago_are_refused),
-	AWKWARD_TEST(times_do_not_decrease_where_some_frames_have_no_stamp),
-	AWKWARD_TEST(a_clock_that_was_set_is_used_when_it_is_known_again),
-	AWKWARD_TEST(a_nic_without_stamps_gives_the_time_of_reading),
-	AWKWARD_TEST(a_port_that_is_not_asked_for_stamps_has_none),
-	AWKWARD_TEST(a_nic_that_does_not_start_with_stamps_starts_without),
-	AWKWARD_TEST(a_nic_whose_clock_cannot_be_read_starts_without_stamps),
-	AWKWARD_TEST(interfaces_compare_clocks_by_stamps),
-};
-
 int main(void)
 {
 	char name[] = "arrival_stamps";
 
-	return run_with_eal(name, 63, &pool, tests, RTE_DIM(tests));
+	return run_with_eal(name, 63, &pool);
 }

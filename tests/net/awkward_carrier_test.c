@@ -121,7 +121,7 @@ static void cut_and_join(const char *arguments)
 
 /* --- claims --- */
 
-static void a_link_is_up_while_there_is_carrier(void **state)
+UNIT_WITH(a_link_is_up_while_there_is_carrier, NULL, clear)
 {
 	start("");
 	for (unsigned i = 0; i < 10 * TURNS; i++) {
@@ -132,7 +132,7 @@ static void a_link_is_up_while_there_is_carrier(void **state)
 }
 
 /* As before there was a carrier to look at. */
-static void a_link_without_carrier_is_down_after_three_hellos_at_the_latest(void **state)
+UNIT_WITH(a_link_without_carrier_is_down_after_three_hellos_at_the_latest, NULL, clear)
 {
 	start("");
 	fake_nic_carrier(AWKWARD_B, false);
@@ -142,18 +142,18 @@ static void a_link_without_carrier_is_down_after_three_hellos_at_the_latest(void
 	stop();
 }
 
-static void carrier_loss_is_seen_before_the_next_hello_by_asking(void **state)
+UNIT_WITH(carrier_loss_is_seen_before_the_next_hello_by_asking, NULL, clear)
 {
 	cut_and_join("");
 }
 
-static void carrier_loss_is_seen_before_the_next_hello_by_interrupt(void **state)
+UNIT_WITH(carrier_loss_is_seen_before_the_next_hello_by_interrupt, NULL, clear)
 {
 	cut_and_join("lsc=1");
 }
 
 /* Frames that such a driver sends late, when the carrier is back, belong to a former session. */
-static void frames_that_come_late_do_no_harm(void **state)
+UNIT_WITH(frames_that_come_late_do_no_harm, NULL, clear)
 {
 	start("down=hold,keep=512");
 	fake_nic_carrier(AWKWARD_A, false);
@@ -168,7 +168,7 @@ static void frames_that_come_late_do_no_harm(void **state)
 	stop();
 }
 
-static void a_port_without_carrier_opens_and_its_link_comes_up_later(void **state)
+UNIT_WITH(a_port_without_carrier_opens_and_its_link_comes_up_later, NULL, clear)
 {
 	awkward_open("", MTU);
 	fake_nic_carrier(AWKWARD_A, false);
@@ -184,20 +184,9 @@ static void a_port_without_carrier_opens_and_its_link_comes_up_later(void **stat
 	stop();
 }
 
-#define CARRIER_TEST(name) cmocka_unit_test_teardown(name, clear)
-
-static const struct CMUnitTest tests[] = {
-	CARRIER_TEST(a_link_is_up_while_there_is_carrier),
-	CARRIER_TEST(a_link_without_carrier_is_down_after_three_hellos_at_the_latest),
-	CARRIER_TEST(carrier_loss_is_seen_before_the_next_hello_by_asking),
-	CARRIER_TEST(carrier_loss_is_seen_before_the_next_hello_by_interrupt),
-	CARRIER_TEST(frames_that_come_late_do_no_harm),
-	CARRIER_TEST(a_port_without_carrier_opens_and_its_link_comes_up_later),
-};
-
 int main(void)
 {
 	char name[] = "awkward_carrier";
 
-	return run_with_eal(name, 63, &unused, tests, RTE_DIM(tests));
+	return run_with_eal(name, 63, &unused);
 }

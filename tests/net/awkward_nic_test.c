@@ -28,45 +28,45 @@ static void refused(const char *arguments, unsigned mtu, const char *part)
 
 /* --- segments --- */
 
-static void frames_pass_a_nic_without_habits(void **state)
+AWKWARD_TEST(frames_pass_a_nic_without_habits)
 {
 	passes("", 4096);
 }
 
-static void frames_of_4174_bytes_pass_buffers_rounded_down_to_4096(void **state)
+AWKWARD_TEST(frames_of_4174_bytes_pass_buffers_rounded_down_to_4096)
 {
 	passes("round=pow2,scatter=always", 4096);
 }
 
-static void frames_pass_buffers_rounded_down_to_kibibytes(void **state)
+AWKWARD_TEST(frames_pass_buffers_rounded_down_to_kibibytes)
 {
 	passes("round=1024", 4096);
 	passes("round=1024", 1500);
 }
 
-static void frames_pass_buffers_rounded_down_to_128_bytes(void **state)
+AWKWARD_TEST(frames_pass_buffers_rounded_down_to_128_bytes)
 {
 	passes("round=128", 4096);
 	passes("round=128", 1024);
 }
 
-static void frames_in_two_segments_become_one(void **state)
+AWKWARD_TEST(frames_in_two_segments_become_one)
 {
 	passes("split=2", 4096);
 }
 
-static void frames_in_three_segments_become_one(void **state)
+AWKWARD_TEST(frames_in_three_segments_become_one)
 {
 	passes("split=3", 4096);
 	passes("split=3", 512);
 }
 
-static void frames_pass_a_nic_that_cannot_send_chains(void **state)
+AWKWARD_TEST(frames_pass_a_nic_that_cannot_send_chains)
 {
 	passes("round=pow2,scatter=always,no_multi=1", 4096);
 }
 
-static void a_frame_in_segments_is_one_to_the_losses_too(void **state)
+AWKWARD_TEST(a_frame_in_segments_is_one_to_the_losses_too)
 {
 	struct port_losses losses;
 
@@ -79,28 +79,28 @@ static void a_frame_in_segments_is_one_to_the_losses_too(void **state)
 
 /* --- room and limits --- */
 
-static void a_driver_that_wants_16_bytes_more_room_opens(void **state)
+AWKWARD_TEST(a_driver_that_wants_16_bytes_more_room_opens)
 {
 	passes("room=16,no_scatter=1", 4096);
 }
 
-static void a_driver_that_wants_1530_bytes_opens_with_a_small_mtu_too(void **state)
+AWKWARD_TEST(a_driver_that_wants_1530_bytes_opens_with_a_small_mtu_too)
 {
 	passes("room=16,no_scatter=1", 1024);
 	passes("room=16,no_scatter=1", 512);
 }
 
-static void a_driver_that_wants_64_bytes_more_room_opens(void **state)
+AWKWARD_TEST(a_driver_that_wants_64_bytes_more_room_opens)
 {
 	passes("room=64,no_scatter=1", 2048);
 }
 
-static void an_mtu_limit_of_1500_refuses_4_kib_and_says_what_fits(void **state)
+AWKWARD_TEST(an_mtu_limit_of_1500_refuses_4_kib_and_says_what_fits)
 {
 	refused("max_mtu=1500", 4096, "nic.mtu of ");
 }
 
-static void what_is_said_to_fit_does_and_no_more(void **state)
+AWKWARD_TEST(what_is_said_to_fit_does_and_no_more)
 {
 	const char *said;
 	unsigned mtu;
@@ -114,19 +114,19 @@ static void what_is_said_to_fit_does_and_no_more(void **state)
 	assert_true(awkward_try("max_mtu=1500", mtu + 1) < 0);
 }
 
-static void the_overhead_of_a_nic_is_its_own(void **state)
+AWKWARD_TEST(the_overhead_of_a_nic_is_its_own)
 {
 	passes("max_frame=9728,overhead=26", 9000);
 	passes("max_mtu=4160", 4096); /* 4,174 with the header */
 }
 
-static void a_least_mtu_does_not_matter(void **state)
+AWKWARD_TEST(a_least_mtu_does_not_matter)
 {
 	passes("min_mtu=1280", 512);
 	passes("min_mtu=2000", 1024);
 }
 
-static void limits_of_the_rings_are_kept(void **state)
+AWKWARD_TEST(limits_of_the_rings_are_kept)
 {
 	awkward_open("descriptors=64:128:32", 4096);
 	assert_int_equal(pair.a.slots, 128);
@@ -135,7 +135,7 @@ static void limits_of_the_rings_are_kept(void **state)
 	passes("descriptors=1024:4096:64", 1024);
 }
 
-static void a_nic_without_promiscuity_opens(void **state)
+AWKWARD_TEST(a_nic_without_promiscuity_opens)
 {
 	passes("promisc=unsupported", 1024);
 }
@@ -168,77 +168,77 @@ static void check_mtus(const char *arguments)
 }
 
 /* It gets larger buffers, or less is asked of it: frames never vanish. */
-static void frames_pass_rounded_buffers_of_a_nic_that_cannot_scatter_or_it_is_refused(void **state)
+AWKWARD_TEST(frames_pass_rounded_buffers_of_a_nic_that_cannot_scatter_or_it_is_refused)
 {
 	check_mtu("round=1024,no_scatter=1", 4096);
 	check_mtu("round=pow2,no_scatter=1", 1500);
 }
 
-static void any_mtu_passes_e1000e_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_e1000e_or_is_refused)
 {
 	check_mtus("round=pow2,scatter=always,keep=4096,max_mtu=9216");
 }
 
-static void any_mtu_passes_igb_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_igb_or_is_refused)
 {
 	check_mtus("round=1024,keep=4096,max_frame=16383");
 }
 
-static void any_mtu_passes_ixgbe_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_ixgbe_or_is_refused)
 {
 	check_mtus("round=1024,keep=4096,max_frame=15872");
 }
 
-static void any_mtu_passes_i40e_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_i40e_or_is_refused)
 {
 	check_mtus("round=128,keep=4096,max_frame=9728,overhead=26,no_scatter=1");
 }
 
-static void any_mtu_passes_vmxnet3_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_vmxnet3_or_is_refused)
 {
 	check_mtus("split=2,keep=4096,max_mtu=9000,descriptors=128:4096:32");
 }
 
-static void any_mtu_passes_virtio_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_virtio_or_is_refused)
 {
 	check_mtus("room=16,no_scatter=1,no_multi=1,max_mtu=9698,descriptors=32:32768:1");
 }
 
-static void any_mtu_passes_a_nic_of_1500_or_is_refused(void **state)
+AWKWARD_TEST(any_mtu_passes_a_nic_of_1500_or_is_refused)
 {
 	check_mtus("max_mtu=1500,no_scatter=1");
 }
 
 /* --- words --- */
 
-static void the_driver_s_words_are_in_the_message_when_it_is_not_configured(void **state)
+AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_is_not_configured)
 {
 	refused("fail=configure", 1024, "because of the moon");
 }
 
-static void the_driver_s_words_are_in_the_message_when_it_refuses_its_receive_queue(void **state)
+AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_refuses_its_receive_queue)
 {
 	refused("fail=rxq", 1024, "because of the moon");
 }
 
-static void the_driver_s_words_are_in_the_message_when_it_refuses_its_send_queue(void **state)
+AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_refuses_its_send_queue)
 {
 	refused("fail=txq,error=12", 1024, "because of the moon");
 }
 
-static void the_driver_s_words_are_in_the_message_when_it_does_not_start(void **state)
+AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_does_not_start)
 {
 	refused("fail=start,error=1", 1024, "because of the moon");
 }
 
-static void the_driver_s_words_are_in_the_message_when_it_is_not_there(void **state)
+AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_is_not_there)
 {
 	refused("max_mtu=9000,max_frame=9000", 1024, "max_mtu and overhead within max_frame");
 }
 
 /* --- buffers --- */
 
-static void kept_mbufs_come_back_when_the_port_is_closed(void **state)
+AWKWARD_TEST(kept_mbufs_come_back_when_the_port_is_closed)
 {
 	struct fake_nic_look look;
 
@@ -253,7 +253,7 @@ static void kept_mbufs_come_back_when_the_port_is_closed(void **state)
 }
 
 /* Both rings: that for receiving from the start, the other one in time. */
-static void a_nic_holds_what_it_is_said_to(void **state)
+AWKWARD_TEST(a_nic_holds_what_it_is_said_to)
 {
 	struct port_ethdev_config config;
 	struct port_ethdev_needs needs;
@@ -274,7 +274,7 @@ static void a_nic_holds_what_it_is_said_to(void **state)
 	awkward_close();
 }
 
-static void what_a_dry_pool_loses_is_counted(void **state)
+AWKWARD_TEST(what_a_dry_pool_loses_is_counted)
 {
 	struct rte_mbuf *mbufs[AWKWARD_MBUFS], *mbuf;
 	struct port_losses losses;
@@ -294,45 +294,9 @@ static void what_a_dry_pool_loses_is_counted(void **state)
 	awkward_close();
 }
 
-static const struct CMUnitTest tests[] = {
-	AWKWARD_TEST(frames_pass_a_nic_without_habits),
-	AWKWARD_TEST(frames_of_4174_bytes_pass_buffers_rounded_down_to_4096),
-	AWKWARD_TEST(frames_pass_buffers_rounded_down_to_kibibytes),
-	AWKWARD_TEST(frames_pass_buffers_rounded_down_to_128_bytes),
-	AWKWARD_TEST(frames_in_two_segments_become_one),
-	AWKWARD_TEST(frames_in_three_segments_become_one),
-	AWKWARD_TEST(frames_pass_a_nic_that_cannot_send_chains),
-	AWKWARD_TEST(a_frame_in_segments_is_one_to_the_losses_too),
-	AWKWARD_TEST(a_driver_that_wants_16_bytes_more_room_opens),
-	AWKWARD_TEST(a_driver_that_wants_1530_bytes_opens_with_a_small_mtu_too),
-	AWKWARD_TEST(a_driver_that_wants_64_bytes_more_room_opens),
-	AWKWARD_TEST(an_mtu_limit_of_1500_refuses_4_kib_and_says_what_fits),
-	AWKWARD_TEST(what_is_said_to_fit_does_and_no_more),
-	AWKWARD_TEST(the_overhead_of_a_nic_is_its_own),
-	AWKWARD_TEST(a_least_mtu_does_not_matter),
-	AWKWARD_TEST(limits_of_the_rings_are_kept),
-	AWKWARD_TEST(a_nic_without_promiscuity_opens),
-	AWKWARD_TEST(frames_pass_rounded_buffers_of_a_nic_that_cannot_scatter_or_it_is_refused),
-	AWKWARD_TEST(any_mtu_passes_e1000e_or_is_refused),
-	AWKWARD_TEST(any_mtu_passes_igb_or_is_refused),
-	AWKWARD_TEST(any_mtu_passes_ixgbe_or_is_refused),
-	AWKWARD_TEST(any_mtu_passes_i40e_or_is_refused),
-	AWKWARD_TEST(any_mtu_passes_vmxnet3_or_is_refused),
-	AWKWARD_TEST(any_mtu_passes_virtio_or_is_refused),
-	AWKWARD_TEST(any_mtu_passes_a_nic_of_1500_or_is_refused),
-	AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_is_not_configured),
-	AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_refuses_its_receive_queue),
-	AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_refuses_its_send_queue),
-	AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_does_not_start),
-	AWKWARD_TEST(the_driver_s_words_are_in_the_message_when_it_is_not_there),
-	AWKWARD_TEST(kept_mbufs_come_back_when_the_port_is_closed),
-	AWKWARD_TEST(a_nic_holds_what_it_is_said_to),
-	AWKWARD_TEST(what_a_dry_pool_loses_is_counted),
-};
-
 int main(void)
 {
 	char name[] = "awkward_nic";
 
-	return run_with_eal(name, 63, &unused, tests, RTE_DIM(tests));
+	return run_with_eal(name, 63, &unused);
 }

@@ -34,7 +34,7 @@ struct awkward {
 static struct awkward pair;
 static bool awkward_unstamped; /* ports are not asked for stamps of arrival */
 
-#define AWKWARD_TEST(name) cmocka_unit_test_teardown(name, awkward_clear)
+#define AWKWARD_TEST(name) UNIT_WITH(name, NULL, awkward_clear)
 
 /* The longest frame of a fabric with so long payloads. */
 static inline unsigned awkward_frame(void)

@@ -221,17 +221,17 @@ static void signal_leaves_nothing_behind(int number)
 	assert_false(runtime_dir_exists("weft-test-signal"));
 }
 
-static void interrupt_leaves_nothing_behind(void **state)
+UNIT_TEST(interrupt_leaves_nothing_behind)
 {
 	signal_leaves_nothing_behind(SIGINT);
 }
 
-static void terminate_leaves_nothing_behind(void **state)
+UNIT_TEST(terminate_leaves_nothing_behind)
 {
 	signal_leaves_nothing_behind(SIGTERM);
 }
 
-static void telemetry_answers_while_it_runs(void **state)
+UNIT_TEST(telemetry_answers_while_it_runs)
 {
 	struct child child = child_start(run_until_signal);
 	char text[TELEMETRY_REPLY_MAX];
@@ -248,7 +248,7 @@ static void telemetry_answers_while_it_runs(void **state)
 	assert_int_equal(child_wait(&child), 0);
 }
 
-static void killed_program_can_be_cleared_up_and_its_prefix_used_again(void **state)
+UNIT_TEST(killed_program_can_be_cleared_up_and_its_prefix_used_again)
 {
 	struct child child = child_start(run_until_signal);
 	char text[4096], path[RUNTIME_DIR_MAX];
@@ -265,7 +265,7 @@ static void killed_program_can_be_cleared_up_and_its_prefix_used_again(void **st
 }
 
 /* As 'weft run' names itself. */
-static void start_removes_folders_of_killed_programs_but_not_of_running_ones(void **state)
+UNIT_TEST(start_removes_folders_of_killed_programs_but_not_of_running_ones)
 {
 	struct child killed = child_start(run_unnamed), running = child_start(run_unnamed), next;
 	char text[4096], of_killed[32], of_running[32];
@@ -288,7 +288,7 @@ static void start_removes_folders_of_killed_programs_but_not_of_running_ones(voi
 	assert_false(runtime_dir_exists(of_running));
 }
 
-static void start_and_stop_say_nothing(void **state)
+UNIT_TEST(start_and_stop_say_nothing)
 {
 	struct child child = child_start(run_quietly);
 	char text[4096];
@@ -298,14 +298,14 @@ static void start_and_stop_say_nothing(void **state)
 	assert_string_equal(text, "");
 }
 
-static void arguments_of_the_user_win(void **state)
+UNIT_TEST(arguments_of_the_user_win)
 {
 	struct child child = child_start(run_with_user_arguments);
 
 	assert_int_equal(child_wait(&child), 0);
 }
 
-static void lcores_asked_for_are_there_on_any_number_of_cpus(void **state)
+UNIT_TEST(lcores_asked_for_are_there_on_any_number_of_cpus)
 {
 	struct child child = child_start(run_lcores);
 
@@ -324,19 +324,19 @@ static void one_line_is_said(int (*run)(void), const char *line)
 	assert_false(runtime_dir_exists("weft-test-bad"));
 }
 
-static void wrong_argument_is_one_line_and_leaves_nothing(void **state)
+UNIT_TEST(wrong_argument_is_one_line_and_leaves_nothing)
 {
 	one_line_is_said(
 		run_bad_option, "fault: DPDK does not start: unrecognized option '--nosuch'\n");
 }
 
-static void wrong_device_is_one_line_and_leaves_nothing(void **state)
+UNIT_TEST(wrong_device_is_one_line_and_leaves_nothing)
 {
 	one_line_is_said(run_bad_device,
 		"fault: DPDK does not start: failed to parse device \"net_nosuch0\"\n");
 }
 
-static void pool_that_does_not_fit_says_what_it_needs(void **state)
+UNIT_TEST(pool_that_does_not_fit_says_what_it_needs)
 {
 	struct child child = child_start(run_pool_too_big);
 	char text[4096];
@@ -346,7 +346,7 @@ static void pool_that_does_not_fit_says_what_it_needs(void **state)
 	assert_non_null(strstr(text, "1048576 buffers"));
 }
 
-static void absent_program_is_told_from_a_silent_one(void **state)
+UNIT_TEST(absent_program_is_told_from_a_silent_one)
 {
 	struct fault fault;
 
@@ -354,19 +354,4 @@ static void absent_program_is_told_from_a_silent_one(void **state)
 	assert_non_null(strstr(fault.text, "no program with this prefix runs"));
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(interrupt_leaves_nothing_behind),
-	cmocka_unit_test(terminate_leaves_nothing_behind),
-	cmocka_unit_test(telemetry_answers_while_it_runs),
-	cmocka_unit_test(killed_program_can_be_cleared_up_and_its_prefix_used_again),
-	cmocka_unit_test(start_removes_folders_of_killed_programs_but_not_of_running_ones),
-	cmocka_unit_test(start_and_stop_say_nothing),
-	cmocka_unit_test(arguments_of_the_user_win),
-	cmocka_unit_test(lcores_asked_for_are_there_on_any_number_of_cpus),
-	cmocka_unit_test(wrong_argument_is_one_line_and_leaves_nothing),
-	cmocka_unit_test(wrong_device_is_one_line_and_leaves_nothing),
-	cmocka_unit_test(pool_that_does_not_fit_says_what_it_needs),
-	cmocka_unit_test(absent_program_is_told_from_a_silent_one),
-};
-
-UNIT_LIST_MAIN(tests)
+UNIT_MAIN(NULL, NULL)

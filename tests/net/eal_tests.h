@@ -14,9 +14,8 @@
 #include "unit.h"
 
 /* Runs the cases with EAL under a name of this process's own, for fabrics that make their own
- * pools; the number of those that failed, 1 if EAL does not start. */
-static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned memory_mib,
-	const struct CMUnitTest *tests, size_t count)
+ * pools; 0 if all have passed. */
+static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned memory_mib)
 {
 	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
 	const struct eal_options options = {
@@ -29,15 +28,14 @@ static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned mem
 		fprintf(stderr, "%s\n", fault.text);
 		return 1;
 	}
-	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	failed = unit_run(name, NULL, NULL);
 	eal_stop();
 	return failed;
 }
 
-/* Runs the cases with EAL under a name of this process's own and '*pool' filled; the number of
- * those that failed, 1 if EAL does not start. */
-static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **pool,
-	const struct CMUnitTest *tests, size_t count)
+/* Runs the cases with EAL under a name of this process's own and '*pool' filled; 0 if
+ * all have passed. */
+static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **pool)
 {
 	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
 	struct eal_options options = {.prefix = prefix};
@@ -50,7 +48,7 @@ static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **
 		fprintf(stderr, "%s\n", fault.text);
 		return 1;
 	}
-	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	failed = unit_run(name, NULL, NULL);
 	rte_mempool_free(*pool);
 	eal_stop();
 	return failed;

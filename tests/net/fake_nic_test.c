@@ -233,7 +233,7 @@ static bool is_up(const struct nic *nic)
 
 /* --- claims --- */
 
-static void it_says_what_it_is(void **state)
+UNIT_WITH(it_says_what_it_is, NULL, clear)
 {
 	struct pair pair;
 	struct rte_eth_dev_info info;
@@ -255,7 +255,7 @@ static void it_says_what_it_is(void **state)
 	end_pair(&pair);
 }
 
-static void frames_pass_both_ways_in_order_and_short_ones_are_filled_up(void **state)
+UNIT_WITH(frames_pass_both_ways_in_order_and_short_ones_are_filled_up, NULL, clear)
 {
 	struct pair pair;
 
@@ -276,7 +276,7 @@ static void frames_pass_both_ways_in_order_and_short_ones_are_filled_up(void **s
 	end_pair(&pair);
 }
 
-static void the_receive_ring_is_full_of_mbufs_beforehand(void **state)
+UNIT_WITH(the_receive_ring_is_full_of_mbufs_beforehand, NULL, clear)
 {
 	struct pair pair;
 
@@ -288,7 +288,7 @@ static void the_receive_ring_is_full_of_mbufs_beforehand(void **state)
 	end_pair(&pair);
 }
 
-static void a_pool_too_small_for_the_receive_ring_is_refused(void **state)
+UNIT_WITH(a_pool_too_small_for_the_receive_ring_is_refused, NULL, clear)
 {
 	struct pair pair;
 
@@ -302,7 +302,7 @@ static void a_pool_too_small_for_the_receive_ring_is_refused(void **state)
 }
 
 /* They are counted, at each look, and when the ring is full as well frames are lost. */
-static void a_dry_pool_is_counted_and_frames_are_missed(void **state)
+UNIT_WITH(a_dry_pool_is_counted_and_frames_are_missed, NULL, clear)
 {
 	struct rte_mbuf *all[64];
 	struct pair pair;
@@ -324,7 +324,7 @@ static void a_dry_pool_is_counted_and_frames_are_missed(void **state)
 	unplug(&pair.a);
 }
 
-static void sent_mbufs_are_kept_until_few_descriptors_are_left(void **state)
+UNIT_WITH(sent_mbufs_are_kept_until_few_descriptors_are_left, NULL, clear)
 {
 	struct pair pair;
 
@@ -345,7 +345,7 @@ static void sent_mbufs_are_kept_until_few_descriptors_are_left(void **state)
 	end_pair(&pair);
 }
 
-static void it_keeps_no_more_than_its_ring_holds(void **state)
+UNIT_WITH(it_keeps_no_more_than_its_ring_holds, NULL, clear)
 {
 	struct pair pair;
 
@@ -371,7 +371,7 @@ static void rounded(const char *round, unsigned room, unsigned expected)
 	rte_mempool_free(pair.a.pool);
 }
 
-static void buffers_are_rounded_down(void **state)
+UNIT_WITH(buffers_are_rounded_down, NULL, clear)
 {
 	rounded("round=pow2,scatter=always", 4238, 4096);
 	rounded("round=pow2", 2048, 2048);
@@ -380,7 +380,7 @@ static void buffers_are_rounded_down(void **state)
 	rounded("room=0", 4238, 4238);
 }
 
-static void longer_frames_come_in_segments_where_that_was_asked_for(void **state)
+UNIT_WITH(longer_frames_come_in_segments_where_that_was_asked_for, NULL, clear)
 {
 	struct pair pair;
 
@@ -400,7 +400,7 @@ static void longer_frames_come_in_segments_where_that_was_asked_for(void **state
 	rte_mempool_free(pair.b.pool);
 }
 
-static void and_are_errors_where_it_was_not(void **state)
+UNIT_WITH(and_are_errors_where_it_was_not, NULL, clear)
 {
 	struct pair pair;
 
@@ -415,7 +415,7 @@ static void and_are_errors_where_it_was_not(void **state)
 	rte_mempool_free(pair.b.pool);
 }
 
-static void some_scatter_by_themselves(void **state)
+UNIT_WITH(some_scatter_by_themselves, NULL, clear)
 {
 	struct pair pair;
 
@@ -428,7 +428,7 @@ static void some_scatter_by_themselves(void **state)
 	rte_mempool_free(pair.b.pool);
 }
 
-static void every_frame_is_split_on_demand(void **state)
+UNIT_WITH(every_frame_is_split_on_demand, NULL, clear)
 {
 	struct pair pair;
 
@@ -441,7 +441,7 @@ static void every_frame_is_split_on_demand(void **state)
 	end_pair(&pair);
 }
 
-static void frames_beyond_the_mtu_are_errors(void **state)
+UNIT_WITH(frames_beyond_the_mtu_are_errors, NULL, clear)
 {
 	struct pair pair;
 
@@ -455,7 +455,7 @@ static void frames_beyond_the_mtu_are_errors(void **state)
 	end_pair(&pair);
 }
 
-static void an_mtu_beyond_its_limits_is_refused(void **state)
+UNIT_WITH(an_mtu_beyond_its_limits_is_refused, NULL, clear)
 {
 	struct nic nic = {.name = "net_fake0", .arguments = "cable=c,max_mtu=1500,min_mtu=500"};
 
@@ -483,7 +483,7 @@ static void room(unsigned bytes, uint64_t offloads, int step)
 	rte_mempool_free(nic.pool);
 }
 
-static void mbufs_without_room_for_more_than_a_frame_are_refused(void **state)
+UNIT_WITH(mbufs_without_room_for_more_than_a_frame_are_refused, NULL, clear)
 {
 	room(1529, 0, 2);
 	room(1530, 0, 0);
@@ -498,7 +498,7 @@ static struct rte_mbuf *make_chain(void)
 	return first;
 }
 
-static void chains_are_sent_only_where_that_was_asked_for(void **state)
+UNIT_WITH(chains_are_sent_only_where_that_was_asked_for, NULL, clear)
 {
 	struct rte_mbuf *chain, *received;
 	struct pair pair;
@@ -520,7 +520,7 @@ static void chains_are_sent_only_where_that_was_asked_for(void **state)
 	end_pair(&pair);
 }
 
-static void offloads_that_it_lacks_are_refused(void **state)
+UNIT_WITH(offloads_that_it_lacks_are_refused, NULL, clear)
 {
 	struct nic nic = {.name = "net_fake0",
 		.arguments = "cable=c,no_scatter=1,no_multi=1",
@@ -534,7 +534,7 @@ static void offloads_that_it_lacks_are_refused(void **state)
 	unplug(&nic);
 }
 
-static void nothing_passes_without_carrier(void **state)
+UNIT_WITH(nothing_passes_without_carrier, NULL, clear)
 {
 	struct rte_eth_link link;
 	struct pair pair;
@@ -557,7 +557,7 @@ static void nothing_passes_without_carrier(void **state)
 	end_pair(&pair);
 }
 
-static void some_send_late_what_they_got_without_carrier(void **state)
+UNIT_WITH(some_send_late_what_they_got_without_carrier, NULL, clear)
 {
 	struct pair pair;
 
@@ -572,7 +572,7 @@ static void some_send_late_what_they_got_without_carrier(void **state)
 	end_pair(&pair);
 }
 
-static void carrier_of_some_is_that_the_far_end_is_started(void **state)
+UNIT_WITH(carrier_of_some_is_that_the_far_end_is_started, NULL, clear)
 {
 	struct pair pair;
 
@@ -602,7 +602,7 @@ static void wait_for(const unsigned *changes, unsigned count)
 	assert_int_equal(__atomic_load_n(changes, __ATOMIC_SEQ_CST), count);
 }
 
-static void changes_of_the_carrier_are_reported_where_that_was_asked_for(void **state)
+UNIT_WITH(changes_of_the_carrier_are_reported_where_that_was_asked_for, NULL, clear)
 {
 	unsigned changes = 0;
 	struct pair pair;
@@ -622,7 +622,7 @@ static void changes_of_the_carrier_are_reported_where_that_was_asked_for(void **
 	unplug(&pair.a);
 }
 
-static void only_a_promiscuous_nic_takes_frames_for_others(void **state)
+UNIT_WITH(only_a_promiscuous_nic_takes_frames_for_others, NULL, clear)
 {
 	struct pair pair;
 
@@ -637,7 +637,7 @@ static void only_a_promiscuous_nic_takes_frames_for_others(void **state)
 	end_pair(&pair);
 }
 
-static void some_are_always_promiscuous_and_cannot_be_told_to(void **state)
+UNIT_WITH(some_are_always_promiscuous_and_cannot_be_told_to, NULL, clear)
 {
 	struct pair pair;
 
@@ -649,7 +649,7 @@ static void some_are_always_promiscuous_and_cannot_be_told_to(void **state)
 	end_pair(&pair);
 }
 
-static void each_step_fails_on_demand(void **state)
+UNIT_WITH(each_step_fails_on_demand, NULL, clear)
 {
 	static const char *const steps[] = {"configure", "rxq", "txq", "start"};
 
@@ -665,7 +665,7 @@ static void each_step_fails_on_demand(void **state)
 	}
 }
 
-static void wrong_arguments_are_refused(void **state)
+UNIT_WITH(wrong_arguments_are_refused, NULL, clear)
 {
 	static const char *const wrong[] = {"", "cable=c,end=x", "cable=c,keep=x", "cable=c,kep=1",
 		"cable=c,descriptors=1:2", "cable=c,max_mtu=9000,max_frame=9000"};
@@ -674,7 +674,7 @@ static void wrong_arguments_are_refused(void **state)
 		assert_true(rte_vdev_init("net_fake0", wrong[i]) < 0);
 }
 
-static void an_end_is_one_port_s(void **state)
+UNIT_WITH(an_end_is_one_port_s, NULL, clear)
 {
 	struct nic nic = {.name = "net_fake0", .arguments = "cable=c,end=b"};
 
@@ -683,7 +683,7 @@ static void an_end_is_one_port_s(void **state)
 	unplug(&nic);
 }
 
-static void what_was_sent_before_a_port_started_does_not_come(void **state)
+UNIT_WITH(what_was_sent_before_a_port_started_does_not_come, NULL, clear)
 {
 	struct pair pair;
 
@@ -712,7 +712,7 @@ static void send_and_die(const char *path)
 	_exit(fake_cable_open(&cable, path, 0) == -EBUSY ? 0 : 1);
 }
 
-static void a_cable_of_a_path_leads_to_another_process_which_may_die(void **state)
+UNIT_WITH(a_cable_of_a_path_leads_to_another_process_which_may_die, NULL, clear)
 {
 	char path[] = "/dev/shm/weft-fake-XXXXXX", arguments[64];
 	struct nic nic = {.name = "net_fake0", .arguments = arguments};
@@ -735,42 +735,9 @@ static void a_cable_of_a_path_leads_to_another_process_which_may_die(void **stat
 	unlink(path);
 }
 
-#define FAKE_TEST(name) cmocka_unit_test_teardown(name, clear)
-
-static const struct CMUnitTest tests[] = {
-	FAKE_TEST(it_says_what_it_is),
-	FAKE_TEST(frames_pass_both_ways_in_order_and_short_ones_are_filled_up),
-	FAKE_TEST(the_receive_ring_is_full_of_mbufs_beforehand),
-	FAKE_TEST(a_pool_too_small_for_the_receive_ring_is_refused),
-	FAKE_TEST(a_dry_pool_is_counted_and_frames_are_missed),
-	FAKE_TEST(sent_mbufs_are_kept_until_few_descriptors_are_left),
-	FAKE_TEST(it_keeps_no_more_than_its_ring_holds),
-	FAKE_TEST(buffers_are_rounded_down),
-	FAKE_TEST(longer_frames_come_in_segments_where_that_was_asked_for),
-	FAKE_TEST(and_are_errors_where_it_was_not),
-	FAKE_TEST(some_scatter_by_themselves),
-	FAKE_TEST(every_frame_is_split_on_demand),
-	FAKE_TEST(frames_beyond_the_mtu_are_errors),
-	FAKE_TEST(an_mtu_beyond_its_limits_is_refused),
-	FAKE_TEST(mbufs_without_room_for_more_than_a_frame_are_refused),
-	FAKE_TEST(chains_are_sent_only_where_that_was_asked_for),
-	FAKE_TEST(offloads_that_it_lacks_are_refused),
-	FAKE_TEST(nothing_passes_without_carrier),
-	FAKE_TEST(some_send_late_what_they_got_without_carrier),
-	FAKE_TEST(carrier_of_some_is_that_the_far_end_is_started),
-	FAKE_TEST(changes_of_the_carrier_are_reported_where_that_was_asked_for),
-	FAKE_TEST(only_a_promiscuous_nic_takes_frames_for_others),
-	FAKE_TEST(some_are_always_promiscuous_and_cannot_be_told_to),
-	FAKE_TEST(each_step_fails_on_demand),
-	FAKE_TEST(wrong_arguments_are_refused),
-	FAKE_TEST(an_end_is_one_port_s),
-	FAKE_TEST(what_was_sent_before_a_port_started_does_not_come),
-	FAKE_TEST(a_cable_of_a_path_leads_to_another_process_which_may_die),
-};
-
 int main(void)
 {
 	char name[] = "fake_nic";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, RTE_DIM(tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

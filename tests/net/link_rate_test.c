@@ -278,7 +278,7 @@ static void every_drawn_link_keeps_its_rate(struct way way, uint64_t seed)
 
 /* --- claims --- */
 
-static void memory_is_as_fast_as_the_file_says_and_never_early(void **state)
+UNIT_TEST(memory_is_as_fast_as_the_file_says_and_never_early)
 {
 	struct port a, b;
 
@@ -288,7 +288,7 @@ static void memory_is_as_fast_as_the_file_says_and_never_early(void **state)
 	port_close(&b);
 }
 
-static void shared_memory_is_as_fast_as_the_file_says_and_never_early(void **state)
+UNIT_TEST(shared_memory_is_as_fast_as_the_file_says_and_never_early)
 {
 	struct port port[2];
 	char device[64];
@@ -315,7 +315,7 @@ static void open_device(struct port *port, const char *name, const char *dpdk)
 		fail_msg("%s", fault.text);
 }
 
-static void device_is_as_fast_as_the_file_says_and_never_early(void **state)
+UNIT_TEST(device_is_as_fast_as_the_file_says_and_never_early)
 {
 	struct port port;
 
@@ -324,7 +324,7 @@ static void device_is_as_fast_as_the_file_says_and_never_early(void **state)
 	port_close(&port);
 }
 
-static void veth_is_as_fast_as_the_file_says_and_never_early(void **state)
+UNIT_TEST(veth_is_as_fast_as_the_file_says_and_never_early)
 {
 	struct port a, b;
 
@@ -346,13 +346,6 @@ static void veth_is_as_fast_as_the_file_says_and_never_early(void **state)
 	assert_int_equal(system("ip link del weftra"), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(memory_is_as_fast_as_the_file_says_and_never_early),
-	cmocka_unit_test(shared_memory_is_as_fast_as_the_file_says_and_never_early),
-	cmocka_unit_test(device_is_as_fast_as_the_file_says_and_never_early),
-	cmocka_unit_test(veth_is_as_fast_as_the_file_says_and_never_early),
-};
-
 int main(void)
 {
 	char *argv[] = {(char *)"link_rate_test", NULL};
@@ -368,7 +361,7 @@ int main(void)
 	if (pool == NULL)
 		return 1;
 	clock_start(&real, 1);
-	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	failed = unit_run(__FILE__, NULL, NULL);
 	rte_mempool_free(pool);
 	eal_stop();
 	rmdir(dir);

@@ -158,7 +158,7 @@ static uint64_t counter_of(const struct run_result *result, const char *name)
 	return 0;
 }
 
-static void a_cut_cable_loses_repeats_and_reorders_nothing(void **state)
+UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 {
 	struct attendant attendant = {.failed = NULL};
 	struct fault fault = {""};
@@ -207,10 +207,7 @@ static void a_cut_cable_loses_repeats_and_reorders_nothing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cut_cable_loses_repeats_and_reorders_nothing),
-	};
 	char name[] = "mapped";
 
-	return run_fabrics_with_eal(name, 1, 512, tests, 1);
+	return run_fabrics_with_eal(name, 1, 512);
 }

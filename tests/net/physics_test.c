@@ -582,7 +582,7 @@ static void print_violations(const struct drawn *drawn, unsigned seed)
 #undef X
 }
 
-static void no_frame_is_early_and_no_wire_faster_than_its_rate(void **state)
+UNIT_TEST(no_frame_is_early_and_no_wire_faster_than_its_rate)
 {
 	uint64_t frames = 0, violations = 0, by_window = 0, by_notification = 0, programs = 0;
 
@@ -672,7 +672,7 @@ static uint64_t virtual_latency_ns(struct drawn *drawn)
 }
 
 /* Frames leave at any picosecond and carry nanoseconds. A few meet a hello or a credit frame. */
-static void due_latencies_of_an_idle_network_are_those_of_the_virtual_clock(void **state)
+UNIT_TEST(due_latencies_of_an_idle_network_are_those_of_the_virtual_clock)
 {
 	for (unsigned seed = 1; seed <= CASES / 4; seed++) {
 		struct drawn drawn;
@@ -696,11 +696,6 @@ static void due_latencies_of_an_idle_network_are_those_of_the_virtual_clock(void
 	}
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_frame_is_early_and_no_wire_faster_than_its_rate),
-	cmocka_unit_test(due_latencies_of_an_idle_network_are_those_of_the_virtual_clock),
-};
-
 int main(void)
 {
 	char name[] = "physics";
@@ -708,6 +703,6 @@ int main(void)
 
 	if (mkdtemp(dir) == NULL)
 		return 1;
-	failed = run_fabrics_with_eal(name, LCORES, 1024, tests, sizeof(tests) / sizeof(tests[0]));
+	failed = run_fabrics_with_eal(name, LCORES, 1024);
 	return rmdir(dir) == 0 ? failed : 1;
 }

@@ -33,9 +33,8 @@ static void commit(struct switch_tables *tables)
 	finish_orders();
 }
 
-static void a_frame_for_the_agent_goes_up_from_any_part(void **state)
+UNIT_TEST(a_frame_for_the_agent_goes_up_from_any_part)
 {
-	(void)state;
 	begin_parts(2);
 	for (uint8_t i = 0; i < PORTS; i++) {
 		send_mapper(i, FRAME_MAPPER, i, 1);
@@ -45,17 +44,15 @@ static void a_frame_for_the_agent_goes_up_from_any_part(void **state)
 	end();
 }
 
-static void frames_of_the_agent_leave_by_the_ports_of_all_parts(void **state)
+UNIT_TEST(frames_of_the_agent_leave_by_the_ports_of_all_parts)
 {
-	(void)state;
 	begin_parts(3);
 	expect_frames_of_the_agent_leave();
 	end();
 }
 
-static void a_frame_of_the_agent_for_a_link_that_is_down_is_lost(void **state)
+UNIT_TEST(a_frame_of_the_agent_for_a_link_that_is_down_is_lost)
 {
-	(void)state;
 	begin_parts(2);
 	bench.lossy = true;
 	bench.host[1].silent = true;
@@ -66,9 +63,8 @@ static void a_frame_of_the_agent_for_a_link_that_is_down_is_lost(void **state)
 	end();
 }
 
-static void the_links_of_all_parts_are_told(void **state)
+UNIT_TEST(the_links_of_all_parts_are_told)
 {
-	(void)state;
 	begin_parts(2);
 	assert_int_equal(device_control_linked(control), 15);
 	bench.lossy = true;
@@ -78,9 +74,8 @@ static void the_links_of_all_parts_are_told(void **state)
 	end();
 }
 
-static void a_switch_is_idle_when_all_its_parts_are(void **state)
+UNIT_TEST(a_switch_is_idle_when_all_its_parts_are)
 {
-	(void)state;
 	begin_parts(2);
 	assert_false(device_control_idle(control));
 	order(DEVICE_PAUSE);
@@ -92,9 +87,8 @@ static void a_switch_is_idle_when_all_its_parts_are(void **state)
 }
 
 /* From the first part in the second one, the other way round, and in the second one alone. */
-static void a_part_that_stores_data_keeps_the_switch_from_being_idle(void **state)
+UNIT_TEST(a_part_that_stores_data_keeps_the_switch_from_being_idle)
 {
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		static const unsigned pair[3][2] = {{0, 1}, {1, 0}, {1, 3}};
 		unsigned to = pair[i][1];
@@ -116,9 +110,8 @@ static void a_part_that_stores_data_keeps_the_switch_from_being_idle(void **stat
 	}
 }
 
-static void a_commit_counts_for_what_comes_after_it_in_all_parts(void **state)
+UNIT_TEST(a_commit_counts_for_what_comes_after_it_in_all_parts)
 {
-	(void)state;
 	begin_parts(2);
 	bench.astray = bench.lossy = true;
 	commit(make_tables(2, 3));
@@ -135,9 +128,8 @@ static void a_commit_counts_for_what_comes_after_it_in_all_parts(void **state)
 	end();
 }
 
-static void tables_go_back_when_no_part_uses_them(void **state)
+UNIT_TEST(tables_go_back_when_no_part_uses_them)
 {
-	(void)state;
 	begin_parts(2);
 	commit(make_tables(2, 2));
 	assert_true(device_control_commit(control, make_tables(2, 2), NULL));
@@ -148,11 +140,10 @@ static void tables_go_back_when_no_part_uses_them(void **state)
 	end();
 }
 
-static void tables_that_the_switch_cannot_use_go_back(void **state)
+UNIT_TEST(tables_that_the_switch_cannot_use_go_back)
 {
 	struct switch_tables *good = make_tables(2, 3), *bad = make_tables(2, 1);
 
-	(void)state;
 	begin_parts(2);
 	bench.astray = true;
 	commit(good);
@@ -171,9 +162,8 @@ static void purge(void)
 	order(DEVICE_PURGE);
 }
 
-static void a_purge_loses_what_is_stored_in_all_parts_and_no_credit(void **state)
+UNIT_TEST(a_purge_loses_what_is_stored_in_all_parts_and_no_credit)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 8, .parts = 2});
 	purge_under_load(purge);
 	assert_true(sum_part(0, SWITCH_DISCARD_PURGED) > 50);
@@ -189,33 +179,18 @@ static void send_drawn(void)
 		send_mapper(from, FRAME_MAPPER, 1, 1);
 }
 
-static void tables_change_in_all_parts_and_not_a_frame_is_lost_or_overtaken(void **state)
+UNIT_TEST(tables_change_in_all_parts_and_not_a_frame_is_lost_or_overtaken)
 {
 	static const struct bench_config configs[] = {{.voq = true, .slots = 8, .parts = 2},
 		{.voq = true, .slots = 1, .parts = 4}, {.voq = true, .slots = 64, .parts = 3}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++)
 		exchange_under_load(&configs[i], send_drawn);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_frame_for_the_agent_goes_up_from_any_part),
-	cmocka_unit_test(frames_of_the_agent_leave_by_the_ports_of_all_parts),
-	cmocka_unit_test(a_frame_of_the_agent_for_a_link_that_is_down_is_lost),
-	cmocka_unit_test(the_links_of_all_parts_are_told),
-	cmocka_unit_test(a_switch_is_idle_when_all_its_parts_are),
-	cmocka_unit_test(a_part_that_stores_data_keeps_the_switch_from_being_idle),
-	cmocka_unit_test(a_commit_counts_for_what_comes_after_it_in_all_parts),
-	cmocka_unit_test(tables_go_back_when_no_part_uses_them),
-	cmocka_unit_test(tables_that_the_switch_cannot_use_go_back),
-	cmocka_unit_test(a_purge_loses_what_is_stored_in_all_parts_and_no_credit),
-	cmocka_unit_test(tables_change_in_all_parts_and_not_a_frame_is_lost_or_overtaken),
-};
 
 int main(void)
 {
 	char name[] = "poll-division-control-test";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

@@ -113,7 +113,7 @@ static void carry_traffic(struct captured *captured)
 	check_traffic(bench);
 }
 
-static void a_capture_has_each_frame_in_both_directions(void **state)
+UNIT_TEST(a_capture_has_each_frame_in_both_directions)
 {
 	unsigned frames[3][FRAME_KIND_COUNT] = {{0}};
 	struct captured captured;
@@ -149,7 +149,7 @@ static uint32_t credits_of(const struct seen *seen)
 
 /* Nothing comes between two data frames that follow each other: the second takes its blocks from
  * what the first has left. */
-static void a_frame_tells_the_credits_that_it_leaves(void **state)
+UNIT_TEST(a_frame_tells_the_credits_that_it_leaves)
 {
 	struct seen seen, before = {.kind = FRAME_HELLO};
 	unsigned pairs[3] = {0};
@@ -170,7 +170,7 @@ static void a_frame_tells_the_credits_that_it_leaves(void **state)
 	end(&captured);
 }
 
-static void a_refused_frame_says_why(void **state)
+UNIT_TEST(a_refused_frame_says_why)
 {
 	struct captured captured;
 	struct rte_mbuf *mbuf;
@@ -194,7 +194,7 @@ static void a_refused_frame_says_why(void **state)
 	end(&captured);
 }
 
-static void a_frame_that_the_control_thread_sends_is_in_it(void **state)
+UNIT_TEST(a_frame_that_the_control_thread_sends_is_in_it)
 {
 	static const uint8_t to_agent[] = {ROUTE_TYPE_AGENT};
 	const struct frame_fields fields = {.kind = FRAME_SCOUT,
@@ -223,16 +223,9 @@ static void a_frame_that_the_control_thread_sends_is_in_it(void **state)
 	device_control_destroy(control);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_capture_has_each_frame_in_both_directions),
-	cmocka_unit_test(a_frame_tells_the_credits_that_it_leaves),
-	cmocka_unit_test(a_refused_frame_says_why),
-	cmocka_unit_test(a_frame_that_the_control_thread_sends_is_in_it),
-};
-
 int main(void)
 {
 	char name[] = "poll-nic-capture-test";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

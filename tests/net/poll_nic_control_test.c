@@ -100,7 +100,7 @@ static uint64_t counted(const struct mapped *mapped, unsigned host, enum nic_cou
 	return count_of(&mapped->bench.side[host])[counter];
 }
 
-static void what_is_for_the_agent_goes_up_as_it_came(void **state)
+UNIT_TEST(what_is_for_the_agent_goes_up_as_it_came)
 {
 	static const enum frame_kind kinds[] = {FRAME_SCOUT, FRAME_MAPPER};
 	struct mapped mapped;
@@ -124,7 +124,7 @@ static void what_is_for_the_agent_goes_up_as_it_came(void **state)
 	end(&mapped);
 }
 
-static void what_is_not_for_an_agent_here_is_counted(void **state)
+UNIT_TEST(what_is_not_for_an_agent_here_is_counted)
 {
 	static const uint8_t on[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT},
 			     host[] = {ROUTE_TYPE_HOST},
@@ -147,7 +147,7 @@ static void what_is_not_for_an_agent_here_is_counted(void **state)
 	end(&mapped);
 }
 
-static void a_frame_for_a_link_that_is_down_is_lost_and_counted(void **state)
+UNIT_TEST(a_frame_for_a_link_that_is_down_is_lost_and_counted)
 {
 	struct mapped mapped;
 	uint8_t frame[256];
@@ -162,7 +162,7 @@ static void a_frame_for_a_link_that_is_down_is_lost_and_counted(void **state)
 	end(&mapped);
 }
 
-static void the_control_thread_sees_the_link(void **state)
+UNIT_TEST(the_control_thread_sees_the_link)
 {
 	struct mapped mapped;
 
@@ -178,7 +178,7 @@ static void the_control_thread_sees_the_link(void **state)
 	end(&mapped);
 }
 
-static void traffic_waits_for_the_first_routes(void **state)
+UNIT_TEST(traffic_waits_for_the_first_routes)
 {
 	struct mapped mapped;
 	struct bench *bench = &mapped.bench;
@@ -197,7 +197,7 @@ static void traffic_waits_for_the_first_routes(void **state)
 	end(&mapped);
 }
 
-static void tables_change_under_traffic_without_loss(void **state)
+UNIT_TEST(tables_change_under_traffic_without_loss)
 {
 	struct mapped mapped;
 	struct bench *bench = &mapped.bench;
@@ -221,7 +221,7 @@ static void tables_change_under_traffic_without_loss(void **state)
 	end(&mapped);
 }
 
-static void tables_that_do_not_fit_go_back(void **state)
+UNIT_TEST(tables_that_do_not_fit_go_back)
 {
 	struct host_tables *tables = host_tables_create(3);
 	const struct nic_routes *before;
@@ -238,7 +238,7 @@ static void tables_that_do_not_fit_go_back(void **state)
 	end(&mapped);
 }
 
-static void a_queuing_scheme_comes_with_the_routes(void **state)
+UNIT_TEST(a_queuing_scheme_comes_with_the_routes)
 {
 	struct queuing many = {.queues = 2, .hosts = 2}, one = {.queues = 1, .hosts = 2};
 	struct host_tables *tables[2];
@@ -261,7 +261,7 @@ static void a_queuing_scheme_comes_with_the_routes(void **state)
 }
 
 /* Both are paused in the midst of traffic, become idle, get other routes, and go on. */
-static void a_change_behind_a_pause_loses_nothing(void **state)
+UNIT_TEST(a_change_behind_a_pause_loses_nothing)
 {
 	struct mapped mapped;
 	struct bench *bench = &mapped.bench;
@@ -349,7 +349,7 @@ static void go_on(struct mapped *mapped)
 	end(mapped);
 }
 
-static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
+UNIT_TEST(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down)
 {
 	struct mapped mapped;
 	const struct tx_queue *tx = pause_with_data_that_waits(&mapped);
@@ -364,7 +364,7 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 	go_on(&mapped);
 }
 
-static void a_purge_takes_the_data_that_waits_for_the_port(void **state)
+UNIT_TEST(a_purge_takes_the_data_that_waits_for_the_port)
 {
 	struct mapped mapped;
 	const struct tx_queue *tx = pause_with_data_that_waits(&mapped);
@@ -377,23 +377,9 @@ static void a_purge_takes_the_data_that_waits_for_the_port(void **state)
 	go_on(&mapped);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_for_the_agent_goes_up_as_it_came),
-	cmocka_unit_test(what_is_not_for_an_agent_here_is_counted),
-	cmocka_unit_test(a_frame_for_a_link_that_is_down_is_lost_and_counted),
-	cmocka_unit_test(the_control_thread_sees_the_link),
-	cmocka_unit_test(traffic_waits_for_the_first_routes),
-	cmocka_unit_test(tables_change_under_traffic_without_loss),
-	cmocka_unit_test(tables_that_do_not_fit_go_back),
-	cmocka_unit_test(a_queuing_scheme_comes_with_the_routes),
-	cmocka_unit_test(a_change_behind_a_pause_loses_nothing),
-	cmocka_unit_test(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down),
-	cmocka_unit_test(a_purge_takes_the_data_that_waits_for_the_port),
-};
-
 int main(void)
 {
 	char name[] = "poll-nic-control-test";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void traffic_crosses_both_ways_without_loss(void **state)
+UNIT_TEST(traffic_crosses_both_ways_without_loss)
 {
 	struct bench bench;
 
@@ -26,7 +26,7 @@ static void traffic_crosses_both_ways_without_loss(void **state)
 
 /* A header, a route and a gap cost time too: payload is 1024 of 1024 + 46 + 24 bytes at most, and
  * acknowledgements of the other direction and credits take a few percent of the rest. */
-static void a_full_link_carries_what_it_can_and_not_more(void **state)
+UNIT_TEST(a_full_link_carries_what_it_can_and_not_more)
 {
 	struct measure_sink *sink;
 	double share;
@@ -77,7 +77,7 @@ static void receive_held_back(weft_time hold_ps, struct fidelity *fidelity)
 }
 
 /* A loop that is held back changes the lateness of arrivals, and not when they were due. */
-static void arrivals_are_late_by_as_long_as_their_loop_is_held_back(void **state)
+UNIT_TEST(arrivals_are_late_by_as_long_as_their_loop_is_held_back)
 {
 	static struct fidelity free, held;
 
@@ -115,7 +115,7 @@ static unsigned ack_frames_of(struct bench *bench, uint32_t window)
 	return frames;
 }
 
-static void a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames(void **state)
+UNIT_TEST(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames)
 {
 	const uint64_t *receiver;
 	struct bench bench;
@@ -133,7 +133,7 @@ static void a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames(void **
 	stop(&bench);
 }
 
-static void damage_and_lost_credits_cost_time_and_nothing_else(void **state)
+UNIT_TEST(damage_and_lost_credits_cost_time_and_nothing_else)
 {
 	struct bench bench;
 
@@ -152,7 +152,7 @@ static void damage_and_lost_credits_cost_time_and_nothing_else(void **state)
 	stop(&bench);
 }
 
-static void an_idle_interface_says_so(void **state)
+UNIT_TEST(an_idle_interface_says_so)
 {
 	struct bench bench;
 	unsigned busy = 0;
@@ -176,7 +176,7 @@ static unsigned carried_in(struct bench *bench, unsigned which, unsigned iterati
 	return carried;
 }
 
-static void credits_and_hellos_alone_are_not_carried(void **state)
+UNIT_TEST(credits_and_hellos_alone_are_not_carried)
 {
 	struct bench bench;
 
@@ -186,7 +186,7 @@ static void credits_and_hellos_alone_are_not_carried(void **state)
 	stop(&bench);
 }
 
-static void frames_are_carried_by_their_sender_and_their_receiver(void **state)
+UNIT_TEST(frames_are_carried_by_their_sender_and_their_receiver)
 {
 	struct bench bench;
 
@@ -228,7 +228,7 @@ static size_t make_packet(uint8_t *frame, uint16_t to, uint16_t bytes, uint8_t f
 	return EDGE_ETHERNET_BYTES + bytes;
 }
 
-static void packets_cross_from_tap_to_tap(void **state)
+UNIT_TEST(packets_cross_from_tap_to_tap)
 {
 	static const uint16_t lengths[] = {20, 84, MTU, MTU + 1, 1500, IP_MTU};
 	struct bench bench;
@@ -251,7 +251,7 @@ static void packets_cross_from_tap_to_tap(void **state)
 	stop(&bench);
 }
 
-static void arp_is_answered_without_crossing_the_fabric(void **state)
+UNIT_TEST(arp_is_answered_without_crossing_the_fabric)
 {
 	uint8_t frame[42] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0x57, 0x46, 0x54, 0, 0, 8, 6, 0,
 		1, 8, 0, 6, 4, 0, 1, 2, 0x57, 0x46, 0x54, 0, 0, 10, 87, 0, 1, 0, 0, 0, 0, 0, 0, 10,
@@ -273,7 +273,7 @@ static void arp_is_answered_without_crossing_the_fabric(void **state)
 
 /* An empty read costs real time, so the pause after it is real: else programs on a slow clock would
  * find long round trips. */
-static void the_pause_after_an_empty_read_of_a_tap_is_real_time(void **state)
+UNIT_TEST(the_pause_after_an_empty_read_of_a_tap_is_real_time)
 {
 	static const uint32_t dilations[] = {1, 10, 1000, 100000};
 
@@ -299,7 +299,7 @@ static void the_pause_after_an_empty_read_of_a_tap_is_real_time(void **state)
 	}
 }
 
-static void a_tap_waits_while_the_interface_is_full(void **state)
+UNIT_TEST(a_tap_waits_while_the_interface_is_full)
 {
 	uint8_t frame[2000];
 	struct bench bench;
@@ -340,7 +340,7 @@ static struct nic_routes *silence(struct side *side, struct bench *bench)
 	return none;
 }
 
-static void a_source_passes_over_a_host_that_is_silent(void **state)
+UNIT_TEST(a_source_passes_over_a_host_that_is_silent)
 {
 	struct nic_routes *none;
 	struct bench bench;
@@ -364,7 +364,7 @@ static void a_source_passes_over_a_host_that_is_silent(void **state)
 	nic_routes_destroy(none);
 }
 
-static void a_tap_drops_what_is_for_a_host_that_is_silent(void **state)
+UNIT_TEST(a_tap_drops_what_is_for_a_host_that_is_silent)
 {
 	struct nic_routes *none;
 	uint8_t frame[2000];
@@ -388,7 +388,7 @@ static void a_tap_drops_what_is_for_a_host_that_is_silent(void **state)
 	nic_routes_destroy(none);
 }
 
-static void packets_and_synthetic_messages_share_a_host(void **state)
+UNIT_TEST(packets_and_synthetic_messages_share_a_host)
 {
 	uint8_t frame[2000];
 	struct bench bench;
@@ -417,7 +417,7 @@ static void packets_and_synthetic_messages_share_a_host(void **state)
 	stop(&bench);
 }
 
-static void bad_frames_are_counted_by_reason(void **state)
+UNIT_TEST(bad_frames_are_counted_by_reason)
 {
 	struct rte_mbuf *mbuf;
 	struct bench bench;
@@ -432,7 +432,7 @@ static void bad_frames_are_counted_by_reason(void **state)
 	stop(&bench);
 }
 
-static void what_cannot_be_built_is_refused_with_a_reason(void **state)
+UNIT_TEST(what_cannot_be_built_is_refused_with_a_reason)
 {
 	struct poll_nic_config config;
 	struct fault fault = {""};
@@ -452,7 +452,7 @@ static void what_cannot_be_built_is_refused_with_a_reason(void **state)
 }
 
 /* The loop's time is older than what has arrived: the bound would be wrong. */
-static void without_a_clock_to_read_no_clocks_are_compared(void **state)
+UNIT_TEST(without_a_clock_to_read_no_clocks_are_compared)
 {
 	const bool same[] = {true, false};
 	struct poll_nic_config config;
@@ -477,30 +477,9 @@ static void without_a_clock_to_read_no_clocks_are_compared(void **state)
 	stop(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(traffic_crosses_both_ways_without_loss),
-	cmocka_unit_test(a_full_link_carries_what_it_can_and_not_more),
-	cmocka_unit_test(arrivals_are_late_by_as_long_as_their_loop_is_held_back),
-	cmocka_unit_test(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames),
-	cmocka_unit_test(damage_and_lost_credits_cost_time_and_nothing_else),
-	cmocka_unit_test(an_idle_interface_says_so),
-	cmocka_unit_test(credits_and_hellos_alone_are_not_carried),
-	cmocka_unit_test(frames_are_carried_by_their_sender_and_their_receiver),
-	cmocka_unit_test(packets_cross_from_tap_to_tap),
-	cmocka_unit_test(arp_is_answered_without_crossing_the_fabric),
-	cmocka_unit_test(the_pause_after_an_empty_read_of_a_tap_is_real_time),
-	cmocka_unit_test(a_tap_waits_while_the_interface_is_full),
-	cmocka_unit_test(a_source_passes_over_a_host_that_is_silent),
-	cmocka_unit_test(a_tap_drops_what_is_for_a_host_that_is_silent),
-	cmocka_unit_test(packets_and_synthetic_messages_share_a_host),
-	cmocka_unit_test(bad_frames_are_counted_by_reason),
-	cmocka_unit_test(what_cannot_be_built_is_refused_with_a_reason),
-	cmocka_unit_test(without_a_clock_to_read_no_clocks_are_compared),
-};
-
 int main(void)
 {
 	char name[] = "poll-nic-test";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

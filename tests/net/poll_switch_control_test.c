@@ -20,11 +20,10 @@ static void commit(struct switch_tables *tables)
 	assert_int_equal(device_control_collect(control), 1);
 }
 
-static void a_frame_of_the_mapper_goes_on_by_its_port(void **state)
+UNIT_TEST(a_frame_of_the_mapper_goes_on_by_its_port)
 {
 	unsigned port, bytes;
 
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	send_mapper(0, FRAME_SCOUT, 9, 0);
 	turns(&bench, 5);
@@ -35,9 +34,8 @@ static void a_frame_of_the_mapper_goes_on_by_its_port(void **state)
 	end();
 }
 
-static void one_that_has_arrived_goes_up_as_it_came(void **state)
+UNIT_TEST(one_that_has_arrived_goes_up_as_it_came)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	for (uint8_t i = 0; i < 3; i++) {
 		enum frame_kind kind = i % 2 == 0 ? FRAME_MAPPER : FRAME_SCOUT;
@@ -50,9 +48,8 @@ static void one_that_has_arrived_goes_up_as_it_came(void **state)
 	end();
 }
 
-static void what_has_no_room_above_is_lost_and_counted(void **state)
+UNIT_TEST(what_has_no_room_above_is_lost_and_counted)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	for (uint8_t i = 0; i < 200; i++) {
 		send_mapper(0, FRAME_MAPPER, i, 1);
@@ -64,9 +61,8 @@ static void what_has_no_room_above_is_lost_and_counted(void **state)
 	end();
 }
 
-static void without_a_control_thread_it_is_a_routing_error(void **state)
+UNIT_TEST(without_a_control_thread_it_is_a_routing_error)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	poll_switch_set_control(bench.ps, NULL, NULL);
 	send_mapper(0, FRAME_MAPPER, 1, 1);
@@ -75,17 +71,15 @@ static void without_a_control_thread_it_is_a_routing_error(void **state)
 	end();
 }
 
-static void frames_of_the_agent_leave_by_the_ports_that_it_says(void **state)
+UNIT_TEST(frames_of_the_agent_leave_by_the_ports_that_it_says)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	expect_frames_of_the_agent_leave();
 	end();
 }
 
-static void frames_for_ports_that_are_not_up_are_lost_and_hold_nothing_up(void **state)
+UNIT_TEST(frames_for_ports_that_are_not_up_are_lost_and_hold_nothing_up)
 {
-	(void)state;
 	begin(&(struct bench_config){.voq = true, .slots = 64});
 	bench.host[1].silent = true; /* has not said hello */
 	assert_true(order_send(1, 1));
@@ -99,11 +93,10 @@ static void frames_for_ports_that_are_not_up_are_lost_and_hold_nothing_up(void *
 	end();
 }
 
-static void a_port_without_room_keeps_orders_in_their_order(void **state)
+UNIT_TEST(a_port_without_room_keeps_orders_in_their_order)
 {
 	unsigned kept = 0;
 
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 1});
 	bench.host[1].silent = true;
 	while (device_control_collect(control) == 1 || kept == 0) {
@@ -124,9 +117,8 @@ static void a_port_without_room_keeps_orders_in_their_order(void **state)
 	end();
 }
 
-static void links_that_are_up_are_told(void **state)
+UNIT_TEST(links_that_are_up_are_told)
 {
-	(void)state;
 	begin(&(struct bench_config){.voq = true, .slots = 64});
 	bench.host[3].silent = true;
 	turn(&bench);
@@ -138,9 +130,8 @@ static void links_that_are_up_are_told(void **state)
 	end();
 }
 
-static void a_switch_is_idle_only_while_it_pauses(void **state)
+UNIT_TEST(a_switch_is_idle_only_while_it_pauses)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	assert_false(device_control_idle(control));
 	order(DEVICE_PAUSE);
@@ -152,9 +143,8 @@ static void a_switch_is_idle_only_while_it_pauses(void **state)
 	end();
 }
 
-static void a_turn_in_which_data_passes_is_not_idle(void **state)
+UNIT_TEST(a_turn_in_which_data_passes_is_not_idle)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	order(DEVICE_PAUSE);
 	turn(&bench);
@@ -168,9 +158,8 @@ static void a_turn_in_which_data_passes_is_not_idle(void **state)
 	end();
 }
 
-static void a_switch_that_stores_data_is_not_idle(void **state)
+UNIT_TEST(a_switch_that_stores_data_is_not_idle)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	order(DEVICE_PAUSE);
 	withhold_credits(2);
@@ -186,9 +175,8 @@ static void a_switch_that_stores_data_is_not_idle(void **state)
 	end();
 }
 
-static void data_that_waits_for_its_port_is_not_idle(void **state)
+UNIT_TEST(data_that_waits_for_its_port_is_not_idle)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 1});
 	bench.host[2].silent = true;
 	order(DEVICE_PAUSE);
@@ -229,12 +217,11 @@ static unsigned begin_with_port_two_full(void)
 }
 
 /* It may stay away for hours, and its port takes nothing for as long. */
-static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(void **state)
+UNIT_TEST(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down)
 {
 	unsigned sent = begin_with_port_two_full();
 	const struct tx_queue *tx = &bench.ps->port[2].tx;
 
-	(void)state;
 	while (bench.sw->linked >> 2 & 1) {
 		assert_false(device_control_idle(control));
 		turn(&bench);
@@ -254,12 +241,11 @@ static void data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down(voi
 	end();
 }
 
-static void a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames(void **state)
+UNIT_TEST(a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames)
 {
 	unsigned sent = begin_with_port_two_full();
 	const struct tx_queue *tx = &bench.ps->port[2].tx;
 
-	(void)state;
 	for (uint8_t i = 1; i <= 3; i++) {
 		assert_true(order_send(2, i));
 		turn(&bench);
@@ -280,9 +266,8 @@ static void a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_fram
 	end();
 }
 
-static void frames_of_the_mapper_do_not_keep_a_switch_from_being_idle(void **state)
+UNIT_TEST(frames_of_the_mapper_do_not_keep_a_switch_from_being_idle)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	order(DEVICE_PAUSE);
 	turn(&bench);
@@ -294,9 +279,8 @@ static void frames_of_the_mapper_do_not_keep_a_switch_from_being_idle(void **sta
 	end();
 }
 
-static void a_commit_counts_for_what_comes_after_it(void **state)
+UNIT_TEST(a_commit_counts_for_what_comes_after_it)
 {
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	bench.astray = bench.lossy = true;
 	commit(make_tables(2, 3));
@@ -311,11 +295,10 @@ static void a_commit_counts_for_what_comes_after_it(void **state)
 	end();
 }
 
-static void service_levels_go_into_the_queues_that_a_commit_names(void **state)
+UNIT_TEST(service_levels_go_into_the_queues_that_a_commit_names)
 {
 	struct switch_tables *tables = make_tables(2, 2);
 
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	tables->queues = 1;
 	commit(tables);
@@ -331,11 +314,10 @@ static void service_levels_go_into_the_queues_that_a_commit_names(void **state)
 	end();
 }
 
-static void tables_that_the_switch_cannot_use_go_back(void **state)
+UNIT_TEST(tables_that_the_switch_cannot_use_go_back)
 {
 	struct switch_tables *good = make_tables(2, 3), *bad = make_tables(2, 1);
 
-	(void)state;
 	begin_up(&(struct bench_config){.voq = true, .slots = 64});
 	bench.astray = true;
 	commit(good);
@@ -362,9 +344,8 @@ static void a_purge_under_load_loses_what_is_stored_and_no_credit(bool voq)
 	end();
 }
 
-static void a_purge_loses_what_is_stored_and_no_credit(void **state)
+UNIT_TEST(a_purge_loses_what_is_stored_and_no_credit)
 {
-	(void)state;
 	a_purge_under_load_loses_what_is_stored_and_no_credit(true);
 	a_purge_under_load_loses_what_is_stored_and_no_credit(false);
 }
@@ -391,9 +372,8 @@ static void neighbours_come_and_go(bool voq)
 	end();
 }
 
-static void what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_lost(void **state)
+UNIT_TEST(what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_lost)
 {
-	(void)state;
 	neighbours_come_and_go(true);
 	neighbours_come_and_go(false);
 }
@@ -404,41 +384,16 @@ static void send_drawn(void)
 		send_mapper(0, FRAME_MAPPER, 1, (uint8_t)rng_below(&bench.rng, 3));
 }
 
-static void tables_change_and_not_a_frame_is_lost_or_overtaken(void **state)
+UNIT_TEST(tables_change_and_not_a_frame_is_lost_or_overtaken)
 {
-	(void)state;
 	exchange_under_load(&(struct bench_config){.voq = true, .slots = 8}, send_drawn);
 	exchange_under_load(&(struct bench_config){.voq = true, .slots = 1}, send_drawn);
 	exchange_under_load(&(struct bench_config){.voq = false, .slots = 8}, send_drawn);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_frame_of_the_mapper_goes_on_by_its_port),
-	cmocka_unit_test(one_that_has_arrived_goes_up_as_it_came),
-	cmocka_unit_test(what_has_no_room_above_is_lost_and_counted),
-	cmocka_unit_test(without_a_control_thread_it_is_a_routing_error),
-	cmocka_unit_test(frames_of_the_agent_leave_by_the_ports_that_it_says),
-	cmocka_unit_test(frames_for_ports_that_are_not_up_are_lost_and_hold_nothing_up),
-	cmocka_unit_test(a_port_without_room_keeps_orders_in_their_order),
-	cmocka_unit_test(links_that_are_up_are_told),
-	cmocka_unit_test(a_switch_is_idle_only_while_it_pauses),
-	cmocka_unit_test(a_turn_in_which_data_passes_is_not_idle),
-	cmocka_unit_test(a_switch_that_stores_data_is_not_idle),
-	cmocka_unit_test(data_that_waits_for_its_port_is_not_idle),
-	cmocka_unit_test(data_for_a_neighbour_that_has_gone_is_idle_when_its_link_is_down),
-	cmocka_unit_test(a_purge_takes_the_data_that_waits_for_its_port_and_leaves_other_frames),
-	cmocka_unit_test(frames_of_the_mapper_do_not_keep_a_switch_from_being_idle),
-	cmocka_unit_test(a_commit_counts_for_what_comes_after_it),
-	cmocka_unit_test(service_levels_go_into_the_queues_that_a_commit_names),
-	cmocka_unit_test(tables_that_the_switch_cannot_use_go_back),
-	cmocka_unit_test(a_purge_loses_what_is_stored_and_no_credit),
-	cmocka_unit_test(what_waits_for_neighbours_that_go_is_accounted_for_and_no_credit_is_lost),
-	cmocka_unit_test(tables_change_and_not_a_frame_is_lost_or_overtaken),
-};
-
 int main(void)
 {
 	char name[] = "poll-switch-control-test";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

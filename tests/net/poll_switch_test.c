@@ -56,64 +56,64 @@ static void run_all(struct bench_config config, uint32_t spoil_ppm)
 	stop(&bench);
 }
 
-static void frames_keep_their_order_whether_they_wait_or_pass(void **state)
+UNIT_TEST(frames_keep_their_order_whether_they_wait_or_pass)
 {
 	run_all((struct bench_config){.voq = true, .slots = 8}, 0);
 }
 
-static void rings_of_a_single_slot_change_nothing_but_the_pace(void **state)
+UNIT_TEST(rings_of_a_single_slot_change_nothing_but_the_pace)
 {
 	run_all((struct bench_config){.voq = true, .slots = 1}, 0);
 }
 
-static void long_rings_change_nothing_either(void **state)
+UNIT_TEST(long_rings_change_nothing_either)
 {
 	run_all((struct bench_config){.voq = true, .slots = 256}, 0);
 }
 
-static void without_voqs_the_order_is_kept_too(void **state)
+UNIT_TEST(without_voqs_the_order_is_kept_too)
 {
 	run_all((struct bench_config){.voq = false, .slots = 8}, 0);
 }
 
-static void timed_links_keep_the_order_with_voqs(void **state)
+UNIT_TEST(timed_links_keep_the_order_with_voqs)
 {
 	run_all((struct bench_config){.voq = true, .timed = true, .slots = 64}, 0);
 }
 
-static void timed_links_keep_the_order_without_voqs(void **state)
+UNIT_TEST(timed_links_keep_the_order_without_voqs)
 {
 	run_all((struct bench_config){.voq = false, .timed = true, .slots = 8}, 0);
 }
 
-static void spoilt_frames_are_counted_and_their_credits_come_back(void **state)
+UNIT_TEST(spoilt_frames_are_counted_and_their_credits_come_back)
 {
 	run_all((struct bench_config){.voq = true, .slots = 8}, 20000);
 }
 
-static void parts_keep_the_order_as_a_whole_switch_does(void **state)
+UNIT_TEST(parts_keep_the_order_as_a_whole_switch_does)
 {
 	for (unsigned parts = 2; parts <= PORTS; parts++)
 		run_all((struct bench_config){.voq = true, .slots = 8, .parts = parts}, 0);
 }
 
-static void parts_with_short_and_long_rings_do_so_too(void **state)
+UNIT_TEST(parts_with_short_and_long_rings_do_so_too)
 {
 	run_all((struct bench_config){.voq = true, .slots = 1, .parts = 2}, 0);
 	run_all((struct bench_config){.voq = true, .slots = 256, .parts = 3}, 0);
 }
 
-static void parts_with_timed_links_do_so_too(void **state)
+UNIT_TEST(parts_with_timed_links_do_so_too)
 {
 	run_all((struct bench_config){.voq = true, .timed = true, .slots = 64, .parts = 2}, 0);
 }
 
-static void frames_spoilt_between_parts_are_counted_and_their_credits_come_back(void **state)
+UNIT_TEST(frames_spoilt_between_parts_are_counted_and_their_credits_come_back)
 {
 	run_all((struct bench_config){.voq = true, .slots = 8, .parts = 2}, 20000);
 }
 
-static void the_metrics_of_parts_are_those_of_one_switch(void **state)
+UNIT_TEST(the_metrics_of_parts_are_those_of_one_switch)
 {
 	uint64_t whole[SWITCH_METRIC_COUNT], port[SWITCH_METRIC_COUNT];
 	static struct bench bench;
@@ -171,7 +171,7 @@ static void send_arn(struct bench *bench, unsigned from, const struct control_ar
 }
 
 /* Host 2 says that packets to it contend behind it; host 0 is the one that sends some. */
-static void a_notification_goes_back_where_its_packets_come_from(void **state)
+UNIT_TEST(a_notification_goes_back_where_its_packets_come_from)
 {
 	static const struct control_arn arn = {.id = 0x01020304, .destination = 2};
 	static struct bench bench;
@@ -205,7 +205,7 @@ static void a_notification_goes_back_where_its_packets_come_from(void **state)
 }
 
 /* Of hosts, of roots that do not exist, and too many. */
-static void notifications_that_no_switch_would_send_are_refused(void **state)
+UNIT_TEST(notifications_that_no_switch_would_send_are_refused)
 {
 	static const struct arn_guard_config guard = {.rate = 10, .switches = 2, .ports = 4};
 	struct control_arn arn = {.id = 0x00010300, .destination = 2};
@@ -245,7 +245,7 @@ static void notifications_that_no_switch_would_send_are_refused(void **state)
 	stop(&bench);
 }
 
-static void a_notification_without_a_table_for_it_is_refused(void **state)
+UNIT_TEST(a_notification_without_a_table_for_it_is_refused)
 {
 	static const struct control_arn arn = {.id = 1, .destination = 2};
 	static struct bench bench;
@@ -270,7 +270,7 @@ static void let_pass(struct bench *bench, weft_time ps)
 }
 
 /* While there is an entry nothing passes the queues by, before and after that packets do. */
-static void with_adaptation_the_order_is_kept_too(void **state)
+UNIT_TEST(with_adaptation_the_order_is_kept_too)
 {
 	static const struct control_arn arn = {.id = 1, .destination = 2};
 	static struct bench bench;
@@ -311,7 +311,7 @@ static unsigned turns_until(struct bench *bench, unsigned at, bool up)
 	return count;
 }
 
-static void a_cut_cable_is_down_after_three_missed_hellos(void **state)
+UNIT_TEST(a_cut_cable_is_down_after_three_missed_hellos)
 {
 	static struct bench bench;
 	unsigned count;
@@ -336,7 +336,7 @@ static void a_cut_cable_is_down_after_three_missed_hellos(void **state)
 
 /* More data of host 0 than is read in a turn, then all hosts' credits and hellos for longer than
  * three hellos, in which the switch is not run. */
-static void a_switch_that_was_not_run_finds_its_neighbours_alive(void **state)
+UNIT_TEST(a_switch_that_was_not_run_finds_its_neighbours_alive)
 {
 	static struct bench bench;
 	unsigned data = 3 * PORT_BURST;
@@ -361,7 +361,7 @@ static void a_switch_that_was_not_run_finds_its_neighbours_alive(void **state)
 }
 
 /* While it is cut its neighbour goes on sending as long as it has credits. */
-static void a_cable_that_is_joined_again_has_all_its_credits(void **state)
+UNIT_TEST(a_cable_that_is_joined_again_has_all_its_credits)
 {
 	static struct bench bench;
 
@@ -399,7 +399,7 @@ static void start_quiet(struct bench *bench)
 	turns(bench, 2000);
 }
 
-static void an_output_is_blocked_while_its_data_has_no_credits(void **state)
+UNIT_TEST(an_output_is_blocked_while_its_data_has_no_credits)
 {
 	static struct bench bench;
 	struct credit_tx *credits;
@@ -428,7 +428,7 @@ static void an_output_is_blocked_while_its_data_has_no_credits(void **state)
 }
 
 /* A loop that comes back after a pause finds data that has only just come, for all it knows. */
-static void an_output_was_not_blocked_before_its_data_was_seen(void **state)
+UNIT_TEST(an_output_was_not_blocked_before_its_data_was_seen)
 {
 	static struct bench bench;
 	struct credit_tx *credits;
@@ -455,7 +455,7 @@ static void send_fields(struct bench *bench, unsigned from, const struct frame_f
 	send_frame(bench, &bench->host[from], mbuf, fields);
 }
 
-static void data_of_another_source_ends_at_the_port_of_its_host(void **state)
+UNIT_TEST(data_of_another_source_ends_at_the_port_of_its_host)
 {
 	const struct frame_fields spoofed = {.kind = FRAME_DATA, .source = 1, .destination = 2};
 	static struct bench bench;
@@ -478,7 +478,7 @@ static void data_of_another_source_ends_at_the_port_of_its_host(void **state)
 	stop(&bench);
 }
 
-static void an_acknowledgement_of_another_source_ends_there_too(void **state)
+UNIT_TEST(an_acknowledgement_of_another_source_ends_there_too)
 {
 	struct frame_fields ack = {.kind = FRAME_ACK, .source = 1, .destination = 2};
 	static struct bench bench;
@@ -519,7 +519,7 @@ static void send_in_transit(struct bench *bench, uint8_t first)
 }
 
 /* Where the fabric has in-transit buffers; and nothing but what is behind a mark. */
-static void a_host_may_pass_frames_on_where_hosts_do(void **state)
+UNIT_TEST(a_host_may_pass_frames_on_where_hosts_do)
 {
 	static struct bench bench;
 
@@ -538,7 +538,7 @@ static void a_host_may_pass_frames_on_where_hosts_do(void **state)
 	stop(&bench);
 }
 
-static void the_host_of_a_port_is_learned_from_its_hello(void **state)
+UNIT_TEST(the_host_of_a_port_is_learned_from_its_hello)
 {
 	const struct frame_fields spoofed = {.kind = FRAME_DATA, .source = 1, .destination = 2};
 	static struct bench bench;
@@ -557,7 +557,7 @@ static void the_host_of_a_port_is_learned_from_its_hello(void **state)
 	stop(&bench);
 }
 
-static void a_port_takes_nothing_of_another_fabric_and_remembers_its_number(void **state)
+UNIT_TEST(a_port_takes_nothing_of_another_fabric_and_remembers_its_number)
 {
 	struct frame_fields fields = {
 		.kind = FRAME_DATA, .fabric = 0x1234, .source = 0, .destination = 2};
@@ -585,7 +585,7 @@ static void a_port_takes_nothing_of_another_fabric_and_remembers_its_number(void
 	stop(&bench);
 }
 
-static void a_port_with_a_key_does_not_link_to_a_neighbour_without(void **state)
+UNIT_TEST(a_port_with_a_key_does_not_link_to_a_neighbour_without)
 {
 	static const struct link_key key = {{1}};
 	static struct bench bench;
@@ -600,7 +600,7 @@ static void a_port_with_a_key_does_not_link_to_a_neighbour_without(void **state)
 	stop(&bench);
 }
 
-static void an_acknowledgement_before_the_neighbour_is_proven_is_refused(void **state)
+UNIT_TEST(an_acknowledgement_before_the_neighbour_is_proven_is_refused)
 {
 	static const struct link_key key = {{1}};
 	const struct frame_fields ack = {.kind = FRAME_ACK, .source = 0, .destination = 2};
@@ -624,40 +624,9 @@ static void an_acknowledgement_before_the_neighbour_is_proven_is_refused(void **
 	stop(&bench);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(frames_keep_their_order_whether_they_wait_or_pass),
-	cmocka_unit_test(rings_of_a_single_slot_change_nothing_but_the_pace),
-	cmocka_unit_test(long_rings_change_nothing_either),
-	cmocka_unit_test(without_voqs_the_order_is_kept_too),
-	cmocka_unit_test(timed_links_keep_the_order_with_voqs),
-	cmocka_unit_test(timed_links_keep_the_order_without_voqs),
-	cmocka_unit_test(parts_keep_the_order_as_a_whole_switch_does),
-	cmocka_unit_test(parts_with_short_and_long_rings_do_so_too),
-	cmocka_unit_test(parts_with_timed_links_do_so_too),
-	cmocka_unit_test(frames_spoilt_between_parts_are_counted_and_their_credits_come_back),
-	cmocka_unit_test(the_metrics_of_parts_are_those_of_one_switch),
-	cmocka_unit_test(spoilt_frames_are_counted_and_their_credits_come_back),
-	cmocka_unit_test(a_notification_goes_back_where_its_packets_come_from),
-	cmocka_unit_test(notifications_that_no_switch_would_send_are_refused),
-	cmocka_unit_test(a_notification_without_a_table_for_it_is_refused),
-	cmocka_unit_test(with_adaptation_the_order_is_kept_too),
-	cmocka_unit_test(a_switch_that_was_not_run_finds_its_neighbours_alive),
-	cmocka_unit_test(a_cut_cable_is_down_after_three_missed_hellos),
-	cmocka_unit_test(an_output_is_blocked_while_its_data_has_no_credits),
-	cmocka_unit_test(an_output_was_not_blocked_before_its_data_was_seen),
-	cmocka_unit_test(a_cable_that_is_joined_again_has_all_its_credits),
-	cmocka_unit_test(data_of_another_source_ends_at_the_port_of_its_host),
-	cmocka_unit_test(an_acknowledgement_of_another_source_ends_there_too),
-	cmocka_unit_test(a_host_may_pass_frames_on_where_hosts_do),
-	cmocka_unit_test(the_host_of_a_port_is_learned_from_its_hello),
-	cmocka_unit_test(a_port_takes_nothing_of_another_fabric_and_remembers_its_number),
-	cmocka_unit_test(a_port_with_a_key_does_not_link_to_a_neighbour_without),
-	cmocka_unit_test(an_acknowledgement_before_the_neighbour_is_proven_is_refused),
-};
-
 int main(void)
 {
 	char name[] = "poll-switch-test";
 
-	return run_with_eal(name, POOL_MBUFS, &pool, tests, sizeof(tests) / sizeof(*tests));
+	return run_with_eal(name, POOL_MBUFS, &pool);
 }

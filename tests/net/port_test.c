@@ -184,7 +184,7 @@ static void remove_veth(void)
 
 /* --- claims --- */
 
-static void pool_has_room_for_descriptor_and_frame(void **state)
+UNIT_TEST(pool_has_room_for_descriptor_and_frame)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
 
@@ -195,7 +195,7 @@ static void pool_has_room_for_descriptor_and_frame(void **state)
 	rte_pktmbuf_free(mbuf);
 }
 
-static void ring_passes_frames_in_order(void **state)
+UNIT_TEST(ring_passes_frames_in_order)
 {
 	struct port port;
 
@@ -206,7 +206,7 @@ static void ring_passes_frames_in_order(void **state)
 }
 
 /* The promise of flow control to a neighbour: as many frames as 'slots' says, not one less. */
-static void ring_holds_as_many_frames_as_it_says(void **state)
+UNIT_TEST(ring_holds_as_many_frames_as_it_says)
 {
 	struct rte_mbuf *mbuf;
 	unsigned accepted = 0;
@@ -227,7 +227,7 @@ static void ring_holds_as_many_frames_as_it_says(void **state)
 	port_close(&port);
 }
 
-static void device_can_be_opened_again_after_it_was_closed(void **state)
+UNIT_TEST(device_can_be_opened_again_after_it_was_closed)
 {
 	struct port port;
 
@@ -237,7 +237,7 @@ static void device_can_be_opened_again_after_it_was_closed(void **state)
 	}
 }
 
-static void memory_link_gives_back_what_is_in_it_when_it_is_closed(void **state)
+UNIT_TEST(memory_link_gives_back_what_is_in_it_when_it_is_closed)
 {
 	struct rte_mbuf *mbuf;
 	struct port a, b;
@@ -276,7 +276,7 @@ static void remove_shared(void)
 	pool_is_whole();
 }
 
-static void shared_memory_passes_frames_both_ways(void **state)
+UNIT_TEST(shared_memory_passes_frames_both_ways)
 {
 	struct port a, b;
 
@@ -291,7 +291,7 @@ static void shared_memory_passes_frames_both_ways(void **state)
 	remove_shared();
 }
 
-static void end_of_shared_memory_that_comes_back_goes_on(void **state)
+UNIT_TEST(end_of_shared_memory_that_comes_back_goes_on)
 {
 	struct rte_mbuf *mbuf;
 	struct port a, b;
@@ -315,7 +315,7 @@ static void end_of_shared_memory_that_comes_back_goes_on(void **state)
 	remove_shared();
 }
 
-static void frames_in_shared_memory_wait_for_mbufs(void **state)
+UNIT_TEST(frames_in_shared_memory_wait_for_mbufs)
 {
 	static struct rte_mbuf *taken[POOL_MBUFS + 1];
 	struct port_losses losses;
@@ -347,7 +347,7 @@ static void frames_in_shared_memory_wait_for_mbufs(void **state)
 }
 
 /* One of them may be the credit frame that lets others be freed. */
-static void frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs(void **state)
+UNIT_TEST(frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs)
 {
 	static struct rte_mbuf *taken[POOL_MBUFS + 1];
 	struct rte_mbuf *mbuf[3];
@@ -394,7 +394,7 @@ static weft_time receive_due(struct port *port, weft_time now)
 }
 
 /* No frame is seen before it is due; one without a due time, or with an absurd one, is not late. */
-static void frames_in_shared_memory_keep_their_due_times(void **state)
+UNIT_TEST(frames_in_shared_memory_keep_their_due_times)
 {
 	struct lateness late = {.arrivals = 0};
 	struct port a, b;
@@ -420,7 +420,7 @@ static void frames_in_shared_memory_keep_their_due_times(void **state)
 	remove_shared();
 }
 
-static void shared_memory_that_cannot_be_opened_is_named(void **state)
+UNIT_TEST(shared_memory_that_cannot_be_opened_is_named)
 {
 	struct fault fault;
 	struct port port;
@@ -437,7 +437,7 @@ static void shared_memory_that_cannot_be_opened_is_named(void **state)
 
 /* --- ethdevs --- */
 
-static void memif_passes_frames_through_another_process(void **state)
+UNIT_TEST(memif_passes_frames_through_another_process)
 {
 	char dpdk[160];
 	struct port port;
@@ -453,7 +453,7 @@ static void memif_passes_frames_through_another_process(void **state)
 	pool_is_whole();
 }
 
-static void veth_carries_frames_between_af_packet_ports(void **state)
+UNIT_TEST(veth_carries_frames_between_af_packet_ports)
 {
 	struct port a, b;
 
@@ -485,7 +485,7 @@ static void *talk(void *ctx)
 }
 
 /* A packet socket hears all interfaces before it is bound to one. */
-static void af_packet_port_hears_nothing_of_other_interfaces(void **state)
+UNIT_TEST(af_packet_port_hears_nothing_of_other_interfaces)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET};
 	struct talker talker = {.socket = -1};
@@ -518,7 +518,7 @@ static void af_packet_port_hears_nothing_of_other_interfaces(void **state)
 }
 
 /* As tcpdump hears it there; the port at the other end is the one that it is meant for. */
-static void frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only(void **state)
+UNIT_TEST(frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only)
 {
 	static const uint8_t frame[64] = {[12] = FRAME_ETHERTYPE >> 8, FRAME_ETHERTYPE & 0xff};
 	struct sockaddr_ll at = {.sll_family = AF_PACKET};
@@ -549,7 +549,7 @@ static void frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end
 	pool_is_whole();
 }
 
-static void tap_device_carries_frames_to_the_kernel(void **state)
+UNIT_TEST(tap_device_carries_frames_to_the_kernel)
 {
 	struct port tap, socket;
 
@@ -568,7 +568,7 @@ static void tap_device_carries_frames_to_the_kernel(void **state)
 	pool_is_whole();
 }
 
-static void pcap_file_is_a_source(void **state)
+UNIT_TEST(pcap_file_is_a_source)
 {
 	struct patience patience = patience_begin();
 	char path[64], dpdk[96];
@@ -616,18 +616,18 @@ static void refused(const char *dpdk, int code, const char *part)
 	port_close(&port); /* of a port that was not opened: nothing happens */
 }
 
-static void absent_pci_device_is_named(void **state)
+UNIT_TEST(absent_pci_device_is_named)
 {
 	refused("0000:fe:1f.7", ENODEV, "no PCI device 0000:fe:1f.7 in this machine");
 	refused("fe:1f.7", ENODEV, "no PCI device 0000:fe:1f.7 in this machine");
 }
 
-static void unknown_driver_is_named(void **state)
+UNIT_TEST(unknown_driver_is_named)
 {
 	refused("net_nosuch0,x=1", ENODEV, "no driver of this name");
 }
 
-static void absent_interface_is_named(void **state)
+UNIT_TEST(absent_interface_is_named)
 {
 	need_root();
 	refused("net_af_packet7,iface=nosuch", ENODEV, "No such device");
@@ -643,25 +643,25 @@ static struct port_ethdev_needs needs_of(const char *dpdk)
 }
 
 /* A NIC's receive ring is full of buffers from the start, its other one of what it has sent. */
-static void rings_of_a_nic_hold_buffers(void **state)
+UNIT_TEST(rings_of_a_nic_hold_buffers)
 {
 	assert_true(needs_of("0000:03:00.1").received_mbufs >= 512);
 	assert_int_equal(needs_of("0000:03:00.1").sent_mbufs, 1024);
 }
 
-static void rings_of_virtual_devices_hold_none(void **state)
+UNIT_TEST(rings_of_virtual_devices_hold_none)
 {
 	assert_int_equal(needs_of("net_memif0,role=server,id=1").received_mbufs, 0);
 	assert_int_equal(needs_of("net_memif0,role=server,id=1").sent_mbufs, 0);
 	assert_int_equal(needs_of("net_af_packet3,iface=eth1").sent_mbufs, 0);
 }
 
-static void frames_in_a_ring_are_mbufs_of_their_sender(void **state)
+UNIT_TEST(frames_in_a_ring_are_mbufs_of_their_sender)
 {
 	assert_true(needs_of("net_ring0").sent_mbufs >= 1023);
 }
 
-static void losses_of_a_port_that_is_no_device_are_none(void **state)
+UNIT_TEST(losses_of_a_port_that_is_no_device_are_none)
 {
 	struct port_losses losses = {.rx_missed = 1};
 	struct port a, b;
@@ -673,7 +673,7 @@ static void losses_of_a_port_that_is_no_device_are_none(void **state)
 	port_close(&b);
 }
 
-static void nothing_passes_a_cut_cable_and_nothing_is_kept(void **state)
+UNIT_TEST(nothing_passes_a_cut_cable_and_nothing_is_kept)
 {
 	unsigned before = rte_mempool_avail_count(pool);
 	struct rte_mbuf *mbuf = make_frame(0);
@@ -700,7 +700,7 @@ static void nothing_passes_a_cut_cable_and_nothing_is_kept(void **state)
 }
 
 /* No machine of these tests has socket 7. */
-static void a_pool_is_on_its_socket_or_elsewhere(void **state)
+UNIT_TEST(a_pool_is_on_its_socket_or_elsewhere)
 {
 	static const int sockets[] = {0, 7, SOCKET_ID_ANY};
 
@@ -717,7 +717,7 @@ static void a_pool_is_on_its_socket_or_elsewhere(void **state)
 }
 
 /* memif cuts what is longer than its buffers (2,048 bytes) and chains mbufs that are too small. */
-static void chained_frame_is_made_one_segment_or_counted(void **state)
+UNIT_TEST(chained_frame_is_made_one_segment_or_counted)
 {
 	struct rte_mempool *small = port_pool_create("small", 255, 128, SOCKET_ID_ANY, NULL);
 	struct patience patience = patience_begin();
@@ -770,7 +770,7 @@ static void send_datagram(int fd, uint32_t life, uint32_t number)
 	assert_int_equal(send(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
 }
 
-static void a_udp_port_keeps_the_order_and_counts_what_is_missing(void **state)
+UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 {
 	static const struct {
 		uint32_t life, number;
@@ -810,7 +810,7 @@ static void a_udp_port_keeps_the_order_and_counts_what_is_missing(void **state)
 	close(fd);
 }
 
-static void a_udp_port_sends_a_frame_in_each_datagram(void **state)
+UNIT_TEST(a_udp_port_sends_a_frame_in_each_datagram)
 {
 	struct sockaddr_in near, far;
 	struct fault fault = {""};
@@ -834,38 +834,6 @@ static void a_udp_port_sends_a_frame_in_each_datagram(void **state)
 	port_close(&port);
 	close(fd);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(pool_has_room_for_descriptor_and_frame),
-	cmocka_unit_test(ring_passes_frames_in_order),
-	cmocka_unit_test(ring_holds_as_many_frames_as_it_says),
-	cmocka_unit_test(device_can_be_opened_again_after_it_was_closed),
-	cmocka_unit_test(memory_link_gives_back_what_is_in_it_when_it_is_closed),
-	cmocka_unit_test(shared_memory_passes_frames_both_ways),
-	cmocka_unit_test(end_of_shared_memory_that_comes_back_goes_on),
-	cmocka_unit_test(frames_in_shared_memory_wait_for_mbufs),
-	cmocka_unit_test(frames_in_shared_memory_are_taken_as_far_as_there_are_mbufs),
-	cmocka_unit_test(frames_in_shared_memory_keep_their_due_times),
-	cmocka_unit_test(shared_memory_that_cannot_be_opened_is_named),
-	cmocka_unit_test(a_udp_port_keeps_the_order_and_counts_what_is_missing),
-	cmocka_unit_test(a_udp_port_sends_a_frame_in_each_datagram),
-	cmocka_unit_test(memif_passes_frames_through_another_process),
-	cmocka_unit_test(chained_frame_is_made_one_segment_or_counted),
-	cmocka_unit_test(a_pool_is_on_its_socket_or_elsewhere),
-	cmocka_unit_test(veth_carries_frames_between_af_packet_ports),
-	cmocka_unit_test(af_packet_port_hears_nothing_of_other_interfaces),
-	cmocka_unit_test(frame_that_a_program_writes_into_a_veth_end_arrives_at_the_other_end_only),
-	cmocka_unit_test(tap_device_carries_frames_to_the_kernel),
-	cmocka_unit_test(pcap_file_is_a_source),
-	cmocka_unit_test(absent_pci_device_is_named),
-	cmocka_unit_test(unknown_driver_is_named),
-	cmocka_unit_test(absent_interface_is_named),
-	cmocka_unit_test(rings_of_a_nic_hold_buffers),
-	cmocka_unit_test(rings_of_virtual_devices_hold_none),
-	cmocka_unit_test(frames_in_a_ring_are_mbufs_of_their_sender),
-	cmocka_unit_test(losses_of_a_port_that_is_no_device_are_none),
-	cmocka_unit_test(nothing_passes_a_cut_cable_and_nothing_is_kept),
-};
 
 /* --- the processes --- */
 
@@ -937,7 +905,7 @@ int main(void)
 		_exit(echo_main());
 	if (start("main") < 0)
 		return 1;
-	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	failed = unit_run(__FILE__, NULL, NULL);
 	rte_mempool_free(pool);
 	eal_stop();
 	kill(echo_pid, SIGTERM);

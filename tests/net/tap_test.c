@@ -66,7 +66,7 @@ static void inside(const char *command, char *text, size_t size)
 	pclose(pipe);
 }
 
-static void interface_has_what_was_asked_for(void **state)
+UNIT_TEST(interface_has_what_was_asked_for)
 {
 	struct tap_options options = {.name = "h7",
 		.netns = NAMESPACE,
@@ -86,7 +86,7 @@ static void interface_has_what_was_asked_for(void **state)
 	tap_close(fd);
 }
 
-static void interface_is_in_its_namespace_only(void **state)
+UNIT_TEST(interface_is_in_its_namespace_only)
 {
 	int fd;
 
@@ -96,7 +96,7 @@ static void interface_is_in_its_namespace_only(void **state)
 	tap_close(fd);
 }
 
-static void interface_goes_with_its_descriptor(void **state)
+UNIT_TEST(interface_goes_with_its_descriptor)
 {
 	char text[4096];
 	int fd;
@@ -108,7 +108,7 @@ static void interface_goes_with_its_descriptor(void **state)
 	assert_non_null(strstr(text, "does not exist"));
 }
 
-static void interface_goes_with_its_process_even_if_killed(void **state)
+UNIT_TEST(interface_goes_with_its_process_even_if_killed)
 {
 	char text[4096], ready;
 	int fds[2], status;
@@ -136,7 +136,7 @@ static void interface_goes_with_its_process_even_if_killed(void **state)
 	close(fds[1]);
 }
 
-static void interface_without_ipv6_is_silent(void **state)
+UNIT_TEST(interface_without_ipv6_is_silent)
 {
 	char text[4096];
 	int fd;
@@ -150,7 +150,7 @@ static void interface_without_ipv6_is_silent(void **state)
 }
 
 /* The kernel asks for 10.0.0.8 with an ARP frame, and takes our answer. */
-static void frames_cross_both_ways(void **state)
+UNIT_TEST(frames_cross_both_ways)
 {
 	struct pollfd poll_fd = {.events = POLLIN};
 	struct tap_options options = {.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"};
@@ -177,7 +177,7 @@ static void frames_cross_both_ways(void **state)
 }
 
 /* Nobody reads the frames. */
-static void frames_without_room_in_the_queue_are_known(void **state)
+UNIT_TEST(frames_without_room_in_the_queue_are_known)
 {
 	struct tap_options options = {.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"};
 	struct tap_losses losses;
@@ -204,7 +204,7 @@ static void frames_without_room_in_the_queue_are_known(void **state)
 	assert_int_equal(longer, 0);
 }
 
-static void packets_without_room_in_a_socket_are_known(void **state)
+UNIT_TEST(packets_without_room_in_a_socket_are_known)
 {
 	struct tap_options options = {.name = "h7", .netns = NAMESPACE};
 	struct tap_losses losses;
@@ -238,7 +238,7 @@ static void refused(struct tap_options options, int code, const char *part)
 		fail_msg("'%s' does not say '%s'", fault.text, part);
 }
 
-static void wrong_requests_are_named(void **state)
+UNIT_TEST(wrong_requests_are_named)
 {
 	refused((struct tap_options){.name = "sixteen-chars-xx"}, EINVAL, "1 to 15 characters");
 	refused((struct tap_options){.name = ""}, EINVAL, "1 to 15 characters");
@@ -250,7 +250,7 @@ static void wrong_requests_are_named(void **state)
 	refused((struct tap_options){.name = "h7", .netns = "../x"}, EINVAL, "without '/'");
 }
 
-static void name_that_is_taken_is_refused_and_left_alone(void **state)
+UNIT_TEST(name_that_is_taken_is_refused_and_left_alone)
 {
 	char text[4096];
 	int fd;
@@ -277,7 +277,7 @@ static int try_without_privilege(void)
 	return 0;
 }
 
-static void missing_privilege_is_named(void **state)
+UNIT_TEST(missing_privilege_is_named)
 {
 	int status;
 	pid_t pid;
@@ -290,7 +290,7 @@ static void missing_privilege_is_named(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void namespace_is_the_one_of_ip_netns_and_goes_again(void **state)
+UNIT_TEST(namespace_is_the_one_of_ip_netns_and_goes_again)
 {
 	struct fault fault;
 
@@ -305,22 +305,4 @@ static void namespace_is_the_one_of_ip_netns_and_goes_again(void **state)
 	assert_int_equal(netns_remove("weft-tap-test-2", &fault), -ENOENT);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(interface_has_what_was_asked_for),
-	cmocka_unit_test(interface_is_in_its_namespace_only),
-	cmocka_unit_test(interface_goes_with_its_descriptor),
-	cmocka_unit_test(interface_goes_with_its_process_even_if_killed),
-	cmocka_unit_test(interface_without_ipv6_is_silent),
-	cmocka_unit_test(frames_cross_both_ways),
-	cmocka_unit_test(frames_without_room_in_the_queue_are_known),
-	cmocka_unit_test(packets_without_room_in_a_socket_are_known),
-	cmocka_unit_test(wrong_requests_are_named),
-	cmocka_unit_test(name_that_is_taken_is_refused_and_left_alone),
-	cmocka_unit_test(missing_privilege_is_named),
-	cmocka_unit_test(namespace_is_the_one_of_ip_netns_and_goes_again),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
-}
+UNIT_MAIN(setup, teardown)

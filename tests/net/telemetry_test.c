@@ -118,14 +118,14 @@ static const char *ask(struct bench *bench, const char *command)
 	return bench->reply;
 }
 
-static void devices_are_listed_by_class(void **state)
+UNIT_WITH(devices_are_listed_by_class, setup, teardown)
 {
 	assert_string_equal(ask(*state, "/weft/switch/list"), "{\"/weft/switch/list\":[\"s0\"]}");
 	assert_string_equal(ask(*state, "/weft/nic/list"), "{\"/weft/nic/list\":[\"h3\"]}");
 	assert_string_equal(ask(*state, "/weft/port/list"), "{\"/weft/port/list\":[]}");
 }
 
-static void stats_are_the_counters_of_the_device_in_full_width(void **state)
+UNIT_WITH(stats_are_the_counters_of_the_device_in_full_width, setup, teardown)
 {
 	assert_string_equal(ask(*state, "/weft/switch/stats,s0"),
 		"{\"/weft/switch/stats\":{\"rx_frames\":11,\"drop_vc\":18446744073709551615}}");
@@ -133,7 +133,7 @@ static void stats_are_the_counters_of_the_device_in_full_width(void **state)
 		"{\"/weft/nic/stats\":{\"rx_frames\":22,\"drop_vc\":18446744073709551615}}");
 }
 
-static void lists_come_in_pages(void **state)
+UNIT_WITH(lists_come_in_pages, setup, teardown)
 {
 	static char name[TELEMETRY_LIST_MAX + 1][8];
 	static const uint64_t value = 1;
@@ -153,13 +153,13 @@ static void lists_come_in_pages(void **state)
 	assert_string_equal(ask(bench, "/weft/port/list,500"), "{\"/weft/port/list\":[\"p500\"]}");
 }
 
-static void unknown_device_has_no_stats(void **state)
+UNIT_WITH(unknown_device_has_no_stats, setup, teardown)
 {
 	assert_string_equal(ask(*state, "/weft/switch/stats,h3"), "{\"/weft/switch/stats\":null}");
 	assert_string_equal(ask(*state, "/weft/switch/stats"), "{\"/weft/switch/stats\":null}");
 }
 
-static void links_come_in_pages_until_one_is_empty(void **state)
+UNIT_WITH(links_come_in_pages_until_one_is_empty, setup, teardown)
 {
 	char command[64], name[32];
 	unsigned seen = 0;
@@ -185,7 +185,7 @@ static void links_come_in_pages_until_one_is_empty(void **state)
 		"\"0\":{\"port\":\"s0:0\",\"peer\":\"s1:0\",\"state\":\"up\",\"rx_frames\":0"));
 }
 
-static void clocks_come_in_pages_until_one_is_empty(void **state)
+UNIT_WITH(clocks_come_in_pages_until_one_is_empty, setup, teardown)
 {
 	char command[64];
 
@@ -196,14 +196,14 @@ static void clocks_come_in_pages_until_one_is_empty(void **state)
 	assert_string_equal(ask(*state, "/weft/clocks,2998"), "{\"/weft/clocks\":{}}");
 }
 
-static void the_total_of_clocks_names_the_one_known_least_well(void **state)
+UNIT_WITH(the_total_of_clocks_names_the_one_known_least_well, setup, teardown)
 {
 	assert_string_equal(ask(*state, "/weft/clocks/total"),
 		"{\"/weft/clocks/total\":{\"pairs\":1000,\"known\":500,\"steps\":2000,"
 		"\"bound_ns\":5000,\"at\":\"h7\",\"of\":\"far\"}}");
 }
 
-static void capture_is_started_and_stopped_from_outside(void **state)
+UNIT_WITH(capture_is_started_and_stopped_from_outside, setup, teardown)
 {
 	char path[] = "/tmp/weft-telemetry-XXXXXX", command[128];
 	struct bench *bench = *state;
@@ -218,7 +218,7 @@ static void capture_is_started_and_stopped_from_outside(void **state)
 	unlink(path);
 }
 
-static void wrong_capture_is_told_why(void **state)
+UNIT_WITH(wrong_capture_is_told_why, setup, teardown)
 {
 	assert_non_null(strstr(ask(*state, "/weft/capture/start,s9:9,/tmp/x"), "error: s9:9"));
 	assert_non_null(strstr(ask(*state, "/weft/capture/start,s0:1"), "error: expected PORT"));
@@ -227,7 +227,7 @@ static void wrong_capture_is_told_why(void **state)
 	assert_non_null(strstr(ask(*state, "/weft/capture/stop"), "error: expected PORT"));
 }
 
-static void command_waits_for_the_loop_and_is_taken_once(void **state)
+UNIT_WITH(command_waits_for_the_loop_and_is_taken_once, setup, teardown)
 {
 	char text[TELEMETRY_CONTROL_MAX] = "";
 	struct bench *bench = *state;
@@ -247,7 +247,7 @@ static void count_call(void *ctx)
 	++*(unsigned *)ctx;
 }
 
-static void a_command_calls_who_sleeps_until_one_comes(void **state)
+UNIT_WITH(a_command_calls_who_sleeps_until_one_comes, setup, teardown)
 {
 	struct bench *bench = *state;
 	unsigned calls = 0;
@@ -261,7 +261,7 @@ static void a_command_calls_who_sleeps_until_one_comes(void **state)
 	assert_int_equal(calls, 1);
 }
 
-static void second_device_of_a_name_is_refused(void **state)
+UNIT_WITH(second_device_of_a_name_is_refused, setup, teardown)
 {
 	struct bench *bench = *state;
 	struct telemetry_device device = {.class = TELEMETRY_SWITCH, .name = "s0"};
@@ -272,7 +272,7 @@ static void second_device_of_a_name_is_refused(void **state)
 	assert_int_equal(telemetry_add_device(bench->telemetry, &device, NULL), -EINVAL);
 }
 
-static void there_is_one_in_a_process(void **state)
+UNIT_WITH(there_is_one_in_a_process, setup, teardown)
 {
 	struct fault fault;
 
@@ -280,7 +280,7 @@ static void there_is_one_in_a_process(void **state)
 	assert_non_null(strstr(fault.text, "running already"));
 }
 
-static void nothing_is_told_after_its_end(void **state)
+UNIT_WITH(nothing_is_told_after_its_end, setup, teardown)
 {
 	struct bench *bench = *state;
 
@@ -299,13 +299,12 @@ static void *split_another_text(void *strtok_of_dpdk)
 	return split(text, ",");
 }
 
-static void a_thread_splits_its_own_text_while_others_split_theirs(void **state)
+UNIT_WITH(a_thread_splits_its_own_text_while_others_split_theirs, setup, teardown)
 {
 	char text[] = "a,own", *(*split)(char *, const char *) = NULL;
 	void *found = dlsym(RTLD_DEFAULT, "strtok");
 	pthread_t thread;
 
-	(void)state;
 	memcpy(&split, &found, sizeof(split));
 	assert_string_equal(split(text, ","), "a");
 	assert_int_equal(pthread_create(&thread, NULL, split_another_text, &found), 0);
@@ -335,11 +334,10 @@ static void *ask_often(void *arg)
 	return NULL;
 }
 
-static void clients_at_one_time_are_answered_each_about_its_own(void **state)
+UNIT_WITH(clients_at_one_time_are_answered_each_about_its_own, setup, teardown)
 {
 	struct asker asker[ASKERS] = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < ASKERS; i++) {
 		asker[i].at = i;
 		assert_int_equal(pthread_create(&asker[i].thread, NULL, ask_often, &asker[i]), 0);
@@ -350,7 +348,7 @@ static void clients_at_one_time_are_answered_each_about_its_own(void **state)
 		assert_int_equal(asker[i].wrong, 0);
 }
 
-static void reply_that_does_not_fit_is_an_error(void **state)
+UNIT_WITH(reply_that_does_not_fit_is_an_error, setup, teardown)
 {
 	struct bench *bench = *state;
 	struct fault fault;
@@ -359,28 +357,6 @@ static void reply_that_does_not_fit_is_an_error(void **state)
 				 TIMEOUT_MS, &fault),
 		-EMSGSIZE);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(devices_are_listed_by_class),
-	TEST(stats_are_the_counters_of_the_device_in_full_width),
-	TEST(lists_come_in_pages),
-	TEST(unknown_device_has_no_stats),
-	TEST(links_come_in_pages_until_one_is_empty),
-	TEST(clocks_come_in_pages_until_one_is_empty),
-	TEST(the_total_of_clocks_names_the_one_known_least_well),
-	TEST(capture_is_started_and_stopped_from_outside),
-	TEST(wrong_capture_is_told_why),
-	TEST(command_waits_for_the_loop_and_is_taken_once),
-	TEST(a_command_calls_who_sleeps_until_one_comes),
-	TEST(second_device_of_a_name_is_refused),
-	TEST(there_is_one_in_a_process),
-	TEST(nothing_is_told_after_its_end),
-	TEST(a_thread_splits_its_own_text_while_others_split_theirs),
-	TEST(clients_at_one_time_are_answered_each_about_its_own),
-	TEST(reply_that_does_not_fit_is_an_error),
-};
 
 int main(void)
 {
@@ -393,7 +369,7 @@ int main(void)
 		fprintf(stderr, "%s\n", fault.text);
 		return 1;
 	}
-	failed = cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL);
+	failed = unit_run(__FILE__, NULL, NULL);
 	eal_stop();
 	return failed;
 }

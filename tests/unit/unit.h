@@ -71,10 +71,3 @@ static inline int unit_run(const char *name, CMFixtureFunction set_up, CMFixture
 	{                                                     \
 		return unit_run(__FILE__, set_up, tear_down); \
 	}
-
-/* A program that makes its list itself, an array of struct CMUnitTest. */
-#define UNIT_LIST_MAIN(tests)                                                    \
-	int main(void)                                                           \
-	{                                                                        \
-		return cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL); \
-	}

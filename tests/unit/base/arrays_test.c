@@ -16,7 +16,6 @@ UNIT_TEST(arrays_are_zeroed_aligned_and_never_null)
 {
 	struct owner owner = {0};
 
-	(void)state;
 	for (unsigned count = 0; count < 100; count++) {
 		ARRAYS_ADD(&owner, first, count);
 		ARRAYS_ADD(&owner, second, count);
@@ -35,7 +34,6 @@ UNIT_TEST(an_array_without_memory_is_remembered)
 {
 	struct owner owner = {0};
 
-	(void)state;
 	assert_null(ARRAYS_ADD(&owner, first, SIZE_MAX));
 	assert_null(ARRAYS_ADD(&owner, first, SIZE_MAX / sizeof(*owner.first)));
 	assert_non_null(ARRAYS_ADD(&owner, second, 1));
@@ -48,7 +46,6 @@ UNIT_TEST(an_array_keeps_its_elements_while_it_grows)
 {
 	uint32_t *number = NULL, room = 0, grown = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 10000; i++) {
 		uint32_t before = room;
 
@@ -68,7 +65,6 @@ UNIT_TEST(an_array_that_cannot_grow_is_unchanged)
 	uint8_t *byte = NULL;
 	uint32_t room = 0;
 
-	(void)state;
 	assert_true(array_reserve(&byte, &room, 100, 1));
 	assert_int_equal(100, room);
 	byte[99] = 7;
@@ -85,7 +81,6 @@ UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 	uint32_t room = (uint32_t)1 << 31;
 	void *array = NULL;
 
-	(void)state;
 	assert_true(array_reserve(&array, &room, (size_t)room + 1, 0));
 	assert_int_equal(UINT32_MAX, room);
 	assert_false(array_reserve(&array, &room, (size_t)UINT32_MAX + 1, 0));

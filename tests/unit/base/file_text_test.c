@@ -16,7 +16,6 @@ static int make(void **state)
 {
 	char *slash = strrchr(path, '/');
 
-	(void)state;
 	*slash = '\0';
 	if (mkdtemp(path) == NULL)
 		return -1;
@@ -26,7 +25,6 @@ static int make(void **state)
 
 static int clear(void **state)
 {
-	(void)state;
 	unlink(path);
 	*strrchr(path, '/') = '\0';
 	return rmdir(path);
@@ -37,7 +35,6 @@ UNIT_TEST(a_fifo_without_a_writer_is_refused_at_once)
 	struct fault fault;
 	size_t length;
 
-	(void)state;
 	assert_null(file_text_read(path, 100, &length, &fault));
 	assert_int_equal(errno, EINVAL);
 	assert_non_null(strstr(fault.text, "nobody writes into this FIFO, expected a file"));
@@ -50,7 +47,6 @@ UNIT_TEST(a_fifo_with_a_writer_is_read)
 	char text[6] = "";
 	FILE *in;
 
-	(void)state;
 	assert_int_equal(write(fd, "words", 5), 5);
 	in = file_text_open(path, &fault);
 	assert_non_null(in);

@@ -19,7 +19,6 @@ static void escapes_to(const char *text, const char *expected)
 
 UNIT_TEST(control_characters_become_their_numbers)
 {
-	(void)state;
 	escapes_to("\x1b[31mred\a\r\x7f", "\\x1b[31mred\\x07\\x0d\\x7f");
 	escapes_to("\xc2\x9b"
 		   "31m",
@@ -31,7 +30,6 @@ UNIT_TEST(control_characters_become_their_numbers)
 
 UNIT_TEST(other_characters_stay)
 {
-	(void)state;
 	escapes_to("", "");
 	escapes_to("two\nlines\t", "two\nlines\t");
 	escapes_to("\xc3\x9c, \xc2\xb5s, \xe2\x82\xac", "\xc3\x9c, \xc2\xb5s, \xe2\x82\xac");
@@ -43,7 +41,6 @@ UNIT_TEST(what_has_no_room_is_cut_off)
 		       "cdef",
 	     full[4] = "ab\x1b";
 
-	(void)state;
 	text_escape(text, sizeof(text));
 	assert_string_equal(text, "ab\\x1bc");
 	text_escape(full, sizeof(full));
@@ -54,7 +51,6 @@ UNIT_TEST(a_fault_has_no_control_characters)
 {
 	struct fault fault;
 
-	(void)state;
 	fault_set(&fault, EINVAL, "%s: no such file", "\x1b]0;title");
 	assert_string_equal(fault.text, "\\x1b]0;title: no such file");
 }

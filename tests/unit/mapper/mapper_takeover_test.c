@@ -291,7 +291,6 @@ static void freeze(struct mapper_fabric *fabric, uint32_t host, bool frozen)
 /* Another one has led meanwhile, and has given tables without its host. */
 UNIT_TEST(a_mapper_that_was_stopped_and_goes_on_finds_what_others_did)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct mapper_fabric fabric;
 		uint32_t first = 0;

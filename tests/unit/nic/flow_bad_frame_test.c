@@ -185,7 +185,6 @@ UNIT_TEST(one_bad_frame_costs_a_retry_time_at_most)
 {
 	struct bed *bed = malloc(sizeof(*bed));
 
-	(void)state;
 	assert_non_null(bed);
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		unsigned usual = run(bed, seed, BAD_NONE);

@@ -9,7 +9,6 @@ UNIT_TEST(what_fits_exactly_is_taken)
 {
 	struct itb_pool pool;
 
-	(void)state;
 	itb_pool_init(&pool, 1000);
 	assert_true(itb_pool_take(&pool, 999));
 	assert_true(itb_pool_take(&pool, 1));
@@ -21,7 +20,6 @@ UNIT_TEST(what_does_not_fit_is_refused_whole_and_counted)
 {
 	struct itb_pool pool;
 
-	(void)state;
 	itb_pool_init(&pool, 1000);
 	assert_true(itb_pool_take(&pool, 600));
 	assert_false(itb_pool_take(&pool, 401));
@@ -36,7 +34,6 @@ UNIT_TEST(what_was_given_back_can_be_taken_again)
 {
 	struct itb_pool pool;
 
-	(void)state;
 	itb_pool_init(&pool, 1000);
 	assert_true(itb_pool_take(&pool, 1000));
 	itb_pool_give(&pool, 300);
@@ -52,7 +49,6 @@ UNIT_TEST(a_pool_is_never_over)
 	struct itb_pool pool;
 	struct rng rng;
 
-	(void)state;
 	rng_init(&rng, 3, 0, 0);
 	itb_pool_init(&pool, 8192);
 	for (unsigned i = 0; i < 100000; i++) {

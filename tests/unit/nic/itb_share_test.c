@@ -33,27 +33,23 @@ static void expect(uint32_t own_waiting, const char *wanted)
 
 UNIT_TEST(after_four_in_transit_one_own_goes)
 {
-	(void)state;
 	expect(1, "iiiioiiiioiiiio");
 }
 
 /* Figure 43 of the thesis would have it after two here, and after one with 51. */
 UNIT_TEST(fifty_waiting_are_still_few)
 {
-	(void)state;
 	expect(50, "iiiioiiiioiiiio");
 }
 
 UNIT_TEST(after_two_when_more_than_fifty_wait)
 {
-	(void)state;
 	expect(51, "iioiioiio");
 	expect(100, "iioiioiio");
 }
 
 UNIT_TEST(they_alternate_above_a_hundred)
 {
-	(void)state;
 	expect(101, "ioioioio");
 	expect(UINT32_MAX, "ioioioio");
 }
@@ -63,7 +59,6 @@ UNIT_TEST(what_went_before_the_own_one_came_counts)
 {
 	struct itb_share turn = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		itb_share_sent_in_transit(&turn);
 	assert_false(itb_share_is_own(&turn, 1));
@@ -76,7 +71,6 @@ UNIT_TEST(an_own_one_sent_out_of_turn_begins_anew)
 	struct itb_share turn = {0};
 	char sent[32];
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		itb_share_sent_in_transit(&turn);
 	itb_share_sent_own(&turn);
@@ -88,7 +82,6 @@ UNIT_TEST(a_turn_that_could_not_be_used_is_not_lost)
 {
 	struct itb_share turn = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		itb_share_sent_in_transit(&turn);
 	assert_true(itb_share_is_own(&turn, 1));
@@ -102,7 +95,6 @@ UNIT_TEST(own_ones_are_never_starved)
 	unsigned since = 0;
 	struct rng rng;
 
-	(void)state;
 	rng_init(&rng, 5, 0, 0);
 	for (unsigned i = 0; i < 100000; i++) {
 		uint32_t waiting = (uint32_t)rng_below(&rng, 200) + 1;

@@ -61,7 +61,6 @@ UNIT_TEST(a_frame_goes_on_past_its_mark_as_in_a_first_injection)
 	struct weft_packet packet = frame(1, 0, true);
 	struct itb *itb = itb_create(&plain);
 
-	(void)state;
 	assert_true(itb_is_marked(&packet) && itb_is_route(&packet));
 	packet.vc = packet.header_vc = 5;
 	packet.vc_original = 6;
@@ -84,7 +83,6 @@ UNIT_TEST(a_mark_that_no_port_follows_is_no_route)
 		PORT(1), ROUTE_TYPE_ITB, ROUTE_TYPE_ITB, ROUTE_TYPE_HOST};
 	struct weft_packet packet = frame(1, 0, true);
 
-	(void)state;
 	packet.route = two_marks;
 	packet.route_length = sizeof(two_marks);
 	assert_true(itb_is_marked(&packet));
@@ -106,7 +104,6 @@ UNIT_TEST(detection_and_programming_begin_with_the_header)
 	struct itb *itb = itb_create(&config);
 	weft_time tail = START + 100 * PS_PER_NS;
 
-	(void)state;
 	assert_true(itb_absorb(itb, &packet, 0, START, tail));
 	assert_int_equal(itb_due(itb, tail), START + 475 * PS_PER_NS);
 	assert_null(next(itb, START + 475 * PS_PER_NS - 1));
@@ -126,7 +123,6 @@ UNIT_TEST(frames_of_a_vc_keep_their_order_and_vcs_take_turns)
 	struct itb *itb = itb_create(&plain);
 	struct weft_packet packet[6];
 
-	(void)state;
 	for (unsigned i = 0; i < 6; i++) {
 		packet[i] = frame(i, i, true);
 		assert_true(itb_absorb(itb, &packet[i], i / 3, START, START));
@@ -143,7 +139,6 @@ UNIT_TEST(a_vc_without_credits_holds_up_no_other)
 	struct credit_tx *tx = credits(2);
 	uint32_t blocked;
 
-	(void)state;
 	tx[0].limit = 1; /* of the two that it takes */
 	assert_true(itb_absorb(itb, &a, 0, START, START));
 	assert_true(itb_absorb(itb, &b, 1, START, START));
@@ -164,7 +159,6 @@ UNIT_TEST(what_the_pool_has_no_room_for_is_refused_and_counted)
 	struct weft_packet packet[3] = {frame(1, 0, true), frame(2, 1, true), frame(3, 2, true)};
 	struct itb *itb = itb_create(&config);
 
-	(void)state;
 	assert_true(itb_absorb(itb, &packet[0], 0, START, START));
 	assert_true(itb_absorb(itb, &packet[1], 0, START, START));
 	assert_false(itb_absorb(itb, &packet[2], 0, START, START));
@@ -185,7 +179,6 @@ UNIT_TEST(a_frame_takes_the_least_portion_of_the_pool)
 	struct weft_packet packet[3] = {frame(1, 0, true), frame(2, 1, true), frame(3, 2, true)};
 	struct itb *itb = itb_create(&config);
 
-	(void)state;
 	assert_true(itb_absorb(itb, &packet[0], 0, START, START));
 	assert_true(itb_absorb(itb, &packet[1], 0, START, START));
 	assert_false(itb_absorb(itb, &packet[2], 0, START, START));
@@ -206,7 +199,6 @@ UNIT_TEST(a_message_that_goes_on_as_it_comes_has_its_end_mark)
 	struct itb *itb = itb_create(&plain);
 	weft_time now = START;
 
-	(void)state;
 	for (unsigned i = 0; i < 10; i++, now += PS_PER_MS) {
 		struct weft_packet packet = frame(7, i, i == 9);
 
@@ -225,7 +217,6 @@ UNIT_TEST(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark)
 			   tail = frame(7, 2, true);
 	struct itb *itb = itb_create(&plain);
 
-	(void)state;
 	pass(itb, &head, START);
 	pass(itb, &middle, START + PS_PER_MS + 1);
 	pass(itb, &tail, START + PS_PER_MS + 2);
@@ -244,7 +235,6 @@ UNIT_TEST(a_pause_in_which_something_was_left_to_send_costs_nothing)
 	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
 	struct itb *itb = itb_create(&plain);
 
-	(void)state;
 	assert_true(itb_absorb(itb, &head, 0, START, START));
 	assert_true(itb_absorb(itb, &tail, 0, START + PS_PER_S, START + PS_PER_S));
 	next(itb, START + PS_PER_S);
@@ -258,7 +248,6 @@ UNIT_TEST(a_later_host_cannot_give_the_end_mark_back)
 	struct weft_packet refused = frame(7, 2, true), good = frame(8, 3, true);
 	struct itb *itb = itb_create(&plain);
 
-	(void)state;
 	refused.cursor = good.cursor = 4;
 	good.flags |= FRAME_F_END_MARK;
 	pass(itb, &refused, START);
@@ -273,7 +262,6 @@ UNIT_TEST(a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken)
 	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
 	struct itb *itb = itb_create(&plain);
 
-	(void)state;
 	head.cursor = tail.cursor = 4;
 	tail.flags |= FRAME_F_END_MARK; /* the first host's */
 	pass(itb, &head, START);
@@ -288,7 +276,6 @@ UNIT_TEST(without_an_itb_on_the_way_no_end_mark_is_wanted)
 	static const uint8_t direct[] = {PORT(1), PORT(2), ROUTE_TYPE_HOST};
 	struct weft_packet packet = frame(1, 0, true);
 
-	(void)state;
 	assert_true(itb_was_overtaken(&packet));
 	packet.route = direct;
 	packet.route_length = sizeof(direct);
@@ -302,7 +289,6 @@ UNIT_TEST(control_frames_have_a_queue_of_their_own)
 	struct weft_packet data = frame(1, 0, true), ack = frame(0, 0, false);
 	struct itb *itb = itb_create(&plain);
 
-	(void)state;
 	ack.control = 1;
 	assert_true(itb_absorb(itb, &data, 0, START, START));
 	assert_null(itb_next_control(itb, START));
@@ -322,7 +308,6 @@ UNIT_TEST(everything_held_can_be_taken_out)
 	struct itb *itb = itb_create(&plain);
 	unsigned count = 0;
 
-	(void)state;
 	ack.control = 1;
 	assert_true(itb_absorb(itb, &a, 0, START, START));
 	assert_true(itb_absorb(itb, &b, 3, START, START));
@@ -351,7 +336,6 @@ UNIT_TEST(nothing_is_lost_or_doubled_under_random_load)
 	weft_time now = START;
 	struct rng rng;
 
-	(void)state;
 	rng_init(&rng, 9, 0, 0);
 	for (unsigned i = 0; i < 200000; i++, now += rng_below(&rng, 100000)) {
 		unsigned at = (unsigned)rng_below(&rng, PACKETS), vc = at % 4;

@@ -369,7 +369,6 @@ UNIT_TEST(notifications_of_no_switch_of_no_root_or_too_many_are_refused)
 	struct nic_config config = end_config(&a, 0, 1);
 	struct control_arn arn = {.id = 0x00010300, .destination = 1};
 
-	(void)state;
 	config.link.vcs = 2;
 	config.mark_ps = PS_PER_MS;
 	config.arn_guard = (struct arn_guard_config){.rate = 4, .switches = 1, .ports = 4};

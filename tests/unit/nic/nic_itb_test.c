@@ -169,7 +169,6 @@ UNIT_TEST(a_frame_in_transit_goes_on_as_it_came_past_its_mark)
 	uint8_t before[FRAME_HEADER_BYTES + sizeof(route) + PAIR_MTU];
 	struct box *box;
 
-	(void)state;
 	assert_int_equal(end_send(&way->source, 2, 0, PAIR_MTU), 0);
 	box = take(way, &way->source);
 	memcpy(before, box->frame, sizeof(before));
@@ -192,7 +191,6 @@ UNIT_TEST(messages_and_their_acknowledgements_pass_the_host_on_the_way)
 {
 	struct way *way = way_start();
 
-	(void)state;
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(end_send(&way->source, 2, 0, 3 * PAIR_MTU), 0);
 	way_exchange(way);
@@ -215,7 +213,6 @@ UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 	struct link_end *link = nic_link(way->middle.nic);
 	uint32_t granted = credit_limit(&link->rx[0]);
 
-	(void)state;
 	way->middle.nic->config.link.open = false; /* nothing renews its credits */
 	link->tx[0].limit = link->tx[0].sent;
 	absorb(way, 20);
@@ -251,7 +248,6 @@ UNIT_TEST(in_transit_goes_first_and_after_four_an_own_one)
 {
 	struct way *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
 
-	(void)state;
 	absorb(way, 20);
 	queue_own(way, 10);
 	expect_turns(way, "iiiioiiiioiiiioiiiioiiiio");
@@ -262,7 +258,6 @@ UNIT_TEST(the_more_own_ones_wait_the_more_often_they_go)
 {
 	struct way *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
 
-	(void)state;
 	absorb(way, 120);
 	queue_own(way, 102);
 	expect_turns(way, "ioio");   /* 102 and 101 wait */
@@ -278,7 +273,6 @@ UNIT_TEST(own_ones_go_when_nothing_is_in_transit)
 {
 	struct way *way = way_start();
 
-	(void)state;
 	queue_own(way, 3);
 	expect_turns(way, "ooo");
 	absorb(way, 5);
@@ -291,7 +285,6 @@ UNIT_TEST(who_cannot_go_holds_up_nobody)
 {
 	struct way *way = way_start();
 
-	(void)state;
 	absorb(way, 8);
 	expect_turns(way, "iiii");
 	assert_null(nic_check(way->middle.nic));
@@ -305,7 +298,6 @@ UNIT_TEST(what_the_full_pool_discards_comes_again_in_order)
 	struct way *way = way_start_with(8 * 1024, 256);
 	unsigned rounds = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(end_send(&way->source, 2, 0, 2 * PAIR_MTU), 0);
 	/* All of them arrive before any goes on. */
@@ -343,7 +335,6 @@ UNIT_TEST(a_message_overtaken_by_its_reinjection_is_refused_and_comes_again)
 {
 	struct way *way = way_start();
 
-	(void)state;
 	assert_int_equal(end_send(&way->source, 2, 0, 3 * PAIR_MTU), 0);
 	carry(way, 2);
 	way_wait(way, 2 * PS_PER_MS);
@@ -366,7 +357,6 @@ UNIT_TEST(a_message_that_comes_slowly_but_steadily_is_not_refused)
 {
 	struct way *way = way_start();
 
-	(void)state;
 	assert_int_equal(end_send(&way->source, 2, 0, 3 * PAIR_MTU), 0);
 	for (unsigned i = 0; i < 3; i++) {
 		carry(way, 1);
@@ -381,7 +371,6 @@ UNIT_TEST(without_a_pool_a_frame_in_transit_is_a_routing_error)
 {
 	struct way *way = way_start_with(0, 32);
 
-	(void)state;
 	assert_int_equal(end_send(&way->source, 2, 0, PAIR_MTU), 0);
 	assert_true(end_give(&way->middle, take(way, &way->source)));
 	assert_int_equal(end_count(&way->middle, NIC_DISCARD_ROUTING_ERROR), 1);
@@ -392,7 +381,6 @@ UNIT_TEST(a_link_that_goes_down_takes_what_is_in_transit_with_it)
 {
 	struct way *way = way_start();
 
-	(void)state;
 	absorb(way, 3);
 	way->middle.nic->config.link.open = way->middle.nic->link.config.open = false;
 	end_miss_hellos(&way->middle);
@@ -407,7 +395,6 @@ UNIT_TEST(frames_in_transit_need_no_memory_to_leave)
 	struct way *way = way_start();
 	struct weft_packet *next;
 
-	(void)state;
 	absorb(way, 1);
 	queue_own(way, 1);
 	next = nic_inject(way->middle.nic, way->middle.now, NULL);

@@ -377,7 +377,6 @@ UNIT_TEST(nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries)
 	struct bed *bed = calloc(1, sizeof(*bed));
 	uint64_t give_ups = 0, restarts = 0;
 
-	(void)state;
 	assert_non_null(bed);
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		bed_start(bed, seed);

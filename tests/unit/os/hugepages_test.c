@@ -12,7 +12,6 @@ static char root[32];
 
 static int set_up(void **state)
 {
-	(void)state;
 	strcpy(root, "/tmp/weft-huge-XXXXXX");
 	return mkdtemp(root) == NULL;
 }
@@ -21,7 +20,6 @@ static int tear_down(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	return system(command);
 }
@@ -39,7 +37,6 @@ static void have(unsigned long kib, const char *free_pages)
 
 UNIT_WITH(pages_of_all_sizes_are_added_up, set_up, tear_down)
 {
-	(void)state;
 	have(2048, "10");
 	have(1048576, "2");
 	assert_int_equal(hugepages_free_bytes(root), (UINT64_C(2) << 30) + (UINT64_C(20) << 20));
@@ -47,13 +44,11 @@ UNIT_WITH(pages_of_all_sizes_are_added_up, set_up, tear_down)
 
 UNIT_WITH(a_kernel_without_hugepages_has_none, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(hugepages_free_bytes(root), 0);
 }
 
 UNIT_WITH(a_number_that_cannot_be_read_is_none, set_up, tear_down)
 {
-	(void)state;
 	have(2048, "many");
 	assert_int_equal(hugepages_free_bytes(root), 0);
 }
@@ -62,7 +57,6 @@ UNIT_TEST(the_lock_can_be_taken_again_when_it_is_free)
 {
 	int lock = hugepages_lock();
 
-	(void)state;
 	hugepages_unlock(lock);
 	assert_int_equal(hugepages_lock() >= 0, lock >= 0);
 }

@@ -19,7 +19,6 @@ static struct fault fault;
 
 static int set_up(void **state)
 {
-	(void)state;
 	strcpy(root, "/tmp/weft-own-XXXXXX");
 	if (mkdtemp(root) == NULL)
 		return 1;
@@ -32,7 +31,6 @@ static int tear_down(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	return system(command);
 }

@@ -19,7 +19,6 @@ static char expected_base[32];
 
 static int set_up(void **state)
 {
-	(void)state;
 	user = (user == 0 ? 100000 + 16 * (unsigned)getpid() : user + 1);
 	snprintf(expected_base, sizeof(expected_base), "/tmp/weft-%u", user);
 	return unsetenv("RUNTIME_DIRECTORY") + unsetenv("XDG_RUNTIME_DIR");
@@ -29,7 +28,6 @@ static int tear_down(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", expected_base);
 	return system(command);
 }

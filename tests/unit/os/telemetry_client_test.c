@@ -42,7 +42,6 @@ UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 	char command[64];
 	int listener;
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	listener = listen_only("stopped");
 	/* The first connection waits for a greeting. There is no room for the second one. */

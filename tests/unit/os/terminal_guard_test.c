@@ -34,7 +34,6 @@ UNIT_TEST(a_terminal_gets_no_control_characters_but_those_of_progress)
 	int terminal;
 	pid_t pid;
 
-	(void)state;
 	memset(&raw, 0, sizeof(raw));
 	cfmakeraw(&raw);
 	pid = forkpty(&terminal, NULL, &raw, NULL);
@@ -56,7 +55,6 @@ UNIT_TEST(a_file_gets_all_bytes)
 	FILE *file = tmpfile();
 	pid_t pid;
 
-	(void)state;
 	assert_non_null(file);
 	pid = fork();
 	if (pid == 0) {

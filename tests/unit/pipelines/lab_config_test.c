@@ -332,7 +332,6 @@ static void expect_one_lcore(const char *text, const char *said)
 
 UNIT_TEST(what_needs_one_lcore_is_refused_with_more)
 {
-	(void)state;
 	expect_one_lcore(HEAD "lcores: 2\nswitch: {voq: false}\n",
 		"some/l.yaml: switch.voq: false: needs one lcore; expected no 'lcores: 2'");
 	expect_one_lcore(HEAD "lcores: 4\nswitch: {fecn: 3}\n",

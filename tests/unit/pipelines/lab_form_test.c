@@ -19,7 +19,6 @@ static char folder[64], file[128];
 
 static int make_folder(void **state)
 {
-	(void)state;
 	strcpy(folder, "/tmp/weft-form-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(file, sizeof(file), "%s/a.yaml", folder);
@@ -30,7 +29,6 @@ static int remove_folder(void **state)
 {
 	char kept[128];
 
-	(void)state;
 	snprintf(kept, sizeof(kept), "%s/" LAB_KEPT_FILE, folder);
 	unlink(kept);
 	unlink(file);
@@ -67,26 +65,22 @@ static unsigned processes_of(const char *text, bool fresh)
 
 CLAIM(a_file_that_says_nothing_is_one_process_where_several_are_too_many)
 {
-	(void)state;
 	assert_int_equal(processes_of(HEAD, true), 1);
 }
 
 CLAIM(two_loops_to_a_cpu_are_not_too_many)
 {
-	(void)state;
 	assert_false(lab_form_is_crowded(4, 2));
 	assert_true(lab_form_is_crowded(5, 2));
 }
 
 CLAIM(each_means_several_however_many_they_are)
 {
-	(void)state;
 	assert_int_equal(processes_of(HEAD "processes: each\n", true), 17);
 }
 
 CLAIM(one_means_one_even_for_a_few)
 {
-	(void)state;
 	assert_int_equal(processes_of("weft: lab/1\ntopology: \"full:switches=2,hosts=1\"\n"
 				      "processes: one\n",
 				 true),
@@ -95,7 +89,6 @@ CLAIM(one_means_one_even_for_a_few)
 
 CLAIM(groups_and_other_links_are_several_processes)
 {
-	(void)state;
 	assert_int_equal(processes_of(HEAD "groups: [[s0, s1]]\n", true), 16);
 	assert_int_equal(processes_of(HEAD "links: veth\n", true), 17);
 	assert_int_equal(processes_of(HEAD "links: memif\n", true), 17);
@@ -107,7 +100,6 @@ CLAIM(a_lab_that_is_up_keeps_its_form)
 {
 	char kept[128];
 
-	(void)state;
 	snprintf(kept, sizeof(kept), "%s/" LAB_KEPT_FILE, folder);
 	write_text(kept, "weft: lab/1\nprocesses: each\n");
 	assert_int_equal(processes_of(HEAD, false), 17);
@@ -137,7 +129,6 @@ CLAIM(a_lab_that_is_up_keeps_a_dilation_that_its_file_lacks)
 	bool dilated;
 	char kept[128];
 
-	(void)state;
 	snprintf(kept, sizeof(kept), "%s/" LAB_KEPT_FILE, folder);
 	assert_int_equal(lab_form_dilation(folder, &dilated), 0);
 	write_text(kept, "# started from x\n" LAB_FORM_DILATED "10\nweft: lab/1\ndilation: 10\n");
@@ -154,7 +145,6 @@ CLAIM(a_lab_has_no_more_cpus_than_its_cores)
 {
 	const struct lab_config none = {.cores = 0}, one = {.cores = 1}, many = {.cores = 1024};
 
-	(void)state;
 	assert_int_equal(
 		lab_cpus(&(struct lab){.config = (struct lab_config *)&none}), cpu_count());
 	assert_int_equal(lab_cpus(&(struct lab){.config = (struct lab_config *)&one}), 1);

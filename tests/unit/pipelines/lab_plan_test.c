@@ -41,7 +41,6 @@ static struct lab_plan *plan_of(const char *spec, enum lab_link_kind kind,
 
 static int close_network(void **state)
 {
-	(void)state;
 	topology_destroy(network);
 	network = NULL;
 	return 0;
@@ -53,7 +52,6 @@ CLAIM(each_switch_has_a_process_and_the_hosts_share_one)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
-	(void)state;
 	assert_non_null(plan);
 	assert_int_equal(plan->processes, network->switches + 1);
 	for (uint32_t i = 0; i < network->switches; i++)
@@ -69,7 +67,6 @@ CLAIM(more_hosts_than_ports_are_split_by_leaf_switch)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
-	(void)state;
 	assert_non_null(plan);
 	assert_true(network->hosts > LAB_PORTS_MAX);
 	for (uint32_t i = 0; i < network->hosts; i++) {
@@ -86,7 +83,6 @@ CLAIM(a_link_between_processes_has_one_server_and_one_client)
 {
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
-	(void)state;
 	assert_non_null(plan);
 	for (uint32_t i = 0; i < network->links; i++) {
 		const struct lab_plan_link *link = &plan->link[i];
@@ -107,7 +103,6 @@ CLAIM(ends_of_a_shared_link_are_those_of_one_file)
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_SHARED, NULL, 0);
 	char end[2][LAB_DEVICE_MAX];
 
-	(void)state;
 	assert_non_null(plan);
 	for (uint32_t i = 0; i < network->links; i++) {
 		assert_int_equal(plan->link[i].kind, LAB_LINK_SHARED);
@@ -126,7 +121,6 @@ CLAIM(links_inside_a_process_need_no_port)
 	const struct lab_plan_group group = {.name = "all", .switches = all, .switch_count = 6};
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1);
 
-	(void)state;
 	assert_non_null(plan);
 	assert_int_equal(plan->processes, 2);
 	assert_int_equal(plan->process[0].ethdevs, network->hosts);
@@ -142,7 +136,6 @@ CLAIM(more_than_32_ports_in_a_process_are_refused)
 	uint32_t hosts[40];
 	struct lab_plan_group group = {.name = "hosts", .hosts = hosts, .host_count = 40};
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++)
 		hosts[i] = i;
 	assert_null(plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, &group, 1));
@@ -155,7 +148,6 @@ CLAIM(shared_links_are_no_ports_of_dpdk)
 	struct lab_plan *plan;
 	uint32_t hosts[40];
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++)
 		hosts[i] = i;
 	group.hosts = hosts;
@@ -174,7 +166,6 @@ CLAIM(a_device_in_two_processes_is_refused)
 		{.name = "right", .switches = second, .switch_count = 2},
 	};
 
-	(void)state;
 	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, groups, 2));
 	assert_non_null(strstr(fault.text, "group 'right': s1 is in another group"));
 }
@@ -188,7 +179,6 @@ CLAIM(switches_and_hosts_in_one_process_are_refused)
 		.hosts = zero,
 		.host_count = 1};
 
-	(void)state;
 	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1));
 	assert_non_null(strstr(fault.text, "either switches or hosts"));
 }
@@ -198,7 +188,6 @@ CLAIM(veth_slots_hold_the_longest_frame)
 	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_VETH, NULL, 0);
 	unsigned block, slot, slots;
 
-	(void)state;
 	assert_non_null(plan);
 	assert_true(plan->veth);
 	assert_non_null(strstr(plan->link[3].device[0], "net_af_packet3,iface=wl3a,"));
@@ -233,7 +222,6 @@ CLAIM(bound_ports_are_used_as_the_file_names_them)
 {
 	struct lab_plan *plan;
 
-	(void)state;
 	open_network("rlft:ports=4,stages=2");
 	bind(0, false, "0000:3b:00.0");
 	bind(0, true, "0000:3b:00.1");
@@ -247,7 +235,6 @@ CLAIM(bound_ports_are_used_as_the_file_names_them)
 
 CLAIM(a_link_with_one_bound_end_is_refused)
 {
-	(void)state;
 	open_network("rlft:ports=4,stages=2");
 	bind(0, true, "0000:3b:00.1");
 	assert_null(plan_of(NULL, LAB_LINK_MEMIF, NULL, 0));
@@ -256,7 +243,6 @@ CLAIM(a_link_with_one_bound_end_is_refused)
 
 CLAIM(real_links_need_devices)
 {
-	(void)state;
 	assert_null(plan_of("rlft:ports=4,stages=2", LAB_LINK_BOUND, NULL, 0));
 	assert_non_null(strstr(fault.text, "have no devices"));
 }
@@ -266,7 +252,6 @@ CLAIM(names_that_cannot_be_file_names_are_refused)
 	static const char *const names[] = {"a/b", "a.console", "a.files", ".a", ""};
 	struct lab_plan_request request = {.run_dir = "/run/weft/x"};
 
-	(void)state;
 	open_network("rlft:ports=4,stages=2");
 	request.topology = network;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

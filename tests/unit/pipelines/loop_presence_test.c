@@ -38,7 +38,6 @@ UNIT_TEST(time_counts_by_the_iterations_in_which_it_went_by)
 	static struct loop_presence presence;
 	weft_time now = PS_PER_S;
 
-	(void)state;
 	loop_presence_begin(&presence, now);
 	for (unsigned i = 0; i < 900; i++)
 		loop_presence_note(&presence, now += PS_PER_US, PS_PER_S);

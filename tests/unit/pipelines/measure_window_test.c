@@ -259,7 +259,6 @@ UNIT_TEST(a_sample_of_links_is_what_they_have_counted_since_the_one_before)
 	const uint32_t *value;
 	uint32_t way = 0;
 
-	(void)state;
 	open_links(&window, topology, run, &counter);
 	measure_window_begin(&window, &now);
 	for (unsigned i = 1; i <= 2; i++) {
@@ -294,7 +293,6 @@ UNIT_TEST(samples_go_on_where_there_is_no_more_room_for_links)
 	uint64_t counter = 0;
 	unsigned max;
 
-	(void)state;
 	open_links(&window, topology, run, &counter);
 	max = RUN_LINK_VALUES_MAX / (2 * topology->links * (RUN_LINK_VALUES + 1));
 	measure_window_begin(&window, &now);

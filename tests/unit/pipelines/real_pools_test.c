@@ -24,14 +24,12 @@ static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
  */
 UNIT_TEST(control_frames_that_all_transmit_rings_keep_leave_some_for_others)
 {
-	(void)state;
 	for (unsigned nics = 1; nics <= 32; nics++)
 		assert_true(sizes_of(nics, 4096).control_mbufs >= nics * 1024 + 1024);
 }
 
 UNIT_TEST(the_rings_of_all_nics_can_be_filled_beside_the_frames_of_the_buffers)
 {
-	(void)state;
 	for (unsigned nics = 1; nics <= 32; nics++)
 		assert_true(sizes_of(nics, 4096).data_mbufs >=
 			    nics * (2 * PORT_RX_DESCRIPTORS) + nics * 1024);
@@ -41,7 +39,6 @@ UNIT_TEST(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_
 {
 	static const uint32_t mtus[] = {64, 512, 1024, 1500, 2048, 4096, 9000};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
 		uint32_t room = sizes_of(4, mtus[i]).data_bytes, power = 1;
 
@@ -55,13 +52,11 @@ UNIT_TEST(a_frame_and_what_drivers_put_around_it_fit_whatever_the_driver_rounds_
 /* virtio keeps its MTU of 1,500 where less is asked for, and wants room for that. */
 UNIT_TEST(short_frames_have_room_for_what_a_device_may_send_by_itself)
 {
-	(void)state;
 	assert_true(sizes_of(1, 64).data_bytes >= 1530);
 }
 
 UNIT_TEST(without_nics_buffers_are_as_long_as_frames)
 {
-	(void)state;
 	assert_int_equal(sizes_of(0, 4096).data_bytes, frame_room(4096));
 }
 
@@ -71,7 +66,6 @@ UNIT_TEST(the_memory_of_four_nics_is_not_a_gibibyte)
 	const struct real_pool_sizes sizes = sizes_of(4, 1024);
 	unsigned mib = real_pool_memory_mib(&request, &sizes);
 
-	(void)state;
 	assert_in_range(mib, 100, 320);
 }
 
@@ -81,7 +75,6 @@ UNIT_TEST(memory_counts_what_pages_waste)
 	const struct real_pool_request request = {.ends = 32, .mtu_bytes = 1400};
 	const struct real_pool_sizes sizes = sizes_of(32, 1400);
 
-	(void)state;
 	assert_int_equal(sizes.data_bytes, 2048);
 	assert_true((uint64_t)real_pool_memory_mib(&request, &sizes) << 20 >
 		    (uint64_t)sizes.data_mbufs * 4096);
@@ -92,7 +85,6 @@ UNIT_TEST(a_port_that_tells_what_it_stores_gets_room_for_it)
 	struct real_pool_request usual = {.ends = 16, .mtu_bytes = 4096}, asked = usual;
 	struct real_pool_sizes of_usual, of_asked;
 
-	(void)state;
 	asked.stored = 40000;
 	real_pool_sizes(&usual, &of_usual);
 	real_pool_sizes(&asked, &of_asked);
@@ -103,7 +95,6 @@ UNIT_TEST(a_port_that_tells_what_it_stores_gets_room_for_it)
 /* 'weft lab set' may give all links that leave the process a long delay. */
 UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 {
-	(void)state;
 	for (unsigned ends = 1; ends <= 512; ends *= 2) {
 		struct real_pool_request quick = {.ends = ends, .mtu_bytes = 4096}, slow = quick;
 		struct real_pool_sizes min, sizes;
@@ -140,7 +131,6 @@ static int socket_of(int first, int second, int third)
 
 UNIT_TEST(the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on)
 {
-	(void)state;
 	assert_int_equal(socket_of(1, 1, 1), 1);
 	assert_int_equal(socket_of(0, 0, 0), 0);
 	assert_int_equal(socket_of(-1, 1, -1), 1);

@@ -37,7 +37,6 @@ UNIT_TEST(a_rest_that_ends_while_somebody_looks_is_no_absence)
 	weft_time longest = 0;
 	pthread_t thread;
 
-	(void)state;
 	loop_presence_begin(&bench.worker.presence, PS_PER_S);
 	assert_int_equal(pthread_create(&thread, NULL, rest_again_and_again, &bench), 0);
 	while (!atomic_load(&bench.done)) {
@@ -53,7 +52,6 @@ UNIT_TEST(an_absence_without_rest_counts)
 {
 	static struct real_worker worker;
 
-	(void)state;
 	loop_presence_begin(&worker.presence, PS_PER_S);
 	assert_int_equal(real_rest_away(&worker, PS_PER_S + PS_PER_MS), PS_PER_MS);
 }

@@ -78,7 +78,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void a_run_that_is_about_to_begin_ends(void **state)
+UNIT_WITH(a_run_that_is_about_to_begin_ends, set_up, tear_down)
 {
 	struct bed *bed = *state;
 
@@ -99,7 +99,7 @@ static void a_run_that_is_about_to_begin_ends(void **state)
 	assert_true(real_lead(&bed->fabric));
 }
 
-static void a_process_of_a_lab_ends_where_it_is_idle(void **state)
+UNIT_WITH(a_process_of_a_lab_ends_where_it_is_idle, set_up, tear_down)
 {
 	struct bed *bed = *state;
 
@@ -111,7 +111,7 @@ static void a_process_of_a_lab_ends_where_it_is_idle(void **state)
 }
 
 /* Frames in flight then have half a second. */
-static void traffic_stops_and_drains_for_a_while(void **state)
+UNIT_WITH(traffic_stops_and_drains_for_a_while, set_up, tear_down)
 {
 	static const enum real_phase phases[] = {REAL_WARMING, REAL_SETTLING, REAL_MEASURING};
 
@@ -145,7 +145,7 @@ static void traffic_stops_and_drains_for_a_while(void **state)
 }
 
 /* Frames still arrive from time to time: without a signal the run continues for half a minute. */
-static void a_run_that_drains_ends_soon_after_a_signal(void **state)
+UNIT_WITH(a_run_that_drains_ends_soon_after_a_signal, set_up, tear_down)
 {
 	struct bed *bed = *state;
 
@@ -165,7 +165,7 @@ static void a_run_that_drains_ends_soon_after_a_signal(void **state)
 	assert_true(bed->fabric.incomplete); /* frames were still in flight */
 }
 
-static void a_run_that_has_drained_by_then_is_complete(void **state)
+UNIT_WITH(a_run_that_has_drained_by_then_is_complete, set_up, tear_down)
 {
 	struct bed *bed = *state;
 
@@ -180,16 +180,4 @@ static void a_run_that_has_drained_by_then_is_complete(void **state)
 	assert_false(bed->fabric.incomplete);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		CASE(a_run_that_is_about_to_begin_ends),
-		CASE(a_process_of_a_lab_ends_where_it_is_idle),
-		CASE(traffic_stops_and_drains_for_a_while),
-		CASE(a_run_that_drains_ends_soon_after_a_signal),
-		CASE(a_run_that_has_drained_by_then_is_complete),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -48,7 +48,6 @@ static void assert_table(struct run_result *result, const char *wanted)
 
 CLAIM(a_bound_is_the_next_round_time)
 {
-	(void)state;
 	assert_int_equal(run_fidelity_step(0), 1);
 	assert_int_equal(run_fidelity_step(1), 1);
 	assert_int_equal(run_fidelity_step(3), 5);
@@ -322,7 +321,6 @@ CLAIM(without_a_demand_lateness_is_compared_with_the_latency)
 	const struct run_config_fidelity none = {WEFT_TIME_NEVER, 990000};
 	unsigned times[2] = {0};
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
 		bool met = false, before;
 

@@ -143,7 +143,6 @@ UNIT_TEST(a_stream_goes_on_where_there_is_no_more_room_for_links)
 	struct run_stream writer, reader;
 	struct fault fault;
 
-	(void)state;
 	assert_non_null(values);
 	assert_int_equal(run_stream_begin(&writer, fd, MANY, 1, &fault), 0);
 	assert_int_equal(run_stream_open(&reader, fd), 1);

@@ -38,7 +38,6 @@ UNIT_TEST(histograms_of_parts_add_up_to_that_of_the_whole)
 	struct histogram *whole = calloc(1, sizeof(*whole));
 	struct rng rng;
 
-	(void)state;
 	assert_non_null(whole);
 	rng_init(&rng, 1, 2, 3);
 	for (unsigned i = 0; i < 10000; i++) {
@@ -133,7 +132,6 @@ UNIT_TEST(releases_and_edges_add_up)
 	struct run_result *part = new_result(), *all = new_result();
 	struct run_sample *sample = run_result_add_sample(part);
 
-	(void)state;
 	assert_non_null(sample);
 	*sample = (struct run_sample){.accepted = 0.1,
 		.released = 0.2,
@@ -170,7 +168,6 @@ UNIT_TEST(counts_add_up)
 {
 	struct run_result *part = new_result(), *all = new_result();
 
-	(void)state;
 	part->packets.delivered = 5;
 	part->lost = 1;
 	part->out_of_order = 3;
@@ -190,7 +187,6 @@ UNIT_TEST(messages_that_arrive_more_often_than_they_left_are_a_surplus)
 {
 	struct run_result *run = new_result(), *before = new_result();
 
-	(void)state;
 	run->messages.injected = 10;
 	run->messages.delivered = 12;
 	assert_int_equal(run_result_surplus(run, NULL), 2);
@@ -210,7 +206,6 @@ UNIT_TEST(what_one_part_sent_and_another_received_is_not_pending)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 
-	(void)state;
 	a->messages.generated = 100;
 	a->messages.delivered = 40;
 	a->messages.pending = 60;
@@ -232,7 +227,6 @@ UNIT_TEST(entries_add_up_over_senders_and_receivers)
 	struct run_entry *from = run_result_add_entry(a), *to = run_result_add_entry(b), *whole;
 	uint64_t ns;
 
-	(void)state;
 	assert_non_null(from);
 	assert_non_null(to);
 	from->finite = to->finite = from->ended = to->ended = true;
@@ -275,7 +269,6 @@ UNIT_TEST(a_latency_by_an_unknown_clock_is_null)
 	struct run_result *run = new_result();
 	json_t *json, *network, *total, *clocks;
 
-	(void)state;
 	run->clocks_differ = true;
 	run->clocks.untimed = 1;
 	histogram_record(&run->total_ns, 700);
@@ -303,7 +296,6 @@ UNIT_TEST(the_bound_of_clocks_is_the_greatest_of_all_parts)
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 	json_t *json, *clocks;
 
-	(void)state;
 	a->clocks = (struct run_clocks){.timed = 3, .bound_ns = 900, .bounds_ns = 1000};
 	b->clocks = (struct run_clocks){.timed = 1, .bound_ns = 200, .bounds_ns = 200};
 	run_result_count(b, "host_clock_steps", 2);
@@ -336,7 +328,6 @@ UNIT_TEST(histograms_are_in_the_document_only_if_asked_for)
 	json_t *json = run_result_json(run, json_pack("{s:{s:b}}", "measure", "latencies", 0));
 	json_t *total, *expected;
 
-	(void)state;
 	total = json_object_get(json_object_get(json, "latency_ns"), "total");
 	assert_null(json_object_get(total, "histogram"));
 	json_decref(json);
@@ -359,7 +350,6 @@ UNIT_TEST(shares_of_the_fabric_add_up)
 {
 	struct run_result *part = new_result(), *all = new_result();
 
-	(void)state;
 	part->accepted = 0.5;
 	add(all, part);
 	part->accepted = 0.25;
@@ -374,7 +364,6 @@ UNIT_TEST(the_measuring_is_from_the_first_beginning_to_the_last_end)
 	static const uint64_t from_ns[] = {7, 0, 5}, to_ns[] = {100, 300, 200};
 	struct run_result *part = new_result(), *all = new_result(), *late = new_result();
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		part->from_ns = from_ns[i];
 		part->to_ns = to_ns[i];
@@ -396,7 +385,6 @@ UNIT_TEST(reasons_of_parts_are_those_of_the_whole_once_each)
 {
 	struct run_result *a = new_result(), *b = new_result(), *all = new_result();
 
-	(void)state;
 	run_result_add_reason(a, true, "a %s", "signal");
 	run_result_add_reason(b, true, "a signal");
 	add(all, a);
@@ -418,7 +406,6 @@ UNIT_TEST(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason)
 {
 	struct run_result *run = new_result();
 
-	(void)state;
 	run_result_judge_away(run, "s0", RUN_AWAY_MAX_NS);
 	assert_false(run->incomplete);
 	run_result_judge_away(run, "s0", RUN_AWAY_MAX_NS + 1);
@@ -431,7 +418,6 @@ UNIT_TEST(messages_that_do_not_arrive_are_a_reason)
 {
 	struct run_result *run = new_result();
 
-	(void)state;
 	run->messages.generated = 100; /* not sent in time: no loss */
 	run->messages.injected = 10;
 	run->messages.delivered = 7;
@@ -450,7 +436,6 @@ UNIT_TEST(the_document_has_the_reasons)
 	struct run_result *run = new_result();
 	json_t *json;
 
-	(void)state;
 	run->wall.away_ns = 70;
 	run_result_add_reason(run, false, "s0 is gone");
 	json = run_result_json(run, NULL);
@@ -470,7 +455,6 @@ UNIT_TEST(samples_keep_their_values_while_their_room_grows)
 {
 	struct run_result *run = new_result(), *copy = new_result();
 
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
 		struct run_sample *sample = run_result_add_sample(run);
 
@@ -493,7 +477,6 @@ UNIT_TEST(a_signal_ends_a_document_but_not_that_of_a_run_that_it_ended)
 	json_t *json;
 	FILE *out = tmpfile();
 
-	(void)state;
 	assert_non_null(out);
 	assert_non_null(run_result_add_sample(run));
 	run_result_heed(run, &stop);
@@ -519,7 +502,6 @@ UNIT_TEST(a_long_document_is_written_whole)
 	json_t *json, *read;
 	FILE *out = tmpfile();
 
-	(void)state;
 	assert_non_null(out);
 	assert_non_null(text);
 	memset(text, 'x', 50000);
@@ -541,7 +523,6 @@ UNIT_TEST(something_else_is_refused)
 	struct run_result *all = new_result();
 	json_t *other = json_pack("{s:s}", "weft", "lab/1");
 
-	(void)state;
 	assert_int_equal(run_result_add_part(all, other), -EINVAL);
 	json_decref(other);
 	free_result(all);
@@ -552,7 +533,6 @@ UNIT_TEST(a_bucket_out_of_range_is_refused)
 	struct run_result *part = new_result(), *all = new_result();
 	json_t *text = run_result_part_json(part);
 
-	(void)state;
 	json_array_append_new(json_object_get(json_object_get(text, "total_ns"), "buckets"),
 		json_pack("[I,I]", (json_int_t)HISTOGRAM_BUCKETS, (json_int_t)1));
 	assert_int_equal(run_result_add_part(all, text), -EINVAL);

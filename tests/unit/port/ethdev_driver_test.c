@@ -16,7 +16,6 @@ static char root[] = "/tmp/weft-ethdev-XXXXXX";
 
 static int set_up(void **state)
 {
-	(void)state;
 	strcpy(root, "/tmp/weft-ethdev-XXXXXX");
 	return mkdtemp(root) == NULL;
 }
@@ -25,7 +24,6 @@ static int tear_down(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	return system(command);
 }
@@ -42,7 +40,6 @@ static void make_nic(const char *address, const char *vendor)
 
 UNIT_WITH(the_device_of_another_vendor_needs_no_buffers_of_powers_of_two, set_up, tear_down)
 {
-	(void)state;
 	make_nic("0000:3b:00.0", "0x15ad");
 	assert_false(ethdev_driver_guess(root, "0000:3b:00.0")->buffers_are_powers);
 	assert_false(ethdev_driver_guess(root, "3b:00.0")->buffers_are_powers);
@@ -50,21 +47,18 @@ UNIT_WITH(the_device_of_another_vendor_needs_no_buffers_of_powers_of_two, set_up
 
 UNIT_WITH(a_device_of_intel_may_need_them, set_up, tear_down)
 {
-	(void)state;
 	make_nic("0000:3b:00.0", "0x8086");
 	assert_true(ethdev_driver_guess(root, "3b:00.0")->buffers_are_powers);
 }
 
 UNIT_WITH(a_device_of_which_nothing_is_known_may_need_them, set_up, tear_down)
 {
-	(void)state;
 	assert_true(ethdev_driver_guess(root, "0000:3b:00.0")->buffers_are_powers);
 	assert_true(ethdev_driver_guess(root, "")->buffers_are_powers);
 }
 
 UNIT_WITH(a_virtual_device_is_known_by_its_name, set_up, tear_down)
 {
-	(void)state;
 	assert_true(ethdev_driver_guess(root, "net_memif0,role=server")->is_virtual);
 }
 

@@ -70,14 +70,12 @@ static void make_nic(const char *driver)
 
 static int set_up(void **state)
 {
-	(void)state;
 	strcpy(root, "/tmp/weft-pci-XXXXXX");
 	return mkdtemp(root) == NULL;
 }
 
 static int tear_down(void **state)
 {
-	(void)state;
 	run("rm -r %s%s", "");
 	return 0;
 }
@@ -101,13 +99,11 @@ static void says(const char *log, int code, const char *part)
 
 UNIT_WITH(a_device_that_is_not_there_is_named, set_up, tear_down)
 {
-	(void)state;
 	says(NULL, ENODEV, "no PCI device " ADDRESS " in this machine");
 }
 
 UNIT_WITH(a_device_that_is_no_nic_is_called_so, set_up, tear_down)
 {
-	(void)state;
 	make_nic("ahci");
 	make_file(DEVICE "/class", "0x010601\n");
 	says(NULL, ENODEV, "is no network interface (class 0x010601)");
@@ -115,7 +111,6 @@ UNIT_WITH(a_device_that_is_no_nic_is_called_so, set_up, tear_down)
 
 UNIT_WITH(a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down)
 {
-	(void)state;
 	make_nic("e1000e");
 	says(NULL, ENODEV,
 		"belongs to the kernel driver e1000e, expected vfio-pci ('weft port bind " ADDRESS
@@ -124,7 +119,6 @@ UNIT_WITH(a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down)
 
 UNIT_WITH(without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down)
 {
-	(void)state;
 	make_nic("e1000e");
 	run("rm -r %s%s", "/sys/kernel/iommu_groups/7");
 	says(NULL, ENODEV, "vfio-pci cannot take it: this machine's IOMMU is off");
@@ -132,7 +126,6 @@ UNIT_WITH(without_an_iommu_nobody_is_sent_to_bind_it_to_vfio, set_up, tear_down)
 
 UNIT_WITH(a_device_of_another_process_names_that_process, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	make_folder("/proc/4242/fd");
 	make_file("/proc/4242/comm", "testpmd\n");
@@ -143,7 +136,6 @@ UNIT_WITH(a_device_of_another_process_names_that_process, set_up, tear_down)
 
 UNIT_WITH(a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	says("EAL: Cannot open /dev/vfio/7: Device or resource busy\n", EBUSY,
 		"belongs to another process (/dev/vfio/7 is in use)");
@@ -151,7 +143,6 @@ UNIT_WITH(a_busy_device_of_a_process_that_cannot_be_seen_is_said_to_be_busy, set
 
 UNIT_WITH(missing_permission_names_the_file, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	says("EAL: Cannot open /dev/vfio/7: Permission denied\n", EPERM,
 		"no permission for /dev/vfio/7");
@@ -159,7 +150,6 @@ UNIT_WITH(missing_permission_names_the_file, set_up, tear_down)
 
 UNIT_WITH(memory_that_cannot_be_locked_is_not_called_a_missing_permission, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	says("EAL: Cannot set up DMA remapping, error 12 (Cannot allocate memory)\n", ENOMEM,
 		"300 MiB");
@@ -167,7 +157,6 @@ UNIT_WITH(memory_that_cannot_be_locked_is_not_called_a_missing_permission, set_u
 
 UNIT_WITH(a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	says("EAL: " ADDRESS " VFIO group is not viable! Not all devices in IOMMU group bound\n",
 		ENODEV, "shares IOMMU group 7 with a device that the kernel still drives");
@@ -175,7 +164,6 @@ UNIT_WITH(a_group_that_the_kernel_shares_is_told_apart, set_up, tear_down)
 
 UNIT_WITH(uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down)
 {
-	(void)state;
 	need_root();
 	make_nic("uio_pci_generic");
 	says("EAL:   Expecting 'PA' IOVA mode but current mode is 'VA', not initializing\n", ENODEV,
@@ -184,7 +172,6 @@ UNIT_WITH(uio_without_physical_addresses_asks_for_hugepages, set_up, tear_down)
 
 UNIT_WITH(what_nobody_foresaw_is_said_in_the_words_of_dpdk, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	says("eth_foo_dev_init(): the firmware is too old\nmore\n", ENODEV,
 		"(vfio-pci) is not usable: the firmware is too old");
@@ -192,7 +179,6 @@ UNIT_WITH(what_nobody_foresaw_is_said_in_the_words_of_dpdk, set_up, tear_down)
 
 UNIT_WITH(a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none, set_up, tear_down)
 {
-	(void)state;
 	make_nic("vfio-pci");
 	says("EAL: Driver cannot attach the device (" ADDRESS ")\n"
 	     "EAL: Failed to attach device on primary process\n",

@@ -15,7 +15,6 @@ UNIT_TEST(releases_follow_from_arrivals_and_waits)
 	struct histogram *all = calloc(3, sizeof(*all)), *expected = &all[1], *released = &all[2];
 	struct rng rng;
 
-	(void)state;
 	assert_non_null(wait);
 	assert_non_null(all);
 	rng_init(&rng, 1, 2, 3);

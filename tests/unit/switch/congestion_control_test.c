@@ -281,7 +281,6 @@ UNIT_TEST(the_alert_stands_while_time_or_departures_count)
 {
 	struct bench bench;
 
-	(void)state;
 	prepare(&bench, "none", true);
 	begin(&bench);
 	assert_false(bench.signal.alert);
@@ -315,7 +314,6 @@ UNIT_TEST(packets_are_plain_while_there_is_nothing_to_decide)
 {
 	struct bench bench;
 
-	(void)state;
 	start(&bench, "none", true);
 	assert_int_equal(bench.signal.plain_vcs, AFC);
 	fill(&bench, 5, HOT, 0, 9);
@@ -339,7 +337,6 @@ UNIT_TEST(the_alert_always_stands_where_vcs_count_together)
 {
 	struct bench bench;
 
-	(void)state;
 	prepare(&bench, "none", true);
 	bench.detector.by_vc = false;
 	begin(&bench);

@@ -98,7 +98,6 @@ UNIT_TEST(a_packet_that_leaves_its_primary_port_is_sent_into_the_afc)
 	const struct weft_packet *packet;
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "adaptive-th");
 	open_all(&bed);
 	packet = arrive(&bed, 0, &what);
@@ -123,7 +122,6 @@ UNIT_TEST(an_adapted_packet_goes_the_deterministic_way_in_the_afc)
 	const struct weft_packet *packet;
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "oblivious");
 	for (unsigned i = 0; i < 20; i++) {
 		packet = arrive(&bed, 0, &what);
@@ -141,7 +139,6 @@ UNIT_TEST(a_source_route_is_not_adapted)
 	const struct bench_packet what = {.destination = FAR, .route = route, .route_length = 1};
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "oblivious");
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(arrive(&bed, 0, &what)->out_port, 4);
@@ -152,7 +149,6 @@ UNIT_TEST(no_packet_is_plain_where_marks_are_set)
 {
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "oblivious");
 	assert_int_equal(bed.bench->sw->signal.plain_vcs, 0);
 	switch_congestion_end(bed.bench->sw);
@@ -171,7 +167,6 @@ UNIT_TEST(packets_are_plain_until_there_is_an_entry)
 	struct weft_switch *sw;
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	sw = bed.bench->sw;
 	assert_int_equal(sw->signal.plain_vcs, AFC);
@@ -188,7 +183,6 @@ UNIT_TEST(no_packet_is_plain_where_the_mode_chooses)
 {
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "adaptive-th");
 	assert_int_equal(bed.bench->sw->signal.plain_vcs, 0);
 	bench_destroy(bed.bench);
@@ -200,7 +194,6 @@ UNIT_TEST(who_goes_around_a_dead_link_is_adapted)
 	const struct weft_packet *packet;
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	bench_pass(bed.bench, 100 * PS_PER_MS, BIT64(4));
 	packet = arrive(&bed, 0, &what);
@@ -214,7 +207,6 @@ UNIT_TEST(the_far_buffer_is_the_most_that_was_granted_until_the_link_goes_down)
 {
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	assert_int_equal(bed.bench->sw->peer_buffers[5].vc_blocks, 0);
 	bench_grant(bed.bench, 5, 0, 48);
@@ -232,7 +224,6 @@ UNIT_TEST(a_neighbour_that_has_restarted_may_have_another_buffer)
 {
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	bench_grant(bed.bench, 5, 0, 48);
 	bench_grant(bed.bench, 6, 0, 48);
@@ -253,7 +244,6 @@ UNIT_TEST(a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer)
 	struct control_credit other[2];
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	bench_grant(bed.bench, 5, 0, 48);
 	other[0] = other[1] = bed.bench->peer_credit[5];
@@ -274,7 +264,6 @@ UNIT_TEST(buffers_that_were_granted_before_are_known)
 	const struct switch_config config = switch_of(true);
 	struct bed bed;
 
-	(void)state;
 	prepare(&bed, &config, "none");
 	bench_grant(bed.bench, 7, 0, 64);
 	begin(&bed);
@@ -325,7 +314,6 @@ static uint64_t roots_with_unreported(uint32_t blocks, bool each)
 /* FCTh is 78 %: credits for 49 of 64 blocks are less. */
 UNIT_TEST(credits_that_the_neighbour_may_withhold_are_no_packets_there)
 {
-	(void)state;
 	assert_int_equal(roots_with_unreported(15, false), 1);
 	assert_int_equal(roots_with_unreported(15, true), 0);
 }
@@ -333,7 +321,6 @@ UNIT_TEST(credits_that_the_neighbour_may_withhold_are_no_packets_there)
 /* No more than a quarter is withheld: the rest is stored there. */
 UNIT_TEST(a_neighbour_that_fills_is_no_place_to_get_away_to)
 {
-	(void)state;
 	assert_int_equal(roots_with_unreported(32, false), 0);
 }
 
@@ -343,7 +330,6 @@ UNIT_TEST(a_root_on_the_way_up_is_consumed_where_it_is)
 	const struct weft_packet *packet;
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	open_all(&bed);
 	make_root(&bed, 1, FAR);
@@ -361,7 +347,6 @@ UNIT_TEST(a_root_on_the_way_down_is_told_to_the_input_of_its_packets)
 	struct congestion_control_arn out;
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	open_all(&bed);
 	make_root(&bed, 6, DOWN);
@@ -382,7 +367,6 @@ UNIT_TEST(a_notification_that_comes_in_turns_packets_away)
 				  what = {.destination = FAR, .vc = 1, .vc_original = 1, .sl = 1};
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	congestion_control_on_arn(
 		congestion_control_of(&bed), 4, &arn, bed.bench->now, bed.bench->now);
@@ -404,7 +388,6 @@ UNIT_TEST(what_leaves_ends_a_suspicion)
 {
 	struct bed bed;
 
-	(void)state;
 	suspect_down(&bed);
 	bench_check(bed.bench);
 	while (bench_leave(bed.bench, DOWN) >= 0)
@@ -418,7 +401,6 @@ UNIT_TEST(what_a_dead_link_discards_ends_a_suspicion)
 {
 	struct bed bed;
 
-	(void)state;
 	suspect_down(&bed);
 	bench_pass(bed.bench, 100 * PS_PER_MS, BIT64(DOWN));
 	assert_int_equal(
@@ -433,7 +415,6 @@ UNIT_TEST(what_finds_its_vc_above_the_threshold_is_marked)
 	struct bed bed;
 	unsigned marked = 0;
 
-	(void)state;
 	start(&bed, "none");
 	fecn_init(&bed.fecn);
 	assert_true(fecn_set(&bed.fecn, 6, 0, 8, VC_BLOCKS)); /* half of it, 32 blocks */
@@ -455,7 +436,6 @@ UNIT_TEST(without_the_victim_mask_packets_without_credits_are_not_marked)
 	const struct bench_packet what = {.destination = DOWN, .blocks = 9};
 	struct bed bed;
 
-	(void)state;
 	start(&bed, "none");
 	fecn_init(&bed.fecn);
 	assert_true(fecn_set(&bed.fecn, 6, 0, 15, VC_BLOCKS));
@@ -480,7 +460,6 @@ UNIT_TEST(what_cannot_be_is_refused)
 	struct switch_config config = switch_of(true);
 	struct bed bed;
 
-	(void)state;
 	prepare(&bed, &config, "none");
 	bed.config.mode = NULL;
 	expect_refusal(&bed);
@@ -607,7 +586,6 @@ UNIT_TEST(the_detector_is_told_of_all_that_comes_and_goes)
 {
 	uint64_t roots = 0, sent_back = 0, adapted = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct load load;
 

@@ -33,7 +33,6 @@ static void run(struct part_bench *bench, struct rng *rng, unsigned turns)
 
 UNIT_TEST(nothing_is_lost_doubled_or_late_whatever_comes)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct part_bench *bench = of_seed(seed, WEFT_TIME_NEVER);
 		struct rng rng;
@@ -74,7 +73,6 @@ UNIT_TEST(all_is_accounted_for_while_links_fail_and_heads_time_out)
 {
 	uint64_t all = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct part_bench *bench = of_seed(seed, 2 * PS_PER_MS);
 		struct rng rng;
@@ -125,7 +123,6 @@ UNIT_TEST(a_part_that_stands_still_holds_no_more_than_the_buffers)
 {
 	struct part_bench *bench = two_parts(1);
 
-	(void)state;
 	for (unsigned turn = 0; turn < 100; turn++) {
 		send_all(bench, 0, 1);
 		send_all(bench, 2, 3);
@@ -142,7 +139,6 @@ UNIT_TEST(the_other_ports_go_on_while_a_part_stands_still)
 {
 	struct part_bench *bench = two_parts(2);
 
-	(void)state;
 	for (unsigned turn = 0; turn < 100; turn++) {
 		send_all(bench, 0, 1);
 		while (pb_send(bench, 0, 1, 2, 1, UINT64_MAX))
@@ -159,7 +155,6 @@ UNIT_TEST(inputs_of_all_parts_get_the_same_share_of_an_output)
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *part = pb_owner(bench, 3);
 
-	(void)state;
 	for (unsigned turn = 0; turn < 200; turn++) {
 		for (unsigned input = 0; input < 4; input++)
 			send_all(bench, input, 3);
@@ -183,7 +178,6 @@ UNIT_TEST(a_link_that_is_down_is_down_for_all_parts)
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *part = pb_owner(bench, 0);
 
-	(void)state;
 	bench->neighbour[1].silent = true;
 	for (unsigned turn = 0; turn < 2000; turn++) {
 		pb_turn(bench, 0);
@@ -202,7 +196,6 @@ UNIT_TEST(what_is_on_its_way_to_a_link_that_goes_down_is_discarded)
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *part = pb_owner(bench, 1);
 
-	(void)state;
 	send_all(bench, 0, 1);
 	link_end_set_dark(&part->sw->port[1].link, true, bench->now[1]);
 	switch_poll_link(part->sw, 1, bench->now[1]);
@@ -231,7 +224,6 @@ UNIT_TEST(control_frames_go_from_part_to_part_before_data)
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *from = pb_owner(bench, 0), *to = pb_owner(bench, 1);
 
-	(void)state;
 	send_all(bench, 0, 1);
 	switch_receive_control(from->sw, control(bench, 0, 1), bench->now[0]);
 	switch_part_publish(from);
@@ -248,7 +240,6 @@ UNIT_TEST(no_more_control_frames_are_on_their_way_than_the_reserve_has_places)
 	struct part_bench *bench = two_parts(1);
 	struct switch_part *from = pb_owner(bench, 0), *to = pb_owner(bench, 1);
 
-	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		switch_receive_control(from->sw, control(bench, 0, 1), bench->now[0]);
 	assert_int_equal(from->sw->port[0].count[SWITCH_CONTROL_DISCARD_FULL], 12);
@@ -266,7 +257,6 @@ UNIT_TEST(a_part_is_empty_when_nothing_of_its_inputs_is_anywhere)
 {
 	struct part_bench *bench = two_parts(1);
 
-	(void)state;
 	assert_true(switch_part_is_empty(pb_owner(bench, 0)));
 	pb_send(bench, 0, 0, 1, 1, 0);
 	assert_false(switch_part_is_empty(pb_owner(bench, 0)));
@@ -290,7 +280,6 @@ UNIT_TEST(a_switch_that_cannot_be_divided_so_is_refused)
 	struct part_bench bench = {.ports = 4, .vcs = 2};
 	struct switch_config config = pb_config(&bench);
 
-	(void)state;
 	expect_refusal(&config, owner, 1);
 	expect_refusal(&config, owner, 3);
 	expect_refusal(&config, owner, 0);

@@ -71,13 +71,11 @@ static void run_threads(unsigned ports, unsigned vcs, unsigned parts)
 
 UNIT_TEST(two_parts_at_once_are_one_switch)
 {
-	(void)state;
 	run_threads(4, 2, 2);
 }
 
 UNIT_TEST(five_parts_at_once_are_one_switch)
 {
-	(void)state;
 	run_threads(11, 3, 5);
 }
 

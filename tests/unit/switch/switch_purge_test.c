@@ -81,13 +81,11 @@ static void purge(bool voq)
 
 UNIT_TEST(a_purge_discards_and_counts_all_that_is_stored)
 {
-	(void)state;
 	purge(true);
 }
 
 UNIT_TEST(a_purge_finds_what_waits_behind_heads_for_other_outputs)
 {
-	(void)state;
 	purge(false);
 }
 
@@ -96,7 +94,6 @@ UNIT_TEST(what_comes_after_a_purge_passes)
 	struct bench *bench = make(true);
 	unsigned number;
 
-	(void)state;
 	fill(bench, 9);
 	switch_purge(bench->sw);
 	bench_grant_all(bench);
@@ -112,7 +109,6 @@ UNIT_TEST(a_purge_leaves_control_frames_alone)
 	struct bench *bench = make(true);
 	unsigned number;
 
-	(void)state;
 	bench_send(bench, 0, 0, 2);
 	number = bench_arrive(bench, 1, &control);
 	switch_purge(bench->sw);
@@ -134,7 +130,6 @@ UNIT_TEST(the_detector_hears_of_a_purge)
 		.table = &table};
 	struct bench *bench = make(true);
 
-	(void)state;
 	assert_int_equal(switch_congestion(bench->sw, &config), 0);
 	for (unsigned i = 0; i < VC_BLOCKS; i++)
 		bench_send(bench, 0, 0, 2);
@@ -150,7 +145,6 @@ UNIT_TEST(a_switch_is_empty_exactly_when_nothing_is_stored)
 	struct bench *bench = make(true);
 	unsigned number;
 
-	(void)state;
 	assert_true(switch_is_empty(bench->sw));
 	number = bench_send(bench, 0, 0, 2);
 	assert_false(switch_is_empty(bench->sw)); /* ready */
@@ -168,7 +162,6 @@ UNIT_TEST(control_frames_that_wait_do_not_keep_a_switch_from_being_empty)
 	const struct bench_packet control = {.destination = 2, .control = true, .kind = FRAME_ACK};
 	struct bench *bench = make(true);
 
-	(void)state;
 	bench_arrive(bench, 0, &control);
 	assert_true(switch_is_empty(bench->sw));
 	bench_send(bench, 0, 0, 2);
@@ -180,7 +173,6 @@ UNIT_TEST(a_switch_whose_link_goes_down_is_as_empty_as_its_queues)
 {
 	struct bench *bench = make(false);
 
-	(void)state;
 	bench_send(bench, 0, 0, 2);
 	bench_send(bench, 0, 0, 3);
 	bench_pass(bench, 4 * BENCH_HELLO_PS, BIT64(2));
@@ -222,7 +214,6 @@ static void emptiness_is_what_the_queues_say_under_load(bool voq)
 
 UNIT_TEST(emptiness_is_what_the_queues_say)
 {
-	(void)state;
 	emptiness_is_what_the_queues_say_under_load(true);
 	emptiness_is_what_the_queues_say_under_load(false);
 }
@@ -232,7 +223,6 @@ UNIT_TEST(links_are_known_once_they_are_up_and_until_they_go_down)
 	struct switch_config config = bench_config(PORTS, VCS);
 	struct bench *bench;
 
-	(void)state;
 	config.absent_ports = BIT64(0);
 	config.open_ports = BIT64(1); /* whoever is there does not speak our protocol */
 	bench = bench_create(&config);

@@ -105,7 +105,6 @@ UNIT_TEST(what_arrives_after_an_exchange_goes_by_the_new_table)
 	struct tables tables = make_tables(1, 0);
 	struct bench *bench = make(true);
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 1);
 	exchange(bench, &tables, make_tables(2, 0));
@@ -119,7 +118,6 @@ UNIT_TEST(what_goes_past_the_queues_goes_by_the_new_table_too)
 	struct bench *bench = make(true);
 	struct weft_packet packet = {.blocks = 1, .destination = 3};
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	bench_grant_all(bench);
 	exchange(bench, &tables, make_tables(2, 0));
@@ -135,7 +133,6 @@ UNIT_TEST(a_table_in_blocks_is_read_by_their_numbers_until_the_next_table)
 	uint8_t port[3 * SWITCH_TABLE_BLOCK];
 	struct bench *bench = make(true);
 
-	(void)state;
 	memset(port, 5, SWITCH_TABLE_BLOCK);
 	memset(port + SWITCH_TABLE_BLOCK, 7, SWITCH_TABLE_BLOCK);
 	memset(port + 2 * SWITCH_TABLE_BLOCK, 3, SWITCH_TABLE_BLOCK);
@@ -170,7 +167,6 @@ static void stored_before_goes_where_it_was_routed(bool voq)
 
 UNIT_TEST(what_is_stored_goes_where_the_old_table_sent_it)
 {
-	(void)state;
 	stored_before_goes_where_it_was_routed(true);
 	stored_before_goes_where_it_was_routed(false);
 }
@@ -180,7 +176,6 @@ UNIT_TEST(a_way_around_a_link_that_is_down_is_one_of_the_new_tables)
 	struct tables tables = make_tables(1, BIT64(1) | BIT64(2));
 	struct bench *bench = make(true);
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	bench_pass(bench, 4 * BENCH_HELLO_PS, BIT64(1));
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 2);
@@ -194,7 +189,6 @@ UNIT_TEST(a_table_of_fewer_hosts_ends_earlier)
 	struct tables tables = make_tables(1, 0);
 	struct bench *bench = make(true);
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	switch_set_routing(bench->sw, &(struct switch_routing){.port = tables.port, .hosts = 3});
 	assert_int_equal(arrive(bench, 0, 2)->out_port, 1);
@@ -221,7 +215,6 @@ UNIT_TEST(a_vc_rule_comes_and_goes_with_the_tables)
 	struct weft_packet packet = {.blocks = 1};
 	struct bench *bench = make(true);
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	bench_grant_all(bench);
 	assert_int_equal(arrive(bench, 0, 3)->header_vc, 0);
@@ -242,7 +235,6 @@ UNIT_TEST(what_is_stored_keeps_the_class_that_the_old_rule_gave_it)
 	struct bench *bench = make(true);
 	int number;
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	arrive(bench, 0, 3);
 	exchange(bench, &tables, make_tables(1, 0));
@@ -259,7 +251,6 @@ UNIT_TEST(service_levels_are_mapped_anew)
 	struct tables tables = make_tables(1, 0), next = make_tables(1, 0);
 	struct bench *bench = make(true);
 
-	(void)state;
 	next.sl_to_vc = calloc(16, 1);
 	assert_non_null(next.sl_to_vc);
 	next.sl_to_vc[5] = 1;
@@ -290,7 +281,6 @@ UNIT_TEST(tables_that_do_not_fit_are_refused_and_change_nothing)
 	struct bench *bench = make(true);
 	uint8_t sl_to_vc[16] = {0};
 
-	(void)state;
 	assert_non_null(rule);
 	routing.vc_rule = rule;
 	expect_refusal(bench, &routing);
@@ -352,7 +342,6 @@ UNIT_TEST(an_adaptation_chooses_among_the_new_alternatives)
 	struct bench *bench = make_adaptive("oblivious");
 	uint64_t seen = 0;
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	exchange(bench, &tables, make_tables(4, BIT64(4) | BIT64(6)));
 	for (unsigned i = 0; i < 50; i++)
@@ -366,7 +355,6 @@ UNIT_TEST(an_alternative_of_the_old_tables_is_taken_no_more)
 	struct tables tables = make_tables(4, BIT64(4) | BIT64(5));
 	struct bench *bench = make_adaptive("none");
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	tell(bench, 4, 3, 1);
 	assert_int_equal(arrive(bench, 0, 3)->out_port, 5);
@@ -384,7 +372,6 @@ UNIT_TEST(a_switch_acts_at_the_stage_that_its_tables_give_it)
 	struct tables next = make_tables(4, BIT64(4) | BIT64(5));
 	struct bench *bench = make_adaptive("none");
 
-	(void)state;
 	assert_int_equal(set_tables(bench, &tables), 0);
 	next.stage = 2;
 	exchange(bench, &tables, next);
@@ -400,7 +387,6 @@ UNIT_TEST(an_adaptation_may_come_before_the_first_tables)
 	struct tables tables = make_tables(4, BIT64(4) | BIT64(5));
 	struct bench *bench = make_adaptive("none");
 
-	(void)state;
 	tell(bench, 4, 3, 1);
 	arrive(bench, 0, 3);
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_NO_ROUTE), 1);
@@ -419,7 +405,6 @@ UNIT_TEST(tables_that_do_not_fit_an_adaptation_are_refused)
 		.vc_rule = tables.rule};
 	struct bench *bench = make_adaptive("none");
 
-	(void)state;
 	expect_refusal(bench, &routing);
 	routing.vc_rule = NULL;
 	routing.alternatives = NULL;
@@ -444,7 +429,6 @@ UNIT_TEST(service_levels_stay_out_of_the_afc)
 		.sl_to_vc = sl_to_vc};
 	struct bench *bench;
 
-	(void)state;
 	memset(own.sl_to_vc, 0, sizeof(own.sl_to_vc));
 	bench = bench_create(&own);
 	config.afi = true;
@@ -550,7 +534,6 @@ static void run_load(const char *mode, bool voq)
 
 UNIT_TEST(every_packet_leaves_by_what_was_in_use_when_it_came)
 {
-	(void)state;
 	run_load(NULL, true);
 	run_load(NULL, false);
 	run_load("oblivious", true);

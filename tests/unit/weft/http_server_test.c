@@ -40,14 +40,12 @@ static void start(const char *address, bool alone)
 
 static int start_local(void **state)
 {
-	(void)state;
 	start("127.0.0.1:0", true);
 	return 0;
 }
 
 static int stop(void **state)
 {
-	(void)state;
 	http_server_stop(server);
 	return 0;
 }
@@ -143,7 +141,6 @@ UNIT_WITH(a_user_with_many_slow_requests_keeps_no_other_user_out, start_local, s
 {
 	int fd[4 * HTTP_PEER_CLIENTS];
 
-	(void)state;
 	need_root();
 	begin_requests(fd, 4 * HTTP_PEER_CLIENTS, 65534);
 	assert_serves();
@@ -160,7 +157,6 @@ UNIT_WITH(many_users_with_slow_requests_keep_no_other_user_out, start_local, sto
 	enum { USERS = HTTP_CLIENTS / HTTP_PEER_CLIENTS };
 	int fd[USERS][HTTP_PEER_CLIENTS];
 
-	(void)state;
 	need_root();
 	for (unsigned user = 0; user < USERS; user++)
 		begin_requests(fd[user], HTTP_PEER_CLIENTS, 60000 + user);
@@ -179,7 +175,6 @@ UNIT_WITH(
 {
 	int slow = connect_as(getuid()), good = connect_as(getuid());
 
-	(void)state;
 	say(slow, "GET / HTTP/1.1\r\n");
 	say(good, "G");
 	assert_serves();
@@ -200,7 +195,6 @@ UNIT_WITH(an_answer_that_is_read_too_slowly_is_cut_off, start_local, stop)
 	int slow = connect_as(getuid());
 	char text[80], byte;
 
-	(void)state;
 	snprintf(text, sizeof(text), "GET /large HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", port);
 	say(slow, text);
 	assert_int_equal(recv(slow, &byte, 1, 0), 1);
@@ -248,20 +242,17 @@ static void try_all_names(int own_status)
 
 UNIT_WITH(a_local_server_is_asked_by_address_or_as_localhost, start_local, stop)
 {
-	(void)state;
 	try_all_names(403);
 }
 
 static int start_open(void **state)
 {
-	(void)state;
 	start("0.0.0.0:0", false);
 	return 0;
 }
 
 UNIT_WITH(a_server_that_other_machines_reach_has_the_machine_s_name_too, start_open, stop)
 {
-	(void)state;
 	try_all_names(200);
 }
 
@@ -272,7 +263,6 @@ UNIT_TEST(an_address_of_another_form_is_refused)
 		""};
 	struct fault fault;
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_null(http_server_open("--web", wrong[i], false, &fault));
 		assert_int_equal(errno, EINVAL);
