@@ -5,7 +5,8 @@
  * The links of the real clock keep to physics, whenever the loops look: drawn fabrics of
  * pipelines/real on an invented clock, in one process or two, with whole switches or divided ones.
  * Their devices belong to loops with turns of different lengths, are visited in drawn order, at
- * drawn moments, some after long pauses; rates and delays change while it runs. The ports are
+ * drawn moments, some after long pauses; rates, delays, jitter and reordering change while it runs.
+ * The ports are
  * watched (physics_watch.h). The virtual clock is the oracle of an idle network.
  */
 
@@ -47,6 +48,7 @@ struct drawn {
 	unsigned loops, processes, parts; /* parts of each switch */
 	bool paced;                       /* links between the processes have rate and delay */
 	bool changes;                     /* of rates and delays while it runs */
+	bool impairs;                     /* some links have jitter, or data overtakes */
 	bool purges;                      /* of switches */
 };
 
@@ -199,7 +201,7 @@ static void excuse_all(void)
 
 static void visit(struct device *device)
 {
-	world.now++;
+	watch.now = ++world.now;
 	if (device->nic != NULL)
 		poll_nic_run(device->nic, world.now);
 	else
@@ -237,15 +239,25 @@ static void turn_of(struct loop *loop)
 		loop->next += rng_below(&world.rng, world.drawn.pause_turns * unit);
 }
 
-/* Rate and delay of an end, as 'lab set' does it; rate and delay 0: none. */
+/* Rate and delay of an end, as 'lab set' does it, and drawn jitter and reordering; rate and delay
+ * 0: none. */
 static void set_end(unsigned i, uint64_t rate_bps, weft_time delay_ps)
 {
 	const struct real_end *end = watch.wire[i].end;
+	weft_time jitter_ps = 0, reorder_ppm = 0;
 	char name[64], text[160];
 
+	if (world.drawn.impairs && rng_below(&world.rng, 2) == 0) {
+		jitter_ps = rng_below(&world.rng, 3) *
+			    rng_below(&world.rng, world.drawn.delay_ps + world.drawn.turn_ps);
+		reorder_ppm = rng_below(&world.rng, 3) * 100000;
+	}
 	topology_port_name(world.topology, end->at, name, sizeof(name));
-	snprintf(text, sizeof(text), "%s %llu %llu 0 0 0 0 0", name, (unsigned long long)rate_bps,
-		(unsigned long long)delay_ps);
+	snprintf(text, sizeof(text), "%s> %llu %llu %llu 0 0 0 %llu", name,
+		(unsigned long long)rate_bps, (unsigned long long)delay_ps,
+		(unsigned long long)jitter_ps, (unsigned long long)reorder_ppm);
+	if ((jitter_ps | reorder_ppm) != 0)
+		watch_impair(i, world.now);
 	watch_change(i);
 	real_links_set(world.fabric[end >= world.fabric[0]->end + watch.ends ||
 				    end < world.fabric[0]->end],
@@ -402,7 +414,7 @@ static void open_world(const struct drawn *drawn, unsigned seed)
 	for (uint32_t i = 0; i < world.topology->hosts; i++)
 		measure_distances(i);
 	for (unsigned i = 0; i < watch.ends; i++)
-		if (drawn->paced && world.external[0][i / 2] != NULL)
+		if (world.external[0][i / 2] != NULL ? drawn->paced : drawn->impairs)
 			set_end(i, drawn->rate_mbps * 1000000, drawn->delay_ps);
 }
 
@@ -563,15 +575,16 @@ static void draw(struct drawn *drawn, unsigned seed)
 	if (seed % 4 == 1)
 		add_set(drawn, "edges=[{host: h0, tap: t0}, {host: h5, tap: t5}]");
 	drawn->purges = drawn->parts == 1 && seed % 3 == 0;
+	drawn->impairs = rng_below(&rng, 3) == 0;
 }
 
 /* --- claims --- */
 
 static void print_violations(const struct drawn *drawn, unsigned seed)
 {
-	print_message("case %u: %u loops, %u processes%s, %u parts%s\n", seed, drawn->loops,
+	print_message("case %u: %u loops, %u processes%s, %u parts%s%s\n", seed, drawn->loops,
 		drawn->processes, drawn->paced ? " paced" : "", drawn->parts,
-		drawn->changes ? ", changes" : "");
+		drawn->changes ? ", changes" : "", drawn->impairs ? ", jitter" : "");
 	for (unsigned i = 0; i < drawn->sets; i++)
 		print_message("  %s\n", drawn->set[i]);
 #define X(name)                                                                      \
@@ -585,6 +598,7 @@ static void print_violations(const struct drawn *drawn, unsigned seed)
 UNIT_TEST(no_frame_is_early_and_no_wire_faster_than_its_rate)
 {
 	uint64_t frames = 0, violations = 0, by_window = 0, by_notification = 0, programs = 0;
+	uint64_t jittered = 0, swapped = 0;
 
 	for (unsigned seed = 1; seed <= CASES; seed++) {
 		struct drawn drawn;
@@ -599,16 +613,20 @@ UNIT_TEST(no_frame_is_early_and_no_wire_faster_than_its_rate)
 		by_window += watch.bound_by_window;
 		by_notification += watch.bound_by_notification;
 		programs += watch.of_programs;
+		jittered += watch.jittered;
+		swapped += watch.swapped;
 		close_world();
 	}
 	print_message("%llu frames, %llu of them when the window opened, %llu when a notification "
-		      "came, %llu of programs\n",
+		      "came, %llu of programs, %llu with jitter, %llu overtaken\n",
 		(unsigned long long)frames, (unsigned long long)by_window,
-		(unsigned long long)by_notification, (unsigned long long)programs);
+		(unsigned long long)by_notification, (unsigned long long)programs,
+		(unsigned long long)jittered, (unsigned long long)swapped);
 	assert_true(frames > 100 * CASES);
 	assert_true(by_window > 10 * CASES);
 	assert_true(by_notification > 0);
 	assert_true(programs > CASES);
+	assert_true(jittered > 10 * CASES && swapped > CASES);
 	assert_int_equal(violations, 0);
 }
 

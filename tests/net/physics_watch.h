@@ -7,7 +7,8 @@
  * and when the far end sees it. From that it knows for each frame what an ideal device would have
  * waited for: the frame's own arrival, the credit frame that it needed, the acknowledgement that
  * opened the window, the notification that it obeys, the program that sent it; and for each credit
- * frame, the packets that had left the buffer.
+ * frame, the packets that had left the buffer. Jitter and reordering come after that, and make no
+ * frame earlier.
  */
 
 #include <arpa/inet.h>
@@ -59,6 +60,7 @@ struct watch_wire {
 	struct weft_switch *sw; /* NULL: a host's */
 	port_tx_fn *send;
 	port_rx_fn *receive;
+	bool impaired;          /* frames are looked at before their jitter */
 	unsigned in_line;       /* frames of its delay line that were looked at */
 	unsigned unsure;        /* frames that were stamped before a change and not looked at yet */
 	weft_time free_at, due; /* of the last frame but the device's own control frames */
@@ -96,7 +98,8 @@ struct watch_written {
 	X(arrival)        \
 	X(path)           \
 	X(birth)          \
-	X(program) X(credits) X(window) X(notification) X(release) X(wire) X(order) X(sight)
+	X(program)        \
+	X(credits) X(window) X(notification) X(release) X(wire) X(order) X(impairment) X(sight)
 
 struct watch {
 	struct watch_wire wire[WATCH_ENDS];
@@ -107,7 +110,7 @@ struct watch {
 	weft_time delay_ps, ps_per_byte;             /* of the fastest link, ever */
 	bool store_and_forward;
 	weft_time now; /* of the device that runs */
-	uint64_t frames, bound_by_window, bound_by_notification, of_programs;
+	uint64_t frames, bound_by_window, bound_by_notification, of_programs, jittered, swapped;
 	/* By device and destination: when the first notification since there was none was due. */
 	weft_time told[WATCH_DEVICES][WATCH_HOSTS], told_at[WATCH_DEVICES][WATCH_HOSTS];
 #define X(name) uint64_t name;
@@ -126,6 +129,7 @@ static struct watch watch;
 /* A received frame on its way through a device, in the mbuf. */
 struct watch_note {
 	weft_time due, seen;
+	weft_time ideal; /* due at the far end without jitter */
 	uint32_t input;
 	uint16_t blocks;
 	uint8_t vc;
@@ -334,7 +338,8 @@ static void watch_lines(weft_time now)
 	watch.now = now;
 	for (unsigned i = 0; i < watch.ends; i++) {
 		struct watch_wire *wire = &watch.wire[i];
-		struct delay_line *line = wire->end != NULL ? wire->tx->line : NULL;
+		struct delay_line *line =
+			wire->end != NULL && !wire->impaired ? wire->tx->line : NULL;
 
 		for (; line != NULL && wire->in_line < line->count; wire->in_line++)
 			watch_sent(wire, line->frame[(line->first + wire->in_line) % line->frames]);
@@ -356,6 +361,8 @@ static uint16_t watch_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t co
 	uint16_t sent;
 
 	watch_lines(now);
+	if (wire->impaired)
+		return wire->send(port, mbufs, count, now);
 	/* Those of a delay line were stamped long ago. */
 	for (uint16_t i = wire->in_line < count ? (uint16_t)wire->in_line : count; i < count; i++)
 		watch_sent(wire, mbufs[i]);
@@ -363,6 +370,56 @@ static uint16_t watch_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t co
 	assert_int_equal(sent, count);
 	wire->in_line -= wire->in_line < count ? wire->in_line : count;
 	return sent;
+}
+
+/* --- what an impairment delays --- */
+
+/* Frames that leave an end are looked at before its impairment from now on. */
+static void watch_impair(unsigned i, weft_time now)
+{
+	struct watch_wire *wire = &watch.wire[i];
+
+	if (wire->impaired)
+		return;
+	watch_lines(now);
+	for (uint16_t at = 0; at < wire->tx->waiting; at++)
+		watch_sent(wire, wire->tx->queue[at]);
+	wire->impaired = true;
+}
+
+static weft_time *watch_ideal(struct rte_mbuf *mbuf)
+{
+	return (weft_time *)((char *)mbuf->dynfield1 + offsetof(struct watch_note, ideal));
+}
+
+uint16_t __real_impair_frames(struct impairment *impairment, struct rte_mbuf **mbufs,
+	uint16_t count, bool timed, struct rte_mbuf **out);
+uint16_t __wrap_impair_frames(struct impairment *impairment, struct rte_mbuf **mbufs,
+	uint16_t count, bool timed, struct rte_mbuf **out);
+
+uint16_t __wrap_impair_frames(struct impairment *impairment, struct rte_mbuf **mbufs,
+	uint16_t count, bool timed, struct rte_mbuf **out)
+{
+	struct watch_wire *wire = watch.wire;
+	uint64_t swapped = impairment->frames_swapped;
+
+	while (wire->end == NULL || &wire->end->impairment != impairment)
+		assert_true(++wire < watch.wire + watch.ends);
+	for (uint16_t i = 0; i < count; i++) {
+		watch_sent(wire, mbufs[i]);
+		memcpy(watch_ideal(mbufs[i]), &mbuf_packet(mbufs[i])->arrived_ps,
+			sizeof(weft_time));
+	}
+	count = __real_impair_frames(impairment, mbufs, count, timed, out);
+	for (uint16_t i = 0; i < count && timed; i++) {
+		weft_time ideal, due = mbuf_packet(out[i])->arrived_ps;
+
+		memcpy(&ideal, watch_ideal(out[i]), sizeof(ideal));
+		watch.early.impairment += due < ideal;
+		watch.jittered += due > ideal;
+	}
+	watch.swapped += impairment->frames_swapped - swapped;
+	return count;
 }
 
 /* --- what arrives --- */
@@ -556,19 +613,25 @@ static void watch_end(unsigned i, struct real_end *end, struct tx_queue *tx, str
 	end->port.rx = watch_rx;
 }
 
+static void watch_frame_lost(unsigned i, struct rte_mbuf *mbuf, weft_time now)
+{
+	const struct frame_header *header = watch_header(mbuf);
+
+	if (header->kind == FRAME_DATA)
+		watch_left(&watch.wire[i ^ 1], header->vc, frame_blocks(rte_pktmbuf_data_len(mbuf)),
+			now);
+}
+
 /* Data that a purge takes from the delay line of an end never fills the buffer at the far end. */
 static void watch_line_lost(unsigned i, weft_time now)
 {
-	const struct delay_line *line = watch.wire[i].tx->line;
+	const struct tx_queue *tx = watch.wire[i].tx;
+	const struct delay_line *line = tx->line;
 
-	for (unsigned at = 0; line != NULL && at < line->count; at++) {
-		struct rte_mbuf *mbuf = line->frame[(line->first + at) % line->frames];
-		const struct frame_header *header = watch_header(mbuf);
-
-		if (header->kind == FRAME_DATA)
-			watch_left(&watch.wire[i ^ 1], header->vc,
-				frame_blocks(rte_pktmbuf_data_len(mbuf)), now);
-	}
+	for (unsigned at = 0; line != NULL && at < line->count; at++)
+		watch_frame_lost(i, line->frame[(line->first + at) % line->frames], now);
+	if (tx->impairment != NULL && tx->impairment->held != NULL)
+		watch_frame_lost(i, tx->impairment->held, now);
 }
 
 /* A mapper's purge empties the switch: what its buffers lose has left now. Not while frames wait
@@ -597,7 +660,7 @@ static void watch_purge(struct poll_switch *poll, weft_time now)
 
 		if (wire->end == NULL || wire->sw != poll->sw)
 			continue;
-		if (wire->tx->line != NULL)
+		if (wire->tx->line != NULL && !wire->impaired)
 			wire->in_line = wire->tx->line->count;
 		for (unsigned vc = 0; vc < poll->sw->vcs; vc++)
 			watch_left(wire, vc, wire->link->rx[vc].released - before[i][vc], now);
@@ -609,7 +672,7 @@ static void watch_change(unsigned i)
 {
 	struct watch_wire *wire = &watch.wire[i];
 
-	wire->unsure = wire->tx->waiting;
+	wire->unsure = wire->impaired ? 0 : wire->tx->waiting;
 	wire->first = wire->last = wire->taken = 0;
 }
 
