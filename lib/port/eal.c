@@ -112,11 +112,6 @@ static void add_lcores(struct arguments *arguments, const struct eal_options *op
 	unsigned lcores = options->lcores;
 	char cpus[1024];
 
-	if (options->lcore_cpus != NULL) {
-		add(arguments, "-l");
-		add(arguments, "%s", options->lcore_cpus);
-		return;
-	}
 	cpus_format(cpus, sizeof(cpus));
 	add(arguments, "--lcores=(0-%u)@(%s)", lcores == 0 ? 0 : lcores - 1, cpus);
 }
@@ -174,10 +169,6 @@ static void add_prefix(struct arguments *arguments, const char *prefix)
 static int arguments_build(struct arguments *arguments, const struct user_arguments *user,
 	const struct eal_options *options, struct fault *fault)
 {
-	if (options->lcore_cpus != NULL && USER_GAVE(user, "-l", "-c", "--lcores"))
-		return fault_set(fault, EINVAL,
-			"CPUs %s: EAL's options before '--' name CPUs, too; expected one of them",
-			options->lcore_cpus);
 	add(arguments, "%s", user->at[0]);
 	add_memory(arguments, user, options);
 	if (!USER_GAVE(user, "--no-shconf", "--proc-type"))

@@ -17,7 +17,6 @@
 struct eal_options {
 	const char *prefix;     /* file prefix; NULL: "weft-" and the process id */
 	unsigned lcores;        /* including the main one; 0: 1 */
-	const char *lcore_cpus; /* "0,2-3": an lcore pinned to each; NULL: as many as 'lcores' */
 	unsigned memory_mib;    /* 0: 256. An IOMMU locks all of it for PCI devices */
 	unsigned files;         /* descriptors for ports, captures and TAPs, beside EAL's own */
 	const char *const *pci; /* PCI addresses to use, from a lab file; NULL-terminated */

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Configurations of switches and interfaces, derived from a run file in one place: for both clocks,
- * for every process of a lab, and for weft-switch without a lab: its options fill a run file's
- * struct. The caller adds what only it knows: rings of ports, routes of a host, memory. */
+/* Configurations of switches and interfaces, derived from a run file in one place for both clocks
+ * and every process of a lab. The caller adds what only it knows: rings of ports, routes of a host,
+ * memory. */
 
 #include "datagram.h"
 #include "fabric_routes.h"
@@ -18,7 +18,7 @@
 
 struct device_config {
 	const struct run_config *run;
-	const struct topology *topology;    /* NULL: a switch alone, without a lab */
+	const struct topology *topology;    /* NULL: a switch alone, in a benchmark */
 	const struct fabric_routes *routes; /* NULL then, too */
 	uint32_t session;
 	const struct data_tag_key *data_key; /* nic_config.data_key */

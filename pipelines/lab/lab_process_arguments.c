@@ -86,7 +86,10 @@ static unsigned parse_lcores(const char *text, struct argp_state *state)
 static void check(const struct lab_process_options *options, struct argp_state *state)
 {
 	if (options->lab_file == NULL)
-		argp_error(state, "--lab FILE is needed");
+		argp_error(state, "--lab FILE is needed%s",
+			options->role == LAB_ROLE_SWITCHES ? "; a single switch is a lab "
+							     "of one switch"
+							   : "");
 	if (options->devices == 0 && options->role != LAB_ROLE_WHOLE)
 		argp_error(state, "at least one %s is needed",
 			options->role == LAB_ROLE_HOSTS ? "--host NAME" : "--switch NAME");

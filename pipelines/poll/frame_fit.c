@@ -8,7 +8,7 @@
 #include "frame_room.h"
 
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
-	uint32_t mtu_bytes, uint32_t extra_bytes, const char *key, struct fault *fault)
+	uint32_t mtu_bytes, uint32_t extra_bytes, struct fault *fault)
 {
 	uint32_t least = frame_longest(extra_bytes), most = needs->frame_bytes_max;
 	uint32_t frame_bytes = least + mtu_bytes;
@@ -25,6 +25,6 @@ int frame_fit_check(const struct port *port, const struct port_ethdev_needs *nee
 			frame_bytes - ETHER_HDR_LEN);
 	return fault_set(fault, EINVAL,
 		"%s: %s takes frames of %u bytes at most, and those with a payload of %u B have %u: "
-		"%s of %uB fits%s",
-		port->name, needs->device, most, mtu_bytes, frame_bytes, key, most - least, raise);
+		"nic.mtu of %uB fits%s",
+		port->name, needs->device, most, mtu_bytes, frame_bytes, most - least, raise);
 }

@@ -6,7 +6,7 @@
 
 #include "port_ethdev.h"
 
-/* 'extra_bytes': of a latency extension and a tag. 'key': the key or option of
- * 'mtu_bytes', "nic.mtu" or "--mtu". 0, or -EINVAL and a fault with the largest value that fits. */
+/* 'extra_bytes': of a latency extension and a tag. 0, or -EINVAL and a fault with the largest
+ * nic.mtu that fits. */
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
-	uint32_t mtu_bytes, uint32_t extra_bytes, const char *key, struct fault *fault);
+	uint32_t mtu_bytes, uint32_t extra_bytes, struct fault *fault);

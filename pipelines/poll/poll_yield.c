@@ -3,10 +3,11 @@
 #include "poll_yield.h"
 
 #include <sched.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#include <rte_pause.h>
 
 /* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us: longer
  * than a neighbour on another core needs to answer. Then it yields for about the time that a
@@ -24,23 +25,7 @@
 #define TIMER_SLACK_NS   1000
 #define PRECEDING        (-10) /* ten times the weight of other programs */
 
-bool poll_yield_parse(const char *text, enum poll_yield_mode *mode)
-{
-	static const char *const name[] = {
-		[POLL_YIELD_AUTO] = "auto",
-		[POLL_YIELD_ALWAYS] = "always",
-		[POLL_YIELD_NEVER] = "never",
-	};
-
-	for (unsigned i = 0; i < sizeof(name) / sizeof(name[0]); i++)
-		if (strcmp(text, name[i]) == 0) {
-			*mode = (enum poll_yield_mode)i;
-			return true;
-		}
-	return false;
-}
-
-unsigned poll_yield_cpus(void)
+static unsigned cpus(void)
 {
 	cpu_set_t set;
 
@@ -52,18 +37,15 @@ unsigned poll_yield_cpus(void)
 
 void poll_yield_precede(unsigned loops)
 {
-	if (loops < poll_yield_cpus() && getpriority(PRIO_PROCESS, 0) > PRECEDING)
+	if (loops < cpus() && getpriority(PRIO_PROCESS, 0) > PRECEDING)
 		setpriority(PRIO_PROCESS, 0, PRECEDING);
 }
 
-void poll_yield_init(
-	struct poll_yield *yield, enum poll_yield_mode mode, unsigned loops, unsigned cpus)
+void poll_yield_init(struct poll_yield *yield, bool crowded)
 {
 	yield->idle = 0;
-	yield->crowded = loops > cpus;
-	yield->shared = mode == POLL_YIELD_ALWAYS || (mode == POLL_YIELD_AUTO && yield->crowded);
-	if (yield->shared)
-		prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+	yield->crowded = crowded;
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 }
 
 static long sleep_ns(const struct poll_yield *yield)

@@ -4,8 +4,7 @@
 
 /* Metrics of a port of a running switch, with one order and one set of names: counters of the state
  * machine, frames that the driver refused ("bad_header_crc"), counters of the link protocol, and
- * gauges of the present state. Telemetry, 'weft lab status' and the result of weft-switch show
- * them.
+ * gauges of the present state. Telemetry and 'weft lab status' show them.
  *
  * Any thread may read; the values of one call are not of one moment. */
 

@@ -56,8 +56,8 @@ static int check_longest(
 	struct port_ethdev_needs needs;
 
 	port_ethdev_needs(&end->port, &config, &needs);
-	return frame_fit_check(&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run),
-		"nic.mtu", fault);
+	return frame_fit_check(
+		&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run), fault);
 }
 
 static void init_impairment(struct real_fabric *fabric, struct real_end *end, unsigned side)

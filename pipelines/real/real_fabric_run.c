@@ -510,7 +510,7 @@ static int work(void *ctx)
 	struct real_fabric *fabric = worker->fabric;
 	struct poll_yield yield;
 
-	poll_yield_init(&yield, POLL_YIELD_ALWAYS, fabric->crowded ? 2 : 1, 1);
+	poll_yield_init(&yield, fabric->crowded);
 	loop_presence_begin(&worker->presence, clock_now(&fabric->clock));
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);

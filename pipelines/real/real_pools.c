@@ -46,8 +46,6 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 	unsigned cached = RTE_MAX(request->lcores, 1u) * CACHED_MBUFS;
 
 	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX + held);
-	/* A promise to the neighbours is no estimate: it has no upper limit. */
-	data = RTE_MAX(data, request->ends * request->stored);
 	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX + held);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
 	/* The rings of a port may hold nothing but control frames. */

@@ -14,7 +14,6 @@ struct real_pool_request {
 	unsigned ends;      /* ports of devices that live here */
 	unsigned transit;   /* buffers that hosts which re-inject may keep */
 	unsigned held;      /* frames that ports hold back (tx_queue_pace()) */
-	unsigned stored;    /* frames that a port must be able to hold; 0: as usual */
 	uint32_t mtu_bytes; /* payload of the longest frame */
 	unsigned lcores;    /* poll loops, each with a cache of mbufs */
 	/* Sums over the external ports, and the greatest room of them. */

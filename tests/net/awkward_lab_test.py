@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""weft-switch, weft-nic and labs on NICs that behave as PCI drivers do (fake_nic.h). Needs root; says so
+"""Switches, interfaces and labs on NICs that behave as PCI drivers do (fake_nic.h). Needs root; says so
 and exits 77 where that is not allowed.
 
-usage: awkward_lab_test.py WEFT WEFT_SWITCH LIBRTE_NET_FAKE [TEST]...
+usage: awkward_lab_test.py WEFT WEFT_BENCH_SWITCH LIBRTE_NET_FAKE [TEST]...
 """
 import json
 import os
@@ -175,12 +175,12 @@ class StandAlone(unittest.TestCase):
         for number in (0, 1):
             for end in "ab":
                 argv += ["--vdev", cables.device(number, end, arguments)]
-        done = subprocess.run([*argv, "--", "--table", "modulo:9", "--seed-frames", "20",
-                               "--frame-bytes", "1400", "--json", "--frames", "30000", "--watchdog", "off", "--hello", "1s",
+        done = subprocess.run([*argv, "--", "--hosts", "9", "--seed-frames", "20",
+                               "--frame-bytes", "1400", "--frames", "30000", "--hello", "1s",
                                *options],
                               capture_output=True, text=True, timeout=labs.HANG_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        switch = json.loads(done.stdout)["switches"][0]
+        switch = json.loads(done.stdout)
         self.assertEqual(switch["check"], "ok")
         counters = {name: value for name, value in switch["counters"].items()
                     if value and name.startswith(("bad_", "discard_", "rx_", "tx_", "no_mbuf"))}

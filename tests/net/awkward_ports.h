@@ -65,7 +65,7 @@ static inline int awkward_attach(struct port *port, const char *name, const char
 		return result;
 	port_ethdev_needs(port, &config, &needs);
 	*room = RTE_MAX(*room, needs.room_bytes);
-	return frame_fit_check(port, &needs, pair.mtu, 0, "nic.mtu", &pair.fault);
+	return frame_fit_check(port, &needs, pair.mtu, 0, &pair.fault);
 }
 
 static inline int awkward_attach_both(const char *arguments, uint32_t *room)

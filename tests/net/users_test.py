@@ -4,7 +4,7 @@
 """Several users on one machine: nobody's programs get into the way of another's, and nobody gets a program of
 another to remove, follow or end what is not its own.
 
-usage: users_test.py WEFT WEFT_SWITCH [CASE...]"""
+usage: users_test.py WEFT WEFT_SWITCH WEFT_BENCH_SWITCH [CASE...]"""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ import unittest
 
 import labs
 
-WEFT = SWITCH = None
+WEFT = SWITCH = BENCH = None
 LAB = "topology: full:switches=2,hosts=1\n"
 
 
@@ -32,7 +32,7 @@ class Users(unittest.TestCase):
         self.addCleanup(self.remove)
         self.prefix = f"weft-users-{os.getpid()}"
         # Programs whose folders another user may not enter are of no use to him.
-        self.switch = shutil.copy(SWITCH, self.folder)
+        self.switch = shutil.copy(BENCH, self.folder)
 
     def remove(self):
         for path in (self.folder, *self.bases):
@@ -45,8 +45,8 @@ class Users(unittest.TestCase):
         return [*without, "setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
 
     def switch_argv(self, user):
-        return self.argv(user, self.switch, "-m", "64", f"--file-prefix={self.prefix}", "--vdev", "net_ring0",
-                         "--", "--buffer", "16KiB", "--mtu", "1KiB", "--descriptors", "64")
+        return self.argv(user, self.switch, "-m", "128", f"--file-prefix={self.prefix}", "--vdev", "net_ring0",
+                         "--", "--mtu", "1KiB")
 
     def start(self, user, base):
         process = subprocess.Popen(self.switch_argv(user), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -153,7 +153,7 @@ class Users(unittest.TestCase):
         lab, run_dir = self.foreign_lab(os.getpid(), 0)
         os.chown(self.folder, self.users[0], self.users[0])
         self.refused([WEFT, "lab", "up", lab, "--run-dir", run_dir], f"belongs to user {self.users[0]}, expected 0")
-        self.assertEqual(sorted(os.listdir(self.folder)), ["lab.yaml", "run", "weft-switch"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["lab.yaml", "run", "weft-bench-switch"])
 
     def shared_lab(self):
         """A lab file that everybody may write into, and that makes DPDK load a plug-in."""
@@ -255,15 +255,15 @@ class Users(unittest.TestCase):
 
 
 def main():
-    global WEFT, SWITCH
+    global WEFT, SWITCH, BENCH
     if os.geteuid() != 0:
         labs.skip("other users need root")
     if shutil.which("setpriv") is None:
         labs.skip("setpriv is not installed")
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
-    WEFT, SWITCH = (os.path.abspath(path) for path in sys.argv[1:3])
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    WEFT, SWITCH, BENCH = (os.path.abspath(path) for path in sys.argv[1:4])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Instructions per packet of weft-switch, by the folder they were written in: callgrind counts two
+"""Instructions per packet of a switch, by the folder they were written in: callgrind counts two
 runs of different length, what differs is the loop. Independent of everything else on the machine."""
 
 import collections
@@ -16,7 +16,7 @@ from .programs import PORTS, weft_options
 OBJECTS = [("librte_net_", "PMD")]
 FILES = [("/lib/wire/", "check (lib/wire)"), ("/lib/switch/", "switch (lib/switch, lib/link)"),
          ("/lib/link/", "switch (lib/switch, lib/link)"), ("/pipelines/", "driver (pipelines)"),
-         ("/lib/port/", "port (lib/port)"), ("/apps/switch/", "loop (apps/switch)"),
+         ("/lib/port/", "port (lib/port)"), ("/tests/bench/", "loop (tests/bench)"),
          ("/dpdk/", "inlined from DPDK headers"), ("rte_", "inlined from DPDK headers")]
 
 
@@ -24,7 +24,7 @@ def place(object_file, source):
     for pattern, name in OBJECTS:
         if pattern in object_file:
             return name
-    if "weft-switch" in object_file:
+    if "weft-bench-switch" in object_file:
         for pattern, name in FILES:
             if pattern in source:
                 return name
@@ -79,11 +79,11 @@ def run_once(setting, kind, frames):
             "--no-pci", "--no-telemetry"]
     for port in range(PORTS):
         argv += ["--vdev", setting.vdev(port, kind)]
-    argv += ["--", *weft_options(setting, kind), "--frames", str(frames), "--json", "--no-sandbox"]
+    argv += ["--", *weft_options(setting, kind), "--frames", str(frames)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError("valgrind: " + (done.stderr.strip().splitlines() or ["failed"])[-1])
-    counters = json.loads(done.stdout)["switches"][0]["counters"]
+    counters = json.loads(done.stdout)["counters"]
     return read_callgrind(output), counters["data_out"]
 
 

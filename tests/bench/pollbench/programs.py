@@ -60,13 +60,12 @@ def weft_options(setting, kind):
     """Everything of a switch in force: two VCs with credits, VOQs, table or source route, watchdog;
     'adaptive': by table, with detector, notifications and a third VC for adapted flows.
     A held program must not take its neighbours for dead: long hellos."""
-    queues = ["--vcs", "3", "--adaptive", "arn"] if kind == "adaptive" else ["--vcs", "2"]
-    options = [*queues, "--table", "modulo:256", "--mtu", "1500B", "--hello", "60s",
-               "--watchdog", "60s", "--yield", "never"]
+    queues = ["--vcs", "2", "--adaptive"] if kind == "adaptive" else ["--vcs", "2"]
+    options = [*queues, "--hosts", "256", "--mtu", "1500B"]
     if setting.device == "net_ring":
         return options + ["--seed-frames", str(setting.seed_frames),
                           "--frame-bytes", str(setting.bytes)]
-    return options + ["--peer", "open"]
+    return options + ["--open"]
 
 
 def weft(setting, kind):

@@ -24,7 +24,7 @@ def comparison_lines(title, measured, missing, tsc_hz):
 
 
 def profile_lines(title, phases):
-    yield f"{title}: TSC cycles per packet and where they go (weft-switch --profile)"
+    yield f"{title}: TSC cycles per packet and where they go (weft-bench-switch --profile)"
     for key, text in (("receive_cycles_per_packet", "receive (PMD)"),
                       ("switch_cycles_per_packet", "check, switch, links, loop"),
                       ("transmit_cycles_per_packet", "transmit (PMD)"),

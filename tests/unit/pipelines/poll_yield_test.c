@@ -27,12 +27,11 @@ int nanosleep(const struct timespec *asked, struct timespec *left)
 	return 0;
 }
 
-static void begin(
-	struct poll_yield *yield, enum poll_yield_mode mode, unsigned loops, unsigned cpus)
+static void begin(struct poll_yield *yield, bool crowded)
 {
 	seen.yields = seen.sleeps = 0;
 	seen.last_ns = 0;
-	poll_yield_init(yield, mode, loops, cpus);
+	poll_yield_init(yield, crowded);
 }
 
 static void iterate(struct poll_yield *yield, unsigned iterations)
@@ -41,23 +40,11 @@ static void iterate(struct poll_yield *yield, unsigned iterations)
 		poll_yield_update(yield, 0);
 }
 
-UNIT_TEST(a_loop_with_a_core_of_its_own_never_sleeps)
-{
-	struct poll_yield yield;
-
-	begin(&yield, POLL_YIELD_AUTO, 2, 2);
-	iterate(&yield, 5000);
-	assert_int_equal(seen.yields + seen.sleeps, 0);
-	begin(&yield, POLL_YIELD_NEVER, 3, 2);
-	iterate(&yield, 5000);
-	assert_int_equal(seen.yields + seen.sleeps, 0);
-}
-
 UNIT_TEST(an_idle_loop_spins_then_yields_then_sleeps)
 {
 	struct poll_yield yield;
 
-	begin(&yield, POLL_YIELD_AUTO, 3, 2);
+	begin(&yield, true);
 	iterate(&yield, 64);
 	assert_int_equal(seen.yields + seen.sleeps, 0);
 	iterate(&yield, 64);
@@ -72,7 +59,7 @@ UNIT_TEST(sleeps_grow_to_200_us_where_loops_are_more_than_cpus)
 {
 	struct poll_yield yield;
 
-	begin(&yield, POLL_YIELD_AUTO, 3, 2);
+	begin(&yield, true);
 	iterate(&yield, 500);
 	assert_int_equal(seen.last_ns, 50000);
 	iterate(&yield, 500);
@@ -83,7 +70,7 @@ UNIT_TEST(sleeps_stay_short_where_there_is_a_cpu_for_each_loop)
 {
 	struct poll_yield yield;
 
-	begin(&yield, POLL_YIELD_ALWAYS, 1, 1);
+	begin(&yield, false);
 	iterate(&yield, 5000);
 	assert_int_equal(seen.last_ns, 50000);
 }
@@ -93,7 +80,7 @@ UNIT_TEST(a_single_frame_lets_the_loop_spin_again)
 	struct poll_yield yield;
 	unsigned before;
 
-	begin(&yield, POLL_YIELD_ALWAYS, 3, 2);
+	begin(&yield, true);
 	iterate(&yield, 1000);
 	poll_yield_update(&yield, 1);
 	before = seen.yields + seen.sleeps;

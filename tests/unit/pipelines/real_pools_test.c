@@ -80,18 +80,6 @@ UNIT_TEST(memory_counts_what_pages_waste)
 		    (uint64_t)sizes.data_mbufs * 4096);
 }
 
-UNIT_TEST(a_port_that_tells_what_it_stores_gets_room_for_it)
-{
-	struct real_pool_request usual = {.ends = 16, .mtu_bytes = 4096}, asked = usual;
-	struct real_pool_sizes of_usual, of_asked;
-
-	asked.stored = 40000;
-	real_pool_sizes(&usual, &of_usual);
-	real_pool_sizes(&asked, &of_asked);
-	assert_true(of_usual.data_mbufs < 16 * 40000);
-	assert_true(of_asked.data_mbufs >= 16 * 40000);
-}
-
 /* 'weft lab set' may give all links that leave the process a long delay. */
 UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 {
