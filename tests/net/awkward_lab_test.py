@@ -51,7 +51,7 @@ class Speeds(LabCase):
     def test_a_nic_that_is_slower_than_the_link_is_named(self):
         for speed, clock, times in ((1000, 2, ", 2 times that in the lab"), (10000, 1, None)):
             lab = self.lab(f"S{clock}", f"speed={speed}", f"speed={speed}", clock=f"dilation: {clock}\nhello: 200ms")
-            done = lab.weft("up", "--wait", "60s")
+            done = lab.weft("up", "--wait", labs.UP_WAIT)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("\nlinks: 4 ports, 10Gbps, 30ns\n", done.stdout)
             for i in lab.PORTS:

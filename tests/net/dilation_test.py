@@ -274,7 +274,7 @@ class Auto(unittest.TestCase):
     def test_a_lab_keeps_what_was_chosen_when_it_came_up(self):
         lab = labs.Lab(WEFT, "a", LAB.replace("dilation: 10", "dilation: auto"), one_cable(), form="one")
         self.addCleanup(lab.remove)
-        done = lab.weft("up", "--wait", "60s", timeout=240)
+        done = lab.weft("up", "--wait", labs.UP_WAIT, timeout=240)
         found = self.chosen(done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(lab.status()["dilation"], found)

@@ -101,7 +101,7 @@ class Ethernet(labs.Lab):
         return {side: run.returncode for side, run in runs.items()}, said
 
     def up(self):
-        return self.on_all("up", "--wait", "60s", words=lambda side: ("--process", f"s{side}", "--process", f"h{side}"))
+        return self.on_all("up", "--wait", labs.UP_WAIT, words=lambda side: ("--process", f"s{side}", "--process", f"h{side}"))
 
     def status_of(self, side):
         return json.loads(self.start(side, "status", "--json").communicate(timeout=240)[0])

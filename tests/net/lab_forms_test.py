@@ -310,7 +310,7 @@ class Verbs:
         refused = lab.weft("status")
         self.assertEqual((refused.returncode, refused.stdout), (2, ""))
         self.assertIn("seed: 2 in the file, 1 in the lab", refused.stderr)
-        lab.must("up", "--restart", "--wait", "60s")
+        lab.must("up", "--restart", "--wait", labs.UP_WAIT)
         lab.note_pids()
         self.assertEqual(set(before.values()) & set(lab.pids.values()), set())
         lab.assert_up()

@@ -92,7 +92,7 @@ class Kills(unittest.TestCase):
         with contextlib.suppress(OSError):
             lab.memory = os.readlink(f"{lab.run_dir}/memory")
         if step % 5 == 4:
-            done = self.weft("up", "--wait", "60s", lab.file)
+            done = self.weft("up", "--wait", labs.UP_WAIT, lab.file)
             # The lab was complete.
             self.assertTrue(done.returncode == 0 or "is up already" in done.stderr, done.stdout + done.stderr)
             self.must("down", lab.name)
@@ -114,15 +114,15 @@ class Kills(unittest.TestCase):
 
     def test_up_of_veth_pairs_and_namespaces_can_be_killed_at_each_step(self):
         lab = self.lab("veth")
-        self.killed_at_each_step(lab, ["up", "--wait", "60s", lab.file])
+        self.killed_at_each_step(lab, ["up", "--wait", labs.UP_WAIT, lab.file])
 
     def test_up_of_one_process_can_be_killed_at_each_step(self):
         lab = self.lab("one")
-        self.killed_at_each_step(lab, ["up", "--wait", "60s", lab.file])
+        self.killed_at_each_step(lab, ["up", "--wait", labs.UP_WAIT, lab.file])
 
     def test_down_can_be_killed_at_each_step(self):
         lab = self.lab("one")
-        self.killed_at_each_step(lab, ["down", lab.name], lambda: self.must("up", "--wait", "60s", lab.file))
+        self.killed_at_each_step(lab, ["down", lab.name], lambda: self.must("up", "--wait", labs.UP_WAIT, lab.file))
 
     def test_up_of_a_console_can_be_killed_at_each_step(self):
         name, folder = f"t{os.getpid()}c", tempfile.mkdtemp(prefix="weft-kill-")
@@ -136,7 +136,7 @@ class Kills(unittest.TestCase):
             os.mkdir(os.path.join(folder, run), 0o700)
         env = dict(os.environ, RUNTIME_DIRECTORY=os.path.join(folder, "run"), PATH=f"{folder}:{os.environ['PATH']}")
         for step in itertools.count(1):
-            done = self.weft("up", "--wait", "60s", file, at=step, env=env)
+            done = self.weft("up", "--wait", labs.UP_WAIT, file, at=step, env=env)
             # The machine takes back what it has started when it hears no more of the console.
             labs.wait_ends(pid for pid, program in processes_of(folder).items() if program not in PROGRAMS)
             labs.wait_ends(pid for pid, program in processes_of(f"lab\0part").items() if program not in PROGRAMS)
@@ -156,7 +156,7 @@ class Kills(unittest.TestCase):
                 lab = self.lab(rng.choice(sorted(FORMS)))
                 time = rng.uniform(0, 0.7)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self.weft("up", "--wait", "60s", lab.file, timeout=time)  # kills it
+                    self.weft("up", "--wait", labs.UP_WAIT, lab.file, timeout=time)  # kills it
                 self.heal(lab, rng.randrange(5))
                 self.nothing_is_left(lab, f"kill {number}, after {time:.3f} s")
 

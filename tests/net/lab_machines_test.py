@@ -77,7 +77,7 @@ class Machines(labs.Lab):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
 
-    def start_up(self, side, wait="60s"):
+    def start_up(self, side, wait=labs.UP_WAIT):
         return self.start(side, "up", "--wait", wait,
                           *[word for name in HERE[side] for word in ("--process", name)])
 
@@ -254,7 +254,7 @@ class One(unittest.TestCase):
             os.kill(before[side].pop(process), signal.SIGKILL)
             lab.wait_status(side, lambda status: {p["name"]: p["state"] for p in status["processes"]}[process] == "gone",
                             f"{process} is not gone")
-            code, out, err = lab.on(side, "up", "--wait", "30s")
+            code, out, err = lab.on(side, "up", "--wait", labs.UP_WAIT)
             self.assertEqual(code, 0, err)
             self.assertRegex(out, r"\Alab \S+: what had ended runs again after \d+ ms\n\Z")
             lab.wait_up()

@@ -128,7 +128,7 @@ class Machines(labs.Lab):
         return run.returncode, *said
 
     def up_both(self):
-        ups = {side: self.start_up(side, "60s") for side in HERE}
+        ups = {side: self.start_up(side, labs.UP_WAIT) for side in HERE}
         for side, up in ups.items():
             said = up.communicate(timeout=700)
             if up.returncode != 0:

@@ -124,7 +124,7 @@ class OneLab(Console):
     """The life of a lab, in order."""
 
     def test_1_up_starts_each_machines_part_and_waits_for_the_whole(self):
-        said = self.must("up", self.file, "--wait", "60s")
+        said = self.must("up", self.file, "--wait", labs.UP_WAIT)
         self.assertRegex(said, r"\Alab bench is up on 3 of 3 machines after \d+ ms: 6 processes, 3 switches, 3 hosts, "
                          r"6 links\n")
         self.assertRegex(said, r"\n  b +b +s1, h1\n")
@@ -289,7 +289,7 @@ class OneLab(Console):
         self.assertRegex(out, r"\Alab bench is up on 2 of 3 machines ")
         self.assertRegex(err, r"weft lab up: machine c \(c\): .*: .*\?.*\n")
         self.bench.start("c")
-        said = self.must("up", self.file, "--wait", "60s")
+        said = self.must("up", self.file, "--wait", labs.UP_WAIT)
         self.assertRegex(said, r"\Alab bench is up on 3 of 3 machines ")
 
     def test_a_down_leaves_nothing(self):

@@ -176,7 +176,7 @@ class Shared(LabCase):
 
     def test_of_two_commands_that_bring_one_lab_up_one_does(self):
         lab = self.lab("z")
-        both = [subprocess.Popen([WEFT, "lab", "up", lab.file, "--wait", "60s"], text=True,
+        both = [subprocess.Popen([WEFT, "lab", "up", lab.file, "--wait", labs.UP_WAIT], text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
         said = [up.communicate(timeout=labs.HANG_SECONDS)[1] for up in both]
         self.assertEqual(sorted(up.returncode for up in both), [0, 2], said)
@@ -236,7 +236,7 @@ class Shared(LabCase):
 class Memif(LabCase):
     def test_a_killed_process_is_refused_before_it_is_started(self):
         lab = self.lab("B", "links: memif\n")
-        done = lab.weft("up", "--wait", "60s")
+        done = lab.weft("up", "--wait", labs.UP_WAIT)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("links: memif: a process that is killed can take a neighbour with it", done.stderr)
         lab.note_pids()
@@ -387,8 +387,8 @@ class Machines(LabCase):
             return said
 
         self.addCleanup(both, "down")
-        both("up", ["--process", "leaf0", "--process", "h0", "--wait", "60s"],
-             ["--process", "spine", "--process", "h2", "--wait", "60s"])
+        both("up", ["--process", "leaf0", "--process", "h0", "--wait", labs.UP_WAIT],
+             ["--process", "spine", "--process", "h2", "--wait", labs.UP_WAIT])
         both("status")
         results = [os.path.join(lab.folder, side) for side in ("left.json", "right.json")]
         both("run", ["--duration", "200ms", "--json", results[0]], ["--duration", "200ms", "--json", results[1]])

@@ -159,7 +159,7 @@ class Up(unittest.TestCase):
         return done.stderr
 
     def test_a_lab_whose_processes_are_well_is_up(self):
-        done = self.lab("up", "--wait", "30s")
+        done = self.lab("up", "--wait", labs.UP_WAIT)
         self.addCleanup(self.lab, "down")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3 processes, 2 switches, 2 hosts, 3 links", done.stdout)

@@ -91,6 +91,7 @@ def own_kind_of_process(pid):
 
 
 HANG_SECONDS = 240
+UP_WAIT = "200s"  # of 'weft lab up', which reports what is missing before HANG_SECONDS are over
 CHECKS = ("lost", "duplicated", "out_of_order")
 # A lab that is slow for its links need not be slow for its mapper: a fifth of the defaults.
 MAPPER = "listen: 4ms, heartbeat: 10ms, takeover: 80ms, lease: 60ms, linger: 100ms, sweep: 200ms, retry: 10ms, drain: 40ms"
@@ -256,7 +257,7 @@ class Lab:
         return done.stdout
 
     def up(self):
-        said = self.must("up", "--wait", "60s")
+        said = self.must("up", "--wait", UP_WAIT)
         self.note_pids()
         return said
 
@@ -365,7 +366,7 @@ class Lab:
         wait_ends([self.pids[process]])
         states = {p["name"]: p["state"] for p in self.status()["processes"]}
         gone = [name for name, state in states.items() if state == "gone"]
-        self.must("up", "--wait", "60s", *([] if gone == [process] else ["--process", process]))
+        self.must("up", "--wait", UP_WAIT, *([] if gone == [process] else ["--process", process]))
         self.note_pids()
         now = {name: pid for name, pid in self.pids.items() if name != process}
         alive = [pid for name, pid in now.items() if name not in gone]

@@ -179,7 +179,7 @@ class Users(unittest.TestCase):
         with open(lab, "w", encoding="utf-8") as file:
             file.write(text[:text.index("eal")] + "eal: [--log-level=lib.telemetry:7]\n")
         self.addCleanup(subprocess.run, [WEFT, "lab", "down", lab], capture_output=True, check=False)
-        done = subprocess.run([WEFT, "lab", "up", lab, "--trust", lab, "--wait", "60s"], capture_output=True,
+        done = subprocess.run([WEFT, "lab", "up", lab, "--trust", lab, "--wait", labs.UP_WAIT], capture_output=True,
                               text=True, timeout=240, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -197,7 +197,7 @@ class Users(unittest.TestCase):
             argv = self.argv(self.users[0], "env", f"XDG_RUNTIME_DIR={runtime}", f"{self.folder}/weft", "lab", *part)
             return subprocess.run(argv, capture_output=True, text=True, timeout=240, cwd="/", check=False)
         self.addCleanup(weft, "down", "mine")
-        done = weft("up", lab, "--wait", "60s")
+        done = weft("up", lab, "--wait", labs.UP_WAIT)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"logs and plan: {runtime}/weft/mine\nwithout root: no TAPs", done.stdout)
         with open(lab, "a", encoding="utf-8") as file:
@@ -214,7 +214,7 @@ class Users(unittest.TestCase):
         with open(lab, "w", encoding="utf-8") as file:
             file.write(f"weft: lab/1\nname: c{os.getpid()}\n{LAB}{text}")
         self.addCleanup(subprocess.run, [WEFT, "lab", "down", lab], capture_output=True, check=False)
-        done = subprocess.run([WEFT, "lab", "up", lab, "--wait", "60s"], capture_output=True, text=True, timeout=240,
+        done = subprocess.run([WEFT, "lab", "up", lab, "--wait", labs.UP_WAIT], capture_output=True, text=True, timeout=240,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         state = subprocess.run([WEFT, "lab", "status", "--json", lab], capture_output=True, text=True, timeout=240,

@@ -57,7 +57,7 @@ class Cable(Setup):
     def ip(self, lab, side, *words):
         subprocess.run(["ip", "-n", lab.netns(side), "link", "set", "cable", *words], check=True)
 
-    def refused(self, lab, code, pattern, wait="60s"):
+    def refused(self, lab, code, pattern, wait=labs.UP_WAIT):
         """By 'up' on the left machine."""
         up = lab.start_up("left", wait)
         out, err = up.communicate(timeout=600)
@@ -165,7 +165,7 @@ class Disk(Setup):
     def test_a_runtime_folder_without_room_is_said_whatever_does_not_fit(self):
         for kib in (4, 8, 12, 20, 24, 28, 48):
             with self.subTest(kib=kib):
-                done = self.call(SMALL, f"{kib}k", self.place, WEFT, "lab", "up", "--wait", "60s", self.lab.file,
+                done = self.call(SMALL, f"{kib}k", self.place, WEFT, "lab", "up", "--wait", labs.UP_WAIT, self.lab.file,
                                  RUNTIME_DIRECTORY=self.place)
                 self.one_line(3, done, NO_SPACE)
 
