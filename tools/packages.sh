@@ -20,6 +20,7 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # the manual pages; packages are built, judged, and installed in an empty system.
 # Slurm and Snakemake run the points of sweeps.
 # Lint reads the Python package, and its example notebook is executed.
+# podman builds the container image and runs it with runc.
 # prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI runs in their hosts.
 weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
 	tshark tcpdump dpdk procps util-linux
@@ -29,7 +30,7 @@ weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libas
 	dh-python
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
 	qemu-system-x86 openvswitch-switch openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
-	chromium chromium-driver
+	chromium chromium-driver podman runc
 	slurm-wlm munge snakemake'
 
 weft_package_list() {

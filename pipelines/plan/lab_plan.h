@@ -120,6 +120,9 @@ static inline bool lab_plan_is_timed(const struct lab_plan *plan, uint32_t link)
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
 /* "wl3a", "wl3b": the interfaces of link 3. */
 void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
+/* The DPDK device that opens a kernel interface, with room for frames of 'frame_bytes'. */
+void lab_plan_packet_device(
+	unsigned number, const char *interface, uint32_t frame_bytes, char out[LAB_DEVICE_MAX]);
 /* RUN_DIR/l3.sock, of a memif link */
 void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
 

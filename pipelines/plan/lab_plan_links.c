@@ -81,18 +81,24 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 	return 0;
 }
 
-static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at)
+void lab_plan_packet_device(
+	unsigned number, const char *interface, uint32_t frame_bytes, char out[LAB_DEVICE_MAX])
 {
 	/* The driver refuses slots that hold more than an mbuf. */
-	unsigned slot = (request->frame_bytes + PACKET_HEADER_BYTES) / PACKET_ALIGN * PACKET_ALIGN;
-	struct lab_plan_link *link = &plan->link[at];
+	unsigned slot = (frame_bytes + PACKET_HEADER_BYTES) / PACKET_ALIGN * PACKET_ALIGN;
+
+	snprintf(out, LAB_DEVICE_MAX, "net_af_packet%u,iface=%s,blocksz=%u,framesz=%u,framecnt=%u",
+		number, interface, slot * PACKET_SLOTS_IN_BLOCK, slot, PACKET_SLOTS);
+}
+
+static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at)
+{
 	char interface[16];
 
 	for (unsigned side = 0; side < 2; side++) {
 		lab_plan_interface(at, side, interface);
-		snprintf(link->device[side], LAB_DEVICE_MAX,
-			"net_af_packet%u,iface=%s,blocksz=%u,framesz=%u,framecnt=%u", at, interface,
-			slot * PACKET_SLOTS_IN_BLOCK, slot, PACKET_SLOTS);
+		lab_plan_packet_device(
+			at, interface, request->frame_bytes, plan->link[at].device[side]);
 	}
 	plan->veth = true;
 }

@@ -151,6 +151,16 @@ static const struct argp_option map_options[] = {
 	{"json", 'j', NULL, 0, "one JSON document: mapper, epoch, differences, topology", 0},
 	{0},
 };
+static const struct argp_option export_options[] = {
+	OPTION_RUN_DIR,
+	{"containerlab", 'L', NULL, 0,
+		"a topology file of containerlab: a container per device, a veth pair per link", 0},
+	{"output", 'o', "FILE.clab.yml", 0,
+		"write here, and the files for the containers into FILE.files beside it "
+		"(NAME.clab.yml)",
+		0},
+	{0},
+};
 static const struct argp_option route_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
@@ -231,6 +241,9 @@ static const struct part {
 		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
 		 "weft lab mpirun LAB -np 4 ./a.out"},
 		cmd_lab_mpirun, 1, UINT_MAX, true},
+	{{"export", "LAB", export_options,
+		 "Writes a lab as a topology file of another tool, with the files that it needs."},
+		cmd_lab_export},
 	{{"inventory", "LAB", host_options,
 		 "Writes the machines of a lab file as an inventory of Ansible (tools/ansible)."},
 		cmd_lab_inventory},
@@ -269,6 +282,7 @@ static const struct flag {
 	{'G', offsetof(struct lab_arguments, joined)},
 	{'F', offsetof(struct lab_arguments, no_faketime)},
 	{'T', offsetof(struct lab_arguments, text)},
+	{'L', offsetof(struct lab_arguments, containerlab)},
 };
 
 static error_t parse_flag(int key, struct lab_arguments *arguments)

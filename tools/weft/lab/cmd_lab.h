@@ -49,6 +49,7 @@ struct lab_arguments {
 	bool once;             /* top, metrics */
 	bool json_lines;       /* top */
 	bool text;             /* metrics */
+	bool containerlab;     /* export */
 	const char *listen;    /* metrics, web; NULL: their default */
 	weft_time interval_ps; /* top, web */
 };
@@ -62,6 +63,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_logs(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_inventory(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_export(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_list(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_status(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_route(const struct lab_arguments *arguments);
