@@ -6,6 +6,7 @@ weft-switch and weft-nic: it needs no DPDK, no ports and no root.
 
 usage: lab_up_test.py WEFT
 """
+import contextlib
 import json
 import os
 import re
@@ -70,11 +71,10 @@ def serve(prefix, told):
         listener.bind(os.path.join(folder, "dpdk_telemetry.v2"))
         listener.listen(16)
         while True:
-            peer = listener.accept()[0]
-            peer.send(b'{"version": "played", "pid": 1, "max_output_len": 16384}')
-            while command := peer.recv(4096).decode():
-                peer.send(json.dumps({command: told.get(command)}).encode())
-            peer.close()
+            with listener.accept()[0] as peer, contextlib.suppress(ConnectionError):
+                peer.send(b'{"version": "played", "pid": 1, "max_output_len": 16384}')
+                while command := peer.recv(4096).decode():
+                    peer.send(json.dumps({command: told.get(command)}).encode())
 
 
 def play(argv):
@@ -141,22 +141,39 @@ class Up(unittest.TestCase):
         with open(self.file, "w") as file:
             file.write(LAB.format(name=self.name))
 
-    def lab(self, part, *more, inside=None, **play):
+    def start(self, part, *more, inside=None, **play):
         enter = ["sh", "-c", f'echo $$ > {inside}/cgroup.procs && exec "$@"', "sh"] if inside else []
-        return subprocess.run([*enter, self.weft, "lab", part, self.file, "--run-dir", self.run_dir, *more],
-                              text=True, timeout=240, capture_output=True, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "RUNTIME_DIRECTORY": self.folder,
-                                   "PLAY": json.dumps(play)}, check=False)
+        return labs.Program([*enter, self.weft, "lab", part, self.file, "--run-dir", self.run_dir, *more],
+                            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "RUNTIME_DIRECTORY": self.folder, "PLAY": json.dumps(play)})
 
-    def refused(self, code, said, wait="30s", **kind):
+    def lab(self, part, *more, **kind):
+        with self.start(part, *more, **kind) as run:
+            out, err = run.communicate(timeout=labs.HANG_SECONDS)
+        return subprocess.CompletedProcess(run.args, run.returncode, out, err)
+
+    def refused(self, code, said, **kind):
         """The last line of what 'up' says; nothing is left."""
-        done = self.lab("up", "--wait", wait, **kind)
-        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
-        last = done.stderr.splitlines()[-1]
+        done = self.lab("up", "--wait", labs.UP_WAIT, **kind)
+        return self.assert_refused(code, said, done.returncode, done.stdout, done.stderr)
+
+    def refused_late(self, said, **play):
+        """As refused(), after three seconds and when all processes but slow ones answer."""
+        with self.start("up", "--wait", "3s", **play) as up:
+            with labs.held(up, self.run_dir, 3):
+                for device in ("s0", "s1", "h0"):
+                    if play.get(device) != "slow":
+                        labs.wait_socket(f"{self.folder}/dpdk/weft-{self.name}-{device}/dpdk_telemetry.v2", up)
+            out, err = up.communicate(timeout=labs.HANG_SECONDS)
+        return self.assert_refused(3, said, up.returncode, out, err)
+
+    def assert_refused(self, wanted, said, code, out, err):
+        self.assertEqual((code, out), (wanted, ""), err)
+        last = err.splitlines()[-1]
         self.assertTrue(last.startswith("weft lab up: "), last)
         self.assertRegex(last, said)
         self.assertFalse(os.path.exists(self.run_dir))
-        return done.stderr
+        return err
 
     def test_a_lab_whose_processes_are_well_is_up(self):
         done = self.lab("up", "--wait", labs.UP_WAIT)
@@ -197,16 +214,15 @@ class Up(unittest.TestCase):
 
     def test_a_process_that_is_slow_to_start_is_told_apart_from_links_that_do_not_come_up(self):
         # The links to it are not up either, which is no news.
-        self.refused(3, r": after 3000 ms s1 has not started its ports: DPDK is not up in it yet "
-                     r"\(.*\); --wait gives it longer\Z", wait="3s", s0="deaf", s1="slow")
+        self.refused_late(r": after 3000 ms s1 has not started its ports: DPDK is not up in it yet "
+                          r"\(.*\); --wait gives it longer\Z", s0="deaf", s1="slow")
 
     def test_a_process_that_opens_its_ports_is_told_apart_from_one_without_dpdk(self):
-        self.refused(3, "s0 has not started its ports: DPDK is up and the ports are being opened",
-                     wait="3s", s0="opening")
+        self.refused_late("s0 has not started its ports: DPDK is up and the ports are being opened", s0="opening")
 
     def test_a_link_at_which_nothing_was_heard_is_named(self):
-        self.refused(3, r": after 3000 ms link s0:1 - s1:1 is waiting: nothing was heard from the other "
-                     r"end; --wait gives it longer\Z", wait="3s", s0="deaf")
+        self.refused_late(r": after 3000 ms link s0:1 - s1:1 is waiting: nothing was heard from the other "
+                          r"end; --wait gives it longer\Z", s0="deaf")
 
     def test_a_pool_that_has_run_out_fails_with_the_port_and_the_count(self):
         self.refused(1, r": s1:2: no buffer for control frames 17 times: the pool of control frames is "

@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -178,6 +179,20 @@ def wait_socket(path, process):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
         # It is bound before it listens.
         wait_until(lambda: client.connect_ex(path) == 0, f"nothing listens at {path}")
+
+
+@contextlib.contextmanager
+def held(up, run_dir, processes):
+    """In the block 'weft lab up', which has started so many processes, is stopped. The time of its '--wait' passes, but
+    it looks at the lab for the last time after the block, however slowly the lab gets there."""
+    state, started = f"{run_dir}/state", re.compile(r"^process \S+ \S+ \S+ \d+ [1-9]", re.M)
+    wait_path(state, up)
+    wait_file(state, lambda path: len(started.findall(read(path))) >= processes, up)
+    up.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        up.send_signal(signal.SIGCONT)
 
 
 class Program(subprocess.Popen):

@@ -57,9 +57,12 @@ class Cable(Setup):
     def ip(self, lab, side, *words):
         subprocess.run(["ip", "-n", lab.netns(side), "link", "set", "cable", *words], check=True)
 
-    def refused(self, lab, code, pattern, wait=labs.UP_WAIT):
-        """By 'up' on the left machine."""
+    def refused(self, lab, code, pattern, wait=labs.UP_WAIT, before=None):
+        """By 'up' on the left machine, which looks at the lab for the last time after before()."""
         up = lab.start_up("left", wait)
+        if before:
+            with labs.held(up, lab.directory("left"), 2):
+                before()
         out, err = up.communicate(timeout=600)
         self.one_line(code, subprocess.CompletedProcess(up.args, up.returncode, out, err), pattern)
         self.assertFalse(os.path.exists(lab.directory("left")))
@@ -94,7 +97,8 @@ class Cable(Setup):
         lab = self.machines("d")
         self.ip(lab, "left", "down")
         self.refused(lab, 3, r"link left:2 - right:2 is without carrier: is the cable in.*'ip link set NAME up'",
-                     wait="3s")
+                     "1200ms", lambda: lab.wait_status("left", lambda status: any(
+                         link["state"] == "no carrier" for link in status["links"]), "nobody sees it"))
 
     def test_an_interface_that_goes_down_is_a_cable_that_is_pulled_and_comes_back(self):
         # A loss that three hellos tell is another state.
