@@ -10,7 +10,7 @@
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
 	libseccomp-dev libmetis-dev libmicrohttpd-dev
-	iproute2 iputils-ping iperf3 faketime gnuplot-nox
+	iproute2 iputils-ping iperf3 faketime
 	python3-numpy python3-pandas python3-scipy python3-matplotlib python3-yaml python3-jsonschema'
 
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported

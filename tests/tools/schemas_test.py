@@ -205,7 +205,7 @@ class Schemas(unittest.TestCase):
             # What the programs write they read.
             (self.dir / "result.json").write_text(json.dumps(result))
             drawn = subprocess.run([WEFT, "plot", str(self.dir / "result.json"), "--kind", "throughput-load", "-o",
-                                    str(self.dir / "x.gp")], capture_output=True, text=True, timeout=240, check=False)
+                                    str(self.dir / "x.svg")], capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
         real = subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), "--clock", "real", "--json", "-", "--set",
                                "link.rate=100Mbps", "--set", "measure.duration=50ms"],

@@ -1,18 +1,29 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """'weft plot' on sweeps and results: pictures of every kind and form, and what it refuses.
 
 usage: weft_plot_test.py WEFT [TEST]...
 """
+import contextlib
+import io
 import json
+import math
 import os
 import pathlib
+import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+
+import matplotlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
+from weft import command
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time", "throughput-load",
@@ -34,7 +45,7 @@ def result(load, seed=1, clock="virtual", links=True):
         "series": [{"t_ns": 1000000 * (i + 1), "accepted": load - i / 100, "latency_ns": 900.0 + i}
                    for i in range(5)],
         "counters": {"goal_completion_ns": int(1e6 * load) + seed, "goal_unfinished": 0},
-        "checks": {"lost": 0, "duplicated": 0, "out_of_order": 0, "deadlock": False}}
+        "checks": {"lost": 0, "duplicated": 0, "out_of_order": 0, "deadlock": False}, "wall": {"version": "9.8"}}
     for which, steps in document["latency_ns"].items():
         steps["histogram"] = [[100 * (i + 1), 10 * (i + len(which))] for i in range(40)]
     if links:
@@ -43,12 +54,10 @@ def result(load, seed=1, clock="virtual", links=True):
     return document
 
 
-@unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
 class Plot(unittest.TestCase):
     def setUp(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-plot-"))
         self.addCleanup(shutil.rmtree, self.dir)
-        self.env = dict(os.environ)
 
     def sweep(self, name, loads, seeds=(1,), vcs=("1",), **options):
         """A folder as 'weft sweep' leaves it."""
@@ -70,25 +79,49 @@ class Plot(unittest.TestCase):
         path.write_text(json.dumps(result(load, **options)))
         return str(path)
 
-    def test_a_full_disk_is_an_error(self):
-        """gnuplot itself does not notice."""
-        for form in [*FORMS, ".gp"]:
-            full = self.dir / f"full{form}"
-            full.symlink_to("/dev/full")
-            done = self.plot(self.single("one.json", 0.5), "--kind", "link-load", "-o", str(full), code=3)
-            self.assertEqual(done,
-                             f"weft plot: {full}: cannot be written: No space left on device\n")
-
     def plot(self, *args, code=0):
+        """The command's messages; in this process, which has matplotlib already."""
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(command.run("plot", list(args)), code, said.getvalue())
+        return said.getvalue()
+
+    def weft(self, *args, code=0, env=None):
+        """The same by the program."""
         done = subprocess.run([WEFT, "plot", *args], capture_output=True, text=True, timeout=240,
-                              check=False, env=self.env)
-        self.assertEqual(done.returncode, code, done.stderr)
+                              check=False, env=env)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
         return done.stderr
 
     def script(self, *args):
-        output = self.dir / "plot.gp"
-        self.plot(*args, "-o", str(output))
+        output = self.dir / "plot.py"
+        self.plot(*args, "--script", str(output))
         return output.read_text()
+
+    @staticmethod
+    def series(script):
+        """The numbers of a script by their names, x0, y0, y0_second and so on."""
+        found = re.findall(r"^(\w+) = (\[[-+.\w, ]*\])$", script, re.M)
+        return {name: [float(value) for value in values[1:-1].split(",")] for name, values in found}
+
+    def draw(self, script, output):
+        """What 'python3 SCRIPT OUTPUT' does."""
+        with unittest.mock.patch("sys.argv", [str(script), str(output)]), matplotlib.rc_context():
+            runpy.run_path(str(script))
+
+    def test_the_program_draws(self):
+        output = self.dir / "a.png"
+        self.assertEqual(self.weft(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(output)), "")
+        self.assertTrue(output.read_bytes().startswith(FORMS[".png"]))
+        self.assertIn("weft plot: --kind pie: expected", self.weft("r.json", "--kind", "pie", code=2))
+
+    def test_a_full_disk_is_an_error(self):
+        for form in [*FORMS, ".py"]:
+            full = self.dir / f"full{form}"
+            full.symlink_to("/dev/full")
+            done = self.plot(self.single("one.json", 0.5), "--kind", "link-load", "--script" if form == ".py" else "-o",
+                             str(full), code=3)
+            self.assertEqual(done,
+                             f"weft plot: {full}: cannot be written: No space left on device\n")
 
     def test_every_kind_comes_in_every_form(self):
         folder = self.sweep("a", (10, 50, 90), seeds=(1, 2, 3), vcs=("1", "2"))
@@ -100,21 +133,30 @@ class Plot(unittest.TestCase):
                 self.assertGreater(output.stat().st_size, 4000)
         self.assertFalse(list(self.dir.glob("*.part")))
 
-    def test_the_end_of_gnuplot_is_seen_though_the_parent_ignores_ends_of_children(self):
-        output = self.dir / "plot.png"
-        done = subprocess.run(
-            ["bash", "-c", 'trap "" CHLD; exec "$@"', "bash", WEFT, "plot", self.single("one.json", 0.5), "--kind", "link-load",
-             "-o", str(output)], capture_output=True, text=True, timeout=240, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertTrue(output.exists())
-
-    def test_a_script_is_one_that_gnuplot_takes(self):
-        folder = self.sweep("a", (10, 50), seeds=(1, 2))
+    def test_the_script_of_a_figure_draws_the_same_bytes(self):
+        folder = self.sweep("a", (10, 50), seeds=(1, 2), vcs=("1", "it's 2"))
+        script = self.dir / "a.py"
         for kind in KINDS:
-            text = "set terminal dumb\n" + self.script(folder, "--kind", kind)
-            done = subprocess.run(["gnuplot"], input=text, capture_output=True, text=True,
-                                  check=False)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for form in FORMS:
+                output = self.dir / f"a{form}"
+                self.plot(folder, "--kind", kind, "-o", str(output), "--script", str(script))
+                drawn = output.read_bytes()
+                output.unlink()
+                self.draw(script, output)
+                self.assertEqual(output.read_bytes(), drawn)
+        self.plot(folder, "--kind", kind, "--script", str(script))
+        self.assertIn("else 'a.pdf'", script.read_text())
+
+    def test_a_figure_names_its_version_and_seeds_and_has_no_time(self):
+        folder = self.sweep("a", (10, 50), seeds=(1, 2, 7))
+        for form in FORMS:
+            output = self.dir / f"a{form}"
+            self.plot(folder, "--kind", KINDS[0], "-o", str(output))
+            drawn = output.read_bytes()
+            self.assertIn(b"seeds: 1, 2, 7; version: 9.8", drawn)
+            self.assertIn(b"weft plot 9.8", drawn)
+            self.assertNotIn(b"CreationDate", drawn)
+            self.assertNotIn(b"<dc:date>", drawn)
 
     def test_a_run_that_delivered_nothing_has_no_latency_of_zero(self):
         folder = pathlib.Path(self.sweep("a", (10, 50, 90), seeds=(1, 2)))
@@ -122,13 +164,12 @@ class Plot(unittest.TestCase):
             document = json.loads((folder / file).read_text())
             document["latency_ns"] = {"network": latency(None), "total": latency(None)}
             (folder / file).write_text(json.dumps(document))
-        lines = self.script(str(folder), "--kind", KINDS[0]).split("END\n")[1].splitlines()
-        self.assertEqual([line.split()[3:9] for line in lines[:1]], [["NaN"] * 6])
+        data = self.series(self.script(str(folder), "--kind", KINDS[0]))
+        self.assertTrue(math.isnan(data["y0"][0]) and math.isnan(data["y0_second"][0]))
         # One of two seeds has one: it is the mean, without an interval.
-        mean, low, high = lines[1].split()[3:6]
-        self.assertGreater(float(mean), 0)
-        self.assertEqual((mean, mean), (low, high))
-        self.assertEqual(len(lines), 3)
+        self.assertGreater(data["y0"][1], 0)
+        self.assertEqual((data["y0_below"][1], data["y0_above"][1]), (0, 0))
+        self.assertEqual(len(data["y0"]), 3)
 
     def test_an_interval_that_was_not_reached_makes_its_point_hollow(self):
         for reached in (True, False):
@@ -138,16 +179,18 @@ class Plot(unittest.TestCase):
             path.write_text(json.dumps(document))
             self.assertEqual("hollow" in self.script("--kind", "latency-throughput", str(path)), not reached)
 
-    def test_the_size_is_900_by_600(self):
+    def png_size(self, *args):
         output = self.dir / "a.png"
-        self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(output))
+        self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], *args, "-o", str(output))
         head = output.read_bytes()[16:24]
-        self.assertEqual((int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")),
-                         (900, 600))
+        return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
+
+    def test_a_png_has_300_pixels_per_inch_unless_its_size_is_in_pixels(self):
+        self.assertEqual(self.png_size(), (2250, 1500))
+        self.assertEqual(self.png_size("--size", "3.4x2.5in"), (1020, 750))
+        self.assertEqual(self.png_size("--size", "901x600"), (901, 600))
 
     def test_a_legend_as_long_as_can_be_has_room_beside_the_frame(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         # A curve for each VC and load in the distribution, one of both latencies in the other.
         for kind, vcs in ((KINDS[0], 28), ("latency-cdf", 14)):
             folder = self.sweep(kind, (10, 50), vcs=[str(i) for i in range(vcs)])
@@ -157,21 +200,19 @@ class Plot(unittest.TestCase):
                 self.assertGreater(output.stat().st_size, 1000)
 
     def test_a_legend_without_room_is_an_error_and_leaves_no_picture(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         folder = self.sweep("a", (10, 50), vcs=[str(i) for i in range(28)])
         output = self.dir / "a.png"
         said = self.plot(folder, "--kind", KINDS[0], "--size", "900x400", "-o", str(output), code=2)
-        self.assertIn("weft plot: the legend has no room on the page: expected a greater --size", said)
+        self.assertIn("weft plot: the legend has no room on the page: expected a larger --size", said)
         self.assertFalse(output.exists())
 
     def test_curves_are_called_by_what_differs(self):
         text = self.script(self.sweep("a", (10, 50), vcs=("1", "2")), "--kind", KINDS[0])
-        self.assertIn("title 'vcs 1, total'", text)
-        self.assertIn("title 'vcs 2, network'", text)
+        self.assertIn("label='vcs 1, total'", text)
+        self.assertIn("label='vcs 2, network'", text)
         text = self.script(self.sweep("b", (10, 50)), self.single("c.json", 0.5), "--kind", KINDS[0])
-        self.assertIn("title 'b, total'", text)
-        self.assertIn("title 'c, total'", text)
+        self.assertIn("label='b, total'", text)
+        self.assertIn("label='c, total'", text)
 
     def test_latencies_that_are_the_same_are_one_curve(self):
         folder = pathlib.Path(self.sweep("a", (10, 50)))
@@ -180,8 +221,8 @@ class Plot(unittest.TestCase):
             document["latency_ns"]["network"] = document["latency_ns"]["total"]
             (folder / file).write_text(json.dumps(document))
         text = self.script(str(folder), "--kind", KINDS[0])
-        self.assertIn("title 'total = network'", text)
-        self.assertNotIn("title 'network'", text)
+        self.assertIn("label='total = network'", text)
+        self.assertNotIn("label='network'", text)
 
     def test_a_folder_that_is_no_sweep_is_named(self):
         (self.dir / "other").mkdir()
@@ -191,13 +232,14 @@ class Plot(unittest.TestCase):
     def test_where_chooses_points(self):
         text = self.script(self.sweep("a", (10, 50, 90)), "--kind", "efficiency-time",
                            "--where", "traffic[0].load=50%")
-        self.assertIn("$curve0", text)
-        self.assertNotIn("$curve1", text)
-        self.assertIn(" 1 1 1 50 50 50 ", text)
+        data = self.series(text)
+        self.assertNotIn("x1", data)
+        self.assertEqual((data["x0"][0], data["y0"][0]), (1, 50))
 
     def test_traffic_may_be_counted_in_flits(self):
         args = ("--kind", KINDS[0], "--unit", "flits")
-        self.assertIn("$curve0 << END\n 0.05 0.05 0.05 ", self.script(self.single("r.json", 0.5), *args))
+        data = self.series(self.script(self.single("r.json", 0.5), *args))
+        self.assertEqual([value for name, value in data.items() if name.startswith("x0")], [[0.05]] * 2)
         self.assertIn("flits/ns/switch is not in it",
                       self.plot(self.single("s.json", 0.5, clock="real"), *args, "-o",
                                 str(self.dir / "x.png"), code=2))
@@ -205,15 +247,7 @@ class Plot(unittest.TestCase):
     def test_points_that_are_missing_leave_a_gap(self):
         folder = self.sweep("a", (10, 50, 90))
         (pathlib.Path(folder) / "1.json").unlink()
-        data = self.script(folder, "--kind", KINDS[0]).split("$curve0 << END\n")[1].split("END")[0]
-        self.assertEqual(len(data.splitlines()), 2)
-
-    def test_a_size_in_inches_is_300_pixels_per_inch(self):
-        output = self.dir / "a.png"
-        self.plot(self.single("r.json", 0.5), "--kind", KINDS[0], "--size", "3.4x2.5in", "-o", str(output))
-        head = output.read_bytes()[16:24]
-        self.assertEqual((int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")),
-                         (1020, 750))
+        self.assertEqual(len(self.series(self.script(folder, "--kind", KINDS[0]))["x0"]), 2)
 
     def test_every_kind_fits_a_column_of_a_paper(self):
         folder = self.sweep("a", (10, 50, 90), seeds=(1, 2, 3), vcs=("1", "2"))
@@ -226,10 +260,10 @@ class Plot(unittest.TestCase):
     def test_labels_are_in_the_legend(self):
         folder = self.sweep("a", (10, 50), vcs=("1", "2"))
         text = self.script(folder, "--kind", KINDS[0], "--label", "switch.vcs=1=one 'lane'")
-        self.assertIn("title 'one ''lane'', total'", text)
-        self.assertIn("title 'vcs 2, total'", text)
+        self.assertIn("label=\"one 'lane', total\"", text)
+        self.assertIn("label='vcs 2, total'", text)
         text = self.script(folder, "--kind", KINDS[0], "--latency", "total")
-        self.assertIn("title 'vcs 2'", text)
+        self.assertIn("label='vcs 2'", text)
         self.assertNotIn("network", text)
 
     def test_a_picture_without_a_value_is_refused(self):
@@ -247,8 +281,8 @@ class Plot(unittest.TestCase):
         document = json.loads((folder / "1.json").read_text())
         document["counters"]["goal_unfinished"] = 1
         (folder / "1.json").write_text(json.dumps(document))
-        lines = self.script(str(folder), "--kind", "completion").split("END\n")[1].splitlines()
-        self.assertEqual([line.split()[3] == "NaN" for line in lines], [False, True, False])
+        times = self.series(self.script(str(folder), "--kind", "completion"))["y0"]
+        self.assertEqual([math.isnan(time) for time in times], [False, True, False])
         error = self.plot(str(folder / "1.json"), "--kind", "completion", "-o",
                           str(self.dir / "x.png"), code=2)
         self.assertIn("nothing to draw: none of the 1 results has a value of this kind (no schedule "
@@ -287,7 +321,7 @@ class Plot(unittest.TestCase):
                 ((plain, "--kind", "latency-cdf", "--latency", "both"),
                  "--latency both: expected total or network"),
                 ((plain, "--kind", "link-load", "--latency", "total"),
-                 "--latency goes with latency-throughput and latency-cdf"),
+                 "--latency requires latency-throughput or latency-cdf"),
                 ((plain, "--kind", "latency-cdf", "--label", "a=b"),
                  "--label a=b: expected KEY=VALUE=TEXT"),
                 ((plain, "--kind", "latency-cdf", "--label", "a=b=c"),
@@ -316,12 +350,14 @@ class Plot(unittest.TestCase):
                           str(self.dir / "no" / "x.png"), code=2)
         self.assertIn("x.png: No such file or directory", error)
 
-    def test_without_gnuplot_it_names_the_package(self):
-        self.env["PATH"] = str(self.dir)
-        path = self.single("r.json", 0.5)
-        self.assertIn("apt install gnuplot-nox",
-                      self.plot(path, "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=3))
-        self.assertIn("plot", self.script(path, "--kind", KINDS[0]))
+    def test_without_matplotlib_it_names_the_package(self):
+        python = self.dir / "python"
+        python.write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+        python.chmod(0o755)
+        error = self.weft(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=3,
+                          env={**os.environ, "WEFT_PYTHON": str(python)})
+        self.assertRegex(error, "^weft plot: the Python module matplotlib is missing; 'apt install python3-weft'")
+        self.assertFalse((self.dir / "x.png").exists())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Groups of 'weft reproduce', files beside a definition, and what pictures show, with a fabric and a gnuplot that only
+"""Groups of 'weft reproduce', files beside a definition, and what pictures show, with a fabric and a Python that only
 write down what they are asked for.
 
 usage: weft_reproduce_groups_test.py WEFT [TEST]...
@@ -75,12 +75,13 @@ open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "switches": [{"switch": name, "waiting_ns": 1000 * i * part} for i, name in enumerate(names)],
     "series": [{"t_ns": (i + 1) * 1e6, "released": 0.1, "released_latency_ns": 1000 * (i + 1) * part} for i in range(3)]}))
 """
-GNUPLOT = """#!/usr/bin/python3 -ISE
-import os, re, sys
-script = sys.stdin.read()
-with open(os.environ["FAKE"] + "/scripts", "a", encoding="utf-8") as out:
-    out.write(script + "\\n# end\\n")
-with open(re.search(r"set output '([^']*)'", script)[1], "w", encoding="utf-8") as out:
+# Stands for Python: weft -I __main__.py figure PICTURE
+PYTHON = """#!/usr/bin/python3 -ISE
+import os, sys
+with open(os.environ["FAKE"] + "/figures", "a", encoding="utf-8") as out:
+    out.write(sys.stdin.read() + "\\n")
+assert sys.argv[3] == "figure", sys.argv
+with open(sys.argv[4], "w", encoding="utf-8") as out:
     out.write("a picture")
 """
 
@@ -92,11 +93,11 @@ class Case(unittest.TestCase):
         (self.dir / "programs").mkdir()
         self.write("run.yaml", RUN)
         self.write("rows.csv", ROWS)
-        for name, text in (("weft-fabric", FABRIC), ("gnuplot", GNUPLOT)):
+        for name, text in (("weft-fabric", FABRIC), ("python", PYTHON)):
             self.write("programs/" + name, text)
             (self.dir / "programs" / name).chmod(0o755)
         self.env = {**os.environ, "FAKE": str(self.dir), "WEFT_PROGRAMS": str(self.dir / "programs"),
-                    "PATH": f"{self.dir / 'programs'}:{os.environ['PATH']}"}
+                    "WEFT_PYTHON": str(self.dir / "programs/python")}
 
     def write(self, name, text):
         (self.dir / name).write_text(text)
@@ -228,83 +229,89 @@ class Here(Case):
 
 class Pictures(Case):
     def draw(self, measure, more="", code=0):
-        """The scripts by the names of their pictures."""
+        """The figures by the names of their pictures."""
         self.write("one.yaml", ONE.replace("MEASURE", measure) + more)
         done = self.weft("one.yaml", code=code)
         names = re.findall(r"/pictures/(\S+)\.png$", done.stdout, re.M)
-        scripts = (self.dir / "scripts").read_text().split("\n# end\n")
-        return dict(zip(names, scripts))
+        return dict(zip(names, map(json.loads, (self.dir / "figures").read_text().splitlines())))
 
     @staticmethod
-    def data(script):
-        """The rows of each curve's block."""
-        blocks = re.findall(r"^\$curve\d+ << END\n(.*?)^END$", script, re.M | re.S)
-        return [[[float(word) for word in line.split()] for line in block.splitlines()] for block in blocks]
+    def data(figure):
+        """The points of each curve: x, y and y2, each with its half width, and whether it is hollow."""
+        return [curve["points"] for curve in figure["curves"]]
+
+    @staticmethod
+    def labels(figure):
+        return [curve["label"] for curve in figure["curves"]]
 
     def test_a_throughput_is_the_mean_over_the_seeds_with_its_interval(self):
-        (name, script), = self.draw("throughput", "loads: 2\n").items()
-        self.assertEqual(name, "one-torus")
-        (first, _), _ = self.data(script)
+        (name, figure), = self.draw("throughput", "loads: 2\n").items()
+        self.assertEqual((name, figure["kind"], figure["bits_per_us"]), ("one-torus", "throughput-load", 0))
+        (first, _), _ = self.data(figure)
         # 0.5 / 1.1 and 0.5: the half-width is 12.706 times half of their distance.
-        self.assertAlmostEqual(first[3], 0.5 * 1.05 / 1.1, places=5)
-        self.assertAlmostEqual(first[5] - first[3], 12.706 * 0.5 * 0.05 / 1.1, places=4)
+        self.assertAlmostEqual(first[2], 0.5 * 1.05 / 1.1, places=7)
+        self.assertAlmostEqual(first[3], 12.7062 * 0.5 * 0.05 / 1.1, places=6)
 
     def test_loads_are_in_bits_per_microsecond_if_the_definition_says_so(self):
-        script = self.draw("throughput", "loads: 2\naxis: bits/us\n")["one-torus"]
-        self.assertEqual([point[0] for point in self.data(script)[0]], [1000, 2000])
-        self.assertIn("bits/µs", script)
+        figure = self.draw("throughput", "loads: 2\naxis: bits/us\n")["one-torus"]
+        self.assertEqual([figure["bits_per_us"] * point[0] for point in self.data(figure)[0]], [1000, 2000])
 
     def test_a_latency_has_a_picture_beside_the_throughput(self):
-        scripts = self.draw("throughput", "loads: 2\nlatency: true\n")
-        self.assertEqual(list(scripts), ["one-torus", "one-torus-latency"])
-        none, other = self.data(scripts["one-torus-latency"])
-        self.assertAlmostEqual(none[0][3], 2.1, places=5)  # us
-        self.assertAlmostEqual(other[0][3], 1.05, places=5)
+        figures = self.draw("throughput", "loads: 2\nlatency: true\n")
+        self.assertEqual(list(figures), ["one-torus", "one-torus-latency"])
+        none, other = self.data(figures["one-torus-latency"])
+        self.assertAlmostEqual(none[0][2], 2100)  # ns
+        self.assertAlmostEqual(other[0][2], 1050)
 
     def test_an_instance_that_failed_at_some_load_is_in_no_point_and_the_label_says_so(self):
         self.write("fail", "traffic.0.load=100.0000%")
-        for name, script in self.draw("throughput", "loads: 2\nlatency: true\n", code=1).items():
-            none, other = self.data(script)
+        for name, figure in self.draw("throughput", "loads: 2\nlatency: true\n", code=1).items():
+            none, other = self.data(figure)
             self.assertEqual([len(none), len(other)], [2, 2], name)
-            self.assertIn("'none (1 of 2)'", script)
-            self.assertAlmostEqual(none[0][3], 0.5 if name == "one-torus" else 2.2, places=5)
+            self.assertIn("none (1 of 2)", self.labels(figure))
+            self.assertAlmostEqual(none[0][2], 0.5 if name == "one-torus" else 2200)
 
     def test_a_load_at_which_a_run_ended_in_a_deadlock_has_no_mean_latency(self):
         self.write("stick", "")
         none, _ = self.data(self.draw("throughput", "loads: 2\nlatency: true\n", code=1)["one-torus-latency"])
-        self.assertAlmostEqual(none[0][3], 2.1, places=5)
-        self.assertEqual(len([row for row in none if row[3] == row[3]]), 1)
+        self.assertAlmostEqual(none[0][2], 2100)
+        self.assertEqual(len([point for point in none if point[2] is not None]), 1)
 
     def test_bars_of_cases_say_of_how_many_instances_they_are(self):
         self.write("fail", "nic.selector=random")
-        script = self.draw("total-latency", "cases: [{name: a, set: []}, {name: b, set: []}]\n", code=1)["one-torus"]
-        self.assertIn("'other (1 of 2)'", script)
-        self.assertNotIn("'none (", script)
+        figure = self.draw("total-latency", "cases: [{name: a, set: []}, {name: b, set: []}]\n", code=1)["one-torus"]
+        self.assertEqual((figure["groups"], self.labels(figure)), (["a", "b"], ["none", "other (1 of 2)"]))
 
     def test_the_links_used_most_without_control_are_bars(self):
-        script = self.draw("worst-link")["one-torus-links"]
-        self.assertRegex(script, r"set xtics \('s5:0 to s0:1' 0, 's4:0 to s0:1' 1")
-        self.assertNotIn("h0:0", script)
-        none, other = self.data(script)
-        self.assertAlmostEqual(none[0][3], 52.5, places=4)
-        self.assertAlmostEqual(other[0][3], 26.25, places=4)
+        figure = self.draw("worst-link")["one-torus-links"]
+        self.assertEqual(figure["groups"][:2], ["s5:0 to s0:1", "s4:0 to s0:1"])
+        self.assertFalse([group for group in figure["groups"] if "h0:0" in group])
+        none, other = self.data(figure)
+        self.assertAlmostEqual(none[0][2], 52.5)
+        self.assertAlmostEqual(other[0][2], 26.25)
 
     def test_a_map_has_each_switch_of_a_grid_at_its_place(self):
-        script = self.draw("worst-switch")["one-torus-map"]
-        none, other = self.data(script)
-        self.assertEqual({(row[0], row[3]): round(row[6], 5) for row in none},
-                         {(i % 3, i // 3): round(1.05 * i, 5) for i in range(6)})
-        self.assertAlmostEqual(other[5][6], 2.625, places=5)
+        figure = self.draw("worst-switch")["one-torus-map"]
+        none, other = self.data(figure)
+        self.assertEqual({(point[0], point[2]): round(point[4], 7) for point in none},
+                         {(i % 3, i // 3): round(1.05 * i, 7) for i in range(6)})
+        self.assertAlmostEqual(other[5][4], 2.625)
 
     def test_a_network_that_is_no_grid_has_no_map(self):
         self.write("run.yaml", RUN.replace("torus:dims=3x2,hosts=1", "rlft:ports=4,stages=2"))
         self.assertEqual(list(self.draw("worst-switch")), ["one-torus"])
 
     def test_a_latency_over_time_has_every_sample(self):
-        script = self.draw("latency-time")["one-torus"]
-        none, _ = self.data(script)
-        self.assertEqual([point[0] for point in none], [1, 2, 3])  # ms
-        self.assertAlmostEqual(none[2][3], 3.15, places=5)  # us
+        none, _ = self.data(self.draw("latency-time")["one-torus"])
+        self.assertEqual([point[0] for point in none], [1e6, 2e6, 3e6])  # ns
+        self.assertAlmostEqual(none[2][2], 3150)
+
+    def test_what_keeps_python_from_drawing_is_said_with_its_exit_code(self):
+        for code, said in ((2, "x.png: No such file or directory"), (3, "the Python module matplotlib is missing"), (9, "")):
+            self.write("programs/python", f"#!/bin/sh\necho 'weft figure: {said}' >&2\nexit {code}\n")
+            self.write("one.yaml", ONE.replace("MEASURE", "throughput") + "loads: 2\n")
+            done = self.weft("one.yaml", code=2 if code == 2 else 3)
+            self.assertIn(f"weft reproduce: {said or 'the process that draws the figures failed'}\n", done.stderr)
 
 
 if __name__ == "__main__":

@@ -293,8 +293,6 @@ class Reproduce(unittest.TestCase):
         self.write("rows.csv", rows)
 
     def test_a_course_is_listed_judged_and_drawn(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         self.write_measure("efficiency", CLAIMS, HOT_SPOT)
         text = self.run_it().stdout
         self.assertRegex(text, r"UD, small, hot +0\.\d+ +0\.900 +0\.100 +- +- +0\.100 +never")
@@ -332,16 +330,12 @@ class Reproduce(unittest.TestCase):
         self.assertIn("no network", self.run_it("--only", "UX", code=2).stderr)
 
     def test_curves_become_pictures(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         self.write("e.yaml", EXPERIMENT + "curves: true\n")
         self.assertIn("e-small.png", self.run_it().stdout)
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
         self.assertGreater(len({call["traffic.0.load"] for call in self.calls()}), 16)
 
     def test_the_use_of_links_becomes_a_picture(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         self.write("e.yaml", EXPERIMENT.replace("measure: productivity", "measure: links"))
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\nmax,,small,UD,,,,\n")
         done = self.run_it()
@@ -349,8 +343,6 @@ class Reproduce(unittest.TestCase):
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
 
     def test_the_blocked_time_of_links_is_compared_and_drawn(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         self.write_measure("blocked", "quantity,case,network,algorithm,over,min,max,mean\n"
                            "max,,small,UD,,25,,\nabove-10,,small,UD,,,,\n")
         done = self.run_it()
@@ -367,8 +359,6 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(row["reading"], {"min": 0.1, "max": None, "mean": None})
 
     def test_waiting_messages_and_times_of_schedules_become_bars_of_all_cases(self):
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         cases = "cases:\n  - {name: low, load: 5%}\n  - {name: high, load: 50%}\n"
         self.write("e.yaml", EXPERIMENT.replace("measure: productivity", "measure: waiting") + cases)
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
@@ -381,8 +371,6 @@ class Reproduce(unittest.TestCase):
         done = self.run_it("-o", str(self.dir / "none" / "there"), code=2)
         self.assertIn("none/there: No such file", done.stderr)
         self.assertEqual(self.calls(), [])
-        if shutil.which("gnuplot") is None:
-            self.skipTest("gnuplot is not installed")
         self.run_it("-o", str(self.dir / "figures"))
         self.assertTrue((self.dir / "figures" / "e-small.png").exists())
 

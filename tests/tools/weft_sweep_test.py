@@ -282,7 +282,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         for old, new in edits:
             self.assertIn(old, before)
             point.write_text(before.replace(old, new, 1))
-            picture = subprocess.run([WEFT, "plot", str(self.out), "--kind", "latency-throughput", "-o", str(self.dir / "x.gp")],
+            picture = subprocess.run([WEFT, "plot", str(self.out), "--kind", "latency-throughput", "-o", str(self.dir / "x.svg")],
                                      capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(picture.returncode, 2)
             self.assertIn(f"{point}: was changed after the run", picture.stderr)

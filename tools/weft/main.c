@@ -22,7 +22,7 @@ static const struct command commands[] = {
 	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{"run", cmd_run, "run a fabric and measure it"},
 	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
-	{"plot", cmd_plot, "draw sweeps and results"},
+	{"plot", cmd_python, "draw sweeps and results"},
 	{"reproduce", cmd_reproduce, "a figure or table of a paper: published, ours, ratio"},
 	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
 	{"words", cmd_words, "the words that commands and files take, for shells"},

@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from .error import Error, Exit, os_error, printable
 
 # name: (module, function). A command imports only what it needs.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "plot": (".plot.command", "plot"),
+    "figure": (".plot.figure", "figure"),  # started by 'weft reproduce'
+}
 
 
 def note(name: str, text: str) -> None:

@@ -32,7 +32,6 @@ int command_print_json(json_t *document, size_t flags);
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
-int cmd_plot(int argc, char **argv);
 int cmd_port(int argc, char **argv);
 /* Becomes the Python of the command argv[0] (tools/python). */
 int cmd_python(int argc, char **argv);

@@ -33,15 +33,15 @@ void reproduce_bundle_find(struct reproduce_bundle *bundle, const struct trial *
 }
 
 void reproduce_label(
-	const struct reproduce_bundle *bundle, unsigned count, char out[PLOT_LABEL_MAX])
+	const struct reproduce_bundle *bundle, unsigned count, char out[FIGURE_LABEL_MAX])
 {
 	const struct trial *trial = bundle->trial[0];
 	const char *name = trial->experiment->algorithms.at[trial->algorithm].name;
 
 	if (count < bundle->wanted)
-		snprintf(out, PLOT_LABEL_MAX, "%.100s (%u of %u)", name, count, bundle->wanted);
+		snprintf(out, FIGURE_LABEL_MAX, "%.100s (%u of %u)", name, count, bundle->wanted);
 	else
-		snprintf(out, PLOT_LABEL_MAX, "%s", name);
+		snprintf(out, FIGURE_LABEL_MAX, "%s", name);
 }
 
 /* Over the instances that have such a number. */
@@ -60,9 +60,10 @@ static struct confidence mean_of(
 	return count > 0 ? confidence_of(values, count) : single(NAN);
 }
 
-static void add_point(struct plot_curve *curve, struct confidence x, struct confidence y, double y2)
+static void add_point(
+	struct figure_curve *curve, struct confidence x, struct confidence y, double y2)
 {
-	curve->point[curve->points++] = (struct plot_point){.x = x, .y = y, .y2 = single(y2)};
+	curve->point[curve->points++] = (struct figure_point){.x = x, .y = y, .y2 = single(y2)};
 }
 
 /* Offered traffic differs a little between the instances of one load: the load is the place. */
@@ -118,7 +119,7 @@ static double sample_latency_at(const struct trial *trial, unsigned at)
 }
 
 /* As many points as the first instance has. */
-static int add_means(struct plot_curve *curve, const struct reproduce_bundle *bundle,
+static int add_means(struct figure_curve *curve, const struct reproduce_bundle *bundle,
 	unsigned points, point_value_fn *x, point_value_fn *y)
 {
 	curve->point = calloc(points + 1, sizeof(*curve->point));
@@ -132,7 +133,7 @@ static int add_means(struct plot_curve *curve, const struct reproduce_bundle *bu
 /* The same over loads, with the mark of one that accepts less. A load at which an instance has no
  * such number has no mean, which would be of the better ones only. */
 static int add_loads(
-	struct plot_curve *curve, const struct reproduce_bundle *bundle, point_value_fn *y)
+	struct figure_curve *curve, const struct reproduce_bundle *bundle, point_value_fn *y)
 {
 	int result = add_means(curve, bundle, bundle->trial[0]->points, load_at, y);
 
@@ -159,7 +160,7 @@ static bool is_hollow(const struct trial *trial, const struct trial_point *point
 	return point->accepted < ACCEPTS_LESS * point->offered;
 }
 
-static int add_latencies(struct plot_curve *curve, const struct trial *trial)
+static int add_latencies(struct figure_curve *curve, const struct trial *trial)
 {
 	struct trial_point *sorted = calloc(trial->points, sizeof(*sorted));
 
@@ -183,13 +184,13 @@ static int add_latencies(struct plot_curve *curve, const struct trial *trial)
 
 static int by_use(const void *a, const void *b)
 {
-	const struct plot_point *one = a, *two = b;
+	const struct figure_point *one = a, *two = b;
 
 	return (one->y.mean < two->y.mean) - (one->y.mean > two->y.mean);
 }
 
 /* The links between switches by their use, the greatest first, as the thesis has them. */
-static int add_links(struct plot_curve *curve, const struct trial *trial)
+static int add_links(struct figure_curve *curve, const struct trial *trial)
 {
 	const json_t *link;
 	size_t i;
@@ -209,25 +210,25 @@ static int add_links(struct plot_curve *curve, const struct trial *trial)
 }
 
 int reproduce_curve(
-	struct plot_curve *curve, enum plot_kind kind, const struct reproduce_bundle *bundle)
+	struct figure_curve *curve, enum figure_kind kind, const struct reproduce_bundle *bundle)
 {
 	const struct trial *first = bundle->count > 0 ? bundle->trial[0] : NULL;
 
 	if (first == NULL)
 		return 0;
 	switch (kind) {
-	case PLOT_EFFICIENCY_TIME:
+	case FIGURE_EFFICIENCY_TIME:
 		return add_means(curve, bundle, first->transient.samples, time_at, efficiency_at);
-	case PLOT_THROUGHPUT_LOAD:
+	case FIGURE_THROUGHPUT_LOAD:
 		return add_loads(curve, bundle, accepted_at);
-	case PLOT_LATENCY_LOAD:
+	case FIGURE_LATENCY_LOAD:
 		return add_loads(curve, bundle, total_at);
-	case PLOT_LATENCY_TIME:
+	case FIGURE_LATENCY_TIME:
 		return add_means(curve, bundle,
 			(unsigned)json_array_size(reproduce_list(bundle, "series")), sample_time_at,
 			sample_latency_at);
-	case PLOT_LINK_LOAD:
-	case PLOT_BLOCKED_TIME:
+	case FIGURE_LINK_LOAD:
+	case FIGURE_BLOCKED_TIME:
 		return first->copy == 0 ? add_links(curve, first) : 0;
 	default:
 		return first->copy == 0 ? add_latencies(curve, first) : 0;
@@ -244,10 +245,10 @@ struct confidence reproduce_value(const struct reproduce_bundle *bundle)
 	return mean_of(bundle, value_of, 0);
 }
 
-int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+int reproduce_bars(struct figure *curves, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned algorithm)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
+	struct figure_curve *curve = &curves->curve[curves->curves];
 	unsigned min = UINT_MAX;
 	struct reproduce_bundle bundle;
 
@@ -263,7 +264,7 @@ int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsign
 			continue;
 		value = reproduce_value(&bundle);
 		curve->point[curve->points++] =
-			(struct plot_point){.x = {1, i, NAN}, .y = value, .y2 = {1, 0, NAN}};
+			(struct figure_point){.x = {1, i, NAN}, .y = value, .y2 = {1, 0, NAN}};
 		curves->intervals = curves->intervals || bundle.count > 1;
 		count = isnan(value.mean) ? 0 : value.count;
 		if (count < min)

@@ -6,7 +6,7 @@
  * intervals. Only latency against traffic and the use of links by rank are of the first instance,
  * because each instance has loads and links of its own. */
 
-#include "plot_curves.h"
+#include "reproduce_figure.h"
 #include "trial.h"
 
 /* The trials of one curve, by instance; without those that failed, of which a part may be there. */
@@ -20,16 +20,16 @@ void reproduce_bundle_find(struct reproduce_bundle *bundle, const struct trial *
 
 /* The name of the algorithm, and of how many instances 'count' are, if some are missing. */
 void reproduce_label(
-	const struct reproduce_bundle *bundle, unsigned count, char out[PLOT_LABEL_MAX]);
+	const struct reproduce_bundle *bundle, unsigned count, char out[FIGURE_LABEL_MAX]);
 
 /* Fills a curve for a picture of this kind. Nothing if the bundle is empty. -ENOMEM. */
 int reproduce_curve(
-	struct plot_curve *curve, enum plot_kind kind, const struct reproduce_bundle *bundle);
+	struct figure_curve *curve, enum figure_kind kind, const struct reproduce_bundle *bundle);
 
 /* Adds the bars of an algorithm, its value in each case of a network: 'curves' has room for it, and
  * a group for each case. Nothing if no case has a value. The label is of the case that misses most
  * instances. -ENOMEM. */
-int reproduce_bars(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+int reproduce_bars(struct figure *curves, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned algorithm);
 
 /* The value of the trials that have one; NAN without any. */

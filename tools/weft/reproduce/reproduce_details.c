@@ -13,17 +13,17 @@
 #define NS_PER_US 1e3
 #define PER_CENT  100.0
 
-static int begin_curves(struct plot_curves *curves, const struct experiment *experiment)
+static int begin_curves(struct figure *curves, const struct experiment *experiment)
 {
 	curves->curve = calloc(experiment->algorithms.count, sizeof(*curves->curve));
 	return curves->curve == NULL ? -ENOMEM : 0;
 }
 
 /* The next curve with room for so many points; NULL without memory. */
-static struct plot_curve *next_curve(
-	struct plot_curves *curves, const struct reproduce_bundle *bundle, unsigned points)
+static struct figure_curve *next_curve(
+	struct figure *curves, const struct reproduce_bundle *bundle, unsigned points)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
+	struct figure_curve *curve = &curves->curve[curves->curves];
 
 	curve->point = calloc(points + 1, sizeof(*curve->point));
 	if (curve->point == NULL)
@@ -77,7 +77,7 @@ static unsigned choose_links(const struct reproduce_bundle *bundle, struct repro
 	return count;
 }
 
-int reproduce_link_bars(struct plot_curves *curves, struct reproduce_names *names,
+int reproduce_link_bars(struct figure *curves, struct reproduce_names *names,
 	const struct trial *trial, unsigned trials, unsigned network, unsigned case_at)
 {
 	const struct experiment *experiment = trial[0].experiment;
@@ -88,7 +88,7 @@ int reproduce_link_bars(struct plot_curves *curves, struct reproduce_names *name
 		return -ENOMEM;
 	curves->group = names->group;
 	for (unsigned i = 0; i < experiment->algorithms.count; i++) {
-		struct plot_curve *curve;
+		struct figure_curve *curve;
 
 		reproduce_bundle_find(&bundle, trial, trials, network, case_at, i);
 		if (bundle.count == 0)
@@ -99,7 +99,7 @@ int reproduce_link_bars(struct plot_curves *curves, struct reproduce_names *name
 		if (curve == NULL)
 			return -ENOMEM;
 		for (unsigned at = 0; at < curves->groups; at++)
-			curve->point[curve->points++] = (struct plot_point){.x = {1, at, NAN},
+			curve->point[curve->points++] = (struct figure_point){.x = {1, at, NAN},
 				.y = reproduce_entry(
 					&bundle, "links", chosen[at], "utilisation", PER_CENT)};
 	}
@@ -123,7 +123,7 @@ static struct topology *open_topology(const struct trial *trial)
 	return topology;
 }
 
-static void add_squares(struct plot_curve *curve, const struct reproduce_bundle *bundle,
+static void add_squares(struct figure_curve *curve, const struct reproduce_bundle *bundle,
 	const struct route_grid *grid, const struct topology *topology)
 {
 	const json_t *entry;
@@ -136,15 +136,15 @@ static void add_squares(struct plot_curve *curve, const struct reproduce_bundle 
 
 		if (at < 0)
 			continue;
-		curve->point[curve->points++] =
-			(struct plot_point){.x = {1, route_grid_place(grid, (uint32_t)at, 0), NAN},
-				.y = {1, route_grid_place(grid, (uint32_t)at, 1), NAN},
-				.y2 = reproduce_entry(bundle, "switches", (unsigned)i, "waiting_ns",
-					1 / NS_PER_US)};
+		curve->point[curve->points++] = (struct figure_point){
+			.x = {1, route_grid_place(grid, (uint32_t)at, 0), NAN},
+			.y = {1, route_grid_place(grid, (uint32_t)at, 1), NAN},
+			.y2 = reproduce_entry(
+				bundle, "switches", (unsigned)i, "waiting_ns", 1 / NS_PER_US)};
 	}
 }
 
-static int add_maps(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+static int add_maps(struct figure *curves, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned case_at, const struct route_grid *grid)
 {
 	const struct experiment *experiment = trial[0].experiment;
@@ -152,7 +152,7 @@ static int add_maps(struct plot_curves *curves, const struct trial *trial, unsig
 	struct reproduce_bundle bundle;
 
 	for (unsigned i = 0; i < experiment->algorithms.count; i++) {
-		struct plot_curve *curve;
+		struct figure_curve *curve;
 
 		reproduce_bundle_find(&bundle, trial, trials, network, case_at, i);
 		if (bundle.count == 0)
@@ -176,7 +176,7 @@ static const struct trial *any_trial(
 	return NULL;
 }
 
-int reproduce_map(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+int reproduce_map(struct figure *curves, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned case_at)
 {
 	const struct trial *any = any_trial(trial, trials, network, case_at);

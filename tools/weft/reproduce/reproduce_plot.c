@@ -10,27 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plot_script.h"
 #include "reproduce_curves.h"
+#include "reproduce_figure.h"
 
-#define MAP_WIDTH  330.0 /* pixels of one map */
-#define MAP_HEIGHT 340.0
-
-static enum plot_kind kind_of(enum experiment_measure measure)
+static enum figure_kind kind_of(enum experiment_measure measure)
 {
 	switch (measure) {
 	case EXPERIMENT_EFFICIENCY:
-		return PLOT_EFFICIENCY_TIME;
+		return FIGURE_EFFICIENCY_TIME;
 	case EXPERIMENT_THROUGHPUT:
-		return PLOT_THROUGHPUT_LOAD;
+		return FIGURE_THROUGHPUT_LOAD;
 	case EXPERIMENT_LATENCY_TIME:
-		return PLOT_LATENCY_TIME;
+		return FIGURE_LATENCY_TIME;
 	case EXPERIMENT_LINKS:
-		return PLOT_LINK_LOAD;
+		return FIGURE_LINK_LOAD;
 	case EXPERIMENT_BLOCKED:
-		return PLOT_BLOCKED_TIME;
+		return FIGURE_BLOCKED_TIME;
 	default:
-		return PLOT_LATENCY_THROUGHPUT;
+		return FIGURE_LATENCY_THROUGHPUT;
 	}
 }
 
@@ -47,9 +44,9 @@ static double rate_of(const struct experiment *experiment, const struct trial *t
 	return experiment->axis == EXPERIMENT_AXIS_BITS ? trial[0].bytes_per_s * 8 / 1e6 : 0;
 }
 
-static int add_curve(struct plot_curves *curves, const struct reproduce_bundle *bundle)
+static int add_curve(struct figure *curves, const struct reproduce_bundle *bundle)
 {
-	struct plot_curve *curve = &curves->curve[curves->curves];
+	struct figure_curve *curve = &curves->curve[curves->curves];
 	int result = reproduce_curve(curve, curves->kind, bundle);
 
 	if (result < 0 || curve->points == 0)
@@ -79,44 +76,42 @@ struct picture {
 };
 
 /* NAME-NETWORK-CASE-PART.png, if there are curves; frees them. */
-static int draw_into(struct plot_curves *curves, const struct picture *picture, struct fault *fault)
+static int draw_into(struct figure *curves, const struct picture *picture, struct fault *fault)
 {
 	const char *network = picture->experiment->networks.at[picture->network].name;
 	const char *case_name = picture->case_name, *part = picture->part;
 	char name[EXPERIMENT_TEXT], path[PATH_MAX];
 	int result = 0;
 
-	snprintf(curves->topology, sizeof(curves->topology), "%.31s%s%.30s", network,
+	snprintf(curves->network, sizeof(curves->network), "%.31s%s%.30s", network,
 		case_name[0] != '\0' ? ", " : "", case_name);
 	snprintf(name, sizeof(name), "%s-%s%s%s%s%s", picture->experiment->name, network,
 		case_name[0] != '\0' ? "-" : "", case_name, part[0] != '\0' ? "-" : "", part);
 	plain(name);
 	snprintf(path, sizeof(path), "%s/%s.png", picture->folder, name);
 	if (curves->curves > 0)
-		result = plot_draw(curves, path, fault);
+		result = figure_draw(curves, path, fault);
 	if (result == 0 && curves->curves > 0)
 		fprintf(picture->out, "%s\n", path);
-	plot_curves_fini(curves);
+	figure_fini(curves);
 	return result;
 }
 
 /* Draws them, or says that there was no memory to make them. */
 static int end_curves(
-	struct plot_curves *curves, int result, const struct picture *picture, struct fault *fault)
+	struct figure *curves, int result, const struct picture *picture, struct fault *fault)
 {
 	if (result == 0)
 		return draw_into(curves, picture, fault);
-	plot_curves_fini(curves);
+	figure_fini(curves);
 	return fault_set(fault, -result, "%s: %s", picture->experiment->name, strerror(-result));
 }
 
 static int draw_curves(const struct picture *picture, const struct trial *trial, unsigned trials,
-	unsigned case_at, enum plot_kind kind, struct fault *fault)
+	unsigned case_at, enum figure_kind kind, struct fault *fault)
 {
 	const struct experiment *experiment = picture->experiment;
-	struct plot_curves curves = {.kind = kind,
-		.hollow = "accepts less than offered",
-		.flits = true,
+	struct figure curves = {.kind = kind,
 		.normalised = true,
 		.bits_per_us = rate_of(experiment, trial),
 		.curve = calloc(experiment->algorithms.count, sizeof(*curves.curve))};
@@ -135,7 +130,7 @@ static int draw_links(const struct picture *picture, const struct trial *trial, 
 	unsigned case_at, struct fault *fault)
 {
 	struct reproduce_names names;
-	struct plot_curves curves = {.kind = PLOT_BARS, .quantity = "Utilisation of links [%]"};
+	struct figure curves = {.kind = FIGURE_BARS, .quantity = "Utilisation of links [%]"};
 	int result = reproduce_link_bars(&curves, &names, trial, trials, picture->network, case_at);
 
 	return end_curves(&curves, result, picture, fault);
@@ -144,12 +139,10 @@ static int draw_links(const struct picture *picture, const struct trial *trial, 
 static int draw_map(const struct picture *picture, const struct trial *trial, unsigned trials,
 	unsigned case_at, struct fault *fault)
 {
-	struct plot_curves curves = {
-		.kind = PLOT_MAPS, .quantity = "Mean waiting time of each switch [µs]"};
+	struct figure curves = {
+		.kind = FIGURE_MAPS, .quantity = "Mean waiting time of each switch [µs]"};
 	int result = reproduce_map(&curves, trial, trials, picture->network, case_at);
 
-	curves.page.width = MAP_WIDTH * curves.curves;
-	curves.page.height = MAP_HEIGHT;
 	return end_curves(&curves, result, picture, fault);
 }
 
@@ -167,7 +160,7 @@ static int draw_case(struct picture *picture, const struct trial *trial, unsigne
 			picture, trial, trials, case_at, kind_of(experiment->measure), fault);
 	if (result == 0 && experiment->latency) {
 		picture->part = "latency";
-		result = draw_curves(picture, trial, trials, case_at, PLOT_LATENCY_LOAD, fault);
+		result = draw_curves(picture, trial, trials, case_at, FIGURE_LATENCY_LOAD, fault);
 	}
 	if (result == 0 && experiment->measure == EXPERIMENT_WORST_LINK) {
 		picture->part = "links";
@@ -185,7 +178,7 @@ static int draw_bars(
 {
 	const struct experiment *experiment = picture->experiment;
 	const char *group[EXPERIMENT_LIST_MAX];
-	struct plot_curves curves = {.kind = PLOT_BARS,
+	struct figure curves = {.kind = FIGURE_BARS,
 		.group = group,
 		.groups = experiment->cases.count,
 		.quantity = experiment_measure_title(experiment->measure),

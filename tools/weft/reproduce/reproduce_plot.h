@@ -8,7 +8,7 @@
  * of runs and waiting messages are bars, all cases of a network in one picture; those of the worst
  * link and switch have a picture of each case, too: bars of the most used links, and maps. */
 
-#include "plot_curves.h"
+#include "reproduce_figure.h"
 #include "trial.h"
 
 /* Whether there is anything to draw. */
@@ -28,16 +28,16 @@ int reproduce_plot(const struct experiment *experiment, const struct trial *tria
 #define REPRODUCE_LINKS 10u /* bars of links */
 
 struct reproduce_names {
-	char text[REPRODUCE_LINKS][PLOT_LABEL_MAX];
+	char text[REPRODUCE_LINKS][FIGURE_LABEL_MAX];
 	const char *group[REPRODUCE_LINKS];
 };
 
 /* The use of the links that are used most under the first algorithm, with every algorithm; 'names'
  * must last as long as the curves. -ENOMEM. */
-int reproduce_link_bars(struct plot_curves *curves, struct reproduce_names *names,
+int reproduce_link_bars(struct figure *curves, struct reproduce_names *names,
 	const struct trial *trial, unsigned trials, unsigned network, unsigned case_at);
 
 /* The mean waiting time of each switch at its place in the mesh or torus, in us: a curve for each
  * algorithm. None if the network has not two dimensions. 0 or -errno. */
-int reproduce_map(struct plot_curves *curves, const struct trial *trial, unsigned trials,
+int reproduce_map(struct figure *curves, const struct trial *trial, unsigned trials,
 	unsigned network, unsigned case_at);

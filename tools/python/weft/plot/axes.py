@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Names, units and ranges of axes. All points and all intervals are inside the frame."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from ..interval import Interval
+from .curves import Curves, Point
+from .sheet import Sheet
+
+ROOM = 1.06  # of an axis above the highest value
+LOG_FROM = 15.0  # ratio of values from which their axis is logarithmic
+LOG_SPARSE = 1e3  # ratio from which only powers of ten have a number
+
+
+class Unit(NamedTuple):
+    """A unit of time."""
+
+    name: str
+    ns: float
+
+
+def unit_for(ns: float) -> Unit:
+    """The unit that leaves few digits before the point.
+
+    >>> unit_for(1999), unit_for(2000), unit_for(3e9).name
+    (Unit(name='ns', ns=1), Unit(name='µs', ns=1000.0), 's')
+    """
+    units = (Unit("s", 1e9), Unit("ms", 1e6), Unit("µs", 1e3))
+    return next((unit for unit in units if ns >= 2 * unit.ns), Unit("ns", 1))
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether values are so far apart that their axis is logarithmic."""
+    return high > LOG_FROM * low
+
+
+Of = Callable[[Point], Interval]
+
+
+def x_of(point: Point) -> Interval:
+    """The x of a point."""
+    return point.x
+
+
+def y_of(point: Point) -> Interval:
+    """The y of a point."""
+    return point.y
+
+
+def y2_of(point: Point) -> Interval:
+    """The y2 of a point."""
+    return point.y2
+
+
+def _all(curves: Curves, of: Of) -> Iterator[Interval]:
+    for curve in curves.curves:
+        for point in curve.points:
+            if not math.isnan(of(point).mean):
+                yield of(point)
+
+
+def highest(curves: Curves, of: Of) -> float:
+    """The highest mean; 0 if there is none."""
+    return max((one.mean for one in _all(curves, of)), default=0)
+
+
+def highest_end(curves: Curves, of: Of) -> float:
+    """The highest end of an interval; 0 if there is none."""
+    return max((one.high for one in _all(curves, of)), default=0)
+
+
+def _lowest(values: Iterable[float]) -> float:
+    return min((value for value in values if value > 0), default=math.inf)
+
+
+def lowest(curves: Curves, of: Of) -> float:
+    """The lowest mean above 0; infinity if there is none."""
+    return _lowest(one.mean for one in _all(curves, of))
+
+
+def lowest_end(curves: Curves, of: Of) -> float:
+    """The lowest end of an interval above 0; infinity if there is none."""
+    return _lowest(one.low for one in _all(curves, of))
+
+
+def set_range(sheet: Sheet, axis: str, high: float, ax: str = "ax") -> None:
+    """From 0, with room above the highest value."""
+    sheet.call(f"{ax}.set_{axis}lim", 0, float(f"{max(high * ROOM, 1e-3):.9g}"))
+
+
+def set_log(sheet: Sheet, axis: str, low: float, high: float) -> None:
+    """A logarithmic axis with a number at 1, 2, 5, 10 and so on, or at powers of ten."""
+    low, high = float(f"{low:.9g}"), float(f"{high:.9g}")
+    sheet.call(f"ax.set_{axis}scale", "log")
+    sheet.call(f"ax.set_{axis}lim", low, high)
+    steps = (1, 2, 5) if high <= LOG_SPARSE * low else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    places = [float(f"{step}e{power}") for power in powers for step in steps]
+    places = [place for place in places if low <= place <= high]
+    sheet.call(f"ax.set_{axis}ticks", places, [number_text(place) for place in places])
+
+
+def number_text(value: float) -> str:
+    """A number of an axis.
+
+    >>> number_text(0.5), number_text(20.0), number_text(2e6)
+    ('0.5', '20', '2e+06')
+    """
+    return f"{value:g}"
+
+
+def set_name(sheet: Sheet, axis: str, text: str, narrow: str = "", ax: str = "ax") -> None:
+    """The name of an axis; 'narrow' is the name on narrow pages, if it is another."""
+    sheet.call(f"{ax}.set_{axis}label", narrow if narrow and sheet.page.narrow else text)
+
+
+def set_title(sheet: Sheet, title: str, network: str) -> None:
+    """The user's, or the kind's with the network below it, which a narrow page leaves to the
+    caption."""
+    own = sheet.page.title
+    if own is None and sheet.page.narrow:
+        return
+    text = own if own is not None else "\n".join(filter(None, (title, network)))
+    if text:
+        sheet.call("ax.set_title", text, loc="left", pad=10)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Figures from curves: the page, the legend outside of the frame, and files."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from ..error import Error
+from .curves import Curves
+from .kinds import DRAW
+from .page import PIXELS_PER_INCH, PNG_PER_INCH, Page
+from .sheet import Sheet
+
+WIDTH, HEIGHT = 7.5, 5.0  # inches of a page without a size
+MAP_INCHES = (2.75, 2.85)  # of one map
+BELOW_MAX = 8  # entries of a legend below the frame
+FRAME_MIN = (0.5, 0.4)  # shares of a page's width and height that a legend leaves to the frame
+GAP = 0.06  # inches around a legend
+
+
+def draw_sheet(curves: Curves, page: Page) -> Sheet:
+    """Draws the curves on a page. Error if the legend has no room on it."""
+    width, height = page.width or WIDTH, page.height or HEIGHT
+    if curves.kind == "maps" and not page.width:
+        width, height = MAP_INCHES[0] * len(curves.curves), MAP_INCHES[1]
+    sheet = _draw(curves, page, width, height)
+    needed = _place_legend(sheet, curves, page, (width, height))
+    if height < needed < math.inf and not page.height:
+        height = math.ceil(needed * 100) / 100
+        sheet = _draw(curves, page, width, height)
+        needed = _place_legend(sheet, curves, page, (width, height))
+    if needed > height:
+        raise Error(
+            "the legend has no room on the page: expected a larger --size, a smaller --font or "
+            "fewer curves (--where)"
+        )
+    return sheet
+
+
+def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
+    """matplotlib's options for a file, "png", "svg" or "pdf": no time, so that the same figure is
+    the same bytes."""
+    network = f" of {curves.network}" if curves.network else ""
+    about = {key: text for key, text in curves.about.items() if text}
+    title = f"{curves.kind}{network}"
+    description = "; ".join(f"{key}: {text}" for key, text in about.items())
+    creator = f"weft plot {curves.about.get('version', '')}".strip()
+    options: dict[str, Any] = {"format": form}
+    if form == "png":
+        options["dpi"] = PIXELS_PER_INCH if page.pixels else PNG_PER_INCH
+        options["metadata"] = {"Software": creator, "Title": title, "Description": description}
+    elif form == "svg":
+        options["metadata"] = {
+            "Creator": creator,
+            "Date": None,
+            "Title": title,
+            "Description": description,
+        }
+    else:
+        options["metadata"] = {
+            "Creator": creator,
+            "CreationDate": None,
+            "Title": title,
+            "Subject": description,
+        }
+    return options
+
+
+def _draw(curves: Curves, page: Page, width: float, height: float) -> Sheet:
+    sheet = Sheet(page, width, height)
+    sheet.call("fig.add_subplot", to="ax")
+    DRAW[curves.kind](sheet, curves)
+    return sheet
+
+
+def _legend_inches(sheet: Sheet, options: dict[str, Any]) -> tuple[float, float]:
+    """Width and height of the legend with these options, which is not kept."""
+    with sheet.style():
+        legend = sheet.figure.legend(**options)
+        renderer = FigureCanvasAgg(sheet.figure).get_renderer()
+        box = legend.get_window_extent(renderer)
+    legend.remove()
+    return box.width / sheet.figure.dpi, box.height / sheet.figure.dpi
+
+
+def _place_legend(sheet: Sheet, curves: Curves, page: Page, size: tuple[float, float]) -> float:
+    """Puts the legend outside of the frame. Returns the height in inches that the page needs."""
+    entries = (
+        0 if curves.kind == "maps" else len(sheet.objects["ax"].get_legend_handles_labels()[1])
+    )
+    if entries == 0:
+        return 0
+    look: dict[str, Any] = {
+        "frameon": False,
+        "handlelength": 3.2,
+        "borderpad": 0,
+        "borderaxespad": 0,
+    }
+    if page.narrow:
+        look.update(labelspacing=0.25, columnspacing=1.2)
+    width, height = size
+    beside = entries > BELOW_MAX and not page.narrow
+    columns = range(1, 2) if beside else range(min(entries, 4), 0, -1)
+    for count in columns:
+        look["ncol"] = count
+        across, down = _legend_inches(sheet, look)
+        if across <= width - 2 * GAP:
+            break
+    sheet.remark("The legend is outside of the frame.")
+    if beside:
+        rest = width - across - GAP
+        anchor, place = (1.0, 1 - GAP / height), "upper right"
+        box = (0.0, 0.0, round(rest / width, 4), 1.0)
+    else:
+        rest = height - down - 2 * GAP
+        anchor, place = (0.5, GAP / height), "lower center"
+        box = (0.0, round(1 - rest / height, 4), 1.0, round(rest / height, 4))
+    anchor = (anchor[0], round(anchor[1], 4))
+    sheet.call("fig.legend", loc=place, bbox_to_anchor=anchor, **look)
+    sheet.call("fig.get_layout_engine", to="layout")
+    sheet.call("layout.set", rect=box)
+    if across > width - 2 * GAP or (beside and rest < FRAME_MIN[0] * width):
+        return math.inf
+    return down + 2 * GAP if beside else (down + 2 * GAP) / (1 - FRAME_MIN[1])

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The kinds of plots: which values are on which axes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .axes import (
+    Of,
+    highest,
+    highest_end,
+    is_wide,
+    lowest,
+    lowest_end,
+    set_log,
+    set_name,
+    set_range,
+    set_title,
+    unit_for,
+    x_of,
+    y2_of,
+    y_of,
+)
+from .curves import Curve, Curves
+from .look import Axis, Line, Painter, colour_of, dash_of
+from .papers import bars, latency_load, latency_time, maps
+from .sheet import Sheet
+
+PERCENT = Axis(100, 0, 100)  # shares are never outside
+SHARE_OF_LINKS = "% of the hosts' links"
+BITS = "bits/µs of a host"
+
+
+def _name_traffic(sheet: Sheet, curves: Curves, axis: str, unit: str, narrow: str = "") -> None:
+    what = "released" if curves.released else "accepted"
+    set_name(sheet, axis, f"{what} traffic [{unit}]", f"{what} traffic [{narrow or unit}]")
+
+
+def _is_all_network(curve: Curve) -> bool:
+    """True if no message waits at its host: one line would hide the other."""
+    return all(point.y.mean == point.y2.mean for point in curve.points)
+
+
+def _latency_lines(curves: Curves) -> list[Line]:
+    """The total and the network latency of each curve, each with a look of its own."""
+    lines = []
+    for index, curve in enumerate(curves.curves):
+        alone = "" if curve.label else "mean"
+        if curves.latency:
+            lines.append(Line(index, index, alone, curves.latency == "network"))
+        elif _is_all_network(curve):
+            lines.append(Line(index, index, "total = network"))
+        else:
+            lines.append(Line(index, index, "total"))
+            lines.append(Line(index, len(curves.curves) + index, "network", True, True))
+    return lines
+
+
+def _latencies(curves: Curves, what: Callable[[Curves, Of], float]) -> list[float]:
+    """Of the latencies that are shown."""
+    shown = {"": (y_of, y2_of), "total": (y_of,), "network": (y2_of,)}[curves.latency]
+    return [what(curves, of) for of in shown]
+
+
+def _log_floor(low: float, low_end: float) -> float:
+    """The start of a logarithmic axis, which has no 0: long intervals end there."""
+    return 0.7 * max(min(low, low_end), low / 3)
+
+
+def _latency_throughput(sheet: Sheet, curves: Curves) -> None:
+    low, high = min(_latencies(curves, lowest)), max(_latencies(curves, highest))
+    end = max(_latencies(curves, highest_end))
+    unit = unit_for(high / 10)
+    log = is_wide(low, high)
+    floor = _log_floor(low, min(_latencies(curves, lowest_end))) / unit.ns if log else 0
+    x = Axis(1) if curves.flits else PERCENT
+    painter = Painter(sheet, curves, x, Axis(1 / unit.ns, floor))
+    set_title(sheet, "Latency against throughput", curves.network)
+    _name_traffic(sheet, curves, "x", "flits/ns/switch" if curves.flits else SHARE_OF_LINKS)
+    set_range(sheet, "x", min(x.scale * highest_end(curves, x_of), x.high))
+    which = f"mean {curves.latency} latency" if curves.latency else "mean latency"
+    set_name(sheet, "y", f"{which} [{unit.name}]")
+    if log:
+        set_log(sheet, "y", floor, 1.3 * end / unit.ns)
+    else:
+        set_range(sheet, "y", end / unit.ns)
+    painter.draw_lines(_latency_lines(curves))
+
+
+def _name_accepted(sheet: Sheet, curves: Curves, name: str) -> None:
+    """The axis of accepted traffic; 'name' is its name in the papers."""
+    end = highest_end(curves, y_of)
+    if curves.normalised:
+        set_name(sheet, "y", name)
+        sheet.call("ax.set_ylim", 0, 1.05)
+    else:
+        _name_traffic(sheet, curves, "y", SHARE_OF_LINKS, "%")
+        set_range(sheet, "y", min(100 * end, 100))
+
+
+def _throughput_load(sheet: Sheet, curves: Curves) -> None:
+    set_title(sheet, "Accepted against offered traffic", curves.network)
+    scale = curves.bits_per_us or (1 if curves.normalised else 100)
+    axis = Axis(scale, 0, scale)
+    end = scale * highest_end(curves, x_of)
+    if curves.bits_per_us:
+        set_name(sheet, "x", f"offered traffic [{BITS}]")
+        _name_traffic(sheet, curves, "y", BITS)
+        set_range(sheet, "x", end)
+        set_range(sheet, "y", scale * highest_end(curves, y_of))
+    else:
+        unit = "" if curves.normalised else f" [{SHARE_OF_LINKS}]"
+        set_name(sheet, "x", f"offered traffic{unit}")
+        sheet.call("ax.set_xlim", 0, max(scale * 1.02, 1.06 * end))
+        _name_accepted(sheet, curves, "normalised throughput")
+    alone = "released" if curves.released else "accepted"
+    Painter(sheet, curves, Axis(scale), axis).draw_lines(
+        [Line(i, i, "" if curve.label else alone) for i, curve in enumerate(curves.curves)]
+    )
+
+
+def _latency_beside(sheet: Sheet, painter: Painter, latency: float) -> None:
+    """A single run has room for its latency as well, on the right."""
+    unit = unit_for(latency / 10)
+    points = painter.points(0)
+    size = painter.size
+    sheet.call("ax.twinx", to="right")
+    set_name(sheet, "y", f"mean network latency [{unit.name}]", ax="right")
+    set_range(sheet, "y", latency / unit.ns, ax="right")
+    sheet.call("right.grid", False)
+    sheet.call("right.spines.__getitem__", "right", to="edge")
+    sheet.call("edge.set_visible", True)
+    look: dict[str, Any] = {
+        "color": colour_of(1),
+        "linestyle": dash_of(1),
+        "linewidth": round(1.7 * size, 3),
+    }
+    x = painter.values("x0", points, x_of, painter.x)
+    y = painter.values("latency", points, y2_of, Axis(1 / unit.ns))
+    sheet.call("right.plot", x, y, **look)
+    what = "released" if painter.curves.released else "accepted"
+    first: dict[str, Any] = {"color": colour_of(0), "linewidth": round(1.7 * size, 3)}
+    sheet.call("ax.plot", [], [], **first, label=f"{what} traffic")
+    sheet.call("ax.plot", [], [], **look, label="mean network latency (right)")
+
+
+def _efficiency_time(sheet: Sheet, curves: Curves) -> None:
+    latency = highest(curves, y2_of)
+    unit = unit_for(highest(curves, x_of))
+    axis = Axis(1, 0, 1) if curves.normalised else PERCENT
+    painter = Painter(sheet, curves, Axis(1 / unit.ns), axis)
+    set_title(sheet, "Efficiency against time", curves.network)
+    set_name(sheet, "x", f"time [{unit.name}]")
+    sheet.call("ax.set_xlim", 0, highest(curves, x_of) / unit.ns)
+    _name_accepted(sheet, curves, "network efficiency")
+    painter.draw_dense()
+    if len(curves.curves) == 1 and latency > 0:
+        _latency_beside(sheet, painter, latency)
+
+
+def _ranked(sheet: Sheet, curves: Curves, title: str, name: str, axis: Axis) -> None:
+    """Links in descending order, by rank."""
+    set_title(sheet, title, curves.network)
+    set_name(sheet, "x", "link directions, highest first")
+    set_name(sheet, "y", name)
+    set_range(sheet, "x", highest(curves, x_of) / 1.06)
+    set_range(sheet, "y", min(axis.scale * highest_end(curves, y_of), axis.high))
+    Painter(sheet, curves, Axis(), axis).draw_dense()
+
+
+def _link_load(sheet: Sheet, curves: Curves) -> None:
+    _ranked(sheet, curves, "Link load", "utilisation [%]", PERCENT)
+
+
+def _blocked_time(sheet: Sheet, curves: Curves) -> None:
+    name = "stalls [1/s]" if curves.real_clock else "share of the time [%]"
+    axis = Axis() if curves.real_clock else PERCENT
+    _ranked(sheet, curves, "Links blocked for want of credit", name, axis)
+
+
+def _latency_cdf(sheet: Sheet, curves: Curves) -> None:
+    which = curves.latency or "total"
+    things = "frames" if which == "network" else "messages"
+    low, high = lowest(curves, x_of), highest(curves, x_of)
+    unit = unit_for(high / 10)
+    set_title(sheet, f"{which.capitalize()} latency", curves.network)
+    set_name(sheet, "x", f"{which} latency [{unit.name}]")
+    set_name(sheet, "y", f"{things} with at most this latency [%]", f"{things} [%]")
+    if is_wide(low, high):
+        set_log(sheet, "x", 0.9 * low / unit.ns, 1.1 * high / unit.ns)
+    else:
+        set_range(sheet, "x", high / unit.ns)
+    sheet.call("ax.set_ylim", 0, 103)
+    sheet.call("ax.set_yticks", [0, 20, 40, 60, 80, 100])
+    Painter(sheet, curves, Axis(1 / unit.ns), PERCENT).draw_dense()
+
+
+def _set_ticks(sheet: Sheet, curves: Curves) -> None:
+    places = [place for _, place in curves.ticks.values()]
+    low, high = min(places), max(places)
+    if curves.words:
+        sheet.call("ax.set_xlim", -0.5, len(places) - 0.5)
+    elif low > 0 and is_wide(low, high):
+        sheet.call("ax.set_xscale", "log")
+        sheet.call("ax.set_xlim", low / 1.4, high * 1.4)
+        sheet.call("ax.set_xticks", [], minor=True)
+    else:
+        sheet.call("ax.set_xlim", min(0, low), 1.06 * high if high > 0 else 1)
+    sheet.call("ax.set_xticks", places, [text for text, _ in curves.ticks.values()])
+
+
+def _completion(sheet: Sheet, curves: Curves) -> None:
+    low, high = lowest(curves, y_of), highest(curves, y_of)
+    log = is_wide(low, high)
+    unit = unit_for(high / (10 if log else 2))
+    floor = _log_floor(low, lowest_end(curves, y_of)) / unit.ns if log else 0
+    set_title(sheet, "Completion of the schedule", curves.network)
+    set_name(sheet, "x", curves.axis)
+    set_name(sheet, "y", f"completion time [{unit.name}]")
+    _set_ticks(sheet, curves)
+    end = highest_end(curves, y_of) / unit.ns
+    if log:
+        set_log(sheet, "y", floor, 1.3 * end)
+    else:
+        set_range(sheet, "y", end)
+    lines = [Line(index, index) for index in range(len(curves.curves))]
+    Painter(sheet, curves, Axis(), Axis(1 / unit.ns, floor, math.inf)).draw_lines(lines)
+
+
+# How each kind draws its curves on the axes "ax"; the last four are only drawn for papers.
+DRAW: dict[str, Callable[[Sheet, Curves], None]] = {
+    "latency-throughput": _latency_throughput,
+    "efficiency-time": _efficiency_time,
+    "throughput-load": _throughput_load,
+    "link-load": _link_load,
+    "blocked-time": _blocked_time,
+    "latency-cdf": _latency_cdf,
+    "completion": _completion,
+    "bars": bars,
+    "maps": maps,
+    "latency-load": latency_load,
+    "latency-time": latency_time,
+}

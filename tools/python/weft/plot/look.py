@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The look of curves. They differ in colour (those of Okabe and Ito, which colour-blind readers can
+distinguish), in dash and in mark, so that they also differ in print without colours."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..interval import Interval
+from .curves import Curve, Curves, Point
+from .sheet import Series, Sheet
+
+BANDS_MAX = 4  # curves whose bands of confidence remain distinguishable
+MARKS_SPREAD = 8  # marks on a curve of many points
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# In widths of the line. The first is for the first curve: most plots have one or two.
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (4, 2)),
+    (0, (1, 1.5)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (8, 2.5)),
+    (0, (5, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (2.5, 2.5)),
+)
+MARKS = ("o", "s", "^", "v", "D", "p")
+HATCHES = ("", "///", "xx", "\\\\\\", "..", "--", "++", "OO")
+
+
+@dataclass
+class Axis:
+    """How values come on an axis: multiplied with 'scale'; intervals end at 'low' and 'high'."""
+
+    scale: float = 1
+    low: float = 0
+    high: float = math.inf
+
+    def ends(self, of: Interval) -> tuple[float, float]:
+        """The lengths of an interval below and above the mean, scaled."""
+        mean = of.mean * self.scale
+        if math.isnan(mean) or math.isnan(of.half):
+            return 0, 0
+        low = max(of.low * self.scale, min(self.low, mean))
+        high = min(of.high * self.scale, max(self.high, mean))
+        return mean - low, high - mean
+
+
+@dataclass
+class Line:
+    """One of the lines that the reader sees: the y or the y2 of a curve."""
+
+    curve: int
+    look: int  # number of dash and mark, from 0
+    part: str = ""  # "total", added to its name
+    second: bool = False  # y2
+    thin: bool = False
+
+    def y_of(self, point: Point) -> Interval:
+        """The value of a point that the line shows."""
+        return point.y2 if self.second else point.y
+
+
+def colour_of(curve: int) -> str:
+    """The colour of a curve."""
+    return COLOURS[curve % len(COLOURS)]
+
+
+def dash_of(look: int) -> Any:
+    """The dash of a line; lines of one colour have different dashes."""
+    return DASHES[(look + look // len(COLOURS)) % len(DASHES)]
+
+
+def mark_of(look: int) -> str:
+    """The mark of a line."""
+    return MARKS[look % len(MARKS)]
+
+
+class Painter:
+    """Draws curves on the axes "ax" of a sheet."""
+
+    def __init__(self, sheet: Sheet, curves: Curves, x: Axis, y: Axis) -> None:
+        self.sheet = sheet
+        self.curves = curves
+        self.x = x
+        self.y = y
+        self.size = 0.75 if sheet.page.narrow else 1.0  # of marks and lines
+        self.series: dict[str, Series] = {}
+
+    def entries(self) -> int:
+        """Entries of the legend so far."""
+        return len(self.sheet.objects["ax"].get_legend_handles_labels()[1])
+
+    def points(self, curve: int, hollow: bool | None = None) -> list[Point]:
+        """The points of a curve, or only those that are hollow or not."""
+        points = self.curves.curves[curve].points
+        return [p for p in points if hollow is None or p.hollow == hollow]
+
+    def values(
+        self, name: str, points: list[Point], of: Callable[[Point], Interval], axis: Axis
+    ) -> Series:
+        """Means for the script; once for each name."""
+        if name not in self.series:
+            means = [of(point).mean * axis.scale for point in points]
+            self.series[name] = self.sheet.series(name, means)
+        return self.series[name]
+
+    def places(self, line: Line, hollow: bool | None = None) -> tuple[Series, Series]:
+        """The x and y of a line's points."""
+        points = self.points(line.curve, hollow)
+        end = {None: "", True: "_hollow", False: "_full"}[hollow]
+        second = "_second" if line.second else ""
+        x = self.values(f"x{line.curve}{end}", points, lambda point: point.x, self.x)
+        return x, self.values(f"y{line.curve}{second}{end}", points, line.y_of, self.y)
+
+    def has_points(self, line: Line, hollow: bool | None = None) -> bool:
+        """Whether there is a point to draw."""
+        return any(
+            not math.isnan(line.y_of(point).mean) for point in self.points(line.curve, hollow)
+        )
+
+    def width(self, line: Line) -> float:
+        """Normalised curves often coincide for a time: the first are the widest, so that they show
+        below the others."""
+        under = 0.45 * (len(self.curves.curves) - 1 - line.curve)
+        dense = self.curves.normalised and self.curves.kind == "efficiency-time"
+        return round(self.size * ((1.2 if line.thin else 1.7) + (under if dense else 0)), 3)
+
+    def mark_size(self, line: Line) -> float:
+        """Marks of later curves are smaller, so that those at the same place do not hide each
+        other."""
+        return round(self.size * max(6.8 - 0.6 * line.look, 4.4) * (0.85 if line.thin else 1), 3)
+
+    def draw_line(self, line: Line) -> None:
+        """The line through the points of a curve."""
+        self.sheet.call(
+            "ax.plot",
+            *self.places(line),
+            color=colour_of(line.curve),
+            linestyle=dash_of(line.look),
+            linewidth=self.width(line),
+        )
+
+    def draw_bars(self, line: Line) -> None:
+        """The intervals of a curve as error bars."""
+        points = self.points(line.curve)
+        x = [self.x.ends(point.x) for point in points]
+        y = [self.y.ends(line.y_of(point)) for point in points]
+        if not any(sum(ends) > 0 for ends in x + y):
+            return
+        name = f"{line.curve}{'_second' if line.second else ''}"
+        ends = [
+            self.sheet.series(f"{which}{name}_{end}", [at[side] for at in of])
+            for which, of in (("x", x), ("y", y))
+            for side, end in ((0, "below"), (1, "above"))
+        ]
+        self.sheet.call(
+            "ax.errorbar",
+            *self.places(line),
+            xerr=ends[:2],
+            yerr=ends[2:],
+            fmt="none",
+            ecolor=colour_of(line.curve),
+            elinewidth=round(self.size, 3),
+            capsize=round(2 * self.size, 3),
+            zorder=2.5,
+        )
+
+    def draw_marks(self, line: Line, hollow: bool) -> None:
+        """The marks of a curve. A hollow one is white inside: it hides the line."""
+        if not self.has_points(line, hollow):
+            return
+        self.sheet.call(
+            "ax.plot",
+            *self.places(line, hollow),
+            linestyle="none",
+            **self.mark(line, hollow),
+            zorder=3,
+        )
+
+    def mark(self, line: Line, hollow: bool) -> dict[str, Any]:
+        """matplotlib's options of a mark."""
+        colour = colour_of(line.curve)
+        return {
+            "marker": mark_of(line.look),
+            "markersize": self.mark_size(line),
+            "color": colour,
+            "markerfacecolor": "white" if hollow else colour,
+            "markeredgewidth": round(1.2 * self.size, 3),
+        }
+
+    def name_of(self, line: Line) -> str:
+        """The name of a line in the legend, with its part, and "(none)" without a point."""
+        parts = [text for text in (self.curves.curves[line.curve].label, line.part) if text]
+        return ", ".join(parts) + ("" if self.has_points(line) else " (none)")
+
+    def draw_entry(self, line: Line) -> None:
+        """The entry of the legend."""
+        if not self.curves.curves[line.curve].label and not line.part:
+            return
+        apart = self.curves.curves[line.curve].apart
+        self.sheet.call(
+            "ax.plot",
+            [],
+            [],
+            linestyle="none" if apart else dash_of(line.look),
+            linewidth=self.width(line),
+            **self.mark(line, False),
+            label=self.name_of(line),
+        )
+
+    def draw_lines(self, lines: list[Line]) -> None:
+        """Lines with a mark at each point, and intervals as error bars: first all lines and bars,
+        then all marks, then the legend."""
+        drawn = [line for line in lines if self.has_points(line)]
+        for line in drawn:
+            if not self.curves.curves[line.curve].apart:
+                self.draw_line(line)
+        for line in drawn if self.curves.intervals else []:
+            self.draw_bars(line)
+        for line in drawn:
+            self.draw_marks(line, False)
+            self.draw_marks(line, True)
+        for line in lines:
+            self.draw_entry(line)
+        if any(self.has_points(line, True) for line in lines):
+            self.sheet.call(
+                "ax.plot",
+                [],
+                [],
+                linestyle="none",
+                marker="o",
+                markersize=round(6 * self.size, 3),
+                color="#606060",
+                markerfacecolor="white",
+                label=f"hollow: {self.curves.hollow}",
+            )
+
+    def draw_band(self, line: Line) -> None:
+        """The intervals of a curve as a band."""
+        points = self.points(line.curve)
+        ends = [self.y.ends(point.y) for point in points]
+        x, y = self.places(line)
+        low = self.sheet.series(f"y{line.curve}_low", [at - end[0] for at, end in zip(y, ends)])
+        high = self.sheet.series(f"y{line.curve}_high", [at + end[1] for at, end in zip(y, ends)])
+        self.sheet.call(
+            "ax.fill_between", x, low, high, color=colour_of(line.curve), alpha=0.2, linewidth=0
+        )
+
+    def draw_dense(self) -> None:
+        """Curves of many points: lines with a few marks, at other places for each curve, and bands
+        for intervals."""
+        curves: list[Curve] = self.curves.curves
+        lines = [Line(index, index) for index in range(len(curves))]
+        drawn = [line for line in lines if curves[line.curve].points]
+        for line in drawn if self.curves.intervals and len(curves) <= BANDS_MAX else []:
+            self.draw_band(line)
+        for line in drawn:
+            spread: dict[str, Any] = {}
+            if len(curves) > 1:
+                step = max(len(curves[line.curve].points) // MARKS_SPREAD, 1)
+                every = (line.curve * step // len(curves), step)
+                spread = {**self.mark(line, False), "markevery": every}
+            self.sheet.call(
+                "ax.plot",
+                *self.places(line),
+                linestyle=dash_of(line.look),
+                linewidth=self.width(line),
+                **{"color": colour_of(line.curve), **spread},
+            )
+        for line in lines if len(curves) > 1 else []:
+            self.draw_entry(line)

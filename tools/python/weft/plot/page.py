@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The page of a figure: format, size and font. A page without a size has 7.5 by 5 inches, and is
+higher for a long legend. An inch is 300 pixels of a PNG, except that a size in pixels has 120 per
+inch."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Optional
+
+from ..error import Error
+
+FORMATS = (".png", ".svg", ".pdf")
+PNG_PER_INCH = 300
+PIXELS_PER_INCH = 120  # 900 by 600 pixels are 7.5 by 5 inches
+NARROW_INCHES = 5.0
+
+_PER_INCH = {"px": float(PIXELS_PER_INCH), "in": 1.0, "cm": 2.54, "mm": 25.4}
+_LENGTH = r"([1-9][0-9]*(?:\.[0-9]*)?)(px|in|cm|mm)?"
+_SIZE = re.compile(f"{_LENGTH}(?:x{_LENGTH})?")
+
+
+@dataclass
+class Page:
+    """Width and height in inches; 0: the default."""
+
+    width: float = 0
+    height: float = 0
+    pixels: bool = False  # the size was given in pixels
+    font: str = "sans"
+    points: float = 0  # of the font; 0: the default
+    title: Optional[str] = None  # None: the kind's own, on pages that are wide enough
+
+    @property
+    def narrow(self) -> bool:
+        """Too narrow for a title and long names of axes."""
+        return 0 < self.width < NARROW_INCHES
+
+    def text_points(self) -> float:
+        """The size of text, in points."""
+        return self.points or (8 if self.narrow else 12)
+
+
+def format_of(path: str) -> Optional[str]:
+    """ "png", "svg" or "pdf" from the end of a file's name; None for another one."""
+    return next((end[1:] for end in FORMATS if path.endswith(end) and len(path) > len(end)), None)
+
+
+def set_size(page: Page, text: str) -> None:
+    """Takes "900x600", "3.4in", "3.4x2.5in" or "86mm"; a width alone has three quarters of it as its
+    height.
+
+    >>> page = Page()
+    >>> set_size(page, "3.4x2.5in")
+    >>> page.width, page.height, page.narrow
+    (3.4, 2.5, True)
+    """
+    match = _SIZE.fullmatch(text)
+    width_unit, height_unit = (match[2] or match[4], match[4] or match[2]) if match else ("", "")
+    width_unit, height_unit = width_unit or "px", height_unit or "px"
+    if not match or (width_unit == "px") != (height_unit == "px"):
+        raise Error(
+            f"--size {text}: expected WIDTH or WIDTHxHEIGHT with px, in, cm or mm, such as 3.4in, "
+            "3.4x2.5in or 900x600"
+        )
+    page.pixels = width_unit == "px"
+    page.width = float(match[1]) / _PER_INCH[width_unit]
+    page.height = float(match[3]) / _PER_INCH[height_unit] if match[3] else 0.75 * page.width
+    low, high = (150 / PIXELS_PER_INCH, 10000 / PIXELS_PER_INCH) if page.pixels else (1.5, 30.0)
+    if not (low <= page.width <= high and low * 2 / 3 <= page.height <= high):
+        raise Error(
+            f"--size {text}: expected 1.5 to 30 inches or 150 to 10,000 pixels, two thirds as high"
+        )
+
+
+def set_font(page: Page, text: str) -> None:
+    """Takes "serif", "serif,9" or ",9"."""
+    name, comma, points = text.partition(",")
+    if not text or len(name) > 63:
+        raise Error(f"--font {text}: expected NAME, NAME,POINTS or ,POINTS")
+    if re.search(r"[\x00-\x1f'\"]", name):
+        raise Error("--font: a name without quotes and control characters")
+    if comma:
+        if not re.fullmatch(r"[0-9]+(\.[0-9]*)?", points) or not 3 <= float(points) <= 72:
+            raise Error(f"--font {text}: expected 3 to 72 points")
+        page.points = float(points)
+    page.font = name or page.font
