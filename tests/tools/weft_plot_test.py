@@ -23,7 +23,8 @@ import unittest.mock
 import matplotlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
-from weft import command
+from weft import command, plot
+from weft.error import Error
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time", "throughput-load",
@@ -113,6 +114,19 @@ class Plot(unittest.TestCase):
         self.assertEqual(self.weft(self.single("r.json", 0.5), "--kind", KINDS[0], "-o", str(output)), "")
         self.assertTrue(output.read_bytes().startswith(FORMS[".png"]))
         self.assertIn("weft plot: --kind pie: expected", self.weft("r.json", "--kind", "pie", code=2))
+
+    def test_a_figure_of_the_package_is_that_of_the_command_and_can_have_another_size(self):
+        folder, other = self.sweep("a", (10, 50), vcs=("1", "2")), self.dir / "b.png"
+        figure = plot.draw([folder], KINDS[0], where={"switch.vcs": "1"}, label={("traffic.0.load", "10%"): "low"}, title="t")
+        options = (folder, "--kind", KINDS[0], "--where", "switch.vcs=1", "--label", "traffic.0.load=10%=low", "--title", "t")
+        for size in (None, "3.4in"):
+            self.plot(*options, *(("--size", size) if size else ()), "-o", str(self.dir / "a.png"))
+            figure.save(str(other), size=size)
+            self.assertEqual(other.read_bytes(), (self.dir / "a.png").read_bytes())
+        self.assertEqual(figure.axes[0].get_title("left"), "t")
+        self.assertTrue(figure._repr_png_().startswith(FORMS[".png"]))
+        with self.assertRaisesRegex(Error, "b.gif: expected a file that ends in .png, .svg or .pdf"):
+            figure.save(str(self.dir / "b.gif"))
 
     def test_a_full_disk_is_an_error(self):
         for form in [*FORMS, ".py"]:

@@ -1,3 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Figures of sweeps and results, by matplotlib."""
+"""Figures of sweeps and results, by matplotlib, which is imported when the first one is drawn."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:
+    from .draw import Drawn
+
+
+def draw(
+    results: Sequence[str],
+    kind: str,
+    *,
+    where: Optional[Mapping[str, str]] = None,
+    label: Optional[Mapping[tuple[str, str], str]] = None,
+    **options: str,
+) -> Drawn:
+    """Draws the folders of sweeps and files of results, as 'weft plot' does.
+
+    'where' has the wanted values by key; 'label' the texts by key and value. The other options are
+    along, unit, latency, by, size, font and title, as in weft-plot(1). The figure is one of
+    matplotlib, and save(PATH) writes it as the command does.
+
+    >>> draw([], "link-load")
+    Traceback (most recent call last):
+    weft.error.Error: which results? A sweep's folder or a JSON file
+    """
+    from .command import parse
+    from .runs import load_runs
+
+    words = [f"--kind={kind}", *(f"--{name}={value}" for name, value in options.items())]
+    words += [f"--where={key}={value}" for key, value in (where or {}).items()]
+    words += [f"--label={key}={value}={text}" for (key, value), text in (label or {}).items()]
+    asked = parse([*words, "--", *map(str, results)])
+    runs = load_runs(asked.inputs, asked.request)
+    from .curves import make_curves
+    from .draw import Drawn, draw_sheet
+
+    figure = draw_sheet(make_curves(runs), asked.page).figure
+    assert isinstance(figure, Drawn)
+    return figure

@@ -11,7 +11,7 @@ from typing import Optional
 
 from ..error import Error, Exit
 from ..output import refuse_same, write_file
-from .page import FORMATS, Page, format_of, set_font, set_size
+from .page import ENDINGS, Page, format_of, set_font, set_size
 from .runs import READERS, Request, load_runs
 
 USAGE = """\
@@ -56,7 +56,9 @@ OPTIONS = ("kind", "where", "along", "unit", "latency", "by", "label", "size", "
 
 
 @dataclass
-class _Asked:
+class Asked:
+    """The options of the command."""
+
     inputs: list[str] = field(default_factory=list)
     request: Request = field(default_factory=lambda: Request(""))
     page: Page = field(default_factory=Page)
@@ -87,7 +89,7 @@ def _add(option: str, values: list[str], text: str, form: str) -> None:
     values.append(text)
 
 
-def _take(asked: _Asked, option: str, value: str) -> None:
+def _take(asked: Asked, option: str, value: str) -> None:
     request = asked.request
     if option == "--kind":
         request.kind = _kind(value)
@@ -115,8 +117,9 @@ def _take(asked: _Asked, option: str, value: str) -> None:
         asked.output = value
 
 
-def _parse(arguments: list[str]) -> _Asked:
-    asked = _Asked()
+def parse(arguments: list[str]) -> Asked:
+    """What a command line asks for."""
+    asked = Asked()
     try:
         options, asked.inputs = getopt.gnu_getopt(
             arguments, "o:", [f"{option}=" for option in (*OPTIONS, "script")]
@@ -125,25 +128,19 @@ def _parse(arguments: list[str]) -> _Asked:
         raise Error(f"{error.msg}: 'weft plot --help' lists the options") from None
     for option, value in options:
         _take(asked, option, value)
-    _check(asked)
-    return asked
-
-
-def _check(asked: _Asked) -> None:
-    """Checks the options together, after the last of them."""
     if not asked.inputs:
         raise Error("which results? A sweep's folder or a JSON file")
     _kind(asked.request.kind)
     if asked.request.latency and asked.request.kind not in ("latency-throughput", "latency-cdf"):
         raise Error("--latency requires latency-throughput or latency-cdf")
+    return asked
+
+
+def _check_outputs(asked: Asked) -> None:
     if asked.output is None and asked.script is None:
-        raise Error(f"-o is missing: expected a file that ends in {_endings()}")
+        raise Error(f"-o is missing: expected a file that ends in {ENDINGS}")
     if asked.output is not None and format_of(asked.output) is None:
-        raise Error(f"-o {asked.output}: expected a file that ends in {_endings()}")
-
-
-def _endings() -> str:
-    return f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise Error(f"-o {asked.output}: expected a file that ends in {ENDINGS}")
 
 
 def plot(arguments: list[str]) -> int:
@@ -151,7 +148,8 @@ def plot(arguments: list[str]) -> int:
     if not arguments or "--help" in arguments:
         print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
         return Exit.DONE if arguments else Exit.BAD_REQUEST
-    asked = _parse(arguments)
+    asked = parse(arguments)
+    _check_outputs(asked)
     for path in filter(None, (asked.output, asked.script)):
         for source in asked.inputs:
             refuse_same(path, source)

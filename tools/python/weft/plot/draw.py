@@ -3,22 +3,63 @@
 """Figures from curves: the page, the legend outside of the frame, and files."""
 from __future__ import annotations
 
+import dataclasses
+import io
 import math
-from typing import Any
+from typing import Any, Optional
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from ..error import Error
+from ..output import write_file
 from .curves import Curves
 from .kinds import DRAW
-from .page import PIXELS_PER_INCH, PNG_PER_INCH, Page
+from .page import (
+    ENDINGS,
+    PIXELS_PER_INCH,
+    PNG_PER_INCH,
+    Page,
+    format_of,
+    set_font,
+    set_size,
+)
 from .sheet import Sheet
 
+SCREEN_PER_INCH = 100
 WIDTH, HEIGHT = 7.5, 5.0  # inches of a page without a size
 MAP_INCHES = (2.75, 2.85)  # of one map
 BELOW_MAX = 8  # entries of a legend below the frame
 FRAME_MIN = (0.5, 0.4)  # shares of a page's width and height that a legend leaves to the frame
 GAP = 0.06  # inches around a legend
+
+
+class Drawn(Figure):  # type: ignore[misc]
+    """A figure of results, as 'weft plot' draws it."""
+
+    curves: Curves
+    page: Page
+
+    def save(self, path: str, size: Optional[str] = None, font: Optional[str] = None) -> None:
+        """Writes a PNG, SVG or PDF, which appears complete or not at all. With a size ("3.4x2.5in")
+        or a font (",9") the figure is drawn anew for it.
+        """
+        form = format_of(path)
+        if form is None:
+            raise Error(f"{path}: expected a file that ends in {ENDINGS}")
+        page = dataclasses.replace(self.page)
+        if size is not None:
+            set_size(page, size)
+        if font is not None:
+            set_font(page, font)
+        sheet = draw_sheet(self.curves, page)
+        write_file(path, sheet.picture(save_options(self.curves, page, form)))
+
+    def _repr_png_(self) -> bytes:
+        """How notebooks show it."""
+        out = io.BytesIO()
+        self.savefig(out, format="png", dpi=SCREEN_PER_INCH)
+        return out.getvalue()
 
 
 def draw_sheet(curves: Curves, page: Page) -> Sheet:
@@ -37,6 +78,9 @@ def draw_sheet(curves: Curves, page: Page) -> Sheet:
             "the legend has no room on the page: expected a larger --size, a smaller --font or "
             "fewer curves (--where)"
         )
+    figure = sheet.figure
+    assert isinstance(figure, Drawn)
+    figure.curves, figure.page = curves, page
     return sheet
 
 
@@ -70,7 +114,7 @@ def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
 
 
 def _draw(curves: Curves, page: Page, width: float, height: float) -> Sheet:
-    sheet = Sheet(page, width, height)
+    sheet = Sheet(page, width, height, Drawn)
     sheet.call("fig.add_subplot", to="ax")
     DRAW[curves.kind](sheet, curves)
     return sheet

@@ -12,6 +12,7 @@ from typing import Optional
 from ..error import Error
 
 FORMATS = (".png", ".svg", ".pdf")
+ENDINGS = ".png, .svg or .pdf"
 PNG_PER_INCH = 300
 PIXELS_PER_INCH = 120  # 900 by 600 pixels are 7.5 by 5 inches
 NARROW_INCHES = 5.0

@@ -83,13 +83,15 @@ def settings(page: Page) -> dict[str, Any]:
 class Sheet:
     """A figure, its objects by name, and the lines of its script."""
 
-    def __init__(self, page: Page, width: float, height: float) -> None:
+    def __init__(
+        self, page: Page, width: float, height: float, make: type[Figure] = Figure
+    ) -> None:
         self.page = page
         self.rc = settings(page)
         self.lines: list[str] = []
         self.objects: dict[str, Any] = {}
         with self.style():
-            self.figure = Figure(figsize=(width, height), layout="constrained")
+            self.figure = make(figsize=(width, height), layout="constrained")
             self.lines.append(
                 f"fig = Figure(figsize=({width:g}, {height:g}), layout='constrained')"
             )
