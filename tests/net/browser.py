@@ -100,6 +100,10 @@ class Browser:
             raise AssertionError(f"not so: {script}\n{answer.get('error')}\n{self.complaints()}")
         return answer["found"]
 
+    def wait_reloaded(self, script):
+        """As wait(), of a page that loads itself again meanwhile, which ends a script that asks in it."""
+        return labs.wait_until(lambda: self.run(script), script)
+
     def click(self, x, y):
         """A point of the window."""
         pointer = {"type": "pointer", "id": "mouse", "actions": [

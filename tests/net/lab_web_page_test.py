@@ -146,7 +146,7 @@ class Page(unittest.TestCase):
                                      stdout=subprocess.PIPE, text=True)
             self.addCleanup(shown.communicate)
             self.addCleanup(shown.kill)
-            self.browser.wait("return document.getElementById('lab').textContent === 'run.json'")
+            self.browser.wait_reloaded("return document.getElementById('lab')?.textContent === 'run.json'")
         self.browser.open("about:blank") # a page complains if its server goes away
         self.browser.complaints()
 

@@ -177,7 +177,7 @@ class ResultPage(unittest.TestCase):
         shown.wait()
         self.browser.wait("return document.getElementById('state').textContent === 'no connection'")
         self.show(other, url.removeprefix("http://").rstrip("/"))
-        self.browser.wait("return document.getElementById('lab').textContent === 'other.json'")
+        self.browser.wait_reloaded("return document.getElementById('lab')?.textContent === 'other.json'")
         self.browser.open("about:blank") # a page complains if its server goes away
         self.browser.complaints()
 
