@@ -29,7 +29,7 @@ weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libas
 	pyflakes3 black mypy python3-nbconvert python3-ipykernel
 	dh-python
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
-	qemu-system-x86 openvswitch-switch openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
+	qemu-system-x86 openvswitch-switch nftables openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
 	chromium chromium-driver podman runc
 	slurm-wlm munge snakemake'
 

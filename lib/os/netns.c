@@ -16,7 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NETNS_DIR  "/run/netns"
 #define PATH_BYTES 320
 
 struct job {

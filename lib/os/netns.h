@@ -8,6 +8,8 @@
 
 #include "fault.h"
 
+#define NETNS_DIR "/run/netns"
+
 /* Creates the namespace and brings its loopback up. -EEXIST: the name is in use. */
 int netns_create(const char *name, struct fault *fault);
 

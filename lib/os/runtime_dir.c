@@ -2,14 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "runtime_dir.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "netns.h"
 #include "private_dir.h"
 
-#define VARIABLE "RUNTIME_DIRECTORY" /* DPDK reads it, too */
+#define VARIABLE   "RUNTIME_DIRECTORY" /* DPDK reads it, too */
+#define NETNS_NOTE "netns-"
 
 /* NULL: none but /tmp/weft-UID. */
 static const char *given_base(void)
@@ -78,11 +82,59 @@ int runtime_dir_prepare(struct fault *fault)
 	return result;
 }
 
+static void note_path(const char *path, const char *name, char note[2 * RUNTIME_DIR_MAX])
+{
+	snprintf(note, 2 * RUNTIME_DIR_MAX, "%s/" NETNS_NOTE "%s", path, name);
+}
+
+int runtime_dir_add_netns(const char *path, const char *name, struct fault *fault)
+{
+	char note[2 * RUNTIME_DIR_MAX], made[RUNTIME_DIR_MAX];
+	int fd, result;
+
+	snprintf(made, sizeof(made), NETNS_DIR "/%s", name);
+	if (access(made, F_OK) == 0)
+		return -EEXIST;
+	note_path(path, name, note);
+	fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fault_set(fault, errno, "%s: %s", note, strerror(errno));
+	close(fd);
+	result = netns_create(name, fault);
+	if (result < 0)
+		unlink(note);
+	return result;
+}
+
+void runtime_dir_drop_netns(const char *path, const char *name)
+{
+	char note[2 * RUNTIME_DIR_MAX];
+
+	netns_remove(name, NULL);
+	note_path(path, name, note);
+	unlink(note);
+}
+
+static void drop_all_netns(const char *path)
+{
+	const size_t before = strlen(NETNS_NOTE);
+	const struct dirent *entry;
+	int fd = private_dir_open(path, NULL);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		if (strncmp(entry->d_name, NETNS_NOTE, before) == 0)
+			runtime_dir_drop_netns(path, entry->d_name + before);
+	if (folder != NULL)
+		closedir(folder);
+}
+
 int runtime_dir_remove(const char *path)
 {
 	/* Of the libraries eal and telemetry of DPDK 22.11. */
 	static const char *const names[] = {"config", "dpdk_telemetry.v*", "fbarray_*",
 		"hugepage_data", "hugepage_info", "mp_socket*", NULL};
 
+	drop_all_netns(path);
 	return private_dir_remove(path, names, NULL);
 }

@@ -31,6 +31,14 @@ int runtime_dir_make_base(struct fault *fault);
  * 0, or -errno and fault. */
 int runtime_dir_prepare(struct fault *fault);
 
-/* Removes a folder of runtime_dir_path() and DPDK's files in it, by their names. 0, or -errno; a
- * missing one is not an error. One that is not private is left as it is: -EPERM. */
+/* Makes a network namespace (netns.h) for the program with this folder, in which it is noted first:
+ * if the program is killed, runtime_dir_remove() removes both. 0, or -errno and fault; -EEXIST:
+ * there is one already, which is not noted. */
+int runtime_dir_add_netns(const char *path, const char *name, struct fault *fault);
+/* Removes the namespace and its note. */
+void runtime_dir_drop_netns(const char *path, const char *name);
+
+/* Removes a folder of runtime_dir_path() and DPDK's files in it, by their names, and the namespaces
+ * that are noted there. 0, or -errno; a missing one is not an error. One that is not private is
+ * left as it is: -EPERM. */
 int runtime_dir_remove(const char *path);

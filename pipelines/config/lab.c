@@ -138,6 +138,8 @@ static int open_lab(
 	if (result == 0)
 		result = run_config_name_edges(
 			&lab->config->run, lab->topology, lab->config->name, fault);
+	if (result == 0)
+		result = lab_config_check_uplink(lab->config, fault);
 	if (result == 0) {
 		lab->frame_bytes = frame_room(run_config_frame_payload(&lab->config->run));
 		result = make_plan(lab, run_dir, fresh, fault);

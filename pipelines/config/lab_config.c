@@ -23,6 +23,32 @@ static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
 static const char *const processes_choices[] = {LAB_CONFIG_PROCESSES(X) NULL};
 #undef X
 
+#define S struct lab_config_uplink
+static const struct yaml_field uplink_fields[] = {
+	{"edge", YAML_FIELD_NAME, true, YAML_MEMBER(S, edge)},
+	{"nat", YAML_FIELD_NAME, true, YAML_MEMBER(S, nat)},
+	{NULL},
+};
+#undef S
+
+static int read_uplink(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	((struct lab_config_uplink *)member)->place = run_place_of(node);
+	return yaml_fields_read(uplink_fields, node, member, fault);
+}
+
+static void write_uplink(const void *member, FILE *out, unsigned indent)
+{
+	(void)indent;
+	fputc(' ', out);
+	yaml_fields_write_row(uplink_fields, member, out);
+}
+
+static bool uplink_present(const void *member)
+{
+	return ((const struct lab_config_uplink *)member)->edge[0] != '\0';
+}
+
 const struct yaml_field lab_file_fields[] = {
 	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
 	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name)},
@@ -37,6 +63,9 @@ const struct yaml_field lab_file_fields[] = {
 	{"machines", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, machines),
 		.fields = lab_machine_fields, .read = lab_read_machines,
 		.write = lab_write_machines, .present = lab_machines_present},
+	{"uplink", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, uplink),
+		.fields = uplink_fields, .read = read_uplink, .write = write_uplink,
+		.present = uplink_present},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
 		.write = lab_write_words},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
@@ -291,6 +320,27 @@ int lab_config_supported(const struct lab_config *config, struct fault *fault)
 	if (result == 0)
 		result = check_traffic(config, fault);
 	return result;
+}
+
+const struct run_config_edge *lab_config_uplink_edge(const struct lab_config *config)
+{
+	for (uint32_t i = 0; i < config->run.edges.count; i++)
+		if (strcmp(config->run.edges.at[i].host, config->uplink.edge) == 0)
+			return &config->run.edges.at[i];
+	return NULL;
+}
+
+int lab_config_check_uplink(const struct lab_config *config, struct fault *fault)
+{
+	const struct run_config_edge *edge = lab_config_uplink_edge(config);
+
+	if (config->uplink.edge[0] == '\0' ||
+		(edge != NULL && edge->netns[0] != '\0' && edge->address[0] != '\0'))
+		return 0;
+	return run_config_refuse(&config->run, &config->uplink.place, fault,
+		"uplink: host %s has no edge with a namespace and an address, expected one in "
+		"'edges'",
+		config->uplink.edge);
 }
 
 int lab_config_explain(const struct lab_config *config, FILE *out)

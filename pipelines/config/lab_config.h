@@ -82,6 +82,14 @@ struct lab_config_machine_list {
 	uint32_t count;
 };
 
+/* The way out of the emulated network: from the namespace of an edge to an interface of the machine
+ * that runs its host, with NAT. */
+struct lab_config_uplink {
+	char edge[TOPOLOGY_NAME_MAX]; /* a host; "": no uplink */
+	char nat[RUN_TAP_NAME_MAX];   /* the interface */
+	struct run_config_place place;
+};
+
 struct lab_config {
 	struct run_config run; /* clock real */
 	char name[LAB_NAME_MAX];
@@ -89,8 +97,9 @@ struct lab_config {
 	enum lab_config_processes processes;
 	struct lab_config_group_list groups;
 	struct lab_config_machine_list machines; /* none: the file does not say */
-	struct lab_config_words eal;             /* further arguments of every process's EAL */
-	uint32_t cores;  /* processes use only the first so many CPUs; 0: all */
+	struct lab_config_uplink uplink;
+	struct lab_config_words eal; /* further arguments of every process's EAL */
+	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */
 	uint32_t lcores; /* loops of a process: they share its devices, and divide switches; 0: 1 */
 };
 
@@ -105,6 +114,11 @@ void lab_config_destroy(struct lab_config *config);
 /* 0, or -EINVAL and fault: a key or combination without support, or that a lab must not
  * use: routes that may deadlock. */
 int lab_config_supported(const struct lab_config *config, struct fault *fault);
+
+/* The edge of the uplink, NULL: there is none. After run_config_name_edges(). */
+const struct run_config_edge *lab_config_uplink_edge(const struct lab_config *config);
+/* 0, or -EINVAL and fault: the uplink's edge is missing, or has no namespace or address. */
+int lab_config_check_uplink(const struct lab_config *config, struct fault *fault);
 
 /* Writes the full configuration as a lab file that reads back to the same. 0 or -EIO. */
 int lab_config_explain(const struct lab_config *config, FILE *out);

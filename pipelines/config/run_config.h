@@ -458,6 +458,9 @@ int run_config_name_edges(struct run_config *config, const struct topology *topo
 int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
 	const struct run_config_edge *before, struct fault *fault);
 
+/* Whether one of the networks "10.0.0.1/24" contains the other. */
+bool run_config_networks_overlap(const char *one, const char *other);
+
 /* -EINVAL, and "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
 int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
 	struct fault *fault, const char *format, ...) __attribute__((format(printf, 4, 5)));

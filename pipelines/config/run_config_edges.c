@@ -257,7 +257,7 @@ static int name_edge(const struct run_config *config, struct run_config_edge *ed
 	return 0;
 }
 
-static bool networks_overlap(const char *one, const char *other)
+bool run_config_networks_overlap(const char *one, const char *other)
 {
 	uint32_t a = 0, b = 0;
 	int bits = parse_address(one, &a), other_bits = parse_address(other, &b);
@@ -273,7 +273,7 @@ int run_config_check_edges(const struct run_config *config, const struct run_con
 	char where[RUN_OPTION_MAX];
 
 	if (strcmp(edge->netns, before->netns) != 0 ||
-		!networks_overlap(edge->address, before->address))
+		!run_config_networks_overlap(edge->address, before->address))
 		return 0;
 	return run_config_refuse(config, &edge->place, fault,
 		"address %s of host %s: the edge in %s has %s, in the same network and namespace, so "

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "congestion_control.h"
-#include "netns.h"
+#include "eal.h"
 #include "run_source.h"
+#include "runtime_dir.h"
 #include "tap.h"
 
 #define TAP_MTU_MAX  9000
@@ -106,11 +107,13 @@ static int give_addresses(struct real_fabric *fabric)
 
 static int prepare_netns(struct real_host *host, struct fault *fault)
 {
+	char dir[RUNTIME_DIR_MAX];
 	int result;
 
 	if (host->edge->netns[0] == '\0')
 		return 0;
-	result = netns_create(host->edge->netns, fault);
+	runtime_dir_path(eal_prefix(), dir);
+	result = runtime_dir_add_netns(dir, host->edge->netns, fault);
 	host->made_netns = result == 0;
 	return result == -EEXIST ? 0 : result;
 }
@@ -220,14 +223,18 @@ int real_fabric_set_clocks(
 
 static void destroy_host(struct real_host *host)
 {
+	char dir[RUNTIME_DIR_MAX];
+
 	poll_nic_destroy(host->poll);
 	nic_routes_destroy(host->routes);
 	if (host->tap >= 0) {
 		tap_losses_close(&host->losses);
 		tap_close(host->tap);
 	}
-	if (host->made_netns)
-		netns_remove(host->edge->netns, NULL);
+	if (host->made_netns) {
+		runtime_dir_path(eal_prefix(), dir);
+		runtime_dir_drop_netns(dir, host->edge->netns);
+	}
 }
 
 void real_hosts_destroy(struct real_fabric *fabric)

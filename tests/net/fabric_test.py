@@ -564,6 +564,20 @@ class Edge(Fabric):
         received = iperf3.bytes_in_a_second(self, "weft-test-a", "weft-test-b", address)
         self.assertGreater(received, 100000)
 
+    def test_the_next_run_removes_the_namespaces_that_a_killed_run_made(self):
+        subprocess.run(["ip", "netns", "add", "weft-test-b"], check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "del", "weft-test-b"], check=True)
+        process = subprocess.Popen([WEFT, "run", self.write("edges.yaml", RUN + EDGES), "--dilation", "10", "--quiet",
+                                    "--set", "measure.duration=60s"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        labs.wait_file("/run/netns/weft-test-a", process=process)
+        process.kill()
+        process.wait()
+        self.assertTrue(os.path.exists("/run/netns/weft-test-a"))
+        self.measure()
+        self.assertEqual([name for name in os.listdir("/run/netns") if name.startswith("weft-test-")], ["weft-test-b"])
+
     def test_ping_and_tcp_cross_three_switches_and_nothing_stays_behind(self):
         result = self.cross(("10.87.0.1", "10.87.0.7"))
         throughput, latency = result["throughput"], result["latency_ns"]

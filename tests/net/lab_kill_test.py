@@ -6,6 +6,7 @@ removes what is left.
 
 usage: lab_kill_test.py WEFT KILL_AT.SO [CASE...]      WEFT_LONG=1: also 300 kills after drawn times"""
 import contextlib
+import ctypes
 import glob
 import itertools
 import os
@@ -26,7 +27,8 @@ dilation: 20
 mapper: {routes: static}
 """
 EDGES = "edges: {hosts: all, network: 10.86.0.0/24}\n"
-FORMS = {"veth": ("each", LAB + EDGES + "links: veth\n"), "shared": ("each", LAB + EDGES), "one": ("one", LAB + EDGES)}
+FORMS = {"veth": ("each", LAB + EDGES + "links: veth\n"), "shared": ("each", LAB + EDGES), "one": ("one", LAB + EDGES),
+         "uplink": ("one", LAB + EDGES + "uplink: {edge: h0, nat: lo}\n")}
 # Two machines, which are this one with a runtime folder each; nothing joins them, and 'up' does not wait for that.
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do
@@ -65,13 +67,34 @@ def leftovers(name, runtime="/run"):
 
 
 class Kills(unittest.TestCase):
+    """Commands run in a network namespace, in which an uplink leads to the loopback interface."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.netns = f"w{os.getpid()}"
+        cls.inside("ip", "netns", "add", cls.netns, enter=())
+        cls.addClassCleanup(cls.inside, "ip", "netns", "del", cls.netns, enter=())
+        cls.inside("sh", "-c", "echo 1 > /proc/sys/net/ipv4/conf/lo/forwarding")
+        cls.file = os.open(f"/run/netns/{cls.netns}", os.O_RDONLY)
+        cls.addClassCleanup(os.close, cls.file)
+
+    @classmethod
+    def inside(cls, *words, enter=None):
+        enter = ("ip", "netns", "exec", cls.netns) if enter is None else enter
+        return subprocess.run([*enter, *words], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout
+
+    @classmethod
+    def enter(cls):
+        if ctypes.CDLL(None, use_errno=True).setns(cls.file, 0) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+
     def weft(self, *words, at=None, env=None, **kind):
         """'at': the call before which it is killed."""
         env = dict(env or os.environ)
         if at is not None:
             env.update(LD_PRELOAD=KILL_AT, WEFT_KILL_AT=str(at))
         return subprocess.run([WEFT, "lab", *words], text=True, env=env, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **kind)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, preexec_fn=self.enter, **kind)
 
     def must(self, *words, codes=(0,), env=None):
         done = self.weft(*words, env=env)
@@ -86,6 +109,8 @@ class Kills(unittest.TestCase):
     def nothing_is_left(self, lab, what):
         self.assertEqual(leftovers(lab.name), [], what)
         self.assertFalse(os.path.exists(lab.memory), what)
+        self.assertEqual(self.inside("nft", "list", "ruleset") + self.inside("ip", "-br", "link", "show", "type", "veth"), "",
+                         what)
 
     def heal(self, lab, step):
         """By name, by file, or with an 'up'. A lab that had no folder yet is not up, which 'down' reports with 2."""
@@ -116,12 +141,12 @@ class Kills(unittest.TestCase):
         lab = self.lab("veth")
         self.killed_at_each_step(lab, ["up", "--wait", labs.UP_WAIT, lab.file])
 
-    def test_up_of_one_process_can_be_killed_at_each_step(self):
-        lab = self.lab("one")
+    def test_up_of_one_process_with_an_uplink_can_be_killed_at_each_step(self):
+        lab = self.lab("uplink")
         self.killed_at_each_step(lab, ["up", "--wait", labs.UP_WAIT, lab.file])
 
     def test_down_can_be_killed_at_each_step(self):
-        lab = self.lab("one")
+        lab = self.lab("uplink")
         self.killed_at_each_step(lab, ["down", lab.name], lambda: self.must("up", "--wait", labs.UP_WAIT, lab.file))
 
     def test_up_of_a_console_can_be_killed_at_each_step(self):
@@ -164,4 +189,4 @@ class Kills(unittest.TestCase):
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         KILL_AT = os.path.abspath(sys.argv.pop(2))
-    labs.main(__doc__)
+    labs.main(__doc__, ("ip", "nft"))

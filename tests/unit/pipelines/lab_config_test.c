@@ -243,7 +243,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
 		{HEAD "clock: real\n",
 			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
-			"name, topology, links, processes, groups, machines, eal, security, faults, cores, lcores, dilation, seed, link, "
+			"name, topology, links, processes, groups, machines, uplink, eal, security, faults, cores, lcores, dilation, seed, link, "
 			"switch, "
 			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, fidelity, edges, traffic"},
 		{HEAD "links: mem\n",

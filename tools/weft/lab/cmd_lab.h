@@ -151,6 +151,9 @@ int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fa
 /* No error if it does not exist. */
 int lab_veth_remove(const char *netns, struct fault *fault);
 
+/* Removes an uplink, or what is left of it; "": there is none. 0, or -errno and fault. */
+int lab_uplink_remove(const char *name, struct fault *fault);
+
 /* weft lab run --set: the traffic of one run, which differs from that of the lab's file. */
 
 /* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load

@@ -37,25 +37,6 @@ static int write_plan(const struct lab_up *up, struct fault *fault)
 	return atomic_file_close(&file, fault);
 }
 
-/* Processes make the missing namespaces of their edges and remove them at their end. A killed
- * process does not, so 'down' must know the namespaces. */
-static int record_edges(struct lab_up *up, struct fault *fault)
-{
-	const struct run_config *run = &up->lab.config->run;
-
-	for (uint32_t i = 0; i < run->edges.count; i++) {
-		const char *netns = run->edges.at[i].netns;
-		char path[128];
-
-		snprintf(path, sizeof(path), "/run/netns/%s", netns);
-		if (netns[0] == '\0' || access(path, F_OK) == 0)
-			continue;
-		if (lab_state_add_netns(&up->state, netns) < 0)
-			return fault_set(fault, ENOMEM, "no memory");
-	}
-	return lab_state_save(&up->state, fault);
-}
-
 static int make_veths(struct lab_up *up, struct fault *fault)
 {
 	char netns[LAB_NAME_MAX + 8], path[LAB_NAME_MAX + 32];
@@ -169,6 +150,9 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 			up->mapped_ms);
 	putchar('\n');
 	print_rates(up);
+	if (up->state.uplink[0] != '\0')
+		printf("uplink: from %s to %s\n", up->lab.config->uplink.edge,
+			up->lab.config->uplink.nat);
 	printf("logs and plan: %s\n", plan->run_dir);
 	if (geteuid() != 0)
 		puts("without root: no TAPs of programs, no veth pairs, no NICs");
@@ -205,17 +189,19 @@ static int bring_up(struct lab_up *up, struct fault *fault)
 		result = lab_state_create(&up->state, up->lab.plan->run_dir, fault);
 	if (result < 0)
 		return result;
-	result = write_plan(up, fault);
+	result = lab_uplink_prepare(up, fault);
+	if (result == 0)
+		result = write_plan(up, fault);
 	if (result == 0)
 		result = lab_kept_write(&up->lab, fault);
-	if (result == 0)
-		result = record_edges(up, fault);
 	if (result == 0)
 		result = make_veths(up, fault);
 	if (result == 0)
 		result = lab_up_start(up, fault);
 	if (result == 0)
 		result = lab_up_wait_whole(up, fault);
+	if (result == 0)
+		result = lab_uplink_make(up, fault);
 	up->state.starting = false;
 	if (result == 0)
 		result = lab_state_save(&up->state, fault);
@@ -251,7 +237,8 @@ static int bring_back(struct lab_up *up, struct fault *fault)
 	result = lab_up_start(up, fault);
 	if (result < 0)
 		return result;
-	return (up->arguments->again ? lab_up_wait_whole : lab_up_wait_links)(up, fault);
+	result = (up->arguments->again ? lab_up_wait_whole : lab_up_wait_links)(up, fault);
+	return result == 0 ? lab_uplink_make(up, fault) : result;
 }
 
 static int bring_up_locked(struct lab_up *up, struct fault *fault)

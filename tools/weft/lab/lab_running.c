@@ -134,8 +134,8 @@ int lab_expect_one_machine(
 
 int lab_take_down(struct lab_state *state, struct fault *fault)
 {
+	int result = lab_uplink_remove(state->uplink, fault);
 	int killed = (int)lab_end_processes(state, LAB_END_MS);
-	int result = 0;
 
 	for (unsigned i = 0; i < state->netns_count && result == 0; i++)
 		result = lab_veth_remove(state->netns[i], fault);

@@ -237,6 +237,8 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 	fprintf(file.file, "%s\n%s", STATE_FORMAT, state->starting ? STARTING : "");
 	for (unsigned i = 0; i < state->netns_count; i++)
 		fprintf(file.file, "netns %s\n", state->netns[i]);
+	if (state->uplink[0] != '\0')
+		fprintf(file.file, "uplink %s\n", state->uplink);
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 
@@ -259,6 +261,8 @@ static int load_line(struct lab_state *state, const char *line)
 	}
 	if (sscanf(line, "netns %63s", netns) == 1)
 		return lab_state_add_netns(state, netns);
+	if (sscanf(line, "uplink %15s", state->uplink) == 1)
+		return 0;
 	if (sscanf(line, "process %63s %31s %127s %ld %" SCNu64 " %u", record.name, record.program,
 		    record.prefix, &pid, &record.start, &record.restarts) < 5)
 		return -EINVAL;

@@ -38,6 +38,9 @@ struct lab_state {
 	/* Network namespaces that this lab made, or that its processes make. */
 	unsigned netns_count;
 	char (*netns)[LAB_NETNS_MAX];
+	/* Interface and nftables table of its uplink (lab_interfaces.c), in the namespace of the
+	 * commands; "": none. */
+	char uplink[16];
 	unsigned processes;
 	struct lab_record *process;
 	bool starting; /* 'up' has not finished: if it is not running either, it was killed */

@@ -24,6 +24,7 @@ struct lab_up {
 /* Whether the process of the plan is to be started: --process names it, or there is no --process
  * and the lab is not up or this process of it has ended. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
+bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *edge);
 /* Of a memif link: the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
@@ -47,6 +48,13 @@ int lab_up_start(struct lab_up *up, struct fault *fault);
 /* Replaces 'dilation: auto' with the factor that the lab's program measures, which takes seconds
  * and prints the trials. Before the lab is started. */
 int lab_up_choose_dilation(struct lab_up *up, struct fault *fault);
+
+/* lab_interfaces.c. Checks whether this machine can have the uplink, if the edge's host is to be
+ * started, and records it in 'state'. Before anything starts. */
+int lab_uplink_prepare(struct lab_up *up, struct fault *fault);
+/* Makes the uplink if its edge is new, and default routes in the namespaces of new edges. The
+ * processes have opened their edges. */
+int lab_uplink_make(const struct lab_up *up, struct fault *fault);
 
 /* lab_up_wait.c, for --wait at most: until all links are up; until there are routes, too. */
 int lab_up_wait_links(struct lab_up *up, struct fault *fault);

@@ -164,7 +164,7 @@ static int check_edge_there(void *ctx, struct fault *fault)
 	return result;
 }
 
-static bool edge_is_here(const struct lab_up *up, const struct run_config_edge *edge)
+bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *edge)
 {
 	int32_t host = topology_find_host(up->lab.topology, edge->host);
 
@@ -182,10 +182,10 @@ int lab_up_check_edges(const struct lab_up *up, struct fault *fault)
 		char path[sizeof(edge->netns) + 16];
 		struct fault why;
 
-		if (!edge_is_here(up, edge))
+		if (!lab_up_wants_edge(up, edge))
 			continue;
 		for (uint32_t k = 0; k < i && result == 0; k++)
-			if (edge_is_here(up, &run->edges.at[k]))
+			if (lab_up_wants_edge(up, &run->edges.at[k]))
 				result =
 					run_config_check_edges(run, edge, &run->edges.at[k], fault);
 		snprintf(path, sizeof(path), "/run/netns/%s", edge->netns);
