@@ -36,8 +36,8 @@ static void measure(unsigned missing)
 
 static void assert_bars(unsigned groups, const char *label)
 {
-	struct plot_curve curve = {.points = 0};
-	struct plot_curves curves = {.kind = PLOT_BARS, .curve = &curve, .groups = groups};
+	struct figure_curve curve = {.points = 0};
+	struct figure curves = {.kind = FIGURE_BARS, .curve = &curve, .groups = groups};
 
 	assert_int_equal(reproduce_bars(&curves, trial, CASES * EXPERIMENT_COPIES, 0, 0), 0);
 	assert_int_equal(curves.curves, 1);
@@ -65,10 +65,10 @@ static bool is_hollow(uint64_t messages)
 	struct trial_point one = {.load = 0.1, .offered = 1, .accepted = 0.996, .traffic = 0.1};
 	struct trial searching = {.experiment = &search, .point = &one, .points = 1};
 	struct reproduce_bundle bundle = {.trial = {&searching}, .count = 1, .wanted = 1};
-	struct plot_curve curve = {.points = 0};
+	struct figure_curve curve = {.points = 0};
 	bool hollow;
 
-	assert_int_equal(reproduce_curve(&curve, PLOT_LATENCY_THROUGHPUT, &bundle), 0);
+	assert_int_equal(reproduce_curve(&curve, FIGURE_LATENCY_THROUGHPUT, &bundle), 0);
 	assert_int_equal(curve.points, 1);
 	hollow = curve.point[0].hollow;
 	free(curve.point);
