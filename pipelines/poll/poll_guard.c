@@ -89,9 +89,38 @@ enum frame_fault poll_guard_find_fault(
 
 	if (fault == FRAME_FAULT_FABRIC && frame_header_const(frame)->kind == FRAME_HELLO)
 		guard->stranger = POLL_GUARD_STRANGER | frame_fabric(frame);
-	else if (fault == FRAME_FAULT_OK && frame_header_const(frame)->kind == FRAME_HELLO)
+	else if (fault == FRAME_FAULT_OK && frame_header_const(frame)->kind == FRAME_HELLO) {
 		guard->stranger = 0;
+		if (bytes >= POLL_GUARD_PADDED) {
+			guard->full_received++;
+			if (frame[bytes - 1] == POLL_GUARD_FULL_ASK)
+				guard->full_due = POLL_GUARD_FULL_REPLY;
+		}
+	}
 	return fault;
+}
+
+struct rte_mbuf *poll_guard_pad(struct poll_guard *guard, struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	unsigned bytes = rte_pktmbuf_data_len(mbuf), all = guard->plan.full_bytes;
+	struct rte_mbuf *full;
+	uint8_t *longer;
+
+	if (frame_header_const(frame)->kind != FRAME_HELLO || guard->plan.full_pool == NULL)
+		return mbuf;
+	full = rte_pktmbuf_alloc(guard->plan.full_pool);
+	if (full == NULL)
+		return mbuf;
+	longer = (uint8_t *)rte_pktmbuf_append(full, (uint16_t)all);
+	memcpy(longer, frame, bytes);
+	memset(longer + bytes, 0, all - bytes);
+	longer[all - 1] = guard->full_due;
+	*mbuf_packet(full) = *mbuf_packet(mbuf);
+	rte_pktmbuf_free(mbuf);
+	guard->full_sent++;
+	guard->full_due = POLL_GUARD_FULL_NONE;
+	return full;
 }
 
 static void set_length(struct rte_mbuf *mbuf, unsigned bytes)

@@ -6,6 +6,8 @@
  * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
  * another fabric, for those who look for a wrong cable.
  *
+ * It answers a padded hello with another one.
+ *
  * It chooses the neighbour where several ports of the fabric are behind one Ethernet port: the one
  * of the plan, if there is a plan, else the first one that says hello.
  *
@@ -21,8 +23,14 @@
 struct poll_guard_plan {
 	uint64_t device; /* its identity; 0: there is no plan */
 	uint8_t port;
-	bool binding; /* no other one may be there */
+	bool binding;                  /* no other one may be there */
+	struct rte_mempool *full_pool; /* for padded hellos, of the caller */
+	uint32_t full_bytes;           /* length of the longest frame */
 };
+
+/* A test of the path MTU: a hello is padded to the length of the longest frame. Its last byte is
+ * one of these; receivers of hellos ignore padding. */
+enum poll_guard_full { POLL_GUARD_FULL_NONE, POLL_GUARD_FULL_ASK, POLL_GUARD_FULL_REPLY };
 
 struct poll_guard {
 	struct port *port;
@@ -36,9 +44,13 @@ struct poll_guard {
 	/* Device << 8 | port that sent the last hello, if a binding plan names another port;
 	 * else 0. */
 	uint64_t misplaced;
+	uint8_t full_due; /* how the next hello is padded, enum poll_guard_full; any thread asks */
+	uint64_t full_sent, full_received; /* padded hellos */
 };
 
 #define POLL_GUARD_STRANGER 0x10000u
+/* Without padding a hello is shorter, with any seal. */
+#define POLL_GUARD_PADDED 256u
 
 /* The port gets the address of 'end', unless that is open. 'key' may be NULL; else it stays the
  * caller's, as does 'port', and 'end' has sent nothing yet. */
@@ -71,4 +83,12 @@ static inline bool poll_guard_close(
 	struct poll_guard *guard, const struct link_end *end, struct rte_mbuf *mbuf)
 {
 	return __builtin_expect(guard->seal.key == NULL, 1) || poll_guard_seal(guard, end, mbuf);
+}
+
+/* Pads a closed frame if it is a hello and that is due. Returns the frame to send. */
+struct rte_mbuf *poll_guard_pad(struct poll_guard *guard, struct rte_mbuf *mbuf);
+
+static inline struct rte_mbuf *poll_guard_fill(struct poll_guard *guard, struct rte_mbuf *mbuf)
+{
+	return __builtin_expect(guard->full_due == 0, 1) ? mbuf : poll_guard_pad(guard, mbuf);
 }

@@ -382,10 +382,12 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 		if (mbuf == NULL)
 			break;
 		/* Most frames are data, which has no seal. */
-		if (mbuf_packet(mbuf)->control)
+		if (mbuf_packet(mbuf)->control) {
 			pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
-		else
+			mbuf = poll_guard_fill(&pn->guard, mbuf);
+		} else {
 			pn->carried++;
+		}
 		stamp(pn, mbuf, at, now);
 		mbufs[count++] = mbuf;
 	}

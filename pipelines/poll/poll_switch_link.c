@@ -93,6 +93,7 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
+	mbuf = poll_guard_fill(guard, mbuf);
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 

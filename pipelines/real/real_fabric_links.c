@@ -311,7 +311,9 @@ struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const str
 
 	return (struct poll_guard_plan){.device = device_config_identity(&far->at),
 		.port = far->at.port,
-		.binding = fabric->control == NULL};
+		.binding = fabric->control == NULL,
+		.full_pool = fabric->data_pool,
+		.full_bytes = frame_longest(run_config_frame_payload(fabric->options.run))};
 }
 
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)

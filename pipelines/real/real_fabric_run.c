@@ -449,6 +449,8 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 		cut_link(fabric, text + 5, now);
 	else if (strncmp(text, "set ", 4) == 0)
 		real_links_set(fabric, text + 4);
+	else if (strcmp(text, "pad") == 0)
+		real_links_pad(fabric);
 	else if (!fabric->serving)
 		return;
 	else if (strncmp(text, "traffic start ", 14) == 0)

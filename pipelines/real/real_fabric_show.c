@@ -247,7 +247,9 @@ static void name_misplaced(const struct topology *topology, uint64_t there, char
 	X(frames_lost, end->impairment.frames_lost)                                       \
 	X(frames_swapped, end->impairment.frames_swapped)                                 \
 	X(credits_lost, end->impairment.credits_lost)                                     \
-	X(frames_corrupted, end->impairment.frames_corrupted)
+	X(frames_corrupted, end->impairment.frames_corrupted)                             \
+	X(full_frames_sent, guard->full_sent)                                             \
+	X(full_frames_received, guard->full_received)
 
 static void fill_counters(const struct real_fabric *fabric, const struct real_end *end,
 	const struct shown_end *shown, const struct port_ethdev_link *found,

@@ -314,6 +314,8 @@ int real_links_pace(struct real_fabric *fabric, struct fault *fault);
 /* Carries out an order (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
+/* Pads the next hello of each end here to the length of the longest frame. Only the leader. */
+void real_links_pad(struct real_fabric *fabric);
 
 /* Current setting for frames that leave here. Rate and delay 0: the device's own apply. */
 uint64_t real_end_knob(

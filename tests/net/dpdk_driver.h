@@ -82,7 +82,12 @@ struct eth_dev_ops {
 	int (*mtu_set)(struct rte_eth_dev *dev, uint16_t mtu);
 	int (*stats_get)(struct rte_eth_dev *dev, struct rte_eth_stats *stats);
 	int (*stats_reset)(struct rte_eth_dev *dev);
-	dpdk_driver_gap_fn *more_stats[4];
+	int (*xstats_get)(struct rte_eth_dev *dev, struct rte_eth_xstat *values, unsigned count);
+	dpdk_driver_gap_fn *xstats_reset;
+	/* How many there are. */
+	int (*xstats_get_names)(
+		struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned count);
+	dpdk_driver_gap_fn *queue_stats_mapping;
 	int (*dev_infos_get)(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 	dpdk_driver_gap_fn *more_info[7], *vlan[5], *queue_state[4];
 	int (*rx_queue_setup)(struct rte_eth_dev *dev, uint16_t queue, uint16_t descriptors,

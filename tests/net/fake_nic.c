@@ -198,6 +198,22 @@ static int reset_stats(struct rte_eth_dev *dev)
 	return 0;
 }
 
+/* As mlx5 and others name them. */
+static int get_extra_names(
+	struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned count)
+{
+	if (names != NULL && count > 0)
+		strcpy(names[0].name, "rx_pause_ctrl_phy");
+	return 1;
+}
+
+static int get_extra(struct rte_eth_dev *dev, struct rte_eth_xstat *values, unsigned count)
+{
+	if (values != NULL && count > 0)
+		values[0] = (struct rte_eth_xstat){0, fake_nic_of(dev)->arguments.pause};
+	return 1;
+}
+
 /* --- coming and going --- */
 
 static int read_clock(struct rte_eth_dev *dev, uint64_t *ticks)
@@ -233,6 +249,8 @@ static void fill_ops(struct fake_nic *nic)
 		.mtu_set = set_mtu,
 		.stats_get = get_stats,
 		.stats_reset = reset_stats,
+		.xstats_get = get_extra,
+		.xstats_get_names = get_extra_names,
 		.dev_infos_get = get_info,
 		.rx_queue_setup = set_up_rx,
 		.rx_queue_release = release_rx,

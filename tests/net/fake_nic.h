@@ -32,6 +32,7 @@
  * lsc=1            reports changes of the carrier by RTE_ETH_EVENT_INTR_LSC
  * carrier=peer     has carrier only while the port at the far end is started
  * down=hold        without carrier keeps what it is given, and sends it late; else it is lost
+ * pause=N          reports N received pause frames
  * speed=N          Mbit/s, 10000 if not given
  * stamps=PPM       stamps frames when they arrive, by a clock of half the frequency of the
  *                  processor's time stamp counter, and so many millionths more

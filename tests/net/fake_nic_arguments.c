@@ -42,6 +42,7 @@ static const struct number numbers[] = {
 	NUMBER(lsc),
 	NUMBER(speed),
 	NUMBER(error),
+	NUMBER(pause),
 	NUMBER(stamps),
 	NUMBER(stamps_ahead),
 	NUMBER(stamps_shift),

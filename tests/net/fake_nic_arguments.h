@@ -22,7 +22,7 @@ struct fake_nic_arguments {
 	char cable[96];
 	uint32_t end; /* 0: a */
 	uint32_t keep, done_cleanup, round, split, room, no_scatter, no_multi;
-	uint32_t max_mtu, min_mtu, max_frame, overhead, lsc, speed, error;
+	uint32_t max_mtu, min_mtu, max_frame, overhead, lsc, speed, error, pause;
 	uint32_t stamps, stamps_ahead, stamps_shift, stamps_every, timesync;
 	uint32_t descriptors_min, descriptors_max, descriptors_align;
 	bool scatter_always, carrier_peer, hold, promisc_unsupported;

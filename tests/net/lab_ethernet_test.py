@@ -182,6 +182,19 @@ class Bridge(Bridged, unittest.TestCase):
             for nic in range(2):
                 cls.lab.middle("link", "set", f"{machine}{nic}", "master", "bridge")
 
+    def doctor(self):
+        """Of machine a alone: the exit code, and the result of each of its links."""
+        run = self.lab.start("a", "doctor", "--json")
+        checks = json.loads(run.communicate(timeout=240)[0])["checks"]
+        return {check["subject"]: check["result"] for check in checks if check["check"] == "path MTU"}
+
+    def test_a_small_mtu_in_between_is_found_from_one_of_the_machines(self):
+        good = {"ha:0": "ok", "sa:0": "ok", "sa:1": "ok", "sa:2": "ok"}
+        self.assertEqual(self.doctor(), good)
+        self.lab.middle("link", "set", "b1", "mtu", "1500")
+        self.addCleanup(self.lab.middle, "link", "set", "b1", "mtu", "5000")
+        self.assertEqual(self.doctor(), {**good, "sa:1": "change"})
+
     def bridges(self):
         return ["bridge"]
 

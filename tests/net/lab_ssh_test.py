@@ -171,6 +171,12 @@ class OneLab(Console):
         document = json.loads(self.must("map", "bench", "--json"))
         self.assertEqual(document["differences"], [])
 
+    def test_7_doctor_sends_full_size_frames_over_the_links_of_all_machines(self):
+        document = json.loads(self.must("doctor", "bench", "--json"))
+        results = {check["subject"]: check["result"] for check in document["checks"] if check["check"] == "path MTU"}
+        self.assertEqual(results, {f"{port}": "ok" for i in range(3) for port in (f"h{i}:0", *(f"s{i}:{n}" for n in range(3)))})
+        self.assertEqual([check["result"] for check in document["checks"] if check["check"] == "machines"], ["unknown"])
+
     def test_7_metrics_are_those_of_all_machines(self):
         said = self.must("metrics", "bench", "--once")
         for host in ("h0", "h1", "h2"):

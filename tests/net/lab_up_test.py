@@ -88,6 +88,13 @@ def play(argv):
         os.kill(os.getpid(), signal.SIGBUS)
     if part == "ended":
         sys.exit(3)
+    if part == "starved":
+        folder = os.path.join(os.environ["WEFT_SYSFS_ROOT"], f"proc/{os.getpid()}/task/{os.getpid()}")
+        os.makedirs(folder)
+        with open(f"{folder}/schedstat", "w") as file:
+            file.write("300000000 2600000000 77\n")
+        with open(f"{os.environ['WEFT_SYSFS_ROOT']}/starved", "w"):
+            signal.pause()
     if part == "slow":
         signal.pause()
     if part == "hungry":
@@ -145,7 +152,8 @@ class Up(unittest.TestCase):
         enter = ["sh", "-c", f'echo $$ > {inside}/cgroup.procs && exec "$@"', "sh"] if inside else []
         return labs.Program([*enter, self.weft, "lab", part, self.file, "--run-dir", self.run_dir, *more],
                             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, "RUNTIME_DIRECTORY": self.folder, "PLAY": json.dumps(play)})
+                            env={**os.environ, "RUNTIME_DIRECTORY": self.folder, "WEFT_SYSFS_ROOT": self.folder,
+                                 "PLAY": json.dumps(play)})
 
     def lab(self, part, *more, **kind):
         with self.start(part, *more, **kind) as run:
@@ -162,7 +170,9 @@ class Up(unittest.TestCase):
         with self.start("up", "--wait", "3s", **play) as up:
             with labs.held(up, self.run_dir, 3):
                 for device in ("s0", "s1", "h0"):
-                    if play.get(device) != "slow":
+                    if play.get(device) == "starved":
+                        labs.wait_path(f"{self.folder}/starved", up)
+                    elif play.get(device) != "slow":
                         labs.wait_socket(f"{self.folder}/dpdk/weft-{self.name}-{device}/dpdk_telemetry.v2", up)
             out, err = up.communicate(timeout=labs.HANG_SECONDS)
         return self.assert_refused(3, said, up.returncode, out, err)
@@ -216,6 +226,11 @@ class Up(unittest.TestCase):
         # The links to it are not up either, which is no news.
         self.refused_late(r": after 3000 ms s1 has not started its ports: DPDK is not up in it yet "
                           r"\(.*\); --wait gives it longer\Z", s0="deaf", s1="slow")
+
+    def test_a_process_that_waits_for_a_cpu_is_named_with_its_times(self):
+        self.refused_late(r": after 3000 ms s1 has not started its ports; this machine is short of CPU time: s1 ran for "
+                          r"0\.3 s and waited for a CPU for 2\.6 s: end other programs or use fewer processes "
+                          r"\('processes: one'\) \(.*\); --wait gives it longer\Z", s1="starved")
 
     def test_a_process_that_opens_its_ports_is_told_apart_from_one_without_dpdk(self):
         self.refused_late("s0 has not started its ports: DPDK is up and the ports are being opened", s0="opening")

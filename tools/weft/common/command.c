@@ -66,3 +66,10 @@ int command_print_json(json_t *document, size_t flags)
 	json_decref(document);
 	return result;
 }
+
+const char *command_root(void)
+{
+	const char *root = getenv("WEFT_SYSFS_ROOT");
+
+	return root != NULL ? root : "";
+}

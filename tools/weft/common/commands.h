@@ -29,6 +29,9 @@ int command_jobs(const char *text, unsigned max, unsigned *jobs, struct fault *f
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 
+/* The prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT for tests, else "". */
+const char *command_root(void);
+
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);

@@ -73,6 +73,12 @@ static const struct argp_option list_options[] = {
 	{"json", 'j', NULL, 0, "one JSON document instead of a table", 0},
 	{0},
 };
+static const struct argp_option doctor_options[] = {
+	OPTION_RUN_DIR,
+	OPTION_MACHINE,
+	{"json", 'j', NULL, 0, "one JSON document instead of text", 0},
+	{0},
+};
 static const struct argp_option status_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
@@ -185,6 +191,10 @@ static const struct part {
 		 "Shows processes, links and counters. Exit 1: a process or link is down, or "
 		 "switches wait for each other."},
 		cmd_lab_status},
+	{{"doctor", "LAB", doctor_options,
+		 "Checks CPUs, NICs and the path MTU of links, and shows what to change. Exit 1: "
+		 "there is something to change."},
+		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
 		 "Shows what the processes of a lab have printed, or those of these switches and "
 		 "hosts."},

@@ -80,6 +80,7 @@ enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_map(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_clear(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_doctor(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments);
 /* Not for users: the other end of a console's session (lab_remote.h). */
 enum weft_exit cmd_lab_part(void);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "kernel_view.h"
 #include "lab_ending.h"
 #include "lab_log.h"
 #include "lab_query.h"
@@ -142,25 +143,51 @@ static void count_missing(const struct lab_up *up, struct missing *missing)
 	}
 }
 
+/* "; this machine is short of CPU time: …" if a process that is not ready got less than half of
+ * what it needs; else "". */
+static void tell_starved(const struct lab_up *up, unsigned dilation, char text[FAULT_TEXT])
+{
+	uint64_t longest = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < up->state.processes; i++) {
+		const struct lab_record *record = &up->state.process[i];
+		struct cpu_times cpu;
+
+		if (up->ready[i] || !is_ours(up, record) ||
+			!kernel_cpu_times(record->pid, record->pid, &cpu) ||
+			!cpu_times_are_short(&cpu, dilation + 1) || cpu.wait_ns <= longest)
+			continue;
+		longest = cpu.wait_ns;
+		snprintf(text, FAULT_TEXT,
+			"; this machine is short of CPU time: %s ran for %.1f s and waited for a CPU "
+			"for %.1f s: end other programs or use fewer processes ('processes: one')",
+			record->name, (double)cpu.run_ns / 1e9, (double)cpu.wait_ns / 1e9);
+	}
+}
+
 static int fail_slow(const struct lab_up *up, const struct missing *missing, struct fault *fault)
 {
-	char more[64] = "";
+	char more[64] = "", starved[FAULT_TEXT];
 
+	tell_starved(up, 1, starved);
 	if (missing->slow > 1)
 		snprintf(more, sizeof(more), " nor have %u more processes", missing->slow - 1);
 	return fault_set(fault, ETIMEDOUT,
 		"after %" PRIu64
-		" ms %s has not started its ports%s: %s (the end of its log, if it "
+		" ms %s has not started its ports%s%s%s (the end of its log, if it "
 		"has said anything, is above); --wait gives it longer",
 		up->arguments->wait_ps / PS_PER_MS, missing->first_slow->name, more,
-		missing->answers ? "DPDK is up and the ports are being opened"
-				 : "DPDK is not up in it yet");
+		starved[0] != '\0' ? ""
+		: missing->answers ? ": DPDK is up and the ports are being opened"
+				   : ": DPDK is not up in it yet",
+		starved);
 }
 
 static int fail_not_ready(const struct lab_up *up, struct fault *fault)
 {
 	struct missing missing;
-	char more[64] = "";
+	char more[64] = "", starved[FAULT_TEXT];
 
 	count_missing(up, &missing);
 	if (missing.slow > 0)
@@ -168,11 +195,12 @@ static int fail_not_ready(const struct lab_up *up, struct fault *fault)
 	if (missing.ends > 1)
 		snprintf(more, sizeof(more), "; %zu more ends of links are not up",
 			missing.ends - 1);
-	return fault_set(fault, ETIMEDOUT, "after %" PRIu64 " ms %s%s; --wait gives it longer",
+	tell_starved(up, up->lab.config->run.dilation, starved);
+	return fault_set(fault, ETIMEDOUT, "after %" PRIu64 " ms %s%s%s; --wait gives it longer",
 		up->arguments->wait_ps / PS_PER_MS,
 		missing.first_linkless.why[0] != '\0' ? missing.first_linkless.why
 						      : "the last links came up",
-		more);
+		more, starved);
 }
 
 static int wait_ready(struct lab_up *up, uint64_t deadline, struct fault *fault)

@@ -14,13 +14,6 @@
 
 #include "command_parts.h"
 
-const char *port_root(void)
-{
-	const char *root = getenv("WEFT_SYSFS_ROOT");
-
-	return root != NULL ? root : "";
-}
-
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX])
 {
 	unsigned domain = 0, bus, device, function;
@@ -50,10 +43,10 @@ bool port_each(bool (*visit)(void *context, const struct pci_device *device), vo
 	bool found = false;
 	int count;
 
-	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", port_root());
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", command_root());
 	count = scandir(path, &entry, is_address, alphasort);
 	for (int i = 0; i < count; i++) {
-		if (!found && pci_device_read(port_root(), entry[i]->d_name, &device) == 0 &&
+		if (!found && pci_device_read(command_root(), entry[i]->d_name, &device) == 0 &&
 			pci_device_is_network(&device))
 			found = visit(context, &device);
 		free(entry[i]);
@@ -92,7 +85,7 @@ int port_find(const char *text, struct pci_device *device, struct fault *fault)
 			"port list' shows them",
 			text);
 	}
-	if (pci_device_read(port_root(), address, device) < 0)
+	if (pci_device_read(command_root(), address, device) < 0)
 		return fault_set(fault, EINVAL,
 			"%s: no PCI device with this address in this machine; 'weft port list' "
 			"shows them",
@@ -130,9 +123,9 @@ int port_refuse_open(const struct pci_device *device, struct fault *fault)
 	char file[PCI_FILE_MAX], name[64];
 	long pid;
 
-	if (!pci_device_file(port_root(), device, file))
+	if (!pci_device_file(command_root(), device, file))
 		return 0;
-	pid = pci_holder(port_root(), file, name, sizeof(name));
+	pid = pci_holder(command_root(), file, name, sizeof(name));
 	if (pid == 0)
 		return 0;
 	return fault_set(fault, EBUSY,
@@ -143,7 +136,7 @@ int port_refuse_open(const struct pci_device *device, struct fault *fault)
 
 int port_refuse_driver(const struct pci_device *device, const char *driver, struct fault *fault)
 {
-	const char *root = port_root();
+	const char *root = command_root();
 
 	if (strcmp(driver, "vfio-pci") == 0 && !pci_has_iommu(root) &&
 		!pci_vfio_without_iommu(root))
@@ -166,12 +159,12 @@ int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_
 	char address[PCI_ADDRESS_MAX];
 
 	if (!pci_group_blocker(
-		    port_root(), device->group, device->address, address, sizeof(address)))
+		    command_root(), device->group, device->address, address, sizeof(address)))
 		return 0;
 	for (unsigned i = 0; i < count; i++)
 		if (strcmp(others[i], address) == 0)
 			return 0;
-	if (pci_device_read(port_root(), address, &other) == 0 && pci_device_is_network(&other))
+	if (pci_device_read(command_root(), address, &other) == 0 && pci_device_is_network(&other))
 		return fault_set(fault, ENODEV,
 			"%s: shares IOMMU group %s with %s, which driver %s has: bind both, 'weft "
 			"port bind %s %s'",
@@ -221,7 +214,8 @@ static const struct part {
 		cmd_port_release, 1, PORT_DEVICES_MAX},
 	{{"check", "LAB.yaml", check_options,
 		 "Tells whether the PCI ports of a lab can be used on this machine, and what mends "
-		 "each fault. Changes nothing. Exit 3: there is a fault."},
+		 "each fault; of a lab that is up, whether frames of full size pass its ports. "
+		 "Changes nothing. Exit 3: there is a fault."},
 		cmd_port_check, 1, 1},
 };
 

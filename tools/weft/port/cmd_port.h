@@ -24,9 +24,6 @@ enum weft_exit cmd_port_bind(const struct port_arguments *arguments);
 enum weft_exit cmd_port_release(const struct port_arguments *arguments);
 enum weft_exit cmd_port_check(const struct port_arguments *arguments);
 
-/* The prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT for tests, else "". */
-const char *port_root(void);
-
 /* "0000:3b:00.0" of "0000:3b:00.0" or "3b:00.0". Returns whether the text is a PCI address. */
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX]);
 

@@ -45,8 +45,8 @@ static int write_device(
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%s/%s", port_root(), device->address,
-		name);
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%s/%s", command_root(),
+		device->address, name);
 	return write_file(device, path, text, fault);
 }
 
@@ -54,7 +54,7 @@ static int probe(const struct pci_device *device, struct fault *fault)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/sys/bus/pci/drivers_probe", port_root());
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/drivers_probe", command_root());
 	return write_file(device, path, device->address, fault);
 }
 
@@ -66,7 +66,7 @@ static void wait_for_driver(struct pci_device *device, bool wanted)
 
 	memcpy(address, device->address, sizeof(address));
 	for (unsigned waited = 0; waited <= PATIENCE_MS; waited += STEP_MS) {
-		if (pci_device_read(port_root(), address, device) < 0 ||
+		if (pci_device_read(command_root(), address, device) < 0 ||
 			(device->driver[0] != '\0') == wanted)
 			return;
 		nanosleep(&step, NULL);

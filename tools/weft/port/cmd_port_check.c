@@ -3,6 +3,7 @@
 
 /* weft port check: whether the PCI ports of a lab can be used on this machine. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include "cmd_port.h"
 #include "hugepages.h"
 #include "lab.h"
+#include "lab_probe.h"
+#include "lab_query.h"
 
 #define NAME "port check"
 #define MIB  (UINT64_C(1) << 20)
@@ -47,9 +50,9 @@ static int check_permission(const struct pci_device *device, struct fault *fault
 		return fault_set(fault, EPERM, "%s: %s wants root: run the lab with 'sudo'",
 			device->address, device->driver);
 	}
-	if (!pci_device_file(port_root(), device, file))
+	if (!pci_device_file(command_root(), device, file))
 		return 0;
-	snprintf(path, sizeof(path), "%s%s", port_root(), file);
+	snprintf(path, sizeof(path), "%s%s", command_root(), file);
 	if (access(path, R_OK | W_OK) == 0 || errno == ENOENT)
 		return 0;
 	return fault_set(fault, EPERM, "%s: no permission for %s: 'sudo chown %u %s'",
@@ -128,7 +131,7 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 
 static void check_hugepages(struct check *check)
 {
-	uint64_t available = hugepages_free_bytes(port_root()), needed = 0;
+	uint64_t available = hugepages_free_bytes(command_root()), needed = 0;
 	struct fault fault;
 	int result = 0;
 
@@ -207,6 +210,63 @@ static int choose_processes(
 	return check_twice(check, fault);
 }
 
+static void report_path(struct check *check, const char *port, json_t *list)
+{
+	json_t *end;
+	size_t index;
+
+	json_array_foreach(list, index, end)
+	{
+		struct fault fault;
+		int result;
+
+		if (strcmp(lab_text(end, "port"), port) != 0)
+			continue;
+		result = lab_probe_judge(check->lab, end, &fault);
+		if (result == -EMSGSIZE)
+			strncat(fault.text, ": " LAB_PROBE_FIX,
+				sizeof(fault.text) - strlen(fault.text) - 1);
+		report(check, port, result, &fault);
+	}
+}
+
+/* Sends full-size frames over the ports of a lab that is up. False: it is not. */
+static bool check_paths(struct check *check)
+{
+	const struct topology *topology = check->lab->topology;
+	struct lab_state state;
+	struct fault fault;
+	json_t *list;
+
+	if (lab_state_load(&state, check->lab->plan->run_dir, &fault) < 0)
+		return false;
+	list = lab_probe(check->lab, &state);
+	lab_state_free(&state);
+	for (uint32_t i = 0; i < topology->bindings; i++) {
+		struct topology_port at = topology->binding_at[i].port;
+		char port[PORT_NAME_MAX];
+
+		if (!check->here[process_of(check->lab->plan, at)])
+			continue;
+		check->ports++;
+		topology_port_name(topology, at, port, sizeof(port));
+		report_path(check, port, list);
+	}
+	json_decref(list);
+	return true;
+}
+
+static void check_unused(struct check *check)
+{
+	for (uint32_t i = 0; i < check->lab->topology->bindings; i++)
+		check_port(check, &check->lab->topology->binding_at[i]);
+	if (check->ports == 0)
+		return;
+	check_hugepages(check);
+	check_memlock(check);
+	printf("%-6s %-10s not known before 'weft lab up'; check again then\n", "-", "path MTU");
+}
+
 static enum weft_exit conclude(const struct check *check)
 {
 	if (check->ports == 0) {
@@ -237,12 +297,8 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments)
 		result = fault_set(&fault, ENOMEM, "no memory");
 	else
 		result = choose_processes(&check, arguments, &fault);
-	for (uint32_t i = 0; i < lab.topology->bindings && result == 0; i++)
-		check_port(&check, &lab.topology->binding_at[i]);
-	if (result == 0 && check.ports > 0) {
-		check_hugepages(&check);
-		check_memlock(&check);
-	}
+	if (result == 0 && !check_paths(&check))
+		check_unused(&check);
 	code = result == 0 ? conclude(&check) : command_fault(NAME, result, &fault);
 	free(check.here);
 	free(check.uses);

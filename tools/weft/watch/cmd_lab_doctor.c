@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft lab doctor: what to change on this machine and on the network between machines. */
+
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_lab.h"
+#include "cpu_count.h"
+#include "kernel_view.h"
+#include "lab_collect.h"
+#include "lab_probe.h"
+
+#define COMMAND "lab doctor"
+#define UNKNOWN "" /* note()'s 'fix' */
+#define LESS_WORK \
+	"end other programs, use fewer processes ('processes: one') or a slower clock ('dilation')"
+
+struct doctor {
+	const struct lab *lab;
+	const struct lab_state *state;
+	json_t *all;    /* lab_collect() */
+	json_t *checks; /* [{"check", "subject", "result", "text", "fix"}] */
+	unsigned findings;
+	bool short_of_cpu;
+};
+
+/* --- findings --- */
+
+/* 'fix': what to change; NULL: nothing. */
+static void note(struct doctor *doctor, const char *check, const char *subject, const char *fix,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static void note(struct doctor *doctor, const char *check, const char *subject, const char *fix,
+	const char *format, ...)
+{
+	const char *result = fix == NULL ? "ok" : fix[0] == '\0' ? "unknown" : "change";
+	char text[FAULT_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	doctor->findings += result[0] == 'c';
+	json_array_append_new(doctor->checks,
+		json_pack("{s:s,s:s,s:s,s:s,s:s?}", "check", check, "subject", subject, "result",
+			result, "text", text, "fix", result[0] == 'c' ? fix : NULL));
+}
+
+/* Prints only the first good subject of a check. */
+static void print(const struct doctor *doctor)
+{
+	const char *shown = "";
+	json_t *check;
+	size_t index;
+
+	json_array_foreach(doctor->checks, index, check)
+	{
+		const char *name = lab_text(check, "check"), *fix = lab_text(check, "fix");
+		bool good = strcmp(lab_text(check, "result"), "ok") == 0;
+		char line[2 * FAULT_TEXT];
+
+		if (good && strcmp(shown, name) == 0)
+			continue;
+		if (good)
+			shown = name;
+		snprintf(line, sizeof(line), "%-8s %-10s %s: %s%s%s", lab_text(check, "result"),
+			name, lab_text(check, "subject"), lab_text(check, "text"),
+			fix[0] != '\0' ? ": " : "", fix);
+		fold_print(line, FOLD_COLUMNS, stdout);
+	}
+	if (doctor->findings == 0)
+		puts("nothing to change");
+	else
+		printf("%u thing%s to change\n", doctor->findings,
+			doctor->findings == 1 ? "" : "s");
+}
+
+/* --- CPUs --- */
+
+static void check_thread(struct doctor *doctor, const struct lab_record *record, long thread)
+{
+	char subject[sizeof(record->name) + 32], name[32];
+	struct cpu_times cpu;
+	bool is_short;
+
+	/* The other threads of DPDK serve telemetry and interrupts. */
+	if (!kernel_line(
+		    name, sizeof(name), "/proc/%ld/task/%ld/comm", (long)record->pid, thread) ||
+		(thread != record->pid && strncmp(name, "rte-worker", 10) != 0) ||
+		!kernel_cpu_times(record->pid, thread, &cpu))
+		return;
+	is_short = cpu_times_are_short(&cpu, doctor->lab->config->run.dilation);
+	doctor->short_of_cpu |= is_short;
+	snprintf(subject, sizeof(subject), "%s, thread %ld", record->name, thread);
+	note(doctor, "loops", subject, is_short ? LESS_WORK : NULL,
+		"ran for %.1f s and waited for a CPU for %.1f s", (double)cpu.run_ns / 1e9,
+		(double)cpu.wait_ns / 1e9);
+}
+
+static void check_loops(struct doctor *doctor, const struct lab_record *record)
+{
+	size_t before = json_array_size(doctor->checks);
+	char pattern[PATH_MAX];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/proc/%ld/task/*", command_root(), (long)record->pid);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			check_thread(doctor, record, atol(strrchr(found.gl_pathv[i], '/') + 1));
+	globfree(&found);
+	if (json_array_size(doctor->checks) == before)
+		note(doctor, "loops", record->name, UNKNOWN,
+			"the kernel does not report its CPU time");
+}
+
+static void check_cores(struct doctor *doctor)
+{
+	unsigned loops = (unsigned)json_object_size(json_object_get(doctor->all, "loops"));
+	unsigned cpus = cpu_count(), dilation = doctor->lab->config->run.dilation;
+	bool few = loops > cpus && (dilation == 1 || doctor->short_of_cpu);
+
+	note(doctor, "cores", "this machine", few ? LESS_WORK : NULL,
+		"%u loops, %u CPUs, dilation %u", loops, cpus, dilation);
+}
+
+static void check_autogroup(struct doctor *doctor)
+{
+	char line[16];
+	bool on = kernel_line(line, sizeof(line), "/proc/sys/kernel/sched_autogroup_enabled") &&
+		  atoi(line) != 0;
+
+	note(doctor, "autogroup", "kernel",
+		on && doctor->short_of_cpu ? "'sysctl kernel.sched_autogroup_enabled=0'" : NULL,
+		on ? "on; each session has an equal share of the CPUs, however many loops it runs"
+		   : "off");
+}
+
+static void check_governor(struct doctor *doctor)
+{
+	char line[64];
+
+	if (!kernel_line(line, sizeof(line),
+		    "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", 0))
+		note(doctor, "governor", "CPU 0", UNKNOWN, "the kernel does not report one");
+	else
+		note(doctor, "governor", "CPU 0",
+			strcmp(line, "performance") != 0 ? "'cpupower frequency-set -g performance'"
+							 : NULL,
+			"%s", line);
+}
+
+static void check_pages(struct doctor *doctor)
+{
+	char line[96];
+
+	if (!kernel_line(line, sizeof(line), "/sys/kernel/mm/transparent_hugepage/%s", "defrag"))
+		note(doctor, "hugepages", "transparent", UNKNOWN,
+			"the kernel does not report them");
+	else if (strstr(line, "[always]") != NULL)
+		note(doctor, "hugepages", "transparent",
+			"'echo madvise > /sys/kernel/mm/transparent_hugepage/defrag'",
+			"defrag is always, so page faults wait until the kernel has moved memory");
+	else
+		note(doctor, "hugepages", "transparent", NULL, "page faults do not wait for them");
+}
+
+/* --- edges and NICs --- */
+
+static void check_edges(struct doctor *doctor)
+{
+	json_t *edge;
+	size_t index;
+
+	json_array_foreach(json_object_get(doctor->all, "edges"), index, edge)
+	{
+		uint64_t drops = json_count_of(edge, "drops");
+
+		note(doctor, "edges", lab_text(edge, "host"),
+			drops > 0 ? "'weft lab status --wide' shows the reasons (tap_...)" : NULL,
+			"%s dropped %" PRIu64 " packets", lab_text(edge, "interface"), drops);
+	}
+}
+
+static void check_speeds(struct doctor *doctor)
+{
+	json_t *link;
+	size_t index;
+
+	json_array_foreach(json_object_get(doctor->all, "links"), index, link)
+	{
+		uint64_t mbps = json_count_of(link, "device_speed_mbps");
+		uint64_t rate_mbps = json_count_of(link, "paced_bps") / 1000000;
+
+		if (mbps == 0)
+			continue;
+		note(doctor, "speed", lab_text(link, "port"),
+			mbps < rate_mbps ? "lower the rate of the link, or check the cable and the "
+					   "settings of both ends"
+					 : NULL,
+			"the NIC has %" PRIu64 " Mbps, the link %" PRIu64 " Mbps", mbps, rate_mbps);
+	}
+}
+
+/* {statistic: value} of DPDK device 'number'; names depend on the driver, such as
+ * rx_pause_frames and rx_flow_control_xoff_packets. */
+static void check_pause_of(
+	struct doctor *doctor, struct lab_connection *connection, json_int_t number)
+{
+	char command[64];
+	struct fault ignored;
+	json_t *info, *statistics, *value;
+	json_int_t frames = 0;
+	const char *name;
+
+	snprintf(command, sizeof(command), "/ethdev/info,%" PRId64, (int64_t)number);
+	info = lab_ask(connection, command, &ignored);
+	snprintf(command, sizeof(command), "/ethdev/xstats,%" PRId64, (int64_t)number);
+	statistics = lab_ask(connection, command, &ignored);
+	json_object_foreach(statistics, name, value)
+	{
+		if (strstr(name, "pause") != NULL || strstr(name, "xoff") != NULL)
+			frames += json_integer_value(value);
+	}
+	note(doctor, "pause", lab_text(info, "name"),
+		frames > 0
+			? "turn flow control off at the NIC ('ethtool -A NAME rx off tx off') and "
+			  "the switch, because a pause stops all links of the port"
+			: NULL,
+		"%" PRId64 " pause frames", (int64_t)frames);
+	json_decref(info);
+	json_decref(statistics);
+}
+
+static void check_pause(struct doctor *doctor, const struct lab_record *record)
+{
+	struct lab_connection connection;
+	struct fault ignored;
+	json_t *list, *number;
+	size_t index;
+
+	if (lab_connect(&connection, record, &ignored) < 0)
+		return;
+	list = lab_ask(&connection, "/ethdev/list", &ignored);
+	json_array_foreach(list, index, number)
+	{
+		check_pause_of(doctor, &connection, json_integer_value(number));
+	}
+	json_decref(list);
+	lab_disconnect(&connection);
+}
+
+/* --- links --- */
+
+static void check_paths(struct doctor *doctor)
+{
+	json_t *list = lab_probe(doctor->lab, doctor->state), *entry;
+	size_t index;
+
+	json_array_foreach(list, index, entry)
+	{
+		struct fault fault;
+		int result = lab_probe_judge(doctor->lab, entry, &fault);
+
+		note(doctor, "path MTU", lab_text(entry, "port"),
+			result == 0           ? NULL
+			: result == -EMSGSIZE ? LAB_PROBE_FIX
+					      : UNKNOWN,
+			"%s", fault.text);
+	}
+	json_decref(list);
+}
+
+static enum weft_exit examine(
+	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
+{
+	struct doctor doctor = {.lab = lab, .state = state, .checks = json_array()};
+
+	lab_catch_signals();
+	doctor.all = lab_collect(lab, state, false);
+	for (unsigned i = 0; i < state->processes && state->remotes == 0; i++)
+		check_loops(&doctor, &state->process[i]);
+	if (state->remotes > 0) {
+		note(&doctor, "machines", lab->plan->lab, UNKNOWN,
+			"CPUs are checked with 'weft lab doctor --machine NAME' on each machine");
+	} else {
+		check_cores(&doctor);
+		check_autogroup(&doctor);
+		check_governor(&doctor);
+		check_pages(&doctor);
+	}
+	check_edges(&doctor);
+	check_speeds(&doctor);
+	for (unsigned i = 0; i < state->processes; i++)
+		check_pause(&doctor, &state->process[i]);
+	check_paths(&doctor);
+	if (arguments->json)
+		command_print_json(json_pack("{s:s,s:i,s:O}", "lab", lab->plan->lab, "findings",
+					   (int)doctor.findings, "checks", doctor.checks),
+			0);
+	else
+		print(&doctor);
+	json_decref(doctor.checks);
+	json_decref(doctor.all);
+	if (lab_interrupted())
+		return EXIT_INTERRUPTED;
+	return doctor.findings == 0 ? EXIT_DONE : EXIT_BAD_ANSWER;
+}
+
+enum weft_exit cmd_lab_doctor(const struct lab_arguments *arguments)
+{
+	return lab_with_running(arguments, COMMAND, examine);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab_probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "frame_room.h"
+#include "lab_query.h"
+#include "lab_signals.h"
+
+/* A link goes down after three missing hellos, so only every third is padded. */
+#define ROUNDS         3
+#define ROUND_HELLOS   3
+#define ROUND_SPARE_MS 1000 /* for the machine */
+#define STEP_MS        50
+
+/* Updates {port: end} with the processes that answer. 'order': they pad their next hellos
+ * afterwards. */
+static void look(const struct lab_state *state, bool order, json_t *ends)
+{
+	json_t *links, *link;
+	struct lab_connection connection;
+	struct fault ignored;
+	size_t index;
+
+	for (unsigned i = 0; i < state->processes; i++) {
+		if (lab_connect(&connection, &state->process[i], &ignored) < 0)
+			continue;
+		links = lab_ask_links(&connection, &ignored);
+		json_array_foreach(links, index, link)
+		{
+			json_object_set(ends, lab_text(link, "port"), link);
+		}
+		json_decref(links);
+		if (order)
+			lab_control(&connection, "pad", &ignored);
+		lab_disconnect(&connection);
+	}
+}
+
+static bool has_grown(const json_t *before, const json_t *now, const char *port, const char *name)
+{
+	const json_t *old = json_object_get(before, port), *end = json_object_get(now, port);
+
+	return json_integer_value(json_object_get(end, name)) >
+	       json_integer_value(json_object_get(old, name));
+}
+
+static json_t *judge(const json_t *before, const json_t *now, bool *done)
+{
+	json_t *list = json_array(), *end;
+	const char *port;
+
+	*done = true;
+	json_object_foreach((json_t *)before, port, end)
+	{
+		const char *peer = lab_text(end, "peer");
+		/* An end that does not answer here answers with a padded hello. */
+		bool here = json_object_get(now, peer) != NULL;
+		bool passes = has_grown(before, now, here ? peer : port, "full_frames_received");
+		bool known = passes || has_grown(before, now, port, "full_frames_sent");
+
+		*done = *done && passes;
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:o}", "port", port, "peer", peer, "passes",
+				      known ? json_boolean(passes) : json_null()));
+	}
+	return list;
+}
+
+json_t *lab_probe(const struct lab *lab, const struct lab_state *state)
+{
+	uint64_t round_ms =
+		ROUND_SPARE_MS + lab_real_ms(lab, ROUND_HELLOS * lab->config->run.hello_ps);
+	json_t *before = json_object(), *now = json_object(), *list = NULL;
+	bool done = false;
+
+	look(state, false, before);
+	for (unsigned round = 0; round < ROUNDS && !done && !lab_interrupted(); round++) {
+		uint64_t until = lab_now_ms() + round_ms;
+
+		look(state, true, now);
+		while (!done && lab_now_ms() < until && !lab_interrupted()) {
+			look(state, false, now);
+			json_decref(list);
+			list = judge(before, now, &done);
+			if (!done)
+				lab_sleep_ms(STEP_MS);
+		}
+	}
+	json_decref(before);
+	json_decref(now);
+	return list;
+}
+
+int lab_probe_judge(const struct lab *lab, const json_t *entry, struct fault *fault)
+{
+	unsigned bytes = frame_longest(run_config_frame_payload(&lab->config->run));
+	const json_t *passes = json_object_get(entry, "passes");
+
+	if (json_is_null(passes))
+		return fault_set(fault, ENODATA, "this end sends no hellos");
+	if (json_is_true(passes)) {
+		snprintf(fault->text, sizeof(fault->text), "frames of %u bytes pass to %s", bytes,
+			lab_text(entry, "peer"));
+		return 0;
+	}
+	return fault_set(fault, EMSGSIZE, "frames of %u bytes do not pass to %s", bytes,
+		lab_text(entry, "peer"));
+}

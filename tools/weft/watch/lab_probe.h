@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The path MTU of a lab's links: each end of a link pads a hello to the length of the longest frame
+ * of the lab, and the other end counts it and answers alike. Traffic continues. */
+
+#include <jansson.h>
+
+#include "fault.h"
+#include "lab.h"
+#include "lab_state.h"
+
+/* [{"port", "peer", "passes"}, …] of each direction that starts at a process of 'state'. "passes"
+ * is null if no frame was sent; if the other end belongs to another machine's part, it means both
+ * directions. Blocks for up to nine hello
+ * intervals and three seconds, or until a signal. The caller's reference. */
+json_t *lab_probe(const struct lab *lab, const struct lab_state *state);
+
+/* Describes an entry in fault->text. 0, -EMSGSIZE if frames do not pass, or -ENODATA if that is
+ * unknown. */
+#define LAB_PROBE_FIX "raise the MTU of bridges, switches and routers in between, or lower nic.mtu"
+int lab_probe_judge(const struct lab *lab, const json_t *entry, struct fault *fault);
