@@ -422,8 +422,10 @@ static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft
 	return ps->sw->voq ? ready : RTE_MAX(ready, ps->port[packet->in_port].left_at);
 }
 
-/* The data packet's space is free when its tail has left (hold_leaving()). */
-static void note_leaving(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
+/* The data packet's space is free when its tail has left (hold_leaving()). Without VOQs its input
+ * sends nothing else until then, also by other outputs. */
+static void note_leaving(
+	struct poll_switch *ps, unsigned at, const struct weft_packet *packet, weft_time now)
 {
 	weft_time end = ps->port[at].tx.pacer.free_at;
 
@@ -431,6 +433,8 @@ static void note_leaving(struct poll_switch *ps, unsigned at, const struct weft_
 		.end = end, .blocks = packet->blocks, .input = packet->in_port, .vc = packet->vc};
 	ps->port[packet->in_port].leaving_by |= BIT64(at);
 	note_left(ps, packet->in_port, end);
+	if (!ps->sw->voq && end > now)
+		switch_hold(ps->sw, packet->in_port);
 }
 
 /* Stamps a packet that leaves by a port with a wire time. */
@@ -444,7 +448,7 @@ static void depart(struct poll_switch *ps, unsigned at, struct weft_packet *pack
 		contention_leave(ps->sw, packet, at, begin);
 	tx_queue_stamp(tx, packet_mbuf(packet), begin);
 	if (!packet->control)
-		note_leaving(ps, at, packet);
+		note_leaving(ps, at, packet, now);
 }
 
 /* The same for a port with a wire time: one frame at a time, until the wire is busy. */
@@ -487,6 +491,30 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
+/* Inputs without VOQs that have read a packet out. First its output picks a packet, then those of
+ * the heads, by VC, as on the virtual clock. */
+static __attribute__((noinline)) unsigned let_go(struct poll_switch *ps, weft_time now)
+{
+	unsigned moved = 0;
+
+	for (uint64_t held = ps->sw->held; held != 0; held &= held - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(held);
+
+		if (ps->port[input].left_at > now)
+			continue;
+		switch_let_go(ps->sw, input);
+		for (uint64_t by = ps->port[input].leaving_by; by != 0; by &= by - 1)
+			if (ps->port[__builtin_ctzll(by)].leaving.input == input)
+				moved += transmit(ps, (unsigned)__builtin_ctzll(by), now);
+		for (unsigned vc = 0; vc < ps->sw->vcs; vc++) {
+			const struct weft_packet *head = switch_queues(ps->sw, 0, input)[vc].head;
+
+			moved += head != NULL ? transmit(ps, head->out_port, now) : 0;
+		}
+	}
+	return moved;
+}
+
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now)
 {
@@ -521,8 +549,10 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	unsigned moved = 0;
 
 	ps->carried = 0;
+	if (__builtin_expect(ps->sw->held != 0, 0))
+		moved = let_go(ps, now);
 	if (__builtin_expect(ps->part != NULL, 0))
-		moved = poll_switch_accept(ps, now);
+		moved += poll_switch_accept(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if ((ps->present & BIT64(at)) == 0)
 			continue;

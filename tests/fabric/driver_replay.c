@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "congestion_setup.h"
+#include "device_config.h"
 #include "unit.h"
 
 #define SESSION 1
@@ -16,12 +18,14 @@
 
 struct replay {
 	const struct replay_options *options;
+	uint64_t present; /* ports */
 	struct weft_switch *sw;
 	struct poll_switch *ps;
 	struct port near[SWITCH_PORTS_MAX], peer_buffers[SWITCH_PORTS_MAX];
 	uint32_t fed_blocks[SWITCH_PORTS_MAX][FRAME_VCS_MAX];
 	bool busy[SWITCH_PORTS_MAX];
 	struct replay_list *played;
+	struct fecn fecn;
 	struct contention contention;
 };
 
@@ -122,6 +126,11 @@ void replay_sort(struct replay_list *list)
 
 /* --- the switch under the poll driver --- */
 
+static bool is_present(const struct replay *replay, unsigned at)
+{
+	return (replay->present >> at & 1) != 0;
+}
+
 static void take_sent(struct replay *replay, uint8_t at, weft_time now)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
@@ -142,15 +151,23 @@ static void take_sent(struct replay *replay, uint8_t at, weft_time now)
 	}
 }
 
-/* A turn of the poll loop. A wire is busy from the frame that leaves to the end in the record;
- * credit frames cost nothing, as on the virtual clock. */
+/* A turn of the poll loop. A wire, and without VOQs the input, is busy from the frame that leaves
+ * to the end in the record; credit frames cost nothing, as on the virtual clock. */
 static void turn(struct replay *replay, weft_time now)
 {
 	for (unsigned at = 0; at < replay->sw->ports; at++)
-		replay->ps->port[at].tx.pacer.free_at = replay->busy[at] ? FOREVER : 0;
+		replay->ps->port[at].left_at = 0;
+	for (unsigned at = 0; at < replay->sw->ports; at++) {
+		struct poll_switch_port *port = &replay->ps->port[at];
+
+		port->tx.pacer.free_at = replay->busy[at] ? FOREVER : 0;
+		if (replay->busy[at] && !replay->sw->voq)
+			replay->ps->port[port->leaving.input].left_at = FOREVER;
+	}
 	poll_switch_run(replay->ps, now);
 	for (unsigned at = 0; at < replay->sw->ports; at++)
-		take_sent(replay, (uint8_t)at, now);
+		if (is_present(replay, at))
+			take_sent(replay, (uint8_t)at, now);
 }
 
 static void feed(
@@ -213,26 +230,46 @@ static void feed_packet(
 	feed(replay, at, mbuf, build_data(frame, packet, &event->extension), now);
 }
 
-static void start(struct replay *replay)
+static void create_switch(
+	struct replay *replay, const struct replay_fabric *fabric, uint32_t number)
 {
-	const struct replay_options *options = replay->options;
-	struct switch_config config = options->sw;
-	struct control_credit grant = {
-		.session = SESSION, .peer_session = SESSION, .vcs = config.vcs};
+	const struct contention_config contention = {
+		.in_frame = true, .extension = poll_switch_extension};
+	const struct device_config from = {.run = fabric->run,
+		.topology = fabric->topology,
+		.routes = fabric->routes,
+		.session = SESSION,
+		.links_are_up = true};
+	struct switch_config config;
 	struct fault fault;
 
-	config.session = SESSION;
+	device_config_switch(&from, number, &config);
 	config.hello_ps = PS_PER_S;
 	config.credit_refresh_ps = 1; /* what is free is granted at every turn */
+	config.voq = config.voq && !replay->options->one_queue;
+	replay->present = ~config.absent_ports;
 	replay->sw = switch_create(&config, BEGIN - 2);
 	assert_non_null(replay->sw);
-	replay->ps = poll_switch_create(replay->sw, options->pool);
+	congestion_setup_marks(replay->sw, &replay->fecn, fabric->run);
+	congestion_setup_contention(replay->sw, &replay->contention, fabric->topology, number,
+		fabric->run, &contention);
+	if (replay->options->contention != NULL)
+		replay->contention.config = *replay->options->contention;
+	if (congestion_setup_switch(replay->sw, fabric->topology, number, fabric->run, &fault) != 0)
+		fail_msg("%s", fault.text);
+	replay->ps = poll_switch_create(replay->sw, replay->options->pool);
 	assert_non_null(replay->ps);
-	if (options->contention != NULL) {
-		replay->contention.config = *options->contention;
-		switch_set_contention(replay->sw, &replay->contention);
-	}
-	for (unsigned at = 0; at < config.ports; at++) {
+}
+
+static void start(struct replay *replay, const struct replay_fabric *fabric, uint32_t number)
+{
+	struct control_credit grant = {.session = SESSION, .peer_session = SESSION};
+	struct fault fault;
+
+	create_switch(replay, fabric, number);
+	for (unsigned at = 0; at < replay->sw->ports; at++) {
+		if (!is_present(replay, at))
+			continue;
 		if (port_open_memory_link(&replay->near[at], "near", &replay->peer_buffers[at],
 			    "far", RING, &fault) < 0)
 			fail_msg("%s", fault.text);
@@ -241,10 +278,12 @@ static void start(struct replay *replay)
 		feed_hello(replay, at, BEGIN - 2);
 	}
 	turn(replay, BEGIN - 2);
-	for (unsigned vc = 0; vc < config.vcs; vc++)
-		grant.limit[vc] = options->far_blocks;
-	for (unsigned at = 0; at < config.ports; at++)
-		feed_credit(replay, at, grant, BEGIN - 1);
+	grant.vcs = replay->sw->vcs;
+	for (unsigned vc = 0; vc < grant.vcs; vc++)
+		grant.limit[vc] = run_config_vc_blocks(fabric->run);
+	for (unsigned at = 0; at < replay->sw->ports; at++)
+		if (is_present(replay, at))
+			feed_credit(replay, at, grant, BEGIN - 1);
 	turn(replay, BEGIN - 1);
 }
 
@@ -266,6 +305,8 @@ static uint64_t stop(struct replay *replay)
 	assert_null(switch_check(replay->sw));
 	poll_switch_destroy(replay->ps);
 	for (unsigned at = 0; at < replay->sw->ports; at++) {
+		if (!is_present(replay, at))
+			continue;
 		port_close(&replay->near[at]);
 		port_close(&replay->peer_buffers[at]);
 	}
@@ -284,6 +325,8 @@ static void feed_event(struct replay *replay, const struct replay_event *event, 
 		return;
 	default:
 		replay->busy[event->port] = false;
+		replay->ps->port[replay->ps->port[event->port].leaving.input].leaving_by |=
+			BIT64(event->port);
 	}
 }
 
@@ -297,12 +340,13 @@ static void move_round_robins(struct replay *replay)
 	}
 }
 
-uint64_t replay_run(const struct replay_options *options, const struct replay_list *record,
+uint64_t replay_run(const struct replay_fabric *fabric, uint32_t number,
+	const struct replay_options *options, const struct replay_list *record,
 	struct replay_list *played)
 {
 	struct replay replay = {.options = options, .played = played};
 
-	start(&replay);
+	start(&replay, fabric, number);
 	for (uint32_t i = 0; i < record->events; i++) {
 		const struct replay_event *event = &record->event[i];
 

@@ -8,7 +8,9 @@
  * the test. */
 
 #include "contention.h"
+#include "fabric_routes.h"
 #include "poll_switch.h"
+#include "run_config.h"
 #include "switch.h"
 #include "topology.h"
 
@@ -49,19 +51,26 @@ void replay_free(struct replay_list *list);
 /* Sorts the events of a record as the virtual clock had them. */
 void replay_sort(struct replay_list *list);
 
-/* Options of the poll driver's switch, beside its configuration. */
+/* The fabric of the record, from which switches are configured as on the real clock. */
+struct replay_fabric {
+	const struct run_config *run;
+	const struct topology *topology;
+	const struct fabric_routes *routes;
+};
+
+/* Differences of the poll driver's switch from its configuration. */
 struct replay_options {
-	struct switch_config sw;
-	uint32_t far_blocks; /* buffers at the far ends, by VC */
 	unsigned moved_on;   /* inputs that each round robin skips half-way */
 	bool ignore_credits; /* far ends without bounds */
-	const struct contention_config *contention; /* NULL: departures are not timed */
+	bool one_queue;      /* at each input */
+	const struct contention_config *contention;
 	struct rte_mempool *pool;
 };
 
-/* Plays the events of 'record' to a switch under the poll driver; what it sent goes to 'played'.
- * Returns the number of frames that it discarded. */
-uint64_t replay_run(const struct replay_options *options, const struct replay_list *record,
+/* Plays the events of 'record' to switch 'number' under the poll driver; what it sent goes to
+ * 'played'. Returns the number of frames that it discarded. */
+uint64_t replay_run(const struct replay_fabric *fabric, uint32_t number,
+	const struct replay_options *options, const struct replay_list *record,
 	struct replay_list *played);
 
 /* The first frame of 'port' that is not the same in both, time included: its number; -1: all are
