@@ -66,7 +66,7 @@ def draw_sheet(curves: Curves, page: Page) -> Sheet:
     """Draws the curves on a page. Error if the legend has no room on it."""
     width, height = page.width or WIDTH, page.height or HEIGHT
     if curves.kind == "maps" and not page.width:
-        width, height = MAP_INCHES[0] * len(curves.curves), MAP_INCHES[1]
+        width, height = MAP_INCHES[0] * len(curves.curves) + 0.6, MAP_INCHES[1]
     sheet = _draw(curves, page, width, height)
     needed = _place_legend(sheet, curves, page, (width, height))
     if height < needed < math.inf and not page.height:

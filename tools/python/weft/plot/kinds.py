@@ -72,8 +72,8 @@ def _log_floor(low: float, low_end: float) -> float:
 def _latency_throughput(sheet: Sheet, curves: Curves) -> None:
     low, high = min(_latencies(curves, lowest)), max(_latencies(curves, highest))
     end = max(_latencies(curves, highest_end))
-    unit = unit_for(high / 10)
     log = is_wide(low, high)
+    unit = unit_for(high / 10 if log else high)
     floor = _log_floor(low, min(_latencies(curves, lowest_end))) / unit.ns if log else 0
     x = Axis(1) if curves.flits else PERCENT
     painter = Painter(sheet, curves, x, Axis(1 / unit.ns, floor))
@@ -123,7 +123,7 @@ def _throughput_load(sheet: Sheet, curves: Curves) -> None:
 
 def _latency_beside(sheet: Sheet, painter: Painter, latency: float) -> None:
     """A single run has room for its latency as well, on the right."""
-    unit = unit_for(latency / 10)
+    unit = unit_for(latency)
     points = painter.points(0)
     size = painter.size
     sheet.call("ax.twinx", to="right")
@@ -184,11 +184,12 @@ def _latency_cdf(sheet: Sheet, curves: Curves) -> None:
     which = curves.latency or "total"
     things = "frames" if which == "network" else "messages"
     low, high = lowest(curves, x_of), highest(curves, x_of)
-    unit = unit_for(high / 10)
+    log = is_wide(low, high)
+    unit = unit_for(high / 10 if log else high)
     set_title(sheet, f"{which.capitalize()} latency", curves.network)
     set_name(sheet, "x", f"{which} latency [{unit.name}]")
     set_name(sheet, "y", f"{things} with at most this latency [%]", f"{things} [%]")
-    if is_wide(low, high):
+    if log:
         set_log(sheet, "x", 0.9 * low / unit.ns, 1.1 * high / unit.ns)
     else:
         set_range(sheet, "x", high / unit.ns)
@@ -214,7 +215,7 @@ def _set_ticks(sheet: Sheet, curves: Curves) -> None:
 def _completion(sheet: Sheet, curves: Curves) -> None:
     low, high = lowest(curves, y_of), highest(curves, y_of)
     log = is_wide(low, high)
-    unit = unit_for(high / (10 if log else 2))
+    unit = unit_for(high / 10 if log else high)
     floor = _log_floor(low, lowest_end(curves, y_of)) / unit.ns if log else 0
     set_title(sheet, "Completion of the schedule", curves.network)
     set_name(sheet, "x", curves.axis)

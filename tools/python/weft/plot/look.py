@@ -125,14 +125,14 @@ class Painter:
     def width(self, line: Line) -> float:
         """Normalised curves often coincide for a time: the first are the widest, so that they show
         below the others."""
-        under = 0.45 * (len(self.curves.curves) - 1 - line.curve)
+        under = 0.25 * (len(self.curves.curves) - 1 - line.curve)
         dense = self.curves.normalised and self.curves.kind == "efficiency-time"
         return round(self.size * ((1.2 if line.thin else 1.7) + (under if dense else 0)), 3)
 
     def mark_size(self, line: Line) -> float:
         """Marks of later curves are smaller, so that those at the same place do not hide each
         other."""
-        return round(self.size * max(6.8 - 0.6 * line.look, 4.4) * (0.85 if line.thin else 1), 3)
+        return round(self.size * max(7.2 - line.look, 4.2) * (0.85 if line.thin else 1), 3)
 
     def draw_line(self, line: Line) -> None:
         """The line through the points of a curve."""
@@ -178,6 +178,7 @@ class Painter:
             *self.places(line, hollow),
             linestyle="none",
             **self.mark(line, hollow),
+            clip_on=False,
             zorder=3,
         )
 
@@ -269,6 +270,7 @@ class Painter:
                 *self.places(line),
                 linestyle=dash_of(line.look),
                 linewidth=self.width(line),
+                clip_on=False,
                 **{"color": colour_of(line.curve), **spread},
             )
         for line in lines if len(curves) > 1 else []:

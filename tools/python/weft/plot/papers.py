@@ -64,7 +64,7 @@ def maps(sheet: Sheet, curves: Curves) -> None:
     sheet.call("fig.clear")
     own = sheet.page.title
     title = own if own is not None else ", ".join(filter(None, (curves.quantity, curves.network)))
-    sheet.call("fig.suptitle", title)
+    sheet.call("fig.suptitle", title, fontsize="medium")
     top = highest(curves, y2_of)
     sizes = [int(highest(curves, of)) + 1 for of in (x_of, y_of)]
     sheet.use("matplotlib.colors", "LinearSegmentedColormap")
@@ -84,8 +84,10 @@ def maps(sheet: Sheet, curves: Curves) -> None:
         }
         sheet.call(f"{ax}.imshow", squares, to=drawn, **options)
         most = max((point.y2.mean for point in curve.points), default=0)
-        sheet.call(f"{ax}.set_title", f"{curve.label}, at most {most:.3g}")
+        sheet.call(f"{ax}.set_title", f"{curve.label}, at most {most:.3g}", fontsize="medium")
         sheet.call(f"{ax}.grid", False)
+    all_axes = [sheet.named(f"ax{index}") for index in range(len(curves.curves))]
+    sheet.call("fig.colorbar", sheet.named("map0"), ax=all_axes, shrink=0.8)
 
 
 def latency_load(sheet: Sheet, curves: Curves) -> None:

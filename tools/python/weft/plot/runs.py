@@ -103,7 +103,11 @@ def _describe_traffic(config: dict[str, Any]) -> str:
     traffic = config.get("traffic")
     flows = traffic if isinstance(traffic, list) else []
     patterns = [flow.get("pattern") for flow in flows if isinstance(flow, dict)]
-    words = (pattern.replace("-", " ") for pattern in patterns if isinstance(pattern, str))
+    words = (
+        "schedule" if pattern == "goal" else pattern.replace("-", " ")
+        for pattern in patterns
+        if isinstance(pattern, str)
+    )
     return " + ".join(dict.fromkeys(words))
 
 

@@ -32,6 +32,12 @@ class Named:
         return self.name
 
 
+def _value(of: Any) -> Any:
+    if isinstance(of, list) and of and isinstance(of[0], Named):
+        return [named.value for named in of]
+    return of.value if isinstance(of, Named) else of
+
+
 class Series(list):  # type: ignore[type-arg]
     """Numbers with a name in the script."""
 
@@ -107,9 +113,8 @@ class Sheet:
         method: Any = self.objects[target]
         for part in parts:
             method = getattr(method, part)
-        given = {k: v.value if isinstance(v, Named) else v for k, v in options.items()}
         with self.style():
-            result = method(*args, **given)
+            result = method(*map(_value, args), **{k: _value(v) for k, v in options.items()})
         words = [repr(arg) for arg in args] + [f"{key}={value!r}" for key, value in options.items()]
         self.lines.append(f"{to} = " * bool(to) + f"{name}({', '.join(words)})")
         if to:
