@@ -394,8 +394,7 @@ class One(Verbs, LabCase):
         """When that file is there."""
         with labs.Program([WEFT, "lab", "up", lab.file], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, start_new_session=True) as up:
-            while not os.path.exists(moment) and up.poll() is None:
-                pass
+            labs.wait_path(moment, up)
             os.killpg(up.pid, signal.SIGINT)
             said = up.communicate(timeout=labs.HANG_SECONDS)[1]
         self.assertEqual((up.returncode, said), (130, "weft lab up: interrupted\n"))

@@ -145,12 +145,12 @@ class Knobs(unittest.TestCase):
         self.assertEqual([(end["paced_bps"], end["delay_ps"]) for end in self.ends("h0:0", "s0:0")], [(10**9, 100_000)] * 2)
 
     def test_a_run_reports_what_was_changed_since_the_lab_came_up(self):
-        changes = self.lab.run("--duration", "100ms")["changes"]
+        changes = self.lab.run("--duration", "5ms")["changes"]
         self.assertEqual((changes["links_set"], changes["cables_cut"]), ([], []))
         self.set("s0:2", "rate=100Mbps", "corrupt=0.1%")
         self.lab.cut("s0:3")
         self.addCleanup(self.lab.join, "s0:3")
-        said = self.lab.must("run", "--duration", "100ms", "--json", self.lab.file + ".json")
+        said = self.lab.must("run", "--duration", "5ms", "--json", self.lab.file + ".json")
         self.assertRegex(said, r"(?m)^  links set +s0:2 rate=100Mbps delay=100ns corrupt=0\.1%, s1:2 ")
         self.assertRegex(said, r"(?m)^  cables cut +s0:3, s1:3$")
         changes = json.loads(labs.read(self.lab.file + ".json"))["changes"]
@@ -158,10 +158,11 @@ class Knobs(unittest.TestCase):
                          [{"port": port, "paced_bps": 100_000_000, "delay_ps": 100_000, "jitter_ps": 0, "loss_ppm": 0,
                            "corrupt_ppm": 1000, "credit_loss_ppm": 0, "reorder_ppm": 0, "during_run": False} for port in ("s0:2", "s1:2")])
         self.assertEqual(changes["cables_cut"], [{"port": port, "at_start": True, "at_end": True} for port in ("s0:3", "s1:3")])
-        traffic = labs.Traffic(self.lab, "3s")
+        traffic = labs.Traffic(self.lab, "60s")
         traffic.wait_flow()
         self.lab.must("set", "s0:2", "reset")
         self.lab.join("s0:3")
+        traffic.stop()
         changes = traffic.finish()[1]["changes"]
         self.assertEqual([(end["port"], end["paced_bps"], end["corrupt_ppm"], end["during_run"]) for end in changes["links_set"]],
                          [(port, 10**9, 0, True) for port in ("s0:2", "s1:2")])
