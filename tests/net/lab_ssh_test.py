@@ -307,6 +307,34 @@ class OneLab(Console):
             self.assertEqual(commands - {b"sshd", b""}, set())
 
 
+class FullDisk(Console):
+    def test_commands_name_the_machine_whose_disk_is_full_and_work_when_there_is_space_again(self):
+        place = self.bench.runtime("b")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m,mode=700", "full", place], check=True)
+        self.addCleanup(self.bench.restart, "b")
+        self.addCleanup(subprocess.run, ["umount", "-l", place], check=True)
+        self.bench.restart("b")
+        self.must("up", self.file, "--wait", "60s")
+        self.addCleanup(self.must, "down", "bench")
+        path = os.path.join(place, "filler")
+        with open(path, "wb", buffering=0) as file, self.assertRaisesRegex(OSError, "No space left"):
+            while True:
+                file.write(bytes(1 << 16))
+        for words in (("run", "bench"), ("map", "bench"), ("route", "bench", "h1", "h2")):
+            code, out, err = self.weft(*words)
+            self.assertEqual((code, out), (3, ""), err)
+            self.assertRegex(err, rf"(?m)^weft lab {words[0]}: machine b: no space is left in {place}/\S+ for the answer of \S+ "
+                             r"to 'mapper status'$")
+        for words in (("status", "bench"), ("logs", "bench"), ("set", "bench", "s0:1", "corrupt=1%"), ("link", "bench", "s0:1", "down"),
+                      ("link", "bench", "s0:1", "up"), ("set", "bench", "s0:1", "reset")):
+            code, out, err = self.weft(*words)
+            self.assertEqual((code, err), (1 if words[0] == "status" else 0, ""), words)
+            self.assertEqual("no space is left" in out, words[0] == "status", out)
+        os.unlink(path)
+        self.wait(lambda status: status["up"], "not up")
+        self.must("run", "bench")
+
+
 class Refused(Console):
     """One line, what to do, exit 2 or 3."""
 

@@ -22,8 +22,8 @@
 
 /* --- asking --- */
 
-/* The merged mapping of all processes that answer. */
-static json_t *ask_all(const struct lab_state *state)
+/* The merged mapping of all processes that answer, and how many do not. */
+static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 {
 	json_t *mapping = lab_mapping_create();
 
@@ -32,8 +32,10 @@ static json_t *ask_all(const struct lab_state *state)
 		struct fault fault;
 
 		if (lab_record_alive(record) &&
-			lab_mapping_add(mapping, record, state->dir, &fault) < 0)
+			lab_mapping_add(mapping, record, state->dir, &fault) < 0) {
 			fprintf(stderr, "weft " COMMAND ": %s\n", fault.text);
+			(*silent)++;
+		}
 	}
 	return mapping;
 }
@@ -306,6 +308,7 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 	const struct lab *lab, const struct lab_state *state)
 {
 	enum weft_exit result;
+	unsigned silent = 0;
 	json_t *mapping;
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
@@ -313,9 +316,13 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 			"%s: its routes are static, nobody maps it; expected 'mapper: {routes: "
 			"mapper}'",
 			lab->path);
-	mapping = ask_all(state);
+	mapping = ask_all(state, &silent);
 	if (lab_mapping_leader(mapping) != NULL)
 		result = show_found(arguments, form, lab, state, lab_mapping_leader(mapping));
+	else if (silent > 0)
+		result = command_fail(COMMAND, EXIT_NOT_ABLE,
+			"no mapper leads among the processes that answer in lab %s",
+			lab->plan->lab);
 	else
 		result = show_lead(arguments, form, lab, state, mapping);
 	json_decref(mapping);

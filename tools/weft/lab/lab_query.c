@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -307,9 +308,17 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
 	const char *text, int patience_ms, int *code, struct fault *fault)
 {
-	return lab_remote_call_for(connection->remote,
+	struct fault there;
+	json_t *answer = lab_remote_call_for(connection->remote,
 		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text),
-		patience_ms, code, fault);
+		patience_ms, code, &there);
+
+	if (answer == NULL && *code == -ENOSPC)
+		fault_set(fault, ENOSPC, "machine %s: %s", connection->remote->target.name,
+			there.text);
+	else
+		*fault = there;
+	return answer;
 }
 
 /* 0 or -errno; nothing stays of a file that cannot be written. */
@@ -367,6 +376,19 @@ static json_t *control_json_there(struct lab_connection *connection,
 	return json;
 }
 
+/* The process has not written its answer: -errno and fault. */
+static int explain_silence(
+	const struct lab_record *record, const char *dir, const char *text, struct fault *fault)
+{
+	struct statvfs disk;
+
+	if (statvfs(dir, &disk) == 0 && disk.f_bavail == 0)
+		return fault_set(fault, ENOSPC,
+			"no space is left in %s for the answer of %s to '%s'", dir, record->name,
+			text);
+	return fault_set(fault, ENODEV, "%s: does not answer '%s'", record->name, text);
+}
+
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
 {
@@ -389,8 +411,7 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 		if (!writes && waited >= REPORT_MS && access(path, R_OK) == 0)
 			break;
 		if ((waited >= REPORT_MS && !writes) || !lab_record_alive(record))
-			return fault_set(
-				fault, ENODEV, "%s: does not answer '%s'", record->name, text);
+			return explain_silence(record, dir, text, fault);
 		lab_sleep_ms(STEP_MS);
 	}
 	return result;
