@@ -13,6 +13,7 @@
 
 #include "big_endian.h"
 #include "port_ethdev.h"
+#include "udp_peer.h"
 
 #define HEADER_BYTES    8  /* life of the sender, number of the datagram */
 #define IP_HEADER_BYTES 28 /* of IPv4 and UDP */
@@ -24,9 +25,8 @@ struct udp_ctx {
 	struct rte_mempool *pool;
 	struct rte_mbuf *spare[PORT_BURST]; /* for the next datagrams */
 	unsigned spares;
-	uint32_t life, sent;             /* ours */
-	uint32_t peer_life, peer_former; /* 0: none was heard */
-	uint32_t received;               /* number of the last datagram in order */
+	uint32_t life, sent; /* ours */
+	struct udp_peer peer;
 	uint64_t missed, errors, no_mbuf, refused;
 };
 
@@ -35,26 +35,34 @@ static void count(uint64_t *counter, uint64_t more)
 	__atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
 }
 
-/* True: the datagram is the next one, or some before it are missing. */
 static bool is_in_order(struct udp_ctx *ctx, const uint8_t *header)
 {
-	uint32_t life = get32(header), number = get32(header + 4);
+	uint32_t missing;
 
-	if (life != ctx->peer_life) {
-		if (life == 0 || life == ctx->peer_former) {
-			count(&ctx->errors, 1);
-			return false;
-		}
-		ctx->peer_former = ctx->peer_life;
-		ctx->peer_life = life;
-		ctx->received = number - 1;
-	}
-	/* It was counted when a later one came. */
-	if ((int32_t)(number - ctx->received) <= 0)
+	switch (udp_peer_take(&ctx->peer, get32(header), get32(header + 4), &missing)) {
+	case UDP_TAKEN:
+		count(&ctx->missed, missing);
+		return true;
+	case UDP_FOREIGN:
+		count(&ctx->errors, 1);
 		return false;
-	count(&ctx->missed, number - ctx->received - 1);
-	ctx->received = number;
-	return true;
+	default:
+		return false;
+	}
+}
+
+/* Datagrams of one system call: a header, and the frame behind it. */
+struct batch {
+	struct mmsghdr message[PORT_BURST];
+	struct iovec part[PORT_BURST][2];
+	uint8_t header[PORT_BURST][HEADER_BYTES];
+};
+
+static void set_datagram(struct batch *batch, unsigned i, struct rte_mbuf *mbuf, size_t bytes)
+{
+	batch->part[i][0] = (struct iovec){batch->header[i], HEADER_BYTES};
+	batch->part[i][1] = (struct iovec){rte_pktmbuf_mtod(mbuf, void *), bytes};
+	batch->message[i].msg_hdr = (struct msghdr){.msg_iov = batch->part[i], .msg_iovlen = 2};
 }
 
 static bool fill_spares(struct udp_ctx *ctx)
@@ -72,9 +80,7 @@ static uint16_t udp_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count_max, weft_time now)
 {
 	struct udp_ctx *ctx = port->ctx;
-	struct mmsghdr message[PORT_BURST];
-	struct iovec part[PORT_BURST][2];
-	uint8_t header[PORT_BURST][HEADER_BYTES];
+	struct batch batch;
 	uint16_t kept = 0;
 	unsigned left = 0;
 	int found;
@@ -83,20 +89,16 @@ static uint16_t udp_rx(
 	if (!fill_spares(ctx))
 		return 0;
 	count_max = (uint16_t)RTE_MIN(count_max, ctx->spares);
-	for (unsigned i = 0; i < count_max; i++) {
-		part[i][0] = (struct iovec){header[i], HEADER_BYTES};
-		part[i][1] = (struct iovec){rte_pktmbuf_mtod(ctx->spare[i], void *),
-			rte_pktmbuf_tailroom(ctx->spare[i])};
-		message[i].msg_hdr = (struct msghdr){.msg_iov = part[i], .msg_iovlen = 2};
-	}
-	found = recvmmsg(ctx->fd, message, count_max, MSG_DONTWAIT, NULL);
+	for (unsigned i = 0; i < count_max; i++)
+		set_datagram(&batch, i, ctx->spare[i], rte_pktmbuf_tailroom(ctx->spare[i]));
+	found = recvmmsg(ctx->fd, batch.message, count_max, MSG_DONTWAIT, NULL);
 	for (int i = 0; i < found; i++) {
 		struct rte_mbuf *mbuf = ctx->spare[i];
-		unsigned bytes = message[i].msg_len;
+		unsigned bytes = batch.message[i].msg_len;
 
-		if (bytes <= HEADER_BYTES || (message[i].msg_hdr.msg_flags & MSG_TRUNC) != 0)
+		if (bytes <= HEADER_BYTES || (batch.message[i].msg_hdr.msg_flags & MSG_TRUNC) != 0)
 			count(&ctx->errors, 1);
-		else if (is_in_order(ctx, header[i])) {
+		else if (is_in_order(ctx, batch.header[i])) {
 			mbuf->data_len = (uint16_t)(bytes - HEADER_BYTES);
 			mbuf->pkt_len = mbuf->data_len;
 			mbufs[kept++] = mbuf;
@@ -112,38 +114,32 @@ static uint16_t udp_rx(
 	return kept;
 }
 
-/* The kernel keeps no frame that it refuses for another reason than a full buffer: an address that
- * nobody listens at, a route that is gone. */
+/* Frames to drop, of which the kernel refuses the first. Without a port at the far end, it reports
+ * one that left earlier. */
 static unsigned skip_refused(struct udp_ctx *ctx)
 {
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
 		return 0;
 	count(&ctx->refused, 1);
-	return 1;
+	return errno != ECONNREFUSED;
 }
 
 static uint16_t udp_tx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count_all, weft_time now)
 {
 	struct udp_ctx *ctx = port->ctx;
-	struct mmsghdr message[PORT_BURST];
-	struct iovec part[PORT_BURST][2];
-	uint8_t header[PORT_BURST][HEADER_BYTES];
+	struct batch batch;
 	int sent;
 
 	(void)now;
 	count_all = RTE_MIN(count_all, PORT_BURST);
 	for (unsigned i = 0; i < count_all; i++) {
-		uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], uint8_t *);
-
 		if (port->ether.used)
-			port_write_addresses(port, frame);
-		put32(put32(header[i], ctx->life), ctx->sent + 1 + i);
-		part[i][0] = (struct iovec){header[i], HEADER_BYTES};
-		part[i][1] = (struct iovec){frame, rte_pktmbuf_data_len(mbufs[i])};
-		message[i].msg_hdr = (struct msghdr){.msg_iov = part[i], .msg_iovlen = 2};
+			port_write_addresses(port, rte_pktmbuf_mtod(mbufs[i], uint8_t *));
+		put32(put32(batch.header[i], ctx->life), ctx->sent + 1 + i);
+		set_datagram(&batch, i, mbufs[i], rte_pktmbuf_data_len(mbufs[i]));
 	}
-	sent = sendmmsg(ctx->fd, message, count_all, MSG_DONTWAIT);
+	sent = sendmmsg(ctx->fd, batch.message, count_all, MSG_DONTWAIT);
 	if (sent <= 0)
 		sent = (int)skip_refused(ctx);
 	ctx->sent += (uint32_t)sent;

@@ -4,11 +4,12 @@
 
 /* A port that leads over IP to another machine: a frame per UDP datagram, as RFC 7510 has it for
  * MPLS, behind a header of 8 bytes (docs/wire-format.md, 'Links over UDP'). Datagrams that come
- * late are dropped, so frames keep their order. It is not an ethdev.
+ * late are dropped (udp_peer.h), so frames keep their order. It is not an ethdev.
  *
- * Datagrams of other senders do not arrive: the socket is connected. Nothing else protects it;
- * security.link-key does. port_losses: rx_missed, datagrams that did not arrive in order;
- * rx_errors, those without a frame or of an earlier life; tx_errors, those that the kernel refused.
+ * Datagrams from other addresses do not arrive: the socket is connected. Addresses can be forged;
+ * security.link-key protects from that. port_losses: rx_missed, datagrams that did not arrive in
+ * order; rx_errors, those without a frame or of an earlier life; tx_errors, those that the kernel
+ * refused, or for which there was no port at the far end.
  */
 
 #include <stdbool.h>

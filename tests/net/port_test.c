@@ -776,7 +776,9 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 		uint32_t life, number;
 		bool taken;
 	} sent[] = {{7, 5, true}, {7, 6, true}, {7, 9, true}, {7, 8, false}, {7, 9, false},
-		{7, 10, true}, {9, 1, true}, {7, 11, false}, {9, 2, true}};
+		{7, 10, true}, {9, 1, true}, {7, 10, false}, {9, 2, true}, {0, 3, false},
+		/* With a forged address: the sender of life 9 goes on. */
+		{4, 77, true}, {9, 2, false}, {9, 4, true}, {4, 78, true}, {9, 5, true}};
 	struct sockaddr_in near, far;
 	struct rte_mbuf *mbufs[PORT_BURST];
 	struct port_losses losses;
@@ -804,8 +806,39 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 	assert_int_equal(found, expected);
 	rte_pktmbuf_free_bulk(mbufs, found);
 	port_losses_read(&port, &losses);
-	assert_int_equal(losses.rx_missed, 2);
-	assert_int_equal(losses.rx_errors, 1);
+	assert_int_equal(losses.rx_missed, 3);
+	assert_int_equal(losses.rx_errors, 3);
+	port_close(&port);
+	close(fd);
+}
+
+/* The kernel reports the loss of an earlier frame. That is counted, and the next frame is not
+ * dropped. */
+UNIT_TEST(a_udp_port_keeps_the_frame_with_which_it_learns_that_nobody_listened)
+{
+	struct sockaddr_in near, far;
+	struct fault fault = {""};
+	char device[80], bytes[2 * FRAME_SIZE];
+	int reserved = udp_far_end(&near, NULL), fd = udp_far_end(&far, &near);
+	struct rte_mbuf *mbuf = make_frame(1);
+	struct port_losses losses;
+	struct port port;
+
+	close(reserved);
+	close(fd);
+	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
+		ntohs(far.sin_port));
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &fault), 0);
+	assert_int_equal(port_tx(&port, &mbuf, 1, 0), 1);
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&far, sizeof(far)), 0);
+	mbuf = make_frame(2);
+	assert_int_equal(port_tx(&port, &mbuf, 1, 0), 0);
+	assert_int_equal(port_tx(&port, &mbuf, 1, 0), 1);
+	assert_int_equal(recv(fd, bytes, sizeof(bytes), 0), 8 + FRAME_SIZE);
+	assert_int_equal(bytes[7], 2);
+	port_losses_read(&port, &losses);
+	assert_int_equal(losses.tx_errors, 1);
 	port_close(&port);
 	close(fd);
 }

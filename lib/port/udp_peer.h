@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Which datagrams of a UDP link are taken, by the life of the sender's process and the number in
+ * their header (docs/wire-format.md, 'Links over UDP'). Anyone who can forge a source address can
+ * send one with any life. It must not end the link, so the life before the current one is known: a
+ * later datagram of that one makes it the current one again. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct udp_life {
+	uint32_t name;     /* 0: none was received */
+	uint32_t received; /* number of the last datagram in order */
+};
+
+struct udp_peer {
+	struct udp_life life, former;
+};
+
+enum udp_verdict {
+	UDP_TAKEN,
+	UDP_LATE,   /* a later one was taken before, and counted this one as missing */
+	UDP_FOREIGN /* no life, or a late datagram of the former one */
+};
+
+/* 'missing': datagrams before this one that did not arrive, if it is taken. */
+static inline enum udp_verdict udp_peer_take(
+	struct udp_peer *peer, uint32_t life, uint32_t number, uint32_t *missing)
+{
+	const struct udp_life current = peer->life;
+
+	if (life == 0)
+		return UDP_FOREIGN;
+	if (life != current.name) {
+		struct udp_life next = {life, number - 1};
+
+		if (life == peer->former.name)
+			next = peer->former;
+		if ((int32_t)(number - next.received) <= 0)
+			return UDP_FOREIGN;
+		peer->former = current;
+		peer->life = next;
+	}
+	if ((int32_t)(number - peer->life.received) <= 0)
+		return UDP_LATE;
+	*missing = number - peer->life.received - 1;
+	peer->life.received = number;
+	return UDP_TAKEN;
+}
