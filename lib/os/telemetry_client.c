@@ -37,10 +37,12 @@ static int receive(int fd, char *text, size_t size, int timeout_ms)
 	return (int)length;
 }
 
-/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout. */
+/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout, of
+ * which 0 would be none. */
 static int connect_to(const char *path, int timeout_ms)
 {
-	const struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
+	const struct timeval timeout = {
+		timeout_ms / 1000, timeout_ms > 0 ? timeout_ms % 1000 * 1000 : 1};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd, result;
 

@@ -134,6 +134,35 @@ static void assert_lines(const char *expected, const char *const *set, unsigned 
 	assert_string_equal(lines, expected);
 }
 
+UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
+{
+	static const char *const link[] = {"", "  link: {rate: 10Gbps, delay: 100ns}\n"};
+	static const char *const said[] = {"",
+		"topology: its links, 10Gbps and 100ns, replace those of wormhole switching, "
+		"1.28Gbps and 49.2ns\n"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct topology *topology = NULL;
+		struct run_config *config;
+		char text[1000], lines[1000] = "";
+		struct fault fault;
+
+		snprintf(text, sizeof(text),
+			"weft: run/1\ntopology:\n%s"
+			"  switches: [{name: s0, ports: 2}]\n  hosts: [{name: h0}, {name: h1}]\n"
+			"  links: [{a: 'h0:0', b: 's0:0'}, {a: 'h1:0', b: 's0:1'}]\n"
+			"clock: virtual\nswitch: {switching: wormhole}\n",
+			link[i]);
+		config = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+		if (config == NULL || (topology = run_config_open_topology(config, &fault)) == NULL)
+			fail_msg("%s", fault.text);
+		credit_cover_tell(config, topology, take_line, lines);
+		assert_string_equal(lines, said[i]);
+		topology_destroy(topology);
+		run_config_destroy(config);
+	}
+}
+
 /* 128 KiB are 62 frames of 2 KiB, 10.51 us of 100 Gbps. Their credits are away for two delays and a
  * transmission, and longer if 16 frames share a credit frame. */
 UNIT_TEST(links_that_are_alike_are_one_line)

@@ -48,6 +48,7 @@ UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &fault), -ETIMEDOUT);
 	assert_non_null(strstr(fault.text, "timed out"));
+	assert_int_equal(telemetry_client_open("stopped", 0, &fault), -ETIMEDOUT);
 	close(listener);
 	assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &fault), -ECONNREFUSED);
 	snprintf(command, sizeof(command), "rm -r %s", root);
