@@ -7,11 +7,11 @@ results that were edited after weft-fabric wrote them.
 """
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
 import re
-from collections.abc import Iterator
 from typing import Any, NoReturn, Optional
 
 from .error import Error, os_error
@@ -150,26 +150,25 @@ def _fail(path: str, at: str, value: Any, expected: str) -> NoReturn:
     raise Error(f"{path}: {at}: {text[:SHOWN]}: expected {expected}")
 
 
-def _pieces(value: Any) -> Iterator[str]:
+def _text(value: Any) -> str:
     """Compact JSON with sorted keys, and 17 digits of each real number."""
-    if isinstance(value, dict):
-        between = "{"
-        for key in sorted(value):
-            yield f"{between}{json.dumps(key, ensure_ascii=False)}:"
-            yield from _pieces(value[key])
-            between = ","
-        yield "}" if value else "{}"
-    elif isinstance(value, list):
-        between = "["
-        for inner in value:
-            yield between
-            yield from _pieces(inner)
-            between = ","
-        yield "]" if value else "[]"
-    elif isinstance(value, float):
-        yield _real(value)
-    else:
-        yield json.dumps(value, ensure_ascii=False)
+    kind = type(value)
+    if kind is float:
+        return _real(value)
+    if kind is int:
+        return str(value)
+    if kind is dict:
+        return (
+            "{" + ",".join([f"{_quoted(key)}:{_text(value[key])}" for key in sorted(value)]) + "}"
+        )
+    if kind is list:
+        return "[" + ",".join([_text(inner) for inner in value]) + "]"
+    return _quoted(value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _quoted(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _real(value: float) -> str:
@@ -184,7 +183,7 @@ def _real(value: float) -> str:
 def sum_of(result: dict[str, Any]) -> str:
     """The checksum of a result, as its "sum" has it."""
     rest = {key: value for key, value in result.items() if key not in ("sum", "wall")}
-    return f"{crc32c(''.join(_pieces(rest)).encode()):08x}"
+    return f"{crc32c(_text(rest).encode()):08x}"
 
 
 def seal(path: str, result: dict[str, Any]) -> None:
