@@ -125,6 +125,7 @@ class Chaos(unittest.TestCase):
                          [f"{process} is gone, and with it what it has counted"])
         checks = outcome[1]["checks"]
         self.assertEqual([checks[check] for check in labs.CHECKS], [0, 0, 0], outcome[2])
+        self.assertEqual(outcome[1]["changes"]["unknown"], [process], outcome[2])
         lab.start_again(process)
         self.assert_whole(lab)
 
@@ -156,6 +157,7 @@ class Chaos(unittest.TestCase):
         outcome = traffic.finish()
         os.kill(lab.pids["h1"], signal.SIGCONT)
         self.assert_incomplete(outcome, "h1 does not report, and its counts are missing: ")
+        self.assertEqual(outcome[1]["changes"]["unknown"], ["h1"], outcome[2])
 
     def test_a_killed_process_makes_the_run_incomplete_and_comes_back(self):
         for links, kinds in {"shared": list(KINDS.values()) if LONG else ["s0", "h1"],

@@ -146,7 +146,7 @@ class Knobs(unittest.TestCase):
 
     def test_a_run_reports_what_was_changed_since_the_lab_came_up(self):
         changes = self.lab.run("--duration", "5ms")["changes"]
-        self.assertEqual((changes["links_set"], changes["cables_cut"]), ([], []))
+        self.assertEqual([changes[key] for key in ("links_set", "cables_cut", "unknown")], [[], [], []])
         self.set("s0:2", "rate=100Mbps", "corrupt=0.1%")
         self.lab.cut("s0:3")
         self.addCleanup(self.lab.join, "s0:3")

@@ -24,6 +24,8 @@ json_t *lab_run_links(struct lab_run *run)
 					? NULL
 					: lab_ask_links(&run->asked[i].connection, &ignored);
 
+		if (links == NULL)
+			json_object_set_new(ends, run->state.process[i].name, json_null());
 		json_array_foreach(links, index, link)
 		{
 			json_object_set(ends, lab_text(link, "port"), link);
@@ -108,13 +110,17 @@ static json_t *list_restarts(const struct lab_state *state)
 json_t *lab_run_changes(
 	const struct lab *lab, const struct lab_state *state, const json_t *before, json_t *now)
 {
-	json_t *set = json_array(), *cut = json_array(), *link, *entry;
+	json_t *set = json_array(), *cut = json_array(), *unknown = json_array(), *link, *entry;
 	const char *port;
 
 	json_object_foreach(now, port, link)
 	{
 		const json_t *former = json_object_get(before, port);
 
+		if (json_is_null(link)) {
+			json_array_append_new(unknown, json_string(port));
+			continue;
+		}
 		entry = describe_set(lab, port, former, link);
 		if (entry != NULL)
 			json_array_append_new(set, entry);
@@ -125,8 +131,8 @@ json_t *lab_run_changes(
 				cut, json_pack("{s:s,s:b,s:b}", "port", port, "at_start",
 					     is_cut(former), "at_end", is_cut(link)));
 	}
-	return json_pack("{s:o,s:o,s:o}", "links_set", set, "cables_cut", cut, "restarts",
-		list_restarts(state));
+	return json_pack("{s:o,s:o,s:o,s:o}", "links_set", set, "cables_cut", cut, "restarts",
+		list_restarts(state), "unknown", unknown);
 }
 
 static void print_set(const json_t *entry, FILE *out)
@@ -140,7 +146,7 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 	static const struct {
 		const char *list, *title;
 	} kinds[] = {{"links_set", "links set"}, {"cables_cut", "cables cut"},
-		{"restarts", "restarted"}};
+		{"restarts", "restarted"}, {"unknown", "changes not known of"}};
 
 	for (unsigned kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
 		json_t *list = json_object_get(changes, kinds[kind].list), *entry;
@@ -161,6 +167,8 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 					json_is_true(json_object_get(entry, "at_end"))
 						? ""
 						: " (joined again)");
+			else if (kind == 3)
+				fputs(json_string_value(entry), out);
 			else
 				fprintf(out, "%s (%" PRIu64 ")", lab_text(entry, "process"),
 					count_of(entry, "times"));
