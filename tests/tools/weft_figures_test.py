@@ -317,6 +317,14 @@ class OfPapers(unittest.TestCase):
         self.assertEqual([label.get_text() for label in axes.get_xticklabels()], ["alone", "5% hot"])
         self.assertEqual([round(bar.get_x() + bar.get_width() / 2, 6) for bar in axes.patches], [-0.2, 0.8, 0.2])
 
+    def test_bars_of_percent_have_intervals_inside_of_them_and_times_their_sign(self):
+        points = [[0, None, 95, 20, None, None, False]]
+        for quantity, high, name in (("load [%]", 100, "load [%]"), ("wait [us]", 115, "wait [µs]")):
+            curves = read_curves(document("bars", quantity=quantity, curves=[{"label": "a", "points": points}]))
+            axes = draw_sheet(curves, Page()).objects["ax"]
+            self.assertEqual(axes.containers[0].lines[2][0].get_segments()[0][1][1], high)
+            self.assertEqual((axes.get_ylabel(), axes.get_title("left")), (name, f"{name[:4]}\nn"))
+
     def test_a_map_for_each_curve_has_its_squares_in_their_places(self):
         sheet = draw_sheet(read_curves(document("maps")), Page())
         squares = sheet.objects["map0"].get_array()

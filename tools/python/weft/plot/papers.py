@@ -28,10 +28,12 @@ MAP_COLOURS = ("#f7fbff", "#9ecae1", "#fdae6b", "#e6550d", "#67000d")
 
 def bars(sheet: Sheet, curves: Curves) -> None:
     """A bar of each curve in every group, with its interval."""
-    set_title(sheet, curves.quantity, curves.network)
-    set_name(sheet, "y", curves.quantity)
+    quantity = curves.quantity.replace("[us]", "[µs]")
+    set_title(sheet, quantity.split(" [")[0], curves.network)
+    set_name(sheet, "y", quantity)
     width = 0.8 / max(len(curves.curves), 1)
-    painter = Painter(sheet, curves, Axis(), Axis())
+    share = Axis(high=100) if quantity.endswith("[%]") else Axis()
+    painter = Painter(sheet, curves, Axis(), share)
     for index, curve in enumerate(curves.curves):
         shift = (index - (len(curves.curves) - 1) / 2) * width
         places = [round(point.x.mean + shift, 6) for point in curve.points]
