@@ -36,7 +36,7 @@ detector: {fcth: 50%, crt: 2ms, arn-ttl: 300ms, arn-refresh: 1ms}
 traffic:
   - {pattern: hotspot, from: [h2, h3, h4, h5, h6, h7], to: [h0], load: 80%, message: 1KiB}
 """
-RUN = "weft: run/1\nclock: real\nmeasure: {duration: 160ms, sample: 40ms}\n" + NETWORK
+RUN = "weft: run/1\nclock: real\nmeasure: {duration: 60ms, sample: 20ms}\n" + NETWORK
 SWITCHES_ACT = ("--set", "detector.readings.down-roots=stage",
                 "--set", "detector.readings.hosts-act=false")
 PLAIN = ("--set", "routing.adaptive=none", "--set", "routing.afi=false")
