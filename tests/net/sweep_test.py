@@ -44,7 +44,7 @@ class Sweep(unittest.TestCase):
         self.weft("sweep", "run.yaml", "--vary", "traffic.0.load=1%,4%", "-o", "out")
         with open(self.dir / "out" / "sweep.csv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual([row["traffic.0.load"] for row in rows], ["1%", "4%"])
+        self.assertEqual([row["traffic.0.load"] for row in rows], ["0.01", "0.04"])
         self.assertGreater(float(rows[1]["accepted"]), 2 * float(rows[0]["accepted"]))
         self.assertEqual([row["lost"] for row in rows], ["0", "0"])
 

@@ -221,7 +221,7 @@ class Schemas(unittest.TestCase):
         sweep = json.loads((out / "sweep.json").read_text())
         self.assertEqual(errors("sweep.schema.json", sweep), [])
         for rows, key, wrong in (("points", "accepted", "a"), ("points", "saturated", 7), ("points", "seed", None),
-                                 ("points", "traffic.1.load_share", "10%"), ("means", "seeds", 0),
+                                 ("points", "traffic.1.load_text", 0.1), ("means", "seeds", 0),
                                  ("means", "total_ns_p99", "fast")):
             with self.subTest(key):
                 row = {**sweep[rows][0], key: wrong}

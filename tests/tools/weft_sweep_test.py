@@ -88,20 +88,20 @@ class Sweep(unittest.TestCase):
     def test_every_combination_runs_once_with_every_seed(self):
         self.sweep(*LOADS, "--vary", "switch.voq=true,false", "--seeds", "3:4")
         self.assertEqual(len(self.calls()), 16)
-        self.assertEqual([(row["traffic.0.load"], row["switch.voq"], row["seed"])
+        self.assertEqual([(row["traffic.0.load_text"], row["traffic.0.load"], row["switch.voq"], row["seed"])
                           for row in self.rows()],
-                         [(f"{load}%", voq, seed) for load in (10, 20, 30, 40)
+                         [(f"{load}%", str(load / 100), voq, seed) for load in (10, 20, 30, 40)
                           for voq in ("true", "false") for seed in ("3", "4")])
         self.assertEqual(float(self.rows()[0]["accepted"]), 0.1 - 0.003)
 
     def test_a_program_compares_loads_as_numbers(self):
         self.sweep("--vary", "traffic[0].load=100%,5%,20%", "--seeds", "1:2")
-        loads = {float(row["traffic.0.load_share"]): row["traffic.0.load"] for row in self.rows()}
+        loads = {float(row["traffic.0.load"]): row["traffic.0.load_text"] for row in self.rows()}
         self.assertEqual([loads[load] for load in sorted(loads)], ["5%", "20%", "100%"])
-        self.assertEqual(min(float(row["traffic.0.load_share"])
+        self.assertEqual(min(float(row["traffic.0.load"])
                              for row in self.rows("sweep-mean.csv")), 0.05)
         document = json.loads((self.out / "sweep.json").read_text())
-        self.assertEqual([row["traffic.0.load_share"] for row in document["means"]], [1.0, 0.05, 0.2])
+        self.assertEqual([row["traffic.0.load"] for row in document["means"]], [1.0, 0.05, 0.2])
 
     def test_pandas_reads_loads_as_numbers_and_groups_by_them(self):
         # The package is one of the system's Python.
@@ -111,8 +111,8 @@ class Sweep(unittest.TestCase):
         done = subprocess.run([PANDAS, "-c", """
 import pandas, sys
 table = pandas.read_csv(sys.argv[1])
-print(table["traffic.0.load_share"].dtype, sorted(table[table["traffic.0.load_share"] > 0.1]["traffic.0.load"]))
-print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
+print(table["traffic.0.load"].dtype, sorted(table[table["traffic.0.load"] > 0.1]["traffic.0.load_text"]))
+print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
 """, str(self.out / "sweep.csv")], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, "float64 ['20%', '20%', '30%', '30%']\n"
                          f"{{0.05: {0.05 - 0.0015}, 0.2: {0.2 - 0.0015}, 0.3: {0.3 - 0.0015}}}\n")
@@ -125,7 +125,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
                           for row in rows], [("0.1", "0.0666666667", "1800")] * 2 + [("", "", "")] * 2)
         self.assertEqual((means[0]["traffic.1_total_ns_mean"], means[0]["traffic.1_total_ns_mean_ci95"]), ("600", "0"))
         self.assertEqual(means[1]["traffic.1_total_ns_mean"], "")
-        self.assertEqual(list(rows[0])[-1], "traffic.0.load_share")
+        self.assertEqual(list(rows[0])[-1], "traffic.0.load_text")
         self.sweep("--vary", "traffic[0].load=30%,40%", out=self.dir / "plain")
         self.assertNotIn("traffic.0_accepted", (self.dir / "plain/sweep.csv").read_text())
 
@@ -146,7 +146,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
     def test_means_and_intervals_are_over_the_seeds(self):
         self.sweep(*LOADS, "--seeds", "1:3")
         row = self.rows("sweep-mean.csv")[1]
-        self.assertEqual((row["traffic.0.load"], row["seeds"]), ("20%", "3"))
+        self.assertEqual((row["traffic.0.load_text"], row["seeds"]), ("20%", "3"))
         # 0.199, 0.198, 0.197: t(2) * 0.001 / sqrt 3
         self.assertAlmostEqual(float(row["accepted"]), 0.198)
         self.assertAlmostEqual(float(row["accepted_ci95"]), 4.302653 * 0.001 / 3 ** 0.5, places=8)
@@ -155,7 +155,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
     def test_json_on_standard_output_is_a_document_and_nothing_else(self):
         document = json.loads(self.sweep(*LOADS, "--json").stdout)
         self.assertEqual(document, json.loads((self.out / "sweep.json").read_text()))
-        self.assertEqual([row["traffic.0.load"] for row in document["points"]],
+        self.assertEqual([row["traffic.0.load_text"] for row in document["points"]],
                          ["10%", "20%", "30%", "40%"])
         self.assertEqual(document["missing"], [])
 
@@ -165,7 +165,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         rows = self.rows("sweep-mean.csv")
         self.assertEqual([list(mean) for mean in means], [list(row) for row in rows])
         for mean, row in zip(means, rows):
-            self.assertEqual((mean["traffic.0.load"], mean["seeds"]), (row["traffic.0.load"], 3))
+            self.assertEqual((mean["traffic.0.load_text"], mean["seeds"]), (row["traffic.0.load_text"], 3))
             for name in ("accepted", "accepted_ci95", "total_ns_mean_ci95", "lost"):
                 self.assertAlmostEqual(mean[name], float(row[name]), places=8)
 
@@ -410,7 +410,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         self.assertIn("[2/4] load=20%: failed: ", done.stderr)
         self.assertIn("weft-fabric: no memory", done.stderr)
         self.assertIn("3 of 4 points, 1 failed", done.stdout)
-        self.assertEqual([row["traffic.0.load"] for row in self.rows()], ["10%", "30%", "40%"])
+        self.assertEqual([row["traffic.0.load_text"] for row in self.rows()], ["10%", "30%", "40%"])
         self.assertEqual((self.out / "1_load=20%.log").read_text(), "weft-fabric: no memory\n")
         self.assertEqual(json.loads((self.out / "sweep.json").read_text())["missing"],
                          ["1_load=20%"])
@@ -447,7 +447,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=240)
         self.assertEqual(process.returncode, 130)
-        self.assertEqual([row["traffic.0.load"] for row in self.rows()], ["10%"])
+        self.assertEqual([row["traffic.0.load_text"] for row in self.rows()], ["10%"])
 
     def test_a_folder_belongs_to_one_sweep_at_a_time(self):
         process, _ = self.start_blocked("traffic.0.load=20%", *LOADS, "--jobs", "1")
@@ -534,7 +534,7 @@ print(table.groupby("traffic.0.load_share").accepted.mean().round(6).to_dict())
         self.assertIn("weft sweep: skipped: buffer=1KiB, load=10%: ", done.stderr)
         self.assertIn("must hold a frame of switch.mtu", done.stderr)
         self.assertIn("2 of 4 points, 2 skipped because they are not valid", done.stdout)
-        self.assertEqual([row["switch.buffer"] for row in self.rows()], ["64KiB"] * 2)
+        self.assertEqual([row["switch.buffer_text"] for row in self.rows()], ["64KiB"] * 2)
         document = json.loads((self.out / "sweep.json").read_text())
         self.assertEqual(document["missing"], [])
         self.assertEqual([point["point"] for point in document["skipped"]],

@@ -21,18 +21,19 @@ static const struct command commands[] = {
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
 	{"run", cmd_run, "run a fabric and measure it"},
-	{"sweep", cmd_sweep, "run it over values of its keys and over seeds"},
+	{"sweep", cmd_python, "run it over values of its keys and over seeds"},
 	{"plot", cmd_python, "draw sweeps and results"},
 	{"reproduce", cmd_reproduce, "a figure or table of a paper: published, ours, ratio"},
 	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
 	{"words", cmd_words, "the words that commands and files take, for shells"},
+	{"answer", cmd_answer, NULL}, /* for the Python package, not for people */
 	{NULL, NULL, NULL},
 };
 
 static void print_usage(FILE *out)
 {
 	fputs("usage: weft COMMAND [ARGUMENT]...\n\n", out);
-	for (const struct command *command = commands; command->name != NULL; command++)
+	for (const struct command *command = commands; command->help != NULL; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->help);
 	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more.\n", out);
 }

@@ -22,16 +22,23 @@ static void set_program(void)
 		setenv("WEFT", program, 1);
 }
 
+/* An interpreter finds its library by the name that it is started with. Returns if it cannot start.
+ */
+static void start(const char *interpreter, char **words)
+{
+	words[0] = (char *)interpreter;
+	execvp(interpreter, words);
+}
+
 int cmd_python(int argc, char **argv)
 {
 	const char *wanted = getenv("WEFT_PYTHON");
 	char script[] = PYTHON_SOURCE MAIN, installed[] = PYTHON_INSTALLED MAIN;
-	char isolated[] = "-I", python[] = "python3", **words;
+	char isolated[] = "-I", **words;
 
 	words = calloc((size_t)argc + 4, sizeof(*words));
 	if (words == NULL)
 		return (int)command_fail(argv[0], EXIT_NOT_ABLE, "no memory");
-	words[0] = python;
 	words[1] = isolated; /* files of the working directory are not imported */
 	words[2] = access(script, R_OK) == 0 ? script : installed;
 	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));
@@ -40,10 +47,10 @@ int cmd_python(int argc, char **argv)
 			"%s is missing; it is in the package python3-weft", words[2]);
 	set_program();
 	if (wanted != NULL)
-		execvp(wanted, words);
+		start(wanted, words);
 	for (size_t i = 0; wanted == NULL && i < sizeof(interpreters) / sizeof(interpreters[0]);
 		i++)
-		execvp(interpreters[i], words);
+		start(interpreters[i], words);
 	return (int)command_fail(argv[0], EXIT_NOT_ABLE, "cannot start %s: %s",
-		wanted != NULL ? wanted : python, strerror(errno));
+		wanted != NULL ? wanted : "python3", strerror(errno));
 }

@@ -18,6 +18,7 @@ from .error import Error, Exit, os_error, printable
 COMMANDS: dict[str, tuple[str, str]] = {
     "plot": (".plot.command", "plot"),
     "figure": (".plot.figure", "figure"),  # started by 'weft reproduce'
+    "sweep": (".sweeping.command", "main"),
 }
 
 

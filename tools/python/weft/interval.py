@@ -54,6 +54,8 @@ def mean_of(values: Sequence[float]) -> Interval:
     if len(known) == 1:
         return Interval(mean)
     squares = sum((value - mean) ** 2 for value in known)
+    if squares == 0:
+        return Interval(mean, 0.0)
     return Interval(
         mean, student_95(len(known) - 1) * math.sqrt(squares / (len(known) - 1) / len(known))
     )

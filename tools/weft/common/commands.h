@@ -32,6 +32,7 @@ int command_print_json(json_t *document, size_t flags);
 /* The prefix of /sys, /proc and /dev: WEFT_SYSFS_ROOT for tests, else "". */
 const char *command_root(void);
 
+int cmd_answer(int argc, char **argv);
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
@@ -40,7 +41,6 @@ int cmd_port(int argc, char **argv);
 int cmd_python(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
-int cmd_sweep(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
 int cmd_web(int argc, char **argv);
 int cmd_words(int argc, char **argv);

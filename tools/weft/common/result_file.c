@@ -171,6 +171,21 @@ json_t *result_file_load(const char *path, struct fault *fault)
 	return NULL;
 }
 
+json_t *result_file_load_whole(const char *path, bool cut_short)
+{
+	json_t *result = result_file_load(path, NULL);
+	const json_t *checks = json_object_get(result, "checks");
+
+	if (result == NULL)
+		return NULL;
+	if ((!json_is_true(json_object_get(result, "incomplete")) ||
+		    (!cut_short && json_is_true(json_object_get(checks, "deadlock")))))
+		return result;
+	json_decref(result);
+	errno = EINVAL;
+	return NULL;
+}
+
 /* The place of the last '}' of the file. */
 static long last_brace(FILE *file)
 {

@@ -7,12 +7,17 @@
  * were edited after weft-fabric wrote them. */
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "fault.h"
 
 /* NULL, fault (may be NULL) and errno: EINVAL if it is not a result of this version or has
  * impossible values, EBADMSG if it was changed after sealing, or the error of opening it. */
 json_t *result_file_load(const char *path, struct fault *fault);
+
+/* A complete result: the run went to its end, or it ended in a deadlock and was not 'cut_short' by
+ * a signal. NULL and errno as above, EINVAL also for a result that is not complete. */
+json_t *result_file_load_whole(const char *path, bool cut_short);
 
 /* Sets "sum" of a document. */
 void result_file_sign(json_t *result);

@@ -16,7 +16,6 @@
 #include "config_files.h"
 #include "goal_generate.h"
 #include "result_file.h"
-#include "sweep_table.h"
 #include "weft_time.h"
 
 #define PROGRAM "weft-fabric"
@@ -103,7 +102,7 @@ static bool take_known(struct pool *pool, struct trial *trial, uint64_t *key)
 			break;
 		}
 		path_of(pool->runner, *key, ".json", path);
-		result = pool->runner->again ? NULL : sweep_result_load(path, false);
+		result = pool->runner->again ? NULL : result_file_load_whole(path, false);
 		if (result == NULL)
 			return false;
 		if (trial_take(trial, result) < 0) {
@@ -228,7 +227,7 @@ static json_t *collect(struct pool *pool, const struct job *job, int status, str
 	own_path_of(pool->runner, job->key, ".log", log);
 	path_of(pool->runner, job->key, ".json", path);
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BAD_ANSWER)
-		result = sweep_result_load(part, pool->runner->interrupted);
+		result = result_file_load_whole(part, pool->runner->interrupted);
 	if (result == NULL) {
 		child_describe_failure(status, log, fault);
 		unlink(part);

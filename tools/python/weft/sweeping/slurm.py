@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Runs the points of a sweep as tasks of Slurm job arrays, a point each, and waits for their results,
+which are files of the sweep's folder.
+
+DIR/slurm.sh is the script of a task, which runs the same command with --point; DIR/slurm.points has
+the points of the tasks, a line each; DIR/slurm.jobs the numbers of the jobs. A sweep that was killed
+finds its jobs there and waits for them before it sends points again. A point counts as failed when no
+task has been left for sweep.grace seconds, and has no result yet: NFS shows files late.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import time
+
+from ..asker import Asker, program
+from ..child import Watch, last_line
+from ..error import Error, Exit, os_error
+from .manifest import remove
+from .progress import Progress
+from .request import Sweep
+from .run import Outcome, find
+
+TASKS_MAX = 1000  # of an array: Slurm's MaxArraySize is 1001 by default
+QUEUE_S = 2.0  # between questions to squeue
+PATIENCE_S = 120.0  # how long squeue may fail
+GONE_TIMES = 3  # answers without our tasks at least, before they count as ended
+NOT_FOUND = 127  # exit code of a shell
+SQUEUE = "squeue --me --noheader --array --format='%F %T' 2>/dev/null"
+
+
+def _shell(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, shell=True, stdout=subprocess.PIPE, text=True, errors="replace", check=False
+    )
+
+
+def script(sweep: Sweep) -> str:
+    """Our own command with --point, in the folder where it was given. What differs between arrays is
+    an argument, because Slurm may give tasks an environment of its own. --point comes first, because
+    the user's words may end with "--"."""
+    assert sweep.folder is not None
+    points = f"{shlex.quote(os.path.realpath(sweep.folder))}/slurm.points"
+    return (
+        f"#!/bin/sh\ncd {shlex.quote(os.getcwd())} || exit 3\n"
+        f'point=$(sed -n "$(($1 + SLURM_ARRAY_TASK_ID + 1))p" {points})\n'
+        '[ -n "$point" ] || exit 3\n'
+        f'exec {shlex.quote(program())} sweep --point "$point" {shlex.join(sweep.words)}\n'
+    )
+
+
+class Slurm:
+    """The jobs of a sweep."""
+
+    def __init__(self, sweep: Sweep, asker: Asker, outcome: Outcome, progress: Progress) -> None:
+        self.sweep, self.asker, self.outcome, self.progress = sweep, asker, outcome, progress
+        self.jobs: list[int] = []
+        self.asked = 0.0
+        self.heard = self.seen = time.monotonic()  # of squeue: an answer, one with our tasks
+        self.gone = 0  # answers without our tasks, in a row
+
+    def _write(self, name: str, mode: str, text: str) -> None:
+        path = self.sweep.path(name)
+        try:
+            with open(path, mode, encoding="utf-8", errors="surrogateescape") as out:
+                out.write(text)
+        except OSError as error:
+            raise os_error(error, path) from error
+
+    def _missing(self) -> list[int]:
+        points = range(self.sweep.plan.points)
+        return [p for p in points if self.outcome.rows[p] is None and p not in self.sweep.invalid]
+
+    def _send_array(self, first: int, count: int) -> None:
+        """An array of tasks for 'count' lines of slurm.points from 'first'."""
+        task = shlex.quote(self.sweep.path("slurm.sh"))
+        done = _shell(
+            "sbatch --parsable --job-name=weft-sweep --output=/dev/null "
+            f"--array=0-{count - 1} {self.sweep.sbatch or ''} {task} {first}"
+        )
+        if done.returncode == NOT_FOUND:
+            raise Error("--on slurm: there is no sbatch here")
+        number = re.match(r"\s*(\d+)", done.stdout)
+        if done.returncode != 0 or number is None:
+            raise Error("--on slurm: sbatch has failed", Exit.NOT_ABLE)
+        self.jobs.append(int(number[1]))
+        self._write("slurm.jobs", "a", f"{number[1]}\n")
+
+    def send(self) -> None:
+        """Sends all points without a result."""
+        self._write("slurm.sh", "w", script(self.sweep))
+        remove(self.sweep.path("slurm.jobs"))
+        self.jobs, self.gone, self.seen = [], 0, time.monotonic()
+        points = self._missing()
+        self._write("slurm.points", "w", "".join(f"{point}\n" for point in points))
+        for first in range(0, len(points), TASKS_MAX):
+            self._send_array(first, min(len(points) - first, TASKS_MAX))
+
+    def read_jobs(self) -> None:
+        """Those of an earlier command, which may still have tasks."""
+        try:
+            with open(self.sweep.path("slurm.jobs"), encoding="utf-8") as text:
+                self.jobs = [int(word) for word in text.read().split() if word.isdecimal()]
+        except OSError:
+            self.jobs = []
+
+    def cancel(self, _: int = 0) -> None:
+        """Cancels the jobs."""
+        for job in self.jobs:
+            _shell(f"scancel {job} 2>/dev/null")
+
+    def take_results(self) -> None:
+        """Takes the results that have come. Another configuration's were counted at the start."""
+        outcome, plan = self.outcome, self.sweep.plan
+        strange, changed = outcome.strange, outcome.changed
+        for point in self._missing():
+            if find(self.sweep, self.asker, outcome, point):
+                self.progress.done += 1
+                if not self.progress.terminal:
+                    self.progress.line(plan.label(point))
+        outcome.strange, outcome.changed = strange, changed
+
+    def _ask_queue(self, now: float, grace: float) -> bool:
+        """Whether our tasks have been gone for 'grace' seconds."""
+        self.asked = now
+        done = _shell(SQUEUE)
+        if done.returncode != 0:
+            if now < self.heard + PATIENCE_S:
+                return False
+            raise Error(
+                "--on slurm: squeue does not answer; the same command goes on when it does",
+                Exit.NOT_ABLE,
+            )
+        states = [
+            words[1]
+            for words in map(str.split, done.stdout.splitlines())
+            if len(words) == 2 and words[0].isdecimal() and int(words[0]) in self.jobs
+        ]
+        self.progress.running = states.count("RUNNING")
+        self.heard = now
+        self.gone = 0 if states else self.gone + 1
+        if states:
+            self.seen = now
+        return self.gone >= GONE_TIMES and now >= self.seen + grace
+
+    def wait(self, watch: Watch, grace: float) -> None:
+        """Until all results are there, or no task has been left for 'grace' seconds."""
+        gone = False
+        while not gone and self._missing() and not watch.interrupted:
+            now = time.monotonic()
+            self.progress.draw()
+            watch.wait(())
+            self.take_results()
+            if now < self.asked + QUEUE_S:
+                continue
+            gone = self._ask_queue(now, grace)
+            os.listdir(self.sweep.path("."))  # NFS looks again for files that were not there
+            if gone:
+                self.take_results()
+
+    def fail_missing(self) -> None:
+        """Points without a result have failed."""
+        for point in self._missing():
+            why = last_line(self.sweep.point_path(point, ".log"))
+            self.outcome.failed += 1
+            self.progress.failed(
+                self.sweep.plan.label(point), why or "its task has ended without a result"
+            )
+
+    def run(self, watch: Watch) -> None:
+        """Tasks of an earlier command get no grace: a point that is sent twice costs only time."""
+        self.read_jobs()
+        if self.jobs:
+            self.wait(watch, 0)
+        if watch.interrupted or not self._missing():
+            return
+        try:
+            self.send()
+        except Error:
+            self.cancel()
+            raise
+        self.wait(watch, self.sweep.grace or 0)
+        if not watch.interrupted:
+            self.fail_missing()
+
+
+def run(sweep: Sweep, asker: Asker) -> Outcome:
+    """As run.run(). Ctrl-C and SIGTERM cancel the jobs."""
+    outcome = Outcome.of(sweep)
+    for point in range(sweep.plan.points):
+        if point not in sweep.invalid:
+            find(sweep, asker, outcome, point)
+    outcome.had = outcome.done
+    progress = Progress(sweep.valid_points, outcome.had)
+    slurm = Slurm(sweep, asker, outcome, progress)
+    try:
+        with Watch(slurm.cancel) as watch:
+            slurm.run(watch)
+            outcome.interrupted = watch.interrupted
+    finally:
+        progress.end()
+    return outcome

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft answer: what the Python package (tools/python) asks of the C parsers. Each line of standard
+ * input is a request in JSON, each line of standard output its answer:
+ *
+ *   {"ask": "about"}                        version, weft-fabric's path and its mark
+ *   {"ask": "run", "file": F, "overrides": [["--set", ["KEY=VALUE", ...]], ...], "whole": true}
+ *                                           a run file after the overrides; "whole": its
+ *                                           configuration; otherwise the names and CRCs of its
+ * files, if the run is supported
+ *   {"ask": "result", "file": F, "seal": false}
+ *                                           checks a result file; "seal" adds its "sum"
+ *
+ * An answer with "error" also has the exit code of a command. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "child_process.h"
+#include "commands.h"
+#include "crc.h"
+#include "result_file.h"
+#include "run_config_json.h"
+#include "run_files.h"
+
+#define OVERRIDES_MAX 16u
+#define SETS_MAX      64u /* weft-fabric takes as many */
+
+static json_t *answer_error(int result, const struct fault *fault)
+{
+	return json_pack("{s:s,s:i,s:b}", "error", fault->text, "code", fault_exit_code(result),
+		"changed", result == -EBADMSG);
+}
+
+static json_t *answer_about(const json_t *request, json_t *sums)
+{
+	char path[PATH_MAX], mark[24];
+
+	(void)request;
+	(void)sums;
+	program_path_find("weft-fabric", path, sizeof(path));
+	snprintf(mark, sizeof(mark), "%016" PRIx64, child_program_mark("weft-fabric"));
+	return json_pack("{s:s,s:s,s:s}", "version", WEFT_VERSION, "fabric", path, "mark", mark);
+}
+
+struct overrides {
+	struct run_config_overrides by[OVERRIDES_MAX];
+	unsigned count;
+	const char *set[SETS_MAX];
+	unsigned sets;
+};
+
+static int read_override(struct overrides *overrides, const json_t *pair)
+{
+	struct run_config_overrides *by = &overrides->by[overrides->count];
+	const json_t *list = json_array_get(pair, 1);
+	size_t index;
+	json_t *text;
+
+	by->option = json_string_value(json_array_get(pair, 0));
+	by->set = overrides->set + overrides->sets;
+	if (by->option == NULL || overrides->sets + json_array_size(list) > SETS_MAX)
+		return -EINVAL;
+	json_array_foreach((json_t *)list, index, text)
+	{
+		if (!json_is_string(text))
+			return -EINVAL;
+		overrides->set[overrides->sets++] = json_string_value(text);
+	}
+	by->sets = (unsigned)json_array_size(list);
+	overrides->count++;
+	return 0;
+}
+
+static int read_overrides(struct overrides *overrides, const json_t *list, struct fault *fault)
+{
+	size_t index;
+	json_t *pair;
+
+	overrides->count = overrides->sets = 0;
+	json_array_foreach((json_t *)list, index, pair)
+	{
+		if (overrides->count == OVERRIDES_MAX || read_override(overrides, pair) < 0)
+			return fault_set(
+				fault, EINVAL, "expected at most %u changes of a run", SETS_MAX);
+	}
+	return 0;
+}
+
+static int sum_file(const char *path, uint32_t *sum, struct fault *fault)
+{
+	FILE *in = fopen(path, "re");
+	struct stat about;
+	char *bytes = NULL;
+	size_t length = 0;
+	int result = 0;
+
+	if (in == NULL)
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	if (fstat(fileno(in), &about) == 0)
+		length = (size_t)about.st_size;
+	bytes = malloc(length + 1);
+	if (bytes == NULL || fread(bytes, 1, length, in) != length)
+		result = fault_set(fault, EIO, "%s: cannot be read", path);
+	else
+		*sum = crc32c(bytes, length);
+	free(bytes);
+	fclose(in);
+	return result;
+}
+
+struct files {
+	json_t *own;  /* of this configuration */
+	json_t *sums; /* of all files so far: the points of a sweep name the same ones */
+};
+
+static int add_file(void *ctx, const char *path, struct fault *fault)
+{
+	struct files *files = ctx;
+	uint32_t sum = 0;
+	int result = 0;
+
+	if (json_object_get(files->sums, path) == NULL) {
+		result = sum_file(path, &sum, fault);
+		if (result == 0)
+			json_object_set_new(files->sums, path, json_integer(sum));
+	}
+	if (result == 0)
+		json_object_set(files->own, path, json_object_get(files->sums, path));
+	return result;
+}
+
+static json_t *whole(const struct run_config *config)
+{
+	const struct run_config_measure *measure = &config->measure;
+
+	return json_pack("{s:o,s:b,s:I,s:I,s:I,s:I}", "config", run_config_json(config),
+		"real_clock", config->clock == RUN_CLOCK_REAL, "dilation",
+		(json_int_t)(config->dilation > 1 ? config->dilation : 1), "duration_ps",
+		(json_int_t)measure->duration_ps, "messages", (json_int_t)measure->messages,
+		"warmup_messages", (json_int_t)measure->warmup_messages);
+}
+
+static json_t *answer_run(const json_t *request, json_t *sums)
+{
+	const char *file = json_string_value(json_object_get(request, "file"));
+	struct files files = {.own = json_object(), .sums = sums};
+	struct run_config *config = NULL;
+	struct overrides overrides;
+	struct fault fault = {.text = "no file"};
+	json_t *answer = NULL;
+	int result = file == NULL ? -EINVAL
+				  : read_overrides(&overrides,
+					    json_object_get(request, "overrides"), &fault);
+
+	if (result == 0) {
+		config = run_config_load_with(file, overrides.by, overrides.count, &fault);
+		result = config == NULL ? -errno : 0;
+	}
+	if (result == 0 && json_is_true(json_object_get(request, "whole"))) {
+		answer = whole(config);
+	} else if (result == 0) {
+		result = run_config_supported(config, &fault);
+		if (result == 0)
+			result = run_files_each(config, add_file, &files, &fault);
+		if (result == 0)
+			answer = json_pack("{s:b,s:O}", "real_clock",
+				config->clock == RUN_CLOCK_REAL, "files", files.own);
+	}
+	json_decref(files.own);
+	run_config_destroy(config);
+	return answer != NULL ? answer : answer_error(result, &fault);
+}
+
+static json_t *answer_result(const json_t *request, json_t *sums)
+{
+	const char *path = json_string_value(json_object_get(request, "file"));
+	struct fault fault = {.text = "no file"};
+	json_t *result = path != NULL ? result_file_load(path, &fault) : NULL;
+	json_t *answer;
+	int code = result != NULL ? 0 : path != NULL ? -errno : -EINVAL;
+
+	(void)sums;
+	if (code == 0 && json_is_true(json_object_get(request, "seal")))
+		code = result_file_seal(path, result, &fault);
+	answer = code < 0 ? answer_error(code, &fault)
+			  : json_pack("{s:b}", "sum", json_object_get(result, "sum") != NULL);
+	json_decref(result);
+	return answer;
+}
+
+static json_t *answer(const json_t *request, json_t *sums)
+{
+	static const struct {
+		const char *ask;
+		json_t *(*answer)(const json_t *request, json_t *sums);
+	} kinds[] = {{"about", answer_about}, {"run", answer_run}, {"result", answer_result}};
+	const char *ask = json_string_value(json_object_get(request, "ask"));
+	struct fault fault = {
+		.text = "expected a request of the Python package, in a line of JSON"};
+
+	for (size_t i = 0; ask != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].ask, ask) == 0)
+			return kinds[i].answer(request, sums);
+	return answer_error(-EINVAL, &fault);
+}
+
+int cmd_answer(int argc, char **argv)
+{
+	json_t *sums = json_object();
+	char *line = NULL;
+	size_t size = 0;
+	bool good = true;
+
+	(void)argc;
+	(void)argv;
+	while (good && getline(&line, &size, stdin) > 0) {
+		json_t *request = json_loads(line, 0, NULL), *reply = answer(request, sums);
+
+		good = json_dumpf(reply, stdout, JSON_COMPACT) == 0 && putchar('\n') == '\n' &&
+		       fflush(stdout) == 0;
+		json_decref(reply);
+		json_decref(request);
+	}
+	free(line);
+	json_decref(sums);
+	return good ? EXIT_DONE : EXIT_NOT_ABLE;
+}
