@@ -109,10 +109,18 @@ struct rte_mbuf *poll_guard_pad(struct poll_guard *guard, struct rte_mbuf *mbuf)
 
 	if (frame_header_const(frame)->kind != FRAME_HELLO || guard->plan.full_pool == NULL)
 		return mbuf;
+	if (guard->full_rest > 0) {
+		guard->full_rest--;
+		return mbuf;
+	}
 	full = rte_pktmbuf_alloc(guard->plan.full_pool);
 	if (full == NULL)
 		return mbuf;
 	longer = (uint8_t *)rte_pktmbuf_append(full, (uint16_t)all);
+	if (longer == NULL) {
+		rte_pktmbuf_free(full);
+		return mbuf;
+	}
 	memcpy(longer, frame, bytes);
 	memset(longer + bytes, 0, all - bytes);
 	longer[all - 1] = guard->full_due;
@@ -120,6 +128,7 @@ struct rte_mbuf *poll_guard_pad(struct poll_guard *guard, struct rte_mbuf *mbuf)
 	rte_pktmbuf_free(mbuf);
 	guard->full_sent++;
 	guard->full_due = POLL_GUARD_FULL_NONE;
+	guard->full_rest = LINK_HELLOS_MISSED - 1;
 	return full;
 }
 

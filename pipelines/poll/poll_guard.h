@@ -45,6 +45,9 @@ struct poll_guard {
 	 * else 0. */
 	uint64_t misplaced;
 	uint8_t full_due; /* how the next hello is padded, enum poll_guard_full; any thread asks */
+	/* Hellos that are not padded before the next one, so that requests, however many,
+	 * do not take the link down. */
+	uint8_t full_rest;
 	uint64_t full_sent, full_received; /* padded hellos */
 };
 

@@ -4,6 +4,7 @@
 /* Two interfaces at the two ends of a link. A pair of connected sockets that keep message
  * boundaries stands in for a TAP: read() and write() of one frame each. */
 
+#include "frame_room.h"
 #include "nic_neighbours.h"
 
 #include <errno.h>
@@ -183,6 +184,30 @@ UNIT_TEST(credits_and_hellos_alone_are_not_carried)
 	start(&bench);
 	run_for(&bench, 10 * PS_PER_MS);
 	assert_int_equal(carried_in(&bench, 0, 1000), 0);
+	stop(&bench);
+}
+
+UNIT_TEST(a_padded_hello_is_answered_and_at_most_one_of_three_is_padded)
+{
+	struct poll_guard *asks, *answers;
+	struct bench bench;
+
+	start(&bench);
+	settle(&bench);
+	asks = &bench.side[0].pn->guard;
+	answers = &bench.side[1].pn->guard;
+	asks->plan.full_pool = answers->plan.full_pool = pool;
+	asks->plan.full_bytes = answers->plan.full_bytes = frame_longest(MTU);
+	for (unsigned i = 0; i < 30; i++) {
+		asks->full_due = POLL_GUARD_FULL_ASK;
+		run_for(&bench, PS_PER_MS);
+	}
+	assert_in_range(asks->full_sent, 9, 11);
+	asks->full_due = POLL_GUARD_FULL_NONE;
+	run_for(&bench, 5 * PS_PER_MS);
+	assert_int_equal(answers->full_received, asks->full_sent);
+	assert_in_range(answers->full_sent, asks->full_sent - 1, asks->full_sent);
+	assert_int_equal(asks->full_received, answers->full_sent);
 	stop(&bench);
 }
 

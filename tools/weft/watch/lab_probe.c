@@ -9,7 +9,7 @@
 #include "lab_query.h"
 #include "lab_signals.h"
 
-/* A link goes down after three missing hellos, so only every third is padded. */
+/* The ends pad at most one of three hellos, so that links stay up. */
 #define ROUNDS         3
 #define ROUND_HELLOS   3
 #define ROUND_SPARE_MS 1000 /* for the machine */
