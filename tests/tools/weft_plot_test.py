@@ -11,6 +11,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import re
 import runpy
 import shutil
@@ -25,6 +26,8 @@ import matplotlib
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 from weft import command, plot
 from weft.error import Error
+from weft.plot.curves import make_curves
+from weft.plot.runs import Request, load_runs
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time", "throughput-load",
@@ -318,6 +321,36 @@ class Plot(unittest.TestCase):
                             ('{"weft": "result/1",\n "seed": 1e999}', ":2:")):
             path.write_text(text)
             self.assertIn(f"{path}{place}", self.plot(str(path), "--kind", KINDS[0], "-o", str(self.dir / "x.png"), code=2))
+
+    def test_documents_with_any_values_are_drawn_or_refused(self):
+        """A value, a key or an entry of a result or a manifest is another one."""
+        draw = random.Random(1)
+        folder = pathlib.Path(self.sweep("a", (10, 50), vcs=("1", "2")))
+        before = {name: (folder / name).read_text() for name in ("0.json", "manifest.json")}
+        refused = 0
+        for _ in range(600):
+            name = draw.choice(list(before))
+            document = json.loads(before[name])
+            self.change(document, draw)
+            (folder / name).write_text(json.dumps(document))
+            try:
+                make_curves(load_runs([str(folder)], Request(draw.choice(KINDS), latency=draw.choice(("", "total", "network")))))
+            except Error:
+                refused += 1
+            (folder / name).write_text(before[name])
+        self.assertTrue(50 < refused < 550, refused)
+
+    @staticmethod
+    def change(document, draw):
+        """Puts a drawn value at a drawn place."""
+        value = draw.choice((None, True, -1, 0, 1e300, "x", "10%", [], {}, [1], {"a": 1}, [[1, 2]]))
+        while True:
+            places = list(document) if isinstance(document, dict) else range(len(document))
+            place = draw.choice(list(places))
+            if not isinstance(document[place], (dict, list)) or not document[place] or draw.random() < 0.3:
+                document[place] = value
+                return
+            document = document[place]
 
     def test_what_is_missing_is_said(self):
         plain = self.single("plain.json", 0.5, links=False)
