@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Runs and sweeps from Python, on the virtual clock.
+
+usage: python_objects_test.py WEFT [TEST]...
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+os.environ["WEFT"] = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
+import weft
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+RUN = """
+weft: run/1
+topology: "rlft:ports=4,stages=2"
+clock: virtual
+measure: {warmup: 5us, duration: 100us, sample: 20us, links: true}
+traffic:
+  - {pattern: uniform, from: all, load: 5%, message: 1KiB}
+"""
+
+
+@unittest.skipIf(pandas is None, "python3-pandas is not installed")
+class Objects(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="weft-objects-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.run_file = self.dir / "run.yaml"
+        self.run_file.write_text(RUN)
+
+    def test_a_run_has_its_figures(self):
+        low, high = (weft.run(self.run_file, {"traffic.0.load": load}) for load in ("10%", "60%"))
+        self.assertLess(low.accepted, high.accepted)
+        self.assertEqual(low.latency["p99"], low.json["latency_ns"]["total"]["p99"])
+        self.assertEqual(len(low.series), len(low.json["series"]))
+        self.assertEqual(len(low.links), len(low.json["links"]))
+        self.assertRegex(repr(low), r"^Result\(offered [\d.]+ %, accepted [\d.]+ %, mean latency [\d.]+ µs\)$")
+        self.assertIn("<th>accepted</th>", low._repr_html_())
+
+    def test_a_refused_run_is_an_error_with_the_programs_message(self):
+        with self.assertRaises(weft.Error) as caught:
+            weft.run(self.run_file, {"traffic.0.lod": "10%"})
+        self.assertIn("unknown key 'lod'", str(caught.exception))
+        self.assertEqual(caught.exception.code, weft.Exit.BAD_REQUEST)
+
+    def test_a_sweep_has_the_tables_of_the_command(self):
+        vary = {"switch.voq": [True, False], "traffic[0].load": weft.span("10%", "30%", "10%")}
+        own = weft.sweep(self.run_file, vary, seeds=range(1, 3), out=self.dir / "own")
+        subprocess.run([os.environ["WEFT"], "sweep", str(self.run_file), "--vary", "switch.voq=true,false", "--vary",
+                        "traffic[0].load=10%:30%:10%", "--seeds", "1:2", "-o", str(self.dir / "command")], check=True,
+                       capture_output=True, timeout=240)
+        for name in ("sweep.csv", "sweep-mean.csv", "sweep.json"):
+            self.assertEqual((self.dir / "own" / name).read_bytes(), (self.dir / "command" / name).read_bytes())
+        self.assertEqual([str(own.frame[name].dtype) for name in ("switch.voq", "traffic.0.load", "seed")],
+                         ["bool", "float64", "int64"])
+        self.assertEqual((len(own.frame), len(own.mean), own.missing), (12, 6, []))
+        found = weft.read(self.dir / "command")
+        self.assertTrue(found.frame.equals(own.frame))
+        self.assertIn("12 points", repr(found))
+        self.assertIn("accepted_ci95", found._repr_html_())
+
+    def test_seeds_and_values_are_checked(self):
+        for words, why in (({"seeds": [1, 3]}, "seeds: expected numbers that count up by 1"),
+                           ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
+                           ({"vary": {}}, "is missing")):
+            with self.subTest(words=words), self.assertRaises(weft.Error) as caught:
+                weft.sweep(self.run_file, **{"vary": {"switch.vcs": [1]}, "out": self.dir / "out", **words})
+            self.assertIn(why, str(caught.exception))
+        self.assertFalse((self.dir / "out").exists())
+
+    def test_what_is_no_result_is_refused(self):
+        with self.assertRaisesRegex(weft.Error, "no result of a run"):
+            weft.read(self.run_file)
+        with self.assertRaisesRegex(weft.Error, "sweep.json: No such file"):
+            weft.read(self.dir)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

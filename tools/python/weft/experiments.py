@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Runs and sweeps from Python, with their results as objects."""
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import result as result_file
+from .asker import Asker
+from .child import Child, Watch
+from .error import Error, Exit
+from .sweeping import command, manifest
+from .sweeping import run as sweep_run
+from .sweeping.plan import Plan, Vary, check_values, normal_key
+from .sweeping.request import Sweep as Request
+
+if TYPE_CHECKING:
+    import pandas
+
+Value = str | int | float | bool
+PathName = str | os.PathLike[str]
+
+
+def text_of(value: Value) -> str:
+    """A value as a run file has it.
+
+    >>> text_of(True), text_of(4), text_of("80%")
+    ('true', '4', '80%')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _sets(changes: Mapping[str, Value] | None) -> list[str]:
+    return [f"{key}={text_of(value)}" for key, value in (changes or {}).items()]
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """A table; columns with no other values than true and false have booleans."""
+    import pandas
+
+    frame = pandas.DataFrame(list(rows))
+    for name in frame.columns:
+        if set(frame[name].map(repr)) <= {"'true'", "'false'"}:
+            frame[name] = frame[name] == "true"
+    return frame
+
+
+class Result:
+    """The result of a run (docs/files.md). Times are in ns, loads are shares of the hosts' links."""
+
+    def __init__(self, json: dict[str, Any]) -> None:
+        self.json = json
+
+    @property
+    def offered(self) -> float | None:
+        """What the sources generate."""
+        value: float | None = self.json["throughput"].get("offered")
+        return value
+
+    @property
+    def accepted(self) -> float | None:
+        """What the hosts receive."""
+        value: float | None = self.json["throughput"].get("accepted")
+        return value
+
+    @property
+    def latency(self) -> dict[str, float | None]:
+        """From the generation of a message to its end: mean, stddev, p50, p99, p999 and max."""
+        total: dict[str, float | None] = (self.json.get("latency_ns") or {}).get("total") or {}
+        return total
+
+    @property
+    def series(self) -> pandas.DataFrame:
+        """A row for each sample."""
+        return _frame(self.json.get("series") or [])
+
+    @property
+    def links(self) -> pandas.DataFrame:
+        """A row for each direction of a link, with measure.links."""
+        return _frame(self.json.get("links") or [])
+
+    def _figures(self) -> dict[str, str]:
+        mean = self.latency.get("mean")
+        return {
+            "offered": "-" if self.offered is None else f"{100 * self.offered:.1f} %",
+            "accepted": "-" if self.accepted is None else f"{100 * self.accepted:.1f} %",
+            "mean latency": "-" if mean is None else f"{mean / 1e3:.2f} µs",
+        }
+
+    def __repr__(self) -> str:
+        return f"Result({', '.join(f'{key} {text}' for key, text in self._figures().items())})"
+
+    def _repr_html_(self) -> str:
+        cells = (f"<tr><th>{key}</th><td>{text}</td></tr>" for key, text in self._figures().items())
+        return f"<table>{''.join(cells)}</table>"
+
+
+class Sweep:
+    """The results of a sweep in its folder. In 'frame' and 'mean' a varied key is a number in base
+    units, if all its values are numbers, and KEY_text is its text."""
+
+    def __init__(self, folder: str, json: dict[str, Any]) -> None:
+        self.folder, self.json = folder, json
+
+    @property
+    def frame(self) -> pandas.DataFrame:
+        """A row for each point: the varied keys, the seed and the measures."""
+        return _frame(self.json["points"])
+
+    @property
+    def mean(self) -> pandas.DataFrame:
+        """Means over the seeds; NAME_ci95 is the half width of the 95 % confidence interval."""
+        return _frame(self.json["means"])
+
+    @property
+    def missing(self) -> list[str]:
+        """The names of points without a result."""
+        names: list[str] = self.json["missing"]
+        return names
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.folder!r}, {len(self.json['points'])} points)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.mean.to_html()}"
+
+
+def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
+    """Runs a run file after the changes in 'set' and returns its result.
+
+    Error, with the message of weft-fabric, if there is none. A result with lost packets or a
+    deadlock is one: see json["checks"].
+    """
+    with Asker() as asker, tempfile.TemporaryDirectory(prefix="weft-run-") as folder:
+        part, log = f"{folder}/result.json", f"{folder}/log"
+        fabric = asker.ask("about")["fabric"]
+        child = Child(fabric, os.path.realpath(file), _sets(set), part, log)
+        with Watch(child.signal) as watch:
+            while not child.ended():
+                watch.wait((child,))
+        if watch.interrupted:
+            raise KeyboardInterrupt
+        if not 0 <= child.exit_code() <= Exit.BAD_ANSWER:
+            refused = child.exit_code() == Exit.BAD_REQUEST
+            raise Error(child.failure(), Exit.BAD_REQUEST if refused else Exit.NOT_ABLE)
+        return Result(result_file.load(part))
+
+
+def _plan(vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None) -> Plan:
+    plan = Plan()
+    for name, listed in vary.items():
+        key = normal_key(name)
+        values = [text_of(value) for value in ([listed] if isinstance(listed, str) else listed)]
+        if not values:
+            raise Error(f"vary {key}: expected at least one value")
+        check_values(key, values)
+        plan.add(Vary(key, values))
+    if seeds is not None:
+        found = list(seeds)
+        if not found or found[0] < 0 or found != list(range(found[0], found[0] + len(found))):
+            raise Error("seeds: expected numbers that count up by 1, such as range(1, 6)")
+        plan.first_seed, plan.seeds = found[0], len(found)
+    return plan
+
+
+def sweep(
+    file: PathName,
+    vary: Mapping[str, Iterable[Value]],
+    *,
+    out: PathName,
+    seeds: Sequence[int] | None = None,
+    set: Mapping[str, Value] | None = None,
+    jobs: int = 0,
+    skip_invalid: bool = False,
+    restart: bool = False,
+) -> Sweep:
+    """Runs every combination of the values, each with every seed, as 'weft sweep' does, in the folder
+    'out'. The same call continues after an interruption. 'jobs' 0: as many points at a time as there
+    are cores, one on the real clock. Error if a point fails; the others have results then."""
+    request = Request(run_file=os.fspath(file), plan=_plan(vary, seeds), folder=os.fspath(out))
+    request.sets, request.jobs = _sets(set), jobs
+    request.skip_invalid, request.restart = skip_invalid, restart
+    request.check()
+    with Asker() as asker:
+        asked, real_clock = manifest.make(request, asker)
+        folder = manifest.open_folder(request)
+        try:
+            manifest.settle(request, asked)
+            command.choose_jobs(request, real_clock)
+            outcome = sweep_run.run(request, asker)
+            found = command.write_tables(request, asked, outcome)
+        finally:
+            os.close(folder)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.failed:
+        raise Error(f"{command.summary(request, outcome)}; {out} has their logs", Exit.BAD_ANSWER)
+    return Sweep(os.fspath(out), found)
+
+
+def read(path: PathName) -> Result | Sweep:
+    """The sweep in a folder, whoever ran it, or the result in a file."""
+    name = os.fspath(path)
+    if not os.path.isdir(name):
+        return Result(result_file.load(name))
+    document = result_file.load_json(f"{name}/sweep.json", "not the tables of a sweep")
+    if not isinstance(document, dict) or document.get("weft") != "sweep-result/1":
+        raise Error(f"{name}/sweep.json: expected weft: sweep-result/1")
+    return Sweep(name, document)
