@@ -32,8 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			REQUIRE(verdict == UDP_TAKEN);
 			REQUIRE(before.name != LIFE || missing == sent - before.received - 1);
 		} else {
-			/* What the sender has sent may come again; its coming numbers nobody knows.
-			 */
+			/* Frames may come again; the next numbers are unknown. */
 			if (life == 1 && sent > 0) {
 				life = LIFE;
 				number = 1 + number % sent;
