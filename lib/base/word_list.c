@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "word_list.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "did_you_mean.h"
 
 const void *word_list_find(const struct word_list *list, const char *name)
 {
@@ -35,4 +34,60 @@ void word_list_hint(const struct word_list *list, const char *word, char hint[WO
 		snprintf(hint, WORD_LIST_HINT, "%s; nearest is '%s'", nearest.known, nearest.best);
 	else
 		snprintf(hint, WORD_LIST_HINT, "%s", nearest.known);
+}
+
+/* --- did you mean --- */
+
+#define NAME_MAX_BYTES 63
+
+static unsigned min(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+unsigned did_you_mean_distance(const char *a, const char *b)
+{
+	/* Three rows of the table: two letters back, one letter back, current. */
+	unsigned rows[3][NAME_MAX_BYTES + 1];
+	size_t length_a = strlen(a), length_b = strlen(b);
+
+	if (length_a > NAME_MAX_BYTES || length_b > NAME_MAX_BYTES)
+		return UINT_MAX;
+	for (unsigned j = 0; j <= length_b; j++)
+		rows[0][j] = j;
+	for (unsigned i = 1; i <= length_a; i++) {
+		unsigned *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (unsigned j = 1; j <= length_b; j++) {
+			row[j] = min(last[j], row[j - 1]) + 1;
+			row[j] = min(row[j], last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = min(row[j], before[j - 2] + 1);
+		}
+	}
+	return rows[length_a % 3][length_b];
+}
+
+void did_you_mean_init(struct did_you_mean *nearest, const char *text)
+{
+	size_t length = strlen(text);
+
+	/* More edits than half of the letters make it another word, not a misspelling. */
+	*nearest = (struct did_you_mean){
+		.text = text, .distance = length > NAME_MAX_BYTES ? 0 : (unsigned)length / 2 + 2};
+}
+
+void did_you_mean_offer(struct did_you_mean *nearest, const char *name)
+{
+	unsigned distance = did_you_mean_distance(nearest->text, name);
+
+	if (distance < nearest->distance) {
+		nearest->best = name;
+		nearest->distance = distance;
+	}
+	if (nearest->used < sizeof(nearest->known))
+		nearest->used += (unsigned)snprintf(nearest->known + nearest->used,
+			sizeof(nearest->known) - nearest->used, "%s%s",
+			nearest->used == 0 ? "" : ", ", name);
 }

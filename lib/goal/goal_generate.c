@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "did_you_mean.h"
 #include "goal.h"
 #include "goal_generate_private.h"
+#include "word_list.h"
 
 #define NOBODY UINT32_MAX
 

@@ -395,3 +395,123 @@ struct link_end *nic_link(struct nic *nic)
 {
 	return &nic->link;
 }
+
+/* --- nic hold --- */
+
+/* Holding the interface's own frames (docs/mapper.md, 'Distribution'). While held its timers stand
+ * still: the events that they wait for cannot occur, because every device is held, or nothing has
+ * been sent. On resumption they restart, so that no interface takes the pause for losses and
+ * retransmits. */
+
+void hold_begin(struct nic *nic, unsigned reason, weft_time now)
+{
+	if (nic->held == 0) {
+		nic->held_since = now;
+		nic->stalled_vcs = 0; /* what follows is another reason to wait */
+	}
+	nic->held |= reason;
+}
+
+/* No FIFO has waited for any other reason. */
+static void resume(struct nic *nic, weft_time now)
+{
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+		nic->backlog_moved[vc] = now;
+	flow_rx_resume(nic, now);
+	flow_tx_resume(nic, now - nic->held_since, now);
+}
+
+void hold_end(struct nic *nic, unsigned reason, weft_time now)
+{
+	if ((nic->held & reason) == 0)
+		return;
+	nic->held &= ~reason;
+	if (nic->held == 0)
+		resume(nic, now);
+}
+
+void nic_pause(struct nic *nic, weft_time now)
+{
+	hold_begin(nic, NIC_HELD_PAUSED, now);
+}
+
+void nic_resume(struct nic *nic, weft_time now)
+{
+	hold_end(nic, NIC_HELD_PAUSED, now);
+}
+
+bool nic_is_paused(const struct nic *nic)
+{
+	return (nic->held & NIC_HELD_PAUSED) != 0;
+}
+
+bool nic_is_idle(const struct nic *nic)
+{
+	return nic_is_paused(nic) && (nic->itb == NULL || nic->itb->frames == 0);
+}
+
+/* --- nic tables --- */
+
+/* Replaces the routes and the queuing scheme of an interface, for a mapper. */
+
+bool nic_has_routes(const struct nic *nic)
+{
+	return nic->config.routes != NULL;
+}
+
+_Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
+
+/* False: the choice has no room for so many alternatives. */
+static bool fits(const struct nic *nic, const struct nic_routes *routes)
+{
+	if (routes == NULL || routes->hosts != nic->config.hosts)
+		return false;
+	if (!route_choice_learns(&nic->choice))
+		return true;
+	for (uint16_t to = 0; to < routes->hosts; to++)
+		if (routes->to[to].count > nic->choice.options.routes)
+			return false;
+	return true;
+}
+
+static void reroute(struct nic *nic, const struct nic_routes *former, uint16_t peer, weft_time now)
+{
+	bool same = former != NULL && nic_routes_equal(former, nic->config.routes, peer);
+	bool reached = nic->tx[peer].window != 0;
+
+	if (!same) {
+		route_choice_forget(&nic->choice, peer);
+		nic_control_rerouted(nic, peer);
+	}
+	flow_tx_reroute(nic, peer, same, now);
+	if (!reached && nic->tx[peer].window != 0)
+		flow_rx_acknowledge_again(nic, peer);
+}
+
+int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time now)
+{
+	const struct nic_routes *former = nic->config.routes;
+
+	if (!fits(nic, routes))
+		return -EINVAL;
+	nic->config.routes = routes;
+	nic->choice.options.sets = routes->sets;
+	for (uint16_t peer = 0; peer < nic->config.hosts; peer++)
+		reroute(nic, former, peer, now);
+	nic->count[NIC_ROUTE_CHANGES]++;
+	hold_end(nic, NIC_HELD_ROUTES, now);
+	return 0;
+}
+
+/* The VCs of service levels are fixed at creation; another scheme may only assign messages to
+ * others of them. */
+int nic_set_queuing(struct nic *nic, const struct queuing *queuing)
+{
+	if (queuing != NULL && queuing->hosts < nic->config.hosts)
+		return -EINVAL;
+	for (unsigned sl = 0; queuing != NULL && sl < queuing->queues; sl++)
+		if (nic->config.sl_to_vc[sl] != sl)
+			return -EINVAL;
+	nic->config.queuing = queuing;
+	return 0;
+}

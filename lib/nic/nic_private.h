@@ -97,7 +97,7 @@ struct flow_rx {
 	weft_time due_ps;          /* when an ideal interface could have sent what is due */
 };
 
-/* Reasons why no own frame leaves (nic_hold.c); a set. */
+/* Reasons why no own frame leaves (nic.c); a set. */
 #define NIC_HELD_PAUSED 0x1
 #define NIC_HELD_ROUTES 0x2 /* none yet */
 

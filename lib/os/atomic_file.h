@@ -26,3 +26,11 @@ int atomic_file_open(struct atomic_file *file, struct fault *fault);
 int atomic_file_close(struct atomic_file *file, struct fault *fault);
 /* Instead of closing: the work failed, and nothing has changed. */
 void atomic_file_discard(struct atomic_file *file);
+
+/* Prevents commands from overwriting a file that they read. */
+
+/* True if both names refer to the same existing regular file. */
+bool same_file(const char *a, const char *b);
+
+/* -EINVAL and fault if the output is the input; either may be NULL, "-" or no file. */
+int same_file_refuse(const char *output, const char *input, struct fault *fault);

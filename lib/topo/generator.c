@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "did_you_mean.h"
 #include "quantity.h"
+#include "word_list.h"
 
 #define PAIR_MAX 64 /* "key=value" */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "did_you_mean.h"
+#include "word_list.h"
 
 /* By number in the common space: switches, then hosts. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "did_you_mean.h"
+#include "word_list.h"
 
 static const enum quantity_kind field_quantity[] = {
 	[YAML_FIELD_RATE] = QUANTITY_RATE,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "did_you_mean.h"
 #include "lab_config_private.h"
 #include "run_config_private.h"
+#include "word_list.h"
 
 static int read_group(
 	const struct yaml_tree_node *node, struct lab_config_group *group, struct fault *fault)

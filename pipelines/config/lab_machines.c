@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "did_you_mean.h"
+#include "word_list.h"
 
 static bool has(const struct lab_config_machine *machine, const char *device)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "atomic_file.h"
 #include "private_dir.h"
-#include "same_file.h"
 
 static bool is_named(const struct lab_trust *trust, const char *path)
 {

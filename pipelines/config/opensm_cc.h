@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cc_table.h"
 #include "fault.h"
+#include "iba_cc.h"
 #include "weft_time.h"
 
 #define OPENSM_CC_BYTES_MAX (1u << 20) /* of a file */

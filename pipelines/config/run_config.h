@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 #include "arrivals.h"
-#include "cc_table.h"
 #include "fault.h"
 #include "frame.h"
+#include "iba_cc.h"
 #include "run_choices.h"
 #include "source_control_kind.h"
 #include "topology.h"

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "did_you_mean.h"
 #include "generator.h"
 #include "run_config_private.h"
+#include "word_list.h"
 
 #define X(id, text) text,
 static const char *const routes_choices[] = {RUN_MAPPER_ROUTES(X) NULL};

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "run_files.h"
 
-#include "same_file.h"
+#include "atomic_file.h"
 
 struct walk {
 	run_file_fn *take;

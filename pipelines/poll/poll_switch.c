@@ -10,10 +10,8 @@
 #include "frame_check.h"
 #include "latency.h"
 #include "poll_division_control.h"
-#include "poll_switch_capture.h"
 #include "poll_switch_control.h"
-#include "poll_switch_link.h"
-#include "poll_switch_source.h"
+#include "poll_switch_private.h"
 #include "rx_meta.h"
 #include "switch_part.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "poll_switch_capture.h"
+#include "poll_switch_private.h"
 
 #include "capture_reason.h"
 #include "poll_capture.h"
-#include "poll_switch_source.h"
 
 void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame)

@@ -3,13 +3,12 @@
 
 /* The control frames that end at the next device: credits, hellos and notifications of a switch. */
 
-#include "poll_switch_link.h"
+#include "poll_switch_private.h"
 
 #include <arpa/inet.h>
 
 #include "control.h"
 #include "poll_switch_control.h"
-#include "poll_switch_source.h"
 
 /* A notification that packets sent by this port run into congestion. */
 static bool receive_arn(struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_private.h"
 
 #include <inttypes.h>
-#include <rte_launch.h>
-#include <rte_lcore.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
 #include "poll_yield.h"
 #include "real_fabric_rest.h"
+#include "real_private.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
@@ -593,4 +594,39 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)
 	fabric->serving = true;
 	fabric->phase = REAL_IDLE;
 	run_workers(fabric);
+}
+
+/* --- lateness --- */
+
+static void measure_lateness(const struct real_worker *worker, struct histogram *total)
+{
+	const struct real_fabric *fabric = worker->fabric;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		lateness_measure(fabric->hosts[i].poll->port->late, total);
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		const struct poll_switch *poll = fabric->polled[i].poll;
+
+		for (unsigned at = 0; at < poll->ports; at++)
+			if (poll->port[at].port != NULL)
+				lateness_measure(poll->port[at].port->late, total);
+	}
+}
+
+void real_lateness_start(struct real_worker *worker)
+{
+	histogram_reset(&worker->late_ns);
+	measure_lateness(worker, &worker->late_ns);
+}
+
+void real_lateness_stop(struct real_worker *worker)
+{
+	measure_lateness(worker, NULL);
+}
+
+struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topology_port at)
+{
+	const struct real_end *end = real_end_at(fabric, at);
+
+	return lateness_summary(end != NULL ? end->port.late : NULL);
 }

@@ -6,7 +6,6 @@
 
 #include <stdatomic.h>
 
-#include "congestion_metrics.h"
 #include "contention.h"
 #include "deadlock.h"
 #include "device_config.h"

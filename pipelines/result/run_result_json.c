@@ -3,15 +3,19 @@
 
 /* The document of a result, and its samples as CSV. */
 
-#include "run_result_private.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 
+#include "file_text.h"
 #include "quantity.h"
 #include "run_fidelity.h"
+#include "run_result.h"
+#include "run_result_private.h"
 
 #define FORMAT "result/1"
 
@@ -467,4 +471,45 @@ void run_result_write_csv(const struct run_result *result, FILE *out)
 				sample->ccti);
 		fputc('\n', out);
 	}
+}
+
+/* --- provenance --- */
+
+#define COMMAND_MAX (1u << 20)
+
+/* The kernel keeps the words as they were, each with a zero behind it. Words that are no UTF-8 are
+ * left out: JSON cannot have them. */
+static json_t *command_json(void)
+{
+	json_t *words = json_array();
+	size_t length = 0;
+	char *text = file_text_read("/proc/self/cmdline", COMMAND_MAX, &length, NULL);
+
+	for (size_t at = 0; text != NULL && at < length; at += strlen(text + at) + 1)
+		json_array_append_new(words, json_string(text + at));
+	free(text);
+	return words;
+}
+
+static json_t *time_json(void)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char text[32];
+
+	if (gmtime_r(&now, &utc) == NULL ||
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+		return json_null();
+	return json_string(text);
+}
+
+void provenance_add(json_t *object)
+{
+	struct utsname system;
+
+	json_object_set_new(object, "version", json_string(WEFT_VERSION));
+	json_object_set_new(object, "command", command_json());
+	json_object_set_new(
+		object, "host", uname(&system) == 0 ? json_string(system.nodename) : json_null());
+	json_object_set_new(object, "written", time_json());
 }

@@ -86,3 +86,29 @@ void iba_cc_count_pause(struct iba_cc *cc, uint16_t destination, uint64_t since_
 	if (until > since_ns)
 		cc->throttled_ns += until - since_ns;
 }
+
+/* --- cc table --- */
+
+#define SHIFT 3
+
+/* floor(i^2 * 7 / 106^2 / 0.408) in whole numbers. */
+static unsigned llnl(unsigned i)
+{
+	return i * i * 7000u / (106u * 106u * 408u);
+}
+
+void cc_table_fill(struct cc_table *table, enum cc_table_kind kind)
+{
+	table->count = 0;
+	for (unsigned i = 0; i < CC_TABLE_ENTRIES; i++)
+		cc_table_add(table, SHIFT, kind == CC_TABLE_LLNL ? llnl(i) : i);
+}
+
+bool cc_table_add(struct cc_table *table, unsigned shift, unsigned multiplier)
+{
+	if (shift > CC_TABLE_SHIFT_MAX || multiplier > CC_TABLE_MULTIPLIER_MAX ||
+		table->count == CC_TABLE_ENTRIES)
+		return false;
+	table->entry[table->count++] = (uint16_t)(shift << 14 | multiplier);
+	return true;
+}

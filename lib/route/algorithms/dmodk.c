@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "mod_k.h"
+#include "fat_tree.h"
 #include "route_jobs.h"
 #include "route_path.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "mod_k.h"
+#include "fat_tree.h"
 #include "multi_step.h"
 
 /* The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the

@@ -7,6 +7,7 @@
 
 #include "rng.h"
 #include "route_jobs.h"
+#include "route_set.h"
 
 /* Separates the draws that assign copies to pairs of hosts from others. */
 #define SHARE_STREAM ((uint64_t)3 << 32)
@@ -365,4 +366,29 @@ int itb_routes_fill(const struct route_graph *graph, const struct route_options 
 		result = route_jobs_run(options->jobs, add_part, &fill, fault);
 	fill_fini(&fill);
 	return result;
+}
+
+/* --- rank draw --- */
+
+/* The first places of a random permutation of 0 .. count - 1 (Fisher and Yates), storing only the
+ * places that changed. */
+unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks)
+{
+	uint64_t place[ROUTE_ALTERNATIVES_MAX], moved[ROUTE_ALTERNATIVES_MAX];
+	unsigned drawn = count < wanted ? (unsigned)count : wanted;
+
+	for (unsigned i = 0; i < drawn; i++) {
+		uint64_t at = i + rng_below(rng, count - i), here = i;
+
+		ranks[i] = at;
+		for (unsigned k = 0; k < i; k++) {
+			if (place[k] == at)
+				ranks[i] = moved[k];
+			if (place[k] == i)
+				here = moved[k];
+		}
+		place[i] = at;
+		moved[i] = here;
+	}
+	return drawn;
 }

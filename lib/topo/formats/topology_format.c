@@ -24,3 +24,37 @@ const struct topology_format *topology_format_find(const char *name)
 			return formats[i];
 	return NULL;
 }
+
+/* --- format dot --- */
+
+/* For graphviz: switches are boxes, hosts ellipses; port numbers label the ends of links. */
+
+static const char *device_name(const struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_HOST ? topology->host_at[port.device].name
+					: topology->switch_at[port.device].name;
+}
+
+static int write_dot(const struct topology *topology, FILE *out, struct fault *fault)
+{
+	(void)fault;
+	fprintf(out, "graph \"%s\" {\n\tgraph [overlap=false];\n\tnode [shape=box];\n",
+		topology->name);
+	for (uint32_t h = 0; h < topology->hosts; h++)
+		fprintf(out, "\t\"%s\" [shape=ellipse];\n", topology->host_at[h].name);
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		fprintf(out, "\t\"%s\" -- \"%s\" [taillabel=\"%u\", headlabel=\"%u\"];\n",
+			device_name(topology, link->a), device_name(topology, link->b),
+			link->a.port, link->b.port);
+	}
+	fputs("}\n", out);
+	return 0;
+}
+
+const struct topology_format format_dot = {
+	.name = "dot",
+	.help = "graphviz",
+	.write = write_dot,
+};

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "did_you_mean.h"
+#include "word_list.h"
 
 UNIT_TEST(distance_counts_insertions_deletions_changes_and_swaps)
 {

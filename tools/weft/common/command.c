@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "commands.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "text_escape.h"
 
 #define MESSAGE_BYTES 4096
@@ -72,4 +72,78 @@ const char *command_root(void)
 	const char *root = getenv("WEFT_SYSFS_ROOT");
 
 	return root != NULL ? root : "";
+}
+
+/* --- command parts --- */
+
+#define NAMES_BYTES 256
+
+static const struct command_part *part_at(const struct command_parts *parts, unsigned i)
+{
+	return (const struct command_part *)((const char *)parts->first + i * parts->size);
+}
+
+void command_parts_print(const struct command_parts *parts, FILE *out)
+{
+	for (unsigned i = 0; i < parts->count; i++)
+		fprintf(out, "%s weft %s %-8s %s\n", i == 0 ? "usage:" : "      ", parts->command,
+			part_at(parts, i)->name, part_at(parts, i)->arguments);
+}
+
+/* "list, bind, release or check". */
+static void list_names(const struct command_parts *parts, char text[NAMES_BYTES])
+{
+	int used = 0;
+
+	for (unsigned i = 0; i < parts->count && used < NAMES_BYTES; i++) {
+		const char *between = i + 1 == parts->count ? " or " : ", ";
+
+		used += snprintf(text + used, NAMES_BYTES - (size_t)used, "%s%s",
+			i == 0 ? "" : between, part_at(parts, i)->name);
+	}
+}
+
+int command_parts_choose(const struct command_parts *parts, int argc, char **argv, int *code)
+{
+	char names[NAMES_BYTES];
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+		parts->print_usage(argc < 2 ? stderr : stdout);
+		*code = argc < 2 ? EXIT_BAD_REQUEST : EXIT_DONE;
+		return -1;
+	}
+	for (unsigned i = 0; i < parts->count; i++)
+		if (strcmp(part_at(parts, i)->name, argv[1]) == 0)
+			return (int)i;
+	list_names(parts, names);
+	*code = (int)command_fail(
+		parts->command, EXIT_BAD_REQUEST, "'%s', expected %s", argv[1], names);
+	return -1;
+}
+
+void command_part_parse(const struct command_parts *parts, const struct command_part *part,
+	argp_parser_t parser, unsigned flags, int argc, char **argv, void *input)
+{
+	const struct argp argp = {
+		.options = part->options,
+		.parser = parser,
+		.args_doc = part->arguments,
+		.doc = part->doc,
+	};
+	char name[64], *word = argv[0];
+
+	snprintf(name, sizeof(name), "weft %s %s", parts->command, part->name);
+	argv[0] = name;
+	argp_err_exit_status = EXIT_BAD_REQUEST;
+	argp_parse(&argp, argc, argv, flags, NULL, input);
+	argv[0] = word;
+}
+
+enum weft_exit command_part_refuse(
+	const struct command_parts *parts, const struct command_part *part)
+{
+	fprintf(stderr, "weft %s %s: usage: weft %s %s [OPTION]...%s%s\n", parts->command,
+		part->name, parts->command, part->name, part->arguments[0] != '\0' ? " " : "",
+		part->arguments);
+	return EXIT_BAD_REQUEST;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "commands.h"
-#include "same_file.h"
 #include "stoppable_output.h"
 
 static bool to_file(const struct output_file *output)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command_parts.h"
+#include "commands.h"
 #include "quantity.h"
 
 #define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */

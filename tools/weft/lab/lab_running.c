@@ -9,12 +9,12 @@
 #include <limits.h>
 #include <string.h>
 
+#include "atomic_file.h"
 #include "lab_kept.h"
 #include "lab_remotes.h"
 #include "lab_slow_time.h"
 #include "lab_spawn.h"
 #include "run_files.h"
-#include "same_file.h"
 
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device)

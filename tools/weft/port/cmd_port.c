@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command_parts.h"
+#include "commands.h"
 
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX])
 {

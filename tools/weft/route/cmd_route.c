@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command_parts.h"
+#include "commands.h"
 #include "route_algorithm.h"
 
 static const char usage[] =

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command_parts.h"
+#include "commands.h"
 #include "generator.h"
 
 static const char usage[] =

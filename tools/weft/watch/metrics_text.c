@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "metrics_text.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "frame.h"
-#include "lab_query.h"
 
 /* Names of metrics for Prometheus, made of the counters of weft-counters(7): "weft_", the class,
  * the counter with its unit at the end, in base units. "bytes_out" of a port is
  * weft_port_out_bytes, "throttled_ns" of a host weft_host_throttled_seconds. */
+
+#include "metrics_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "lab_query.h"
 
 #define METRIC_NAME_MAX 96
 
@@ -436,4 +438,45 @@ void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FI
 		print_class(&metrics, &classes[i]);
 	if (openmetrics)
 		fputs("# EOF\n", out);
+}
+
+/* --- counter info --- */
+
+#define VC_COUNTER "stored_blocks_vc"
+
+static const struct counter_info counters[] = {
+#include "counter_list.h"
+};
+
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+static int compare(const void *key, const void *entry)
+{
+	return strcmp(key, ((const struct counter_info *)entry)->name);
+}
+
+int counter_info_vc(const char *name)
+{
+	size_t length = strlen(VC_COUNTER);
+
+	if (strncmp(name, VC_COUNTER, length) != 0 || name[length] == '\0')
+		return -1;
+	return atoi(name + length);
+}
+
+bool counter_info_vc_prefix(const char *name)
+{
+	return strcmp(name, VC_COUNTER) == 0;
+}
+
+const struct counter_info *counter_info_find(const char *name)
+{
+	if (counter_info_vc(name) >= 0)
+		name = VC_COUNTER;
+	return bsearch(name, counters, COUNTERS, sizeof(counters[0]), compare);
+}
+
+const struct counter_info *counter_info_at(size_t i)
+{
+	return i < COUNTERS ? &counters[i] : NULL;
 }
