@@ -6,7 +6,11 @@ QEMU looks the address of the other end up by its path for each frame that it se
 symbolic link: pulling a plug and putting it elsewhere is a link that is replaced. Nothing waits for
 anything that is not there, unlike with QEMU's 'stream'. Carrier is the monitor's set_link.
 """
+import ctypes
 import os
+import subprocess
+
+CLONE_NEWNET = 0x40000000
 
 
 class Plug:
@@ -29,6 +33,35 @@ class Plug:
 
     def carrier(self, is_there):
         self.guest.monitor.ask("set_link", name=f"nic{self.nic}", up=is_there)
+
+
+class BridgePort(Plug):
+    """The same in a bridge of this program's network namespace, to which all cables lead."""
+
+    def __init__(self, folder, name, nic):
+        super().__init__(folder, name, nic)
+        self.tap = f"{name}-{nic}"
+        ip("tuntap", "add", "dev", self.tap, "mode", "tap")
+        ip("link", "set", self.tap, "mtu", "9000", "up", "master", "bridge")
+
+    def netdev(self):
+        return f"tap,ifname={self.tap},script=no,downscript=no"
+
+    def lead_to(self, other):
+        """Nothing to do: the bridge learns where an address is."""
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True, stdin=subprocess.DEVNULL)
+
+
+def make_bridge():
+    """A Linux bridge that learns addresses, in a network namespace that ends with this program."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "no network namespace")
+    ip("link", "add", "bridge", "mtu", "9000", "type", "bridge")
+    ip("link", "set", "bridge", "up")
 
 
 class Cable:
