@@ -127,6 +127,7 @@ class Plot(unittest.TestCase):
             figure.save(str(other), size=size)
             self.assertEqual(other.read_bytes(), (self.dir / "a.png").read_bytes())
         self.assertEqual(figure.axes[0].get_title("left"), "t")
+        self.assertEqual(type(plot.draw([folder], KINDS[1])), type(figure))
         self.assertTrue(figure._repr_png_().startswith(FORMS[".png"]))
         with self.assertRaisesRegex(Error, "b.gif: expected a file that ends in .png, .svg or .pdf"):
             figure.save(str(self.dir / "b.gif"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Optional
 
 if TYPE_CHECKING:
-    from .draw import Drawn
+    from .sheets import Drawn
 
 
 def draw(
@@ -37,7 +37,7 @@ def draw(
     asked = parse([*words, "--", *map(str, results)])
     runs = load_runs(asked.inputs, asked.request)
     from .curves import make_curves
-    from .draw import Drawn, draw_sheet
+    from .sheets import Drawn, draw_sheet
 
     figure = draw_sheet(make_curves(runs), asked.page).figure
     assert isinstance(figure, Drawn)

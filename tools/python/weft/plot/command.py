@@ -155,7 +155,7 @@ def plot(arguments: list[str]) -> int:
             refuse_same(path, source)
     runs = load_runs(asked.inputs, asked.request)
     from .curves import make_curves
-    from .draw import draw_sheet, save_options
+    from .sheets import draw_sheet, save_options
 
     curves = make_curves(runs)
     sheet = draw_sheet(curves, asked.page)

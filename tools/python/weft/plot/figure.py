@@ -11,7 +11,7 @@ from ..error import Error, Exit
 from ..interval import Interval
 from ..output import write_file
 from .curves import Curve, Curves, Point
-from .draw import draw_sheet, save_options
+from .sheets import draw_sheet, save_options
 from .page import Page
 from .runs import NAN
 
