@@ -129,6 +129,14 @@ static void drop_all_netns(const char *path)
 		closedir(folder);
 }
 
+bool runtime_dir_keep_netns(const char *path, const char *name)
+{
+	char note[2 * RUNTIME_DIR_MAX];
+
+	note_path(path, name, note);
+	return unlink(note) == 0;
+}
+
 int runtime_dir_remove(const char *path)
 {
 	/* Of the libraries eal and telemetry of DPDK 22.11. */

@@ -11,6 +11,8 @@
  * owns. Without DPDK: tools find a program's telemetry here, and clean up after a killed program.
  */
 
+#include <stdbool.h>
+
 #include "fault.h"
 
 #define RUNTIME_DIR_MAX 256
@@ -37,6 +39,8 @@ int runtime_dir_prepare(struct fault *fault);
 int runtime_dir_add_netns(const char *path, const char *name, struct fault *fault);
 /* Removes the namespace and its note. */
 void runtime_dir_drop_netns(const char *path, const char *name);
+/* Removes the note only, so that the namespace outlives the program. False: it is not noted. */
+bool runtime_dir_keep_netns(const char *path, const char *name);
 
 /* Removes a folder of runtime_dir_path() and DPDK's files in it, by their names, and the namespaces
  * that are noted there. 0, or -errno; a missing one is not an error. One that is not private is

@@ -11,12 +11,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "netns.h"
 
 #define TUN_DEVICE  "/dev/net/tun"
 #define MTU_DEFAULT 1500
+/* Descriptors above are the program's own. */
+#define INHERITED_MAX 2048
 
 struct tap_job {
 	const struct tap_options *options;
@@ -81,6 +84,34 @@ static int create(const struct tap_options *options, struct fault *fault)
 	code = errno;
 	close(fd);
 	return fault_step(options, "make it", code, fault);
+}
+
+/* The interface of the descriptor is in the namespace of this thread. */
+static bool is_in_namespace(int fd)
+{
+	int namespace = ioctl(fd, TUNGETDEVNETNS);
+	struct stat own, of_tap;
+	bool same = namespace >= 0 && fstat(namespace, &of_tap) == 0 &&
+		    stat("/proc/thread-self/ns/net", &own) == 0 && own.st_dev == of_tap.st_dev &&
+		    own.st_ino == of_tap.st_ino;
+
+	if (namespace >= 0)
+		close(namespace);
+	return same;
+}
+
+/* An inherited descriptor of the interface; -1: there is none. */
+static int find_inherited(const struct tap_options *options)
+{
+	struct ifreq request;
+
+	for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++)
+		if (fcntl(fd, F_GETFD) == 0 && ioctl(fd, TUNGETIFF, &request) == 0 &&
+			strcmp(request.ifr_name, options->name) == 0 && is_in_namespace(fd)) {
+			fcntl(fd, F_SETFD, FD_CLOEXEC);
+			return fd;
+		}
+	return -1;
 }
 
 static struct ifreq request_for(const struct tap_options *options)
@@ -172,7 +203,9 @@ static int make(void *ctx, struct fault *fault)
 	struct tap_job *job = ctx;
 	int socket_fd, result;
 
-	job->fd = create(job->options, fault);
+	job->fd = find_inherited(job->options);
+	if (job->fd < 0)
+		job->fd = create(job->options, fault);
 	if (job->fd < 0)
 		return job->fd;
 	socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

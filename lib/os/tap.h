@@ -4,7 +4,8 @@
 
 /* A Linux TAP interface: the side of an emulated host that real programs see. One file descriptor,
  * one Ethernet frame per read() and write(), no header in front, non-blocking. The interface is not
- * persistent: it disappears with the descriptor, however the process ends.
+ * persistent: it disappears with its last descriptor, however the process ends. A process that
+ * inherits the descriptor of an interface (open across exec) opens the same interface.
  *
  * Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. The interface is created inside its
  * namespace, in a thread that enters it: it is never moved, and no partial state is visible. */

@@ -174,6 +174,57 @@ except BlockingIOError:
 """
 
 
+# Sends each line that it reads to the other end, and prints what comes back.
+CLIENT = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 7007)) as peer:
+    for line in sys.stdin:
+        peer.sendall(line.encode())
+        print(peer.makefile().readline(), end="", flush=True)
+"""
+ECHO = """
+import socket
+with socket.create_server(("", 7007)) as server:
+    print("listens", flush=True)
+    peer, _ = server.accept()
+    for line in peer.makefile():
+        peer.sendall(line.encode())
+"""
+
+
+class Restart(unittest.TestCase):
+    def test_programs_keep_their_interfaces_and_connections(self):
+        lab = labs.Lab(WEFT, "r", LAB.format(hosts="all", network="10.99.0.0/24") + "groups: {far: [h2, h3]}\n", labs.two_switches())
+        self.addCleanup(lab.remove)
+        lab.up()
+
+        def start(host, *words):
+            return labs.Program([WEFT, "lab", "exec", "--no-faketime", lab.name, host, "--", *words], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+        def interface(host):
+            netns = {edge["host"]: edge["namespace"] for edge in lab.status()["edges"]}[host]
+            link, = json.loads(subprocess.check_output(["ip", "-n", netns, "-j", "addr", "show", "eth0"]))
+            return [link[key] for key in ("ifindex", "address", "mtu", "operstate")], link["addr_info"][0]["local"]
+
+        with start("h3", sys.executable, "-c", ECHO) as server:
+            self.assertEqual(server.stdout.readline(), "listens\n")
+            with start("h0", sys.executable, "-c", CLIENT, "10.99.0.4") as client:
+                for round, device in enumerate(("h0", "h0")):
+                    before = [interface(host) for host in ("h0", "h1", "h3")]
+                    client.stdin.write(f"{round}\n")
+                    client.stdin.flush()
+                    self.assertEqual(client.stdout.readline(), f"{round}\n")
+                    lab.must("restart", device)
+                    self.assertEqual([interface(host) for host in ("h0", "h1", "h3")], before, device)
+                client.stdin.close()
+                self.assertEqual(client.wait(labs.HANG_SECONDS), 0)
+            self.assertEqual(server.wait(labs.HANG_SECONDS), 0)
+        namespaces = [edge["namespace"] for edge in lab.status()["edges"]]
+        lab.must("down")
+        self.assertEqual([name for name in namespaces if os.path.exists(f"/run/netns/{name}")], [])
+
+
 class Losses(unittest.TestCase):
     def ended(self, lab):
         """Packets that h0's kernel has lost or h1's has got."""

@@ -66,6 +66,24 @@ static void inside(const char *command, char *text, size_t size)
 	pclose(pipe);
 }
 
+UNIT_TEST(an_inherited_interface_is_opened_again_in_its_namespace_only)
+{
+	struct tap_options options = {.name = "weft-h8", .netns = NAMESPACE},
+			   other = {.name = "weft-h8"};
+	int fd, elsewhere;
+
+	need_root();
+	fd = open_tap(options);
+	assert_int_equal(tap_open(&options, NULL), -EBUSY); /* closed by exec: not inherited */
+	assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
+	elsewhere = open_tap(other);
+	assert_int_not_equal(elsewhere, fd);
+	assert_int_equal(open_tap(options), fd);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	tap_close(elsewhere);
+	tap_close(fd);
+}
+
 UNIT_TEST(interface_has_what_was_asked_for)
 {
 	struct tap_options options = {.name = "h7",

@@ -419,6 +419,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 		result = fault_set(&fault, EINTR, "interrupted");
 	if (result == 0)
 		tell(&up, lab_now_ms() - began);
+	held_taps_close(&up.taps);
 	json_decref(up.elsewhere);
 	free(up.ready);
 	free(up.ended);

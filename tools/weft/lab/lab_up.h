@@ -5,6 +5,7 @@
 /* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) only. */
 
 #include "cmd_lab.h"
+#include "held_taps.h"
 
 struct lab_up {
 	const struct lab_arguments *arguments;
@@ -14,11 +15,12 @@ struct lab_up {
 	bool again;  /* the lab is up, but for processes that have ended */
 	bool *ended; /* [process of the plan], without --process, if 'again'; else NULL */
 	struct lab_mapper mapper;
-	uint64_t mapped_ms; /* after the links were up */
-	json_t *elsewhere;  /* devices of other machines (lab_state.h), from the start on */
-	uint64_t kills;     /* lab_ending_kills() before the start */
-	bool exhausted;     /* it is up and no use: a pool has run out */
-	bool nothing;       /* --alone: all of this machine runs already */
+	uint64_t mapped_ms;    /* after the links were up */
+	json_t *elsewhere;     /* devices of other machines (lab_state.h), from the start on */
+	uint64_t kills;        /* lab_ending_kills() before the start */
+	bool exhausted;        /* it is up and no use: a pool has run out */
+	bool nothing;          /* --alone: all of this machine runs already */
+	struct held_taps taps; /* 'restart': of the processes that it has ended */
 };
 
 /* Whether the process of the plan is to be started: --process names it, or there is no --process
@@ -38,9 +40,9 @@ int lab_up_check_edges(const struct lab_up *up, struct fault *fault);
  * remains of an earlier one. Fills 'again' and then 'state'. */
 int lab_up_check_not_up(struct lab_up *up, struct fault *fault);
 
-/* Ends the processes of a running lab that --process names. Refuses those that could not start
- * again. */
-int lab_up_end_wanted(const struct lab_up *up, struct fault *fault);
+/* Ends the processes of a running lab that --process names, and keeps their TAPs. Refuses those
+ * that could not start again. */
+int lab_up_end_wanted(struct lab_up *up, struct fault *fault);
 
 /* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */
 int lab_up_start(struct lab_up *up, struct fault *fault);

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,7 +368,44 @@ static struct lab_state choose_wanted(const struct lab_up *up, const struct lab_
 	return wanted;
 }
 
-int lab_up_end_wanted(const struct lab_up *up, struct fault *fault)
+/* Moves the namespaces that the process has made into the lab's state. */
+static void keep_namespaces(
+	const struct lab_up *up, const struct lab_record *record, struct lab_state *former)
+{
+	const struct run_config_edge_list *edges = &up->lab.config->run.edges;
+	char dir[RUNTIME_DIR_MAX];
+
+	runtime_dir_path(record->prefix, dir);
+	for (uint32_t i = 0; i < edges->count; i++)
+		if (edges->at[i].netns[0] != '\0' &&
+			runtime_dir_keep_netns(dir, edges->at[i].netns))
+			lab_state_add_netns(former, edges->at[i].netns);
+	lab_state_save(former, NULL);
+}
+
+/* A process whose TAPs are kept is killed, because at its end it would remove their namespaces. */
+static void keep_taps(struct lab_up *up, const struct lab_state *wanted, struct lab_state *former)
+{
+	struct fault why;
+
+	for (unsigned i = 0; i < wanted->processes; i++) {
+		const struct lab_record *record = &wanted->process[i];
+		int process = lab_plan_find(up->lab.plan, record->name), taps;
+
+		if (!lab_record_alive(record))
+			continue;
+		taps = held_taps_take(&up->taps, (unsigned)process, record->pid, &why);
+		if (taps > 0) {
+			keep_namespaces(up, record, former);
+			kill(record->pid, SIGKILL);
+		} else if (taps < 0) {
+			fprintf(stderr, "weft lab restart: warning: %s: %s\n", record->name,
+				why.text);
+		}
+	}
+}
+
+int lab_up_end_wanted(struct lab_up *up, struct fault *fault)
 {
 	struct lab_state former, wanted;
 	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
@@ -379,8 +417,10 @@ int lab_up_end_wanted(const struct lab_up *up, struct fault *fault)
 	result = former.starting ? fault_set(fault, ENOENT, "lab %s is not up", up->lab.plan->lab)
 				 : check_comes_back(up, &former, fault);
 	wanted = choose_wanted(up, &former);
-	if (result == 0)
+	if (result == 0) {
+		keep_taps(up, &wanted, &former);
 		lab_end_processes(&wanted, LAB_END_MS);
+	}
 	free(wanted.process);
 	lab_state_free(&former);
 	return result;

@@ -122,7 +122,9 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	fill_arguments(up, process, program, argv);
 	if (up->lab.plan->veth)
 		lab_plan_netns(up->lab.plan, netns);
+	held_taps_pass(&up->taps, process, true);
 	result = spawn(up, process, &record, argv, netns, fault);
+	held_taps_pass(&up->taps, process, false);
 	free(argv);
 	return result;
 }
