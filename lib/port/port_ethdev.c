@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ethdev_private.h"
+#include "frame.h"
 
 /* Interval of reclaiming sent mbufs, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
@@ -113,6 +114,15 @@ static uint64_t other_address(const struct port *port, struct rte_mbuf *mbuf)
 	return (word ^ port->ether.own) & port->ether.mask;
 }
 
+/* A tag, or a frame that is not Weft's. */
+static unsigned other_type(struct rte_mbuf *mbuf)
+{
+	rte_be16_t type;
+
+	memcpy(&type, rte_pktmbuf_mtod(mbuf, const uint8_t *) + ADDRESS_BYTES, sizeof(type));
+	return type ^ RTE_BE16(FRAME_ETHERTYPE);
+}
+
 static bool is_ours(struct port *port, struct rte_mbuf *mbuf)
 {
 	if (other_address(port, mbuf) == 0 || (*rte_pktmbuf_mtod(mbuf, const uint8_t *) & 1) != 0)
@@ -145,7 +155,8 @@ static uint16_t ethernet_rx(
 
 	(void)now;
 	for (uint16_t i = 0; i < received; i++)
-		odd |= other_address(port, mbufs[i]) | (mbufs[i]->nb_segs ^ 1u);
+		odd |= other_address(port, mbufs[i]) | other_type(mbufs[i]) |
+		       (mbufs[i]->nb_segs ^ 1u);
 	return likely(odd == 0) ? received : keep_ours(port, mbufs, received);
 }
 

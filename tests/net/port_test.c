@@ -568,6 +568,45 @@ UNIT_TEST(tap_device_carries_frames_to_the_kernel)
 	pool_is_whole();
 }
 
+/* Bridges and NICs may send frames without a VLAN with a tag for their priority. */
+UNIT_TEST(a_priority_tag_is_removed_from_any_frame_of_a_burst)
+{
+	static const uint8_t from[6] = {2, 0, 0, 0, 0, 1}, tag[4] = {0x81, 0, 0x60, 0};
+	struct sockaddr_ll at = {.sll_family = AF_PACKET};
+	int talker = socket(AF_PACKET, SOCK_RAW, 0);
+	struct patience patience = patience_begin();
+	struct rte_mbuf *mbuf = make_frame(7);
+	uint8_t frame[FRAME_SIZE + sizeof(tag)];
+	unsigned heard = 0;
+	struct port port;
+
+	need_root();
+	open_port(&port, "net_tap0,iface=wefttap");
+	if (system("sysctl -qw net.ipv6.conf.wefttap.disable_ipv6=1; ip link set wefttap mtu 2048 up") !=
+		0)
+		skip_because("the interface of net_tap cannot be set up here");
+	port_set_address(&port, from);
+	at.sll_ifindex = (int)if_nametoindex("wefttap");
+	assert_int_equal(bind(talker, (struct sockaddr *)&at, sizeof(at)), 0);
+	memcpy(frame, rte_pktmbuf_mtod(mbuf, uint8_t *), 12);
+	memcpy(frame, from, sizeof(from));
+	memcpy(frame + 12, tag, sizeof(tag));
+	memcpy(frame + 16, rte_pktmbuf_mtod(mbuf, uint8_t *) + 12, FRAME_SIZE - 12);
+	rte_pktmbuf_free(mbuf);
+	assert_int_equal(send(talker, frame, sizeof(frame), 0), sizeof(frame));
+	while (heard == 0 && patience_left(&patience))
+		if (port_rx(&port, &mbuf, 1, 0) == 1) {
+			assert_int_equal(frame_sequence(mbuf), 7);
+			assert_int_equal(mbuf->pkt_len, FRAME_SIZE);
+			rte_pktmbuf_free(mbuf);
+			heard++;
+		}
+	assert_int_equal(heard, 1);
+	close(talker);
+	port_close(&port);
+	pool_is_whole();
+}
+
 UNIT_TEST(pcap_file_is_a_source)
 {
 	struct patience patience = patience_begin();
