@@ -43,6 +43,10 @@ class Objects(unittest.TestCase):
         low, high = (weft.run(self.run_file, {"traffic.0.load": load}) for load in ("10%", "60%"))
         self.assertLess(low.accepted, high.accepted)
         self.assertEqual(low.latency["p99"], low.json["latency_ns"]["total"]["p99"])
+        for name, value in low.json["latency_ns"]["total"].items():
+            self.assertEqual(getattr(low.latency, name), value)
+        with self.assertRaisesRegex(AttributeError, "'p98': expected mean, "):
+            low.latency.p98
         self.assertEqual(len(low.series), len(low.json["series"]))
         self.assertEqual(len(low.links), len(low.json["links"]))
         self.assertRegex(repr(low), r"^Result\(offered [\d.]+ %, accepted [\d.]+ %, mean latency [\d.]+ µs\)$")
@@ -70,10 +74,35 @@ class Objects(unittest.TestCase):
         self.assertIn("12 points", repr(found))
         self.assertIn("accepted_ci95", found._repr_html_())
 
+    def test_cases_have_the_same_tables_from_a_file(self):
+        cases = {"plain": {"switch.voq": False}, "voq": {"switch.voq": True, "switch.vcs": 2}}
+        path = self.dir / "cases.yaml"
+        path.write_text("weft: cases/1\ncases:\n- {name: plain, set: {switch.voq: false}}\n"
+                        "- {name: voq, set: {switch.voq: true, switch.vcs: 2}}\n")
+        own = weft.sweep(self.run_file, {"traffic.0.load": ["10%", "20%"]}, cases=cases, out=self.dir / "own")
+        read = weft.sweep(self.run_file, {"traffic.0.load": ["10%", "20%"]}, cases=path, out=self.dir / "read")
+        self.assertEqual((self.dir / "own/sweep.csv").read_bytes(), (self.dir / "read/sweep.csv").read_bytes())
+        self.assertEqual(list(own.frame["case"]), ["plain", "plain", "voq", "voq"])
+        self.assertTrue(read.frame.equals(own.frame))
+
+    def test_a_sweep_draws_the_figure_of_the_command(self):
+        found = weft.sweep(self.run_file, {"switch.voq": [True, False], "traffic.0.load": ["10%", "20%", "30%"]},
+                           out=self.dir / "out")
+        found.save(self.dir / "own.svg", "throughput-load", where={"switch.voq": True}, size="3.4x2.5in")
+        subprocess.run([os.environ["WEFT"], "plot", str(self.dir / "out"), "--kind", "throughput-load", "--where",
+                        "switch.voq=true", "--size", "3.4x2.5in", "-o", str(self.dir / "command.svg")], check=True,
+                       timeout=240)
+        self.assertEqual((self.dir / "own.svg").read_bytes(), (self.dir / "command.svg").read_bytes())
+        self.assertEqual(found.plot()._repr_png_()[:4], b"\x89PNG")
+        with self.assertRaisesRegex(weft.Error, "--kind pie: expected latency-throughput"):
+            found.plot("pie")
+
     def test_seeds_and_values_are_checked(self):
         for words, why in (({"seeds": [1, 3]}, "seeds: expected numbers that count up by 1"),
                            ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
-                           ({"vary": {}}, "is missing")):
+                           ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' sets that key"),
+                           ({"cases": {}}, "cases: expected 1 to 1000 cases"),
+                           ({"vary": None}, "is missing")):
             with self.subTest(words=words), self.assertRaises(weft.Error) as caught:
                 weft.sweep(self.run_file, **{"vary": {"switch.vcs": [1]}, "out": self.dir / "out", **words})
             self.assertIn(why, str(caught.exception))

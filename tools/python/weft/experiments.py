@@ -13,13 +13,17 @@ from . import result as result_file
 from .asker import Asker
 from .child import Child, Watch
 from .error import Error, Exit
+from .sweeping import cases as case_files
 from .sweeping import command, manifest
 from .sweeping import run as sweep_run
+from .sweeping.cases import Case
 from .sweeping.plan import Plan, Vary, check_values, normal_key
 from .sweeping.request import Sweep as Request
 
 if TYPE_CHECKING:
     import pandas
+
+    from .plot.sheets import Drawn
 
 Value = str | int | float | bool
 PathName = str | os.PathLike[str]
@@ -49,6 +53,24 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
     return frame
 
 
+class Latency(dict[str, Any]):
+    """Figures of a latency in ns, as latency.p99 or latency["p99"]; None: not measured.
+
+    >>> Latency(mean=812.5, p99=4096).p99, Latency().p99
+    (4096, None)
+    """
+
+    FIGURES = ("mean", "stddev", "p50", "p99", "p999", "max")
+
+    def __getattr__(self, name: str) -> float | None:
+        if name not in self.FIGURES:
+            raise AttributeError(f"'{name}': expected {', '.join(self.FIGURES)}")
+        return self.get(name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.FIGURES]
+
+
 class Result:
     """The result of a run (docs/files.md). Times are in ns, loads are shares of the hosts' links."""
 
@@ -68,10 +90,9 @@ class Result:
         return value
 
     @property
-    def latency(self) -> dict[str, float | None]:
-        """From the generation of a message to its end: mean, stddev, p50, p99, p999 and max."""
-        total: dict[str, float | None] = (self.json.get("latency_ns") or {}).get("total") or {}
-        return total
+    def latency(self) -> Latency:
+        """From the generation of a message to its end."""
+        return Latency((self.json.get("latency_ns") or {}).get("total") or {})
 
     @property
     def series(self) -> pandas.DataFrame:
@@ -122,6 +143,23 @@ class Sweep:
         names: list[str] = self.json["missing"]
         return names
 
+    def plot(
+        self,
+        kind: str = "latency-throughput",
+        where: Mapping[str, Value] | None = None,
+        **options: Any,
+    ) -> Drawn:
+        """The figure that 'weft plot' draws, one of matplotlib. 'where' selects points by key and
+        value; weft.plot.draw describes the other options."""
+        from .plot import draw
+
+        texts = {key: text_of(value) for key, value in (where or {}).items()}
+        return draw([self.folder], kind, where=texts, **options)
+
+    def save(self, path: PathName, kind: str = "latency-throughput", **options: Any) -> None:
+        """Writes a figure of plot() as a PNG, SVG or PDF. The option size="3.4x2.2in" suits a column."""
+        self.plot(kind, **options).save(os.fspath(path))
+
     def __repr__(self) -> str:
         return f"Sweep({self.folder!r}, {len(self.json['points'])} points)"
 
@@ -150,8 +188,20 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
         return Result(result_file.load(part))
 
 
-def _plan(vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None) -> Plan:
+def _cases(cases: Mapping[str, Mapping[str, Value]] | PathName | None) -> list[Case]:
+    if cases is None:
+        return []
+    if isinstance(cases, Mapping):
+        return case_files.of({name: _sets(changes) for name, changes in cases.items()})
+    return case_files.load(os.fspath(cases))
+
+
+def _plan(
+    vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None, cases: list[str]
+) -> Plan:
     plan = Plan()
+    if cases:
+        plan.add(Vary(case_files.CASES_KEY, cases))
     for name, listed in vary.items():
         key = normal_key(name)
         values = [text_of(value) for value in ([listed] if isinstance(listed, str) else listed)]
@@ -169,9 +219,10 @@ def _plan(vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None) -> P
 
 def sweep(
     file: PathName,
-    vary: Mapping[str, Iterable[Value]],
+    vary: Mapping[str, Iterable[Value]] | None = None,
     *,
     out: PathName,
+    cases: Mapping[str, Mapping[str, Value]] | PathName | None = None,
     seeds: Sequence[int] | None = None,
     set: Mapping[str, Value] | None = None,
     jobs: int = 0,
@@ -179,9 +230,12 @@ def sweep(
     restart: bool = False,
 ) -> Sweep:
     """Runs every combination of the values, each with every seed, as 'weft sweep' does, in the folder
-    'out'. The same call continues after an interruption. 'jobs' 0: as many points at a time as there
+    'out'. The same call continues after an interruption. 'cases' are settings by name, which the
+    table has in the column 'case', or a file with them. 'jobs' 0: as many points at a time as there
     are cores, one on the real clock. Error if a point fails; the others have results then."""
-    request = Request(run_file=os.fspath(file), plan=_plan(vary, seeds), folder=os.fspath(out))
+    known = _cases(cases)
+    plan = _plan(vary or {}, seeds, [case.name for case in known])
+    request = Request(os.fspath(file), plan, known, folder=os.fspath(out))
     request.sets, request.jobs = _sets(set), jobs
     request.skip_invalid, request.restart = skip_invalid, restart
     request.check()

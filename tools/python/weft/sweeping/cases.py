@@ -3,6 +3,7 @@
 """Named settings of several keys each (--cases), as the values of the key 'case'."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,6 +119,25 @@ def load(path: str) -> list[Case]:
     if node is None:
         raise Error(f"{path}: nothing is in it")
     return _Reader(path).root(node)
+
+
+def of(cases: Mapping[str, Sequence[str]]) -> list[Case]:
+    """Cases from names and their KEY=VALUE, within the limits of a file.
+
+    >>> of({"small": ["switch.buffer=4KiB", "seed=1"]})
+    Traceback (most recent call last):
+    weft.error.Error: cases small: expected seeds=range(LO, HI) for seeds
+    """
+    if not 1 <= len(cases) <= CASES_MAX:
+        raise Error(f"cases: expected 1 to {CASES_MAX} cases")
+    for name, sets in cases.items():
+        if not name:
+            raise Error("cases: expected a name that is not empty")
+        if len(sets) > SETS_MAX:
+            raise Error(f"cases {name}: expected at most {SETS_MAX} keys of a case")
+        if any(text.partition("=")[0] == "seed" for text in sets):
+            raise Error(f"cases {name}: expected seeds=range(LO, HI) for seeds")
+    return [Case(name, list(sets)) for name, sets in cases.items()]
 
 
 def check_key(cases: list[Case], key: str) -> None:
