@@ -78,6 +78,7 @@ class Case(lab_cases.LabCase):
             if check["result"] == "change":
                 found.setdefault(check["check"], []).append(check["subject"])
         self.assertEqual(document["findings"], sum(map(len, found.values())))
+        self.assertEqual(document["unknown"], sum(check["result"] == "unknown" for check in document["checks"]))
         self.assertEqual(done.returncode, 1 if found else 0, done.stderr)
         return found
 
@@ -109,6 +110,18 @@ class Cpus(Case):
         self.assertEqual(self.changes(done), {})
         self.assertLessEqual({"loops", "governor", "hugepages"},
                              {c["check"] for c in json.loads(done.stdout)["checks"] if c["result"] == "unknown"})
+        self.assertRegex(doctor(lab).stdout, r"\nnothing to change, [0-9]+ checks without an answer\n$")
+
+    def test_a_process_that_ended_is_unknown_and_drops_of_its_edge_are_not_0(self):
+        lab, _ = self.edge_lab("g")
+        lab.up()
+        lab.kill("h0")
+        labs.wait_ends([lab.pids["h0"]])
+        done = doctor(lab, "--json")
+        self.changes(done)
+        checks = json.loads(done.stdout)["checks"]
+        self.assertEqual([(c["subject"], c["result"]) for c in checks if c["check"] == "processes"], [("h0", "unknown")])
+        self.assertNotIn("h0", [c["subject"] for c in checks if c["check"] == "edges"])
 
     def test_a_lab_that_is_not_up_has_no_answer(self):
         lab = self.lab("n")

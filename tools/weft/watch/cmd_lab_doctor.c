@@ -28,7 +28,7 @@ struct doctor {
 	const struct lab_state *state;
 	json_t *all;    /* lab_collect() */
 	json_t *checks; /* [{"check", "subject", "result", "text", "fix"}] */
-	unsigned findings;
+	unsigned findings, unknown;
 	bool short_of_cpu;
 };
 
@@ -49,6 +49,7 @@ static void note(struct doctor *doctor, const char *check, const char *subject, 
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	doctor->findings += result[0] == 'c';
+	doctor->unknown += result[0] == 'u';
 	json_array_append_new(doctor->checks,
 		json_pack("{s:s,s:s,s:s,s:s,s:s?}", "check", check, "subject", subject, "result",
 			result, "text", text, "fix", result[0] == 'c' ? fix : NULL));
@@ -77,10 +78,31 @@ static void print(const struct doctor *doctor)
 		fold_print(line, FOLD_COLUMNS, stdout);
 	}
 	if (doctor->findings == 0)
-		puts("nothing to change");
+		fputs("nothing to change", stdout);
 	else
-		printf("%u thing%s to change\n", doctor->findings,
-			doctor->findings == 1 ? "" : "s");
+		printf("%u thing%s to change", doctor->findings, doctor->findings == 1 ? "" : "s");
+	if (doctor->unknown > 0)
+		printf(", %u check%s without an answer", doctor->unknown,
+			doctor->unknown == 1 ? "" : "s");
+	putchar('\n');
+}
+
+/* --- processes --- */
+
+/* What a process does not report is not 0. */
+static void check_processes(struct doctor *doctor)
+{
+	json_t *process;
+	size_t index;
+
+	json_array_foreach(json_object_get(doctor->all, "processes"), index, process)
+	{
+		const char *is = lab_text(process, "state");
+
+		if (strcmp(is, "running") != 0)
+			note(doctor, "processes", lab_text(process, "name"), UNKNOWN,
+				"is %s, so its loops, edges and NICs are not checked", is);
+	}
 }
 
 /* --- CPUs --- */
@@ -183,6 +205,8 @@ static void check_edges(struct doctor *doctor)
 	{
 		uint64_t drops = json_count_of(edge, "drops");
 
+		if (json_is_null(json_object_get(edge, "drops")))
+			continue; /* check_processes() */
 		note(doctor, "edges", lab_text(edge, "host"),
 			drops > 0 ? "'weft lab status --wide' shows the reasons (tap_...)" : NULL,
 			"%s dropped %" PRIu64 " packets", lab_text(edge, "interface"), drops);
@@ -209,6 +233,12 @@ static void check_speeds(struct doctor *doctor)
 	}
 }
 
+/* A NIC, or an interface of the kernel that may be one. */
+static bool has_wire(const char *device)
+{
+	return strchr(device, ':') != NULL || strncmp(device, "net_af_packet", 13) == 0;
+}
+
 /* {statistic: value} of DPDK device 'number'; names depend on the driver, such as
  * rx_pause_frames and rx_flow_control_xoff_packets. */
 static void check_pause_of(
@@ -218,6 +248,7 @@ static void check_pause_of(
 	struct fault ignored;
 	json_t *info, *statistics, *value;
 	json_int_t frames = 0;
+	bool counts = false;
 	const char *name;
 
 	snprintf(command, sizeof(command), "/ethdev/info,%" PRId64, (int64_t)number);
@@ -226,15 +257,21 @@ static void check_pause_of(
 	statistics = lab_ask(connection, command, &ignored);
 	json_object_foreach(statistics, name, value)
 	{
-		if (strstr(name, "pause") != NULL || strstr(name, "xoff") != NULL)
-			frames += json_integer_value(value);
+		if (strstr(name, "pause") == NULL && strstr(name, "xoff") == NULL)
+			continue;
+		counts = true;
+		frames += json_integer_value(value);
 	}
-	note(doctor, "pause", lab_text(info, "name"),
-		frames > 0
-			? "turn flow control off at the NIC ('ethtool -A NAME rx off tx off') and "
-			  "the switch, because a pause stops all links of the port"
-			: NULL,
-		"%" PRId64 " pause frames", (int64_t)frames);
+	name = lab_text(info, "name");
+	if (counts)
+		note(doctor, "pause", name,
+			frames > 0 ? "turn flow control off at the NIC ('ethtool -A NAME rx off tx "
+				     "off') and the switch, because a pause stops all links of the "
+				     "port"
+				   : NULL,
+			"%" PRId64 " pause frames", (int64_t)frames);
+	else if (has_wire(name))
+		note(doctor, "pause", name, UNKNOWN, "its driver does not count pause frames");
 	json_decref(info);
 	json_decref(statistics);
 }
@@ -296,14 +333,16 @@ static enum weft_exit examine(
 		check_governor(&doctor);
 		check_pages(&doctor);
 	}
+	check_processes(&doctor);
 	check_edges(&doctor);
 	check_speeds(&doctor);
 	for (unsigned i = 0; i < state->processes; i++)
 		check_pause(&doctor, &state->process[i]);
 	check_paths(&doctor);
 	if (arguments->json)
-		command_print_json(json_pack("{s:s,s:i,s:O}", "lab", lab->plan->lab, "findings",
-					   (int)doctor.findings, "checks", doctor.checks),
+		command_print_json(json_pack("{s:s,s:i,s:i,s:O}", "lab", lab->plan->lab, "findings",
+					   (int)doctor.findings, "unknown", (int)doctor.unknown,
+					   "checks", doctor.checks),
 			0);
 	else
 		print(&doctor);
