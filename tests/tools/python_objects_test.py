@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Runs and sweeps from Python, on the virtual clock.
+"""Runs, sweeps and routes from Python, on the virtual clock.
 
 usage: python_objects_test.py WEFT [TEST]...
 """
+import json
 import os
 import pathlib
 import shutil
@@ -29,6 +30,28 @@ measure: {warmup: 5us, duration: 100us, sample: 20us, links: true}
 traffic:
   - {pattern: uniform, from: all, load: 5%, message: 1KiB}
 """
+
+
+class Networks(unittest.TestCase):
+    def test_verdicts_are_those_of_the_command(self):
+        for algorithm, without in (("ud", ()), ("minhop", ()), ("ud-itb", ("s1", "s5:1"))):
+            with self.subTest(algorithm=algorithm), tempfile.TemporaryDirectory(prefix="weft-objects-") as folder:
+                routes = weft.route("torus:dims=4x4", algorithm, without=without, seed=3)
+                routes.save(f"{folder}/routes")
+                done = subprocess.run([os.environ["WEFT"], "route", "verify", "torus:dims=4x4", f"{folder}/routes", "--json",
+                                       *(f"--without={name}" for name in without)], capture_output=True, timeout=240)
+                verdict = routes.verify()
+                self.assertEqual(verdict.json, json.loads(done.stdout))
+                self.assertEqual(bool(verdict), done.returncode == 0)
+                self.assertIn("<th>deadlock-free</th>", verdict._repr_html_())
+
+    def test_wrong_requests_are_errors_with_the_commands_message(self):
+        for request, why in ((lambda: weft.route("torus:dims=4x4", "uhu"), "^--algorithm 'uhu', expected minhop, "),
+                             (lambda: weft.route("torus:dims=4x4", "ud", sed=1), "^unrecognized option '--sed=1'"),
+                             (lambda: weft.topology("--json"), "^./--json: No such file")):
+            with self.subTest(why=why), self.assertRaisesRegex(weft.Error, why) as caught:
+                request()
+            self.assertEqual(caught.exception.code, weft.Exit.BAD_REQUEST)
 
 
 @unittest.skipIf(pandas is None, "python3-pandas is not installed")

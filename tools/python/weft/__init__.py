@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Experiments with Weft: runs and sweeps.
+"""Experiments with Weft: runs, sweeps, topologies and routes.
 
     import weft
 
@@ -8,9 +8,11 @@
     sweep = weft.sweep("fat.yaml", {"traffic.0.load": weft.span("10%", "90%", "10%")},
                        seeds=range(1, 6), out="fat")
     sweep.mean[["traffic.0.load", "accepted", "accepted_ci95"]]
+    weft.route("torus:dims=4x4", "bmin-itb").verify()
 """
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .error import Error, Exit
@@ -18,14 +20,16 @@ from .quantity import span
 
 if TYPE_CHECKING:
     from .experiments import Result, Sweep, read, run, sweep
+    from .networks import Routes, Topology, Verdict, route, topology
 
-__all__ = ["Error", "Exit", "Result", "Sweep", "read", "run", "span", "sweep"]
+__all__ = ["Error", "Exit", "Result", "Routes", "Sweep", "Topology", "Verdict"]
+__all__ += ["read", "route", "run", "span", "sweep", "topology"]
 
 
 def __getattr__(name: str) -> Any:
     """Commands do not import what only scripts need."""
-    if name in __all__:
-        from . import experiments
-
-        return getattr(experiments, name)
+    for module in ("experiments", "networks") if name in __all__ else ():
+        found = importlib.import_module(f".{module}", __name__)
+        if hasattr(found, name):
+            return getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

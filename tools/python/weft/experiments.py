@@ -19,6 +19,7 @@ from .sweeping import run as sweep_run
 from .sweeping.cases import Case
 from .sweeping.plan import Plan, Vary, check_values, normal_key
 from .sweeping.request import Sweep as Request
+from .tool import Shown
 
 if TYPE_CHECKING:
     import pandas
@@ -71,7 +72,7 @@ class Latency(dict[str, Any]):
         return [*super().__dir__(), *self.FIGURES]
 
 
-class Result:
+class Result(Shown):
     """The result of a run (docs/files.md). Times are in ns, loads are shares of the hosts' links."""
 
     def __init__(self, json: dict[str, Any]) -> None:
@@ -111,13 +112,6 @@ class Result:
             "accepted": "-" if self.accepted is None else f"{100 * self.accepted:.1f} %",
             "mean latency": "-" if mean is None else f"{mean / 1e3:.2f} µs",
         }
-
-    def __repr__(self) -> str:
-        return f"Result({', '.join(f'{key} {text}' for key, text in self._figures().items())})"
-
-    def _repr_html_(self) -> str:
-        cells = (f"<tr><th>{key}</th><td>{text}</td></tr>" for key, text in self._figures().items())
-        return f"<table>{''.join(cells)}</table>"
 
 
 class Sweep:
