@@ -84,11 +84,10 @@ class Routes(Shown):
             write_file(os.fspath(path), file.read())
 
     def _figures(self) -> dict[str, str]:
-        counted = "routes" if "routes" in self.json else "entries"
         return {
             "topology": self.topology.name,
             "algorithm": self.algorithm,
-            counted: str(self.json.get(counted, "-")),
+            "routes": str(self.json["routes"]),
         }
 
 

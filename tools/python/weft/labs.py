@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Labs: networks of real processes, through which programs send their packets."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from . import result as result_file
+from .asker import program
+from .error import Error, Exit
+from .experiments import PathName, Result, Value, _sets
+from .tool import Shown, call, failure, must, options
+
+LOOK_S = 0.02  # between two looks at a capture that starts
+ANSWERS = (Exit.DONE, Exit.BAD_ANSWER)
+
+
+class Link:
+    """The cable at a port such as s0:2."""
+
+    def __init__(self, lab: Lab, port: str) -> None:
+        self._lab, self._port = lab, port
+
+    def down(self) -> None:
+        """Cuts the cable."""
+        self._lab.call("link", self._port, "down")
+
+    def up(self) -> None:
+        """Restores the cable."""
+        self._lab.call("link", self._port, "up")
+
+
+class Lab(Shown):
+    """A lab that is up until its block ends. Labs with edges need root."""
+
+    def __init__(self, file: PathName, **up: str | int | bool) -> None:
+        self.file = os.path.abspath(file)
+        self._up = options(up)
+        self._run_dir = options({"run-dir": up["run_dir"]}) if "run_dir" in up else []
+
+    def __enter__(self) -> Lab:
+        must(["lab", "up", *self._up, "--", self.file])
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.call("down", "--if-up")
+
+    def _words(self, part: str, *more: str) -> list[str]:
+        return ["lab", part, *self._run_dir, self.file, *more]
+
+    def call(self, part: str, *words: str) -> str:
+        """The output of another part of 'weft lab', such as lab.call("set", "s0:2", "loss=1%")."""
+        return must(self._words(part, *words))
+
+    def status(self) -> dict[str, Any]:
+        """Processes, links and counters, as 'weft lab status --json' shows them."""
+        done = call(self._words("status", "--json"))
+        if done.returncode not in ANSWERS or not done.stdout:
+            raise failure(done)
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def exec(self, host: str, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """Runs a program in a host of the lab's edges. Its exit code is in 'returncode'."""
+        return call(self._words("exec", host, "--", *command))
+
+    def run(self, duration: str | None = None, set: Mapping[str, Value] | None = None) -> Result:
+        """Sends the traffic of the lab file and returns what arrived. A result with lost packets is
+        one: see json["checks"]."""
+        with tempfile.TemporaryDirectory(prefix="weft-run-") as folder:
+            path = f"{folder}/result.json"
+            words = [f"--duration={duration}"] if duration is not None else []
+            words += [f"--set={text}" for text in _sets(set)]
+            done = call(self._words("run", "--json", path, *words))
+            if done.returncode not in ANSWERS or not os.path.exists(path):
+                raise failure(done)
+            return Result(result_file.load(path))
+
+    def link(self, port: str) -> Link:
+        """The cable at a port such as s0:2."""
+        return Link(self, port)
+
+    @contextlib.contextmanager
+    def capture(self, *ports: str, out: PathName) -> Iterator[None]:
+        """Captures ports such as s0:2 in a pcapng file, from the start of the block to its end."""
+        path = os.fspath(out)
+        with open(path, "wb") as file, tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+            words = self._words("capture", *ports)
+            process = subprocess.Popen(
+                [program(), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=said,
+                process_group=0,
+            )
+            try:
+                while not _captures(path, ports) and process.poll() is None:
+                    time.sleep(LOOK_S)
+                if process.returncode is None:
+                    yield
+            finally:
+                early = process.poll() is not None
+                process.send_signal(signal.SIGINT)
+                code = process.wait()
+                said.seek(0)
+                text = said.read()
+        if early or code not in (Exit.DONE, Exit.INTERRUPTED):
+            raise failure(subprocess.CompletedProcess(words, code, "", text))
+
+    def _figures(self) -> dict[str, str]:
+        figures = {"file": self.file}
+        try:
+            status = self.status()
+        except Error as error:
+            return {**figures, "state": str(error)}
+        if "processes" not in status:
+            return {**figures, "state": "down"}
+        for what, key, good in (("processes", "processes", "running"), ("ports", "links", "up")):
+            states = [one["state"] for one in status[key]]
+            figures[what] = f"{states.count(good)} of {len(states)} {good}"
+        return figures
+
+
+def _captures(path: str, ports: Sequence[str]) -> bool:
+    """Whether the file has an interface for each port: its option if_name."""
+    with open(path, "rb") as file:
+        found = file.read()
+    names = [port.encode() for port in ports]
+    return all(struct.pack("<HH", 2, len(name)) + name in found for name in names)
+
+
+def lab(file: PathName, **up: str | int | bool) -> Lab:
+    """A lab for a 'with' block, in which it is up. The options are those of 'weft lab up', such as
+    dilation=20 and wait="30s"."""
+    return Lab(file, **up)
