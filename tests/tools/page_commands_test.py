@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The commands that README.md and docs/*.md print do what the pages promise.
+"""The commands that README.md and the pages of docs print do what the pages promise.
 
 usage: page_commands_test.py BUILD [--needs MARK]... [--whole] [--page NAME]...
 
@@ -251,7 +251,7 @@ def main():
     options = parser.parse_args()
     apart(options.needs)
     build = options.build.resolve()
-    pages = [page for page in ([TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))] if options.pages is None
+    pages = [page for page in ([TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))] if options.pages is None
                                else sorted(options.pages.glob("*.md"))) if not options.page or page.name in options.page]
     reader = Reader(build / "tools/weft/weft")
     path = ":".join(str(build / part) for part in ("tools/weft", "apps/fabric", "apps/switch", "apps/nic"))
