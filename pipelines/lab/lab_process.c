@@ -44,6 +44,7 @@ struct lab_process {
 	uint16_t *vlan;        /* likewise */
 	const char *pci[LAB_PORTS_MAX + 1];
 	struct clock clock;
+	char orders[300]; /* file */
 	struct real_fabric *fabric;
 };
 
@@ -290,8 +291,11 @@ static unsigned memory_mib(const struct lab_process *process)
 
 static int create_fabric(struct lab_process *process, struct fault *fault)
 {
-	const struct real_fabric_options options = fabric_options(process);
+	struct real_fabric_options options = fabric_options(process);
 
+	options.orders = process->orders;
+	snprintf(process->orders, sizeof(process->orders), "%s/orders-%s",
+		process->lab.plan->run_dir, process->lab.plan->process[process->number].name);
 	process->fabric = real_fabric_create(&options, fault);
 	return process->fabric == NULL ? -errno : 0;
 }

@@ -57,6 +57,8 @@ struct real_fabric_options {
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
 	const struct clock *clock;
+	/* File that keeps 'link' and 'set' orders for the process's next life; NULL: none. */
+	const char *orders;
 };
 
 /* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno

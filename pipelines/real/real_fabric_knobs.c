@@ -3,9 +3,12 @@
 #include "real_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "atomic_file.h"
 
 /* The loop that owns the transmitter reads these words for each frame, and nothing depends on two
  * of them at once, so the leader may store them from its own loop. */
@@ -158,12 +161,54 @@ static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 	return *text == '\0';
 }
 
+/* Notes the order at each end that it means, as the values that the end is to have. */
+static void note_order(
+	struct real_fabric *fabric, const char *target, const uint64_t asked[LINK_KNOB_COUNT])
+{
+	char name[80], peer[80];
+
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		struct real_end *end = &fabric->end[i];
+
+		topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
+		topology_port_name(
+			fabric->options.topology, fabric->end[i ^ 1].at, peer, sizeof(peer));
+		end->due = end->open && link_knobs_mean(target, name, peer);
+		if (!end->due)
+			continue;
+		end->ordered = asked != NULL;
+		planned_knobs(fabric, end, end->knob);
+		for (unsigned knob = 0; knob < LINK_KNOB_COUNT && asked != NULL; knob++)
+			end->knob[knob] = asked[knob] != LINK_KNOB_KEEP
+						  ? asked[knob]
+						  : real_end_knob(fabric, end, knob);
+	}
+}
+
+/* Carries out what was noted. */
+static void follow_order(struct real_fabric *fabric)
+{
+	bool rates = false;
+
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		struct real_end *end = &fabric->end[i];
+		struct tx_queue *tx = end->due ? tx_of(fabric, end) : NULL;
+
+		if (tx == NULL)
+			continue;
+		rates = rates ||
+			LOAD(tx->pacer.ps_per_byte) != ps_per_byte(end->knob[LINK_KNOB_RATE]);
+		set_end(fabric, tx, end, end->knob);
+	}
+	if (rates)
+		set_cut_through(fabric);
+}
+
 void real_links_set(struct real_fabric *fabric, const char *text)
 {
-	const struct topology *topology = fabric->options.topology;
-	uint64_t asked[LINK_KNOB_COUNT], value[LINK_KNOB_COUNT];
-	char target[80], name[80], peer[80];
-	bool rates = false, file;
+	uint64_t asked[LINK_KNOB_COUNT];
+	char target[80];
+	bool file;
 
 	if (sscanf(text, "%79s", target) != 1)
 		return;
@@ -171,24 +216,64 @@ void real_links_set(struct real_fabric *fabric, const char *text)
 	file = strcmp(text, " file") == 0;
 	if (!file && !read_values(text, asked))
 		return;
-	for (uint32_t i = 0; i < 2 * topology->links; i++) {
-		struct real_end *end = &fabric->end[i];
-		struct tx_queue *tx = end->open ? tx_of(fabric, end) : NULL;
+	note_order(fabric, target, file ? NULL : asked);
+	real_links_keep(fabric);
+	follow_order(fabric);
+}
 
-		topology_port_name(topology, end->at, name, sizeof(name));
-		topology_port_name(topology, fabric->end[i ^ 1].at, peer, sizeof(peer));
-		if (tx == NULL || !link_knobs_mean(target, name, peer))
+static void write_orders(const struct real_fabric *fabric, FILE *out)
+{
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+		const struct real_end *end = &fabric->end[i];
+
+		if (end->cut)
+			fprintf(out, "link %s down\n", end->port.name);
+		if (!end->ordered)
 			continue;
-		planned_knobs(fabric, end, value);
-		for (unsigned knob = 0; knob < LINK_KNOB_COUNT && !file; knob++)
-			value[knob] = asked[knob] != LINK_KNOB_KEEP
-					      ? asked[knob]
-					      : real_end_knob(fabric, end, knob);
-		rates = rates || LOAD(tx->pacer.ps_per_byte) != ps_per_byte(value[LINK_KNOB_RATE]);
-		set_end(fabric, tx, end, value);
+		fprintf(out, "set %s>", end->port.name);
+		for (unsigned knob = 0; knob < LINK_KNOB_COUNT; knob++)
+			fprintf(out, " %" PRIu64, end->knob[knob]);
+		fputc('\n', out);
 	}
-	if (rates)
-		set_cut_through(fabric);
+}
+
+void real_links_keep(const struct real_fabric *fabric)
+{
+	struct atomic_file file = {.path = fabric->options.orders};
+	struct fault fault;
+	int result;
+
+	if (file.path == NULL)
+		return;
+	result = atomic_file_open(&file, &fault);
+	if (result == 0) {
+		write_orders(fabric, file.file);
+		result = atomic_file_close(&file, &fault);
+	}
+	if (result < 0)
+		fprintf(stderr, "weft: %s; a restart would lose the order\n", fault.text);
+}
+
+void real_links_recall(struct real_fabric *fabric)
+{
+	const char *path = fabric->options.orders;
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file = path != NULL ? fopen(path, "re") : NULL;
+
+	if (file == NULL)
+		return;
+	fabric->options.orders = NULL; /* it has all of these */
+	while (getline(&line, &size, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "link ", 5) == 0)
+			real_links_cut(fabric, line + 5);
+		else if (strncmp(line, "set ", 4) == 0)
+			real_links_set(fabric, line + 4);
+	}
+	fabric->options.orders = path;
+	free(line);
+	fclose(file);
 }
 
 void real_links_pad(struct real_fabric *fabric)

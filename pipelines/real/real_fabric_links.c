@@ -340,8 +340,12 @@ void real_links_cut(struct real_fabric *fabric, const char *text)
 
 		name_end(fabric, end, name, sizeof(name));
 		if (end->open && link_order_names(&order, name))
-			port_cut(&end->port, order.cut);
+			end->cut = order.cut;
 	}
+	real_links_keep(fabric);
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		if (fabric->end[i].open)
+			port_cut(&fabric->end[i].port, fabric->end[i].cut);
 }
 
 void real_links_close(struct real_fabric *fabric)

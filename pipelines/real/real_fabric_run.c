@@ -593,6 +593,7 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)
 	fabric->stop = stop;
 	fabric->serving = true;
 	fabric->phase = REAL_IDLE;
+	real_links_recall(fabric);
 	run_workers(fabric);
 }
 

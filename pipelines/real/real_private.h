@@ -41,6 +41,11 @@ struct real_end {
 	bool open;
 	bool timed; /* Weft enforces its rate and delay: */
 	struct tx_timing timing;
+	/* The last orders for it, which a later life of the process keeps. */
+	bool cut;
+	bool ordered; /* 'knob' */
+	bool due;     /* 'knob' is to be set */
+	uint64_t knob[LINK_KNOB_COUNT];
 };
 
 /* A switch that lives here. */
@@ -313,6 +318,10 @@ int real_links_pace(struct real_fabric *fabric, struct fault *fault);
 /* Carries out an order (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
+/* Writes the orders for all ends here to options.orders, before they are carried out. */
+void real_links_keep(const struct real_fabric *fabric);
+/* Carries out what an earlier life of the process has kept. Before the loops run. */
+void real_links_recall(struct real_fabric *fabric);
 /* Pads the next hello of each end here to the length of the longest frame. Only the leader. */
 void real_links_pad(struct real_fabric *fabric);
 

@@ -427,6 +427,46 @@ class Knobs(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, "weft lab capture: s0:2 is there twice\n"))
 
 
+class Orders(unittest.TestCase):
+    def in_force(self, knobs):
+        return {link["port"]: (link["state"] == "cut", *(link[knob] for knob in knobs)) for link in self.lab.status()["links"]}
+
+    def test_a_process_that_is_started_again_has_the_orders_of_its_former_life(self):
+        draw = random.Random(53)
+        knobs = ("paced_bps", "delay_ps", "jitter_ps", "loss_ppm", "corrupt_ppm", "credit_loss_ppm", "reorder_ppm")
+        words = (("rate", (7, 80, 333), "Mbps"), ("delay", (3, 40), "us"), ("jitter", (0, 9), "us"), ("loss", (0, 0.5), "%"),
+                 ("corrupt", (0, 0.3), "%"), ("credit-loss", (0, 2), "%"), ("reorder", (0, 4), "%"))
+        self.lab = labs.Lab(WEFT, "o", LAB, labs.two_switches())
+        self.addCleanup(self.lab.remove)
+        self.lab.up()
+        given = planned = self.in_force(knobs)
+        self.lab.cut("s0:3")
+        for again in ("restart", "kill", "restart"):
+            for _ in range(4):
+                chosen = draw.sample(words, draw.randrange(1, 4))
+                self.lab.must("set", draw.choice([*given, *(port + ">" for port in given), "s0:*", "s1:*>", "all"]),
+                              *(f"{word}={draw.choice(values)}{unit}" for word, values, unit in chosen))
+            self.lab.must("set", draw.choice(list(given)), "reset")
+            given = self.in_force(knobs)
+            self.assertNotEqual(given, planned)
+            self.assertEqual({port for port, end in given.items() if end[0]}, {"s0:3", "s1:3"})
+            for device in ("h1", "s0"):
+                process = {"h1": "h0"}.get(device, device)
+                if again == "kill":
+                    self.lab.kill(process)
+                    self.lab.start_again(process)
+                else:
+                    self.lab.must("restart", device)
+                    self.lab.note_pids()
+                self.assertEqual(self.in_force(knobs), given, (again, device))
+        # What was taken back stays away.
+        self.lab.must("set", "all", "reset")
+        self.lab.join("s0:3")
+        self.lab.must("restart", "s0", "h0")
+        self.lab.note_pids()
+        self.assertEqual(self.in_force(knobs), planned)
+
+
 def main():
     global WEFT
     if len(sys.argv) < 2:

@@ -321,7 +321,7 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 	 * that atomic_file.h gives to names. */
 	static const char *const names[] = {"plan.txt*", "lab.yaml*", "machine*", "hosts*",
 		"hostfile*", "memory-*", "clock*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
-		"run.lock", "run.yaml*", "cleared.json*", NULL};
+		"run.lock", "run.yaml*", "cleared.json*", "orders-*", NULL};
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 
