@@ -202,7 +202,7 @@ class Drawn(unittest.TestCase):
                 set_size(page, size)
             with self.subTest(kind=kind, count=count, size=size):
                 sheet = draw_sheet(curves_of(kind, count), page)
-                sheet.figure.canvas.draw()
+                sheet.figure.get_layout_engine().execute(sheet.figure)
                 box, figure = legend_box(sheet), sheet.figure.bbox
                 renderer = sheet.figure.canvas.get_renderer()
                 self.assertTrue(figure.x0 <= box.x0 and box.x1 <= figure.x1 and figure.y0 <= box.y0 and box.y1 <= figure.y1)

@@ -141,27 +141,28 @@ class Plot(unittest.TestCase):
             self.assertEqual(done,
                              f"weft plot: {full}: cannot be written: No space left on device\n")
 
-    def test_every_kind_comes_in_every_form(self):
-        folder = self.sweep("a", (10, 50, 90), seeds=(1, 2, 3), vcs=("1", "2"))
-        for kind in KINDS:
-            for form, begin in FORMS.items():
-                output = self.dir / (kind + form)
-                self.assertEqual(self.plot(folder, "--kind", kind, "-o", str(output)), "")
-                self.assertTrue(output.read_bytes().startswith(begin), output)
-                self.assertGreater(output.stat().st_size, 4000)
-        self.assertFalse(list(self.dir.glob("*.part")))
-
-    def test_the_script_of_a_figure_draws_the_same_bytes(self):
-        folder = self.sweep("a", (10, 50), seeds=(1, 2), vcs=("1", "it's 2"))
+    def test_every_kind_comes_in_every_form_and_its_script_draws_the_same_bytes(self):
+        folder = self.sweep("a", (10, 50, 90), seeds=(1, 2, 3), vcs=("1", "it's 2"))
         script = self.dir / "a.py"
-        for kind in KINDS:
-            for form in FORMS:
+        for i, kind in enumerate(KINDS):
+            scripts = set()
+            for j, (form, begin) in enumerate(FORMS.items()):
                 output = self.dir / f"a{form}"
-                self.plot(folder, "--kind", kind, "-o", str(output), "--script", str(script))
+                self.assertEqual(self.plot(folder, "--kind", kind, "--size", "900x600", "-o", str(output),
+                                           "--script", str(script)), "")
                 drawn = output.read_bytes()
-                output.unlink()
-                self.draw(script, output)
-                self.assertEqual(output.read_bytes(), drawn)
+                self.assertTrue(drawn.startswith(begin), output)
+                self.assertGreater(len(drawn), 4000)
+                text, end = script.read_text().split("\nfile = ")
+                scripts.add(text)
+                self.assertEqual(len(end.splitlines()), 2)
+                # The three scripts differ only in their last two lines, which are alike for all kinds.
+                if i == 0 or j == i % len(FORMS):
+                    output.unlink()
+                    self.draw(script, output)
+                    self.assertEqual(output.read_bytes(), drawn)
+            self.assertEqual(len(scripts), 1)
+        self.assertFalse(list(self.dir.glob("*.part")))
         self.plot(folder, "--kind", kind, "--script", str(script))
         self.assertIn("else 'a.pdf'", script.read_text())
 
@@ -211,11 +212,9 @@ class Plot(unittest.TestCase):
     def test_a_legend_as_long_as_can_be_has_room_beside_the_frame(self):
         # A curve for each VC and load in the distribution, one of both latencies in the other.
         for kind, vcs in ((KINDS[0], 28), ("latency-cdf", 14)):
-            folder = self.sweep(kind, (10, 50), vcs=[str(i) for i in range(vcs)])
-            for form in FORMS:
-                output = self.dir / f"{kind}{form}"
-                self.assertEqual(self.plot(folder, "--kind", kind, "-o", str(output)), "")
-                self.assertGreater(output.stat().st_size, 1000)
+            folder, output = self.sweep(kind, (10, 50), vcs=[str(i) for i in range(vcs)]), self.dir / f"{kind}.svg"
+            self.assertEqual(self.plot(folder, "--kind", kind, "-o", str(output)), "")
+            self.assertGreater(output.stat().st_size, 1000)
 
     def test_a_legend_without_room_is_an_error_and_leaves_no_picture(self):
         folder = self.sweep("a", (10, 50), vcs=[str(i) for i in range(28)])
@@ -289,10 +288,13 @@ class Plot(unittest.TestCase):
         document["latency_ns"]["total"] = {**latency(None), "histogram": []}
         (self.dir / "r.json").write_text(json.dumps(document))
         for args in (("--kind", KINDS[0], "--latency", "total"), ("--kind", "latency-cdf")):
-            self.assertIn("nothing to draw: none of the 1 results has a value of this kind (nothing "
+            self.assertIn("nothing to draw: the result has no value of this kind (nothing "
                           "was delivered)", self.plot(str(self.dir / "r.json"), *args, "-o",
                                                       str(self.dir / "x.png"), code=2))
         self.plot(str(self.dir / "r.json"), "--kind", KINDS[0], "-o", str(self.dir / "x.png"))
+        (self.dir / "s.json").write_text(json.dumps(document))
+        self.assertIn("none of the 2 results has a value of this kind (nothing was delivered)", self.plot(
+            str(self.dir / "r.json"), str(self.dir / "s.json"), "--kind", "latency-cdf", "-o", str(self.dir / "x.png"), code=2))
 
     def test_a_schedule_that_did_not_end_has_no_time(self):
         folder = pathlib.Path(self.sweep("a", (10, 50, 90)))
@@ -303,7 +305,7 @@ class Plot(unittest.TestCase):
         self.assertEqual([math.isnan(time) for time in times], [False, True, False])
         error = self.plot(str(folder / "1.json"), "--kind", "completion", "-o",
                           str(self.dir / "x.png"), code=2)
-        self.assertIn("nothing to draw: none of the 1 results has a value of this kind (no schedule "
+        self.assertIn("nothing to draw: the result has no value of this kind (no schedule "
                       "ended)", error)
 
     def test_what_no_result_can_have_is_refused_with_its_place(self):

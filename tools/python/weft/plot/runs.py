@@ -152,9 +152,9 @@ def load_runs(paths: list[str], request: Request) -> Runs:
     _check_options(request, varied)
     if not any(not (math.isnan(v.y) and math.isnan(v.y2)) for run in runs.runs for v in run.values):
         why = "no schedule ended" if request.kind == "completion" else "nothing was delivered"
-        raise Error(
-            f"nothing to draw: none of the {len(runs.runs)} results has a value of this kind ({why})"
-        )
+        count = len(runs.runs)
+        who = "the result has no" if count == 1 else f"none of the {count} results has a"
+        raise Error(f"nothing to draw: {who} value of this kind ({why})")
     return runs
 
 
