@@ -382,13 +382,14 @@ class One(Verbs, LabCase):
             nic["credit_frames_sent"] for nic in status["nics"].values())
 
     def test_ctrl_c_at_any_moment_of_up_leaves_nothing(self):
-        lab = self.lab("W")
+        # Links come up after 5 ms of the fabric's time, which are 100 s here; the signal comes before that.
+        lab = self.lab("W", dilation=20000)
         prefix = f"{labs.RUNTIME}/dpdk/weft-{lab.name}-leaf0"
         for moment in (lab.run_dir, f"{lab.run_dir}/plan.txt", f"{lab.run_dir}/leaf0.log",
                        f"{lab.run_dir}/clock", prefix, f"{prefix}/dpdk_telemetry.v2"):
             with self.subTest(moment):
                 self.interrupt_up(lab, moment)
-        lab.up()
+        self.lab("W").up()
 
     def interrupt_up(self, lab, moment):
         """When that file is there."""
