@@ -72,10 +72,11 @@ class Machines(labs.Lab):
         return f"/run/weft/{self.netns(side)}"
 
     def start(self, side, part, *more):
+        # The CPU times of processes, which 'up' names on a busy machine, are not in this folder.
         return subprocess.Popen(["ip", "netns", "exec", self.netns(side), WEFT, "lab", part, self.file,
                                  "--run-dir", self.directory(side), *more], text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+                                stderr=subprocess.PIPE, env={**os.environ, "WEFT_SYSFS_ROOT": self.folder})
 
     def start_up(self, side, wait=labs.UP_WAIT):
         return self.start(side, "up", "--wait", wait,
