@@ -9,10 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OPTION_KEYS   0x100000
-#define OPTION_TEXT_  (1 * OPTION_KEYS)
-#define OPTION_SET_   (2 * OPTION_KEYS)
-#define OPTION_CLEAR_ (3 * OPTION_KEYS)
+#define OPTION_KEYS  0x100000
+#define OPTION_TEXT_ (1 * OPTION_KEYS)
+#define OPTION_SET_  (2 * OPTION_KEYS)
 
 /* A member of this type, at an offset below OPTION_KEYS; other types do not compile. */
 #define OPTION_KEY_(kind, type, member, member_type) \
@@ -20,9 +19,8 @@
 
 /* The option's value, a const char *. */
 #define OPTION_TEXT(type, member) OPTION_KEY_(OPTION_TEXT_, type, member, const char *)
-/* A bool that the option sets, or clears. */
-#define OPTION_SET(type, member)   OPTION_KEY_(OPTION_SET_, type, member, bool)
-#define OPTION_CLEAR(type, member) OPTION_KEY_(OPTION_CLEAR_, type, member, bool)
+/* A bool that the option sets. */
+#define OPTION_SET(type, member) OPTION_KEY_(OPTION_SET_, type, member, bool)
 
 /* Stores the option with this key. False: the key is another one, and nothing is stored. */
 static inline bool option_key_store(void *options, int key, const char *value)
@@ -34,8 +32,7 @@ static inline bool option_key_store(void *options, int key, const char *value)
 		*(const char **)(void *)member = value;
 		return true;
 	case OPTION_SET_:
-	case OPTION_CLEAR_:
-		*(bool *)member = key < OPTION_CLEAR_;
+		*(bool *)member = true;
 		return true;
 	default:
 		return false;

@@ -15,10 +15,7 @@
 /* Frames of one block, in any VC, for which there is room besides control frames. */
 #define PORT_SHARED_SLOTS 2048u
 
-/* "shared:PATH:END": of an end (0 or 1) of a link's file. */
-#define PORT_SHARED_DEVICE "shared:%s:%u"
-
-/* Whether the device's text has this form. */
+/* Whether the text is "shared:PATH:END", of an end (0 or 1) of a link's file. */
 bool port_is_shared(const char *device);
 
 /* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the

@@ -7,17 +7,9 @@
 
 #define STREAM_SOURCE_CONTROL 0x6e02 /* of a host's random numbers */
 
-#define X(id, text) text,
-static const char *const kind_names[] = {SOURCE_CONTROLS(X)};
-#undef X
 #define X(id, name) #name,
 static const char *const counter_names[] = {SOURCE_CONTROL_COUNTERS(X)};
 #undef X
-
-const char *source_control_kind_name(enum source_control_kind kind)
-{
-	return kind_names[kind];
-}
 
 const char *source_control_counter_name(unsigned counter)
 {

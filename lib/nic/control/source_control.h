@@ -149,4 +149,3 @@ void source_control_add_sums(const struct source_control *control, struct source
 /* Counters up to now; [SOURCE_CONTROL_COUNTER_COUNT]. */
 void source_control_counters(const struct source_control *control, uint64_t *count);
 const char *source_control_counter_name(unsigned counter);
-const char *source_control_kind_name(enum source_control_kind kind);
