@@ -188,6 +188,7 @@ class Refused(unittest.TestCase):
         long = f"weft: lab/1\ntopology: {{weft: topology/1, name: t, switches: [{{name: {name}, ports: 1}}], hosts: [{{name: h0}}], links: [{{a: h0, b: '{name}:0'}}]}}\n"
         for text, words, why in ((plain, (), "expected --containerlab"),
                                  (plain, ("--containerlab", "-o", "x.yaml"), "-o x.yaml: expected a file that ends in .clab.yml"),
+                                 (plain, ("--containerlab", "-o", "a:b.clab.yml"), "without ':'"),
                                  (plain, ("--containerlab", "-o", "no/x.clab.yml"), "-o no/x.clab.yml: No such file"),
                                  (plain + machine, ("--containerlab",), "it has 'machines', expected none"),
                                  (bound, ("--containerlab",), "its topology has 'ports', expected none"),

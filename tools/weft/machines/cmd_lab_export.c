@@ -174,7 +174,7 @@ static int write_topology(struct lab *lab, const char *base, FILE *out, struct f
 	fprintf(out,
 		"# Written by 'weft " COMMAND "'. Start it with: containerlab deploy -t %s" ENDING
 		"\n"
-		"name: %s\n"
+		"name: \"%s\"\n"
 		"topology:\n"
 		"  kinds:\n"
 		"    linux: {image: " IMAGE
@@ -182,8 +182,8 @@ static int write_topology(struct lab *lab, const char *base, FILE *out, struct f
 		"  nodes:\n",
 		base, lab->config->name, base);
 	for (uint32_t i = 0; i < lab->config->machines.count; i++)
-		fprintf(out, "    %s: {kind: linux, cmd: %s}\n", lab->config->machines.at[i].name,
-			lab->config->machines.at[i].name);
+		fprintf(out, "    \"%s\": {kind: linux, cmd: \"%s\"}\n",
+			lab->config->machines.at[i].name, lab->config->machines.at[i].name);
 	fputs("  links:\n", out);
 	for (uint32_t i = 0; i < lab->topology->links && result == 0; i++)
 		result = write_link(lab, &lab->topology->link_at[i], out, fault);
@@ -226,12 +226,15 @@ static int write_files(struct lab *lab, const char *base, struct fault *fault)
 static int find_base(const char *output, char base[PATH_MAX], struct fault *fault)
 {
 	size_t length = strlen(output), end = strlen(ENDING);
+	const char *slash = strrchr(output, '/'), *name = slash != NULL ? slash + 1 : output;
 	char copy[PATH_MAX], folder[PATH_MAX];
 
-	if (length <= end || length >= PATH_MAX || strcmp(output + length - end, ENDING) != 0 ||
-		output[length - end - 1] == '/')
-		return fault_set(
-			fault, EINVAL, "-o %s: expected a file that ends in " ENDING, output);
+	if (strlen(name) <= end || length >= PATH_MAX ||
+		strcmp(output + length - end, ENDING) != 0 || strpbrk(name, ":\"\\\n") != NULL)
+		return fault_set(fault, EINVAL,
+			"-o %s: expected a file that ends in " ENDING
+			", without ':', '\"' and '\\'",
+			output);
 	snprintf(copy, sizeof(copy), "%.*s", (int)(length - end), output);
 	if (realpath(dirname(copy), folder) == NULL)
 		return fault_set(fault, errno, "-o %s: %s", output, strerror(errno));
