@@ -125,7 +125,9 @@ class Objects(unittest.TestCase):
                            ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
                            ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' sets that key"),
                            ({"cases": {}}, "cases: expected 1 to 1000 cases"),
-                           ({"vary": None}, "is missing")):
+                           ({"vary": None}, "is missing"),
+                           ({"jobs": -1}, "jobs: -1: expected 0 to 256"),
+                           ({"vary": None, "seeds": range(100001)}, "100001 points: expected at most 100000")):
             with self.subTest(words=words), self.assertRaises(weft.Error) as caught:
                 weft.sweep(self.run_file, **{"vary": {"switch.vcs": [1]}, "out": self.dir / "out", **words})
             self.assertIn(why, str(caught.exception))

@@ -296,6 +296,12 @@ class Plot(unittest.TestCase):
         self.assertIn("none of the 2 results has a value of this kind (nothing was delivered)", self.plot(
             str(self.dir / "r.json"), str(self.dir / "s.json"), "--kind", "latency-cdf", "-o", str(self.dir / "x.png"), code=2))
 
+    def test_a_figure_and_its_script_are_two_files(self):
+        path = self.dir / "x.png"
+        error = self.plot(self.single("one.json", 0.5), "--kind", KINDS[0], "-o", str(path), "--script", str(path), code=2)
+        self.assertIn("expected another file than -o", error)
+        self.assertFalse(path.exists())
+
     def test_a_schedule_that_did_not_end_has_no_time(self):
         folder = pathlib.Path(self.sweep("a", (10, 50, 90)))
         document = json.loads((folder / "1.json").read_text())

@@ -18,6 +18,7 @@ from .sweeping import command, manifest
 from .sweeping import run as sweep_run
 from .sweeping.cases import Case
 from .sweeping.plan import Plan, Vary, check_values, normal_key
+from .sweeping.request import JOBS_MAX
 from .sweeping.request import Sweep as Request
 from .tool import Shown
 
@@ -230,6 +231,8 @@ def sweep(
     known = _cases(cases)
     plan = _plan(vary or {}, seeds, [case.name for case in known])
     request = Request(os.fspath(file), plan, known, folder=os.fspath(out))
+    if not 0 <= jobs <= JOBS_MAX:
+        raise Error(f"jobs: {jobs}: expected 0 to {JOBS_MAX}")
     request.sets, request.jobs = _sets(set), jobs
     request.skip_invalid, request.restart = skip_invalid, restart
     request.check()

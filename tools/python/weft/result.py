@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import json
 import math
-import os
 import re
 from typing import Any, NoReturn, Optional
 
@@ -184,17 +183,6 @@ def sum_of(result: dict[str, Any]) -> str:
     """The checksum of a result, as its "sum" has it."""
     rest = {key: value for key, value in result.items() if key not in ("sum", "wall")}
     return f"{crc32c(_text(rest).encode()):08x}"
-
-
-def seal(path: str, result: dict[str, Any]) -> None:
-    """Adds "sum" to the end of the file that the result was loaded from."""
-    with open(path, "r+b") as file:
-        text = file.read()
-        file.seek(text.rindex(b"}"))
-        file.write(b',\n  "sum": "%s"\n}\n' % sum_of(result).encode())
-        file.truncate()
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _table() -> list[int]:

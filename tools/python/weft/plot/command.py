@@ -153,6 +153,8 @@ def plot(arguments: list[str]) -> int:
     for path in filter(None, (asked.output, asked.script)):
         for source in asked.inputs:
             refuse_same(path, source)
+    if asked.output is not None and asked.output == asked.script:
+        raise Error(f"--script {asked.script}: expected another file than -o")
     runs = load_runs(asked.inputs, asked.request)
     from .curves import make_curves
     from .sheets import draw_sheet, save_options

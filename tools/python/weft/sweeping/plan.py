@@ -156,8 +156,8 @@ class Plan:
             if vary.key == "seed":
                 raise Error("--vary seed: expected --seeds LO:HI")
             self.points *= len(vary.values)
-            if self.points > POINTS_MAX:
-                raise Error(f"more than {POINTS_MAX} points are too many")
+        if self.points > POINTS_MAX:
+            raise Error(f"{self.points} points: expected at most {POINTS_MAX}")
         self._names = [self._short_key(vary.key) for vary in self.vary]
 
     @property
