@@ -89,7 +89,7 @@ static void print(const struct doctor *doctor)
 
 /* --- processes --- */
 
-/* What a process does not report is not 0. */
+/* A value that a process does not report is unknown, not 0. */
 static void check_processes(struct doctor *doctor)
 {
 	json_t *process;
