@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,18 +114,23 @@ int lab_veth_remove(const char *netns, struct fault *fault)
 
 /* --- uplink --- */
 
-/* Runs the command with this input. 0, or -EIO. */
+/* Runs the command with this input. 0, or -EIO, also if the command ends without reading it. */
 static int __attribute__((format(printf, 2, 3))) run(const char *command, const char *format, ...)
 {
 	FILE *program = popen(command, "we");
+	void (*before)(int);
 	va_list arguments;
+	int status;
 
 	if (program == NULL)
 		return -EIO;
+	before = signal(SIGPIPE, SIG_IGN);
 	va_start(arguments, format);
 	vfprintf(program, format, arguments);
 	va_end(arguments);
-	return pclose(program) == 0 ? 0 : -EIO;
+	status = pclose(program);
+	signal(SIGPIPE, before);
+	return status == 0 ? 0 : -EIO;
 }
 
 static void forwarding_path(const char *interface, char path[80])
