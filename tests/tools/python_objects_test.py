@@ -123,7 +123,7 @@ class Objects(unittest.TestCase):
     def test_seeds_and_values_are_checked(self):
         for words, why in (({"seeds": [1, 3]}, "seeds: expected numbers that count up by 1"),
                            ({"vary": {"switch.vcs": []}}, "vary switch.vcs: expected at least one value"),
-                           ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' sets that key"),
+                           ({"cases": {"a": {"switch.vcs": 2}}}, "the case 'a' also sets that key"),
                            ({"cases": {}}, "cases: expected 1 to 1000 cases"),
                            ({"vary": None}, "is missing"),
                            ({"jobs": -1}, "jobs: -1: expected 0 to 256"),

@@ -49,7 +49,7 @@ class Values(unittest.TestCase):
         for text, why in (
                 ("load", "--vary load: expected KEY=A,B,C or KEY=LO:HI:STEP"), ("=1", "--vary =1: expected KEY=A"),
                 ("a=", "--vary a: an empty value"), ("a=1,,2", "--vary a: an empty value"),
-                ("a=1,2,1", "--vary a: '1' stands there twice"), ("a=1:3:0", "'1:3:0': counts up from LO to HI"),
+                ("a=1,2,1", "--vary a: duplicate value '1'"), ("a=1:3:0", "'1:3:0': counts up from LO to HI"),
                 ("a=3:1:1", "'3:1:1': counts up from LO to HI"), ("a=0:1000000:1", "--vary a: more than 10000 values"),
                 *((f"a={words}", f"--vary a: '{words}': {bad}") for words in ("1:3", "1%:3:1", "1%:3ns:1%", "1:3:1:1"))):
             with self.subTest(text=text), self.assertRaises(Error) as caught:

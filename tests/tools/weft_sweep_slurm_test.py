@@ -120,7 +120,7 @@ class Orders(unittest.TestCase):
 
     def test_the_grace_is_a_number_of_seconds_and_goes_with_slurm(self):
         for words, why in ((["--on", "slurm", "--grace", "-1"], "--grace -1: expected 0 to 86400 seconds"),
-                           (["--grace", "5"], "--grace goes with --on slurm")):
+                           (["--grace", "5"], "--grace requires --on slurm")):
             self.assertIn(why, self.sweep("run.yaml", "--seeds", "1:1", "-o", "out", *words, code=2))
 
     def test_further_arguments_of_srun_may_be_long(self):

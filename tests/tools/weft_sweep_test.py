@@ -301,7 +301,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.sweep(*LOADS)
         self.run_file.write_text(RUN + "switch: {vcs: 4}\n")
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("switch.vcs is now 4, the sweep there began with 1; --restart throws it away",
+        self.assertIn("switch.vcs is now 4, the sweep there began with 1; --restart deletes it",
                       done.stderr)
         self.assertEqual(len(self.calls()), 4)
 
@@ -333,7 +333,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
             (self.out / "manifest.json").write_text(text)
             done = self.sweep(*LOADS, code=2)
             self.assertIn(why, done.stderr)
-            self.assertIn("--restart begins anew", done.stderr)
+            self.assertIn("--restart starts again", done.stderr)
             self.assertEqual(self.calls(), [])
             self.assertNotIn("there before", self.sweep(*LOADS, "--restart").stdout)
             self.assertEqual(len(self.calls()), 4)
@@ -383,7 +383,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         program.chmod(0o755)
         done = self.sweep(*LOADS, code=2)
         self.assertIn("weft-fabric is another build than the one that the sweep there began with; "
-                      "--restart throws it away", done.stderr)
+                      "--restart deletes it", done.stderr)
         self.sweep(*LOADS, "--restart")
         self.assertEqual(len(self.calls()), 8)
 
@@ -518,7 +518,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                 ("weft: cases/1\ncases: [{name: a, set: {switch.vcz: 1}}]\n",
                  "--cases switch.vcz: unknown key 'vcz' in 'switch'"),
                 ("weft: cases/1\ncases: [{name: a, set: {'traffic[0].load': 1%}}]\n",
-                 "--vary traffic.0.load: the case 'a' sets that key, too")):
+                 "--vary traffic.0.load: the case 'a' also sets that key")):
             with self.subTest(text=text):
                 self.write("cases.yaml", text)
                 done = self.sweep("--cases", str(self.dir / "cases.yaml"), *LOADS, code=2)

@@ -144,4 +144,4 @@ def check_key(cases: list[Case], key: str) -> None:
     """A key has one value at a point."""
     for case in cases:
         if any(normal_key(text.partition("=")[0]) == key for text in case.sets):
-            raise Error(f"--vary {key}: the case '{case.name}' sets that key, too")
+            raise Error(f"--vary {key}: the case '{case.name}' also sets that key")

@@ -146,7 +146,7 @@ def compare(sweep: Sweep, there: Document, asked: Document) -> None:
         why = why or _difference(path, there.get(key), asked.get(key))
     why = why or _other_files(there, asked) or _other_program(there, asked)
     if why is not None:
-        raise Error(f"{sweep.folder} has another sweep: {why}; --restart throws it away")
+        raise Error(f"{sweep.folder} has another sweep: {why}; --restart deletes it")
 
 
 def _point_files(sweep: Sweep, manifest: Document | None) -> list[str]:
@@ -226,7 +226,7 @@ def settle(sweep: Sweep, asked: Document) -> None:
         _remove_points(sweep, there)
         _remove_points(sweep, asked)
     elif damage is not None:
-        raise Error(f"{damage}; --restart begins anew") from damage
+        raise Error(f"{damage}; --restart starts again") from damage
     elif there is not None:
         compare(sweep, there, asked)
     else:
@@ -234,7 +234,7 @@ def settle(sweep: Sweep, asked: Document) -> None:
             if os.path.exists(sweep.path(name)):
                 raise Error(
                     f"{sweep.folder} has {name}, but no {NAME} that says what it is a result of; "
-                    "--restart throws it away"
+                    "--restart deletes it"
                 )
     write_json(sweep.path(NAME), asked)
 

@@ -111,7 +111,7 @@ def check_values(key: str, values: list[str]) -> None:
     seen: set[str] = set()
     for value in values:
         if value in seen:
-            raise Error(f"--vary {key}: '{value}' stands there twice")
+            raise Error(f"--vary {key}: duplicate value '{value}'")
         seen.add(value)
 
 

@@ -84,7 +84,7 @@ class Progress:
         throughput = result["throughput"]
         mean = ((result.get("latency_ns") or {}).get("total") or {}).get("mean")
         latency = f"{mean / 1e3:.1f} us" if mean is not None else "-"
-        more = "; packets lost, doubled, out of order or in deadlock" if bad else ""
+        more = "; packets lost, duplicated, out of order or in deadlock" if bad else ""
         self.line(
             f"{label}: offered {100 * (throughput.get('offered') or 0):.1f} %, "
             f"accepted {100 * (throughput.get('accepted') or 0):.1f} %, "

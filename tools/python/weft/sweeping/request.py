@@ -70,9 +70,9 @@ class Sweep:
         if self.folder == "":
             raise Error("-o '': expected a folder")
         if self.sbatch is not None and not self.on_slurm:
-            raise Error("--sbatch goes with --on slurm")
+            raise Error("--sbatch requires --on slurm")
         if self.grace is not None and not self.on_slurm and self.point is None:
-            raise Error("--grace goes with --on slurm")
+            raise Error("--grace requires --on slurm")
         if self.dry_run and (self.on_slurm or self.prepare or self.point is not None):
             raise Error("--dry-run: not with --on, --prepare or --point")
         if self.dry_run and (self.restart or self.json):
