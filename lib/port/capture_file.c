@@ -448,12 +448,15 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 	struct member *member;
 	uint64_t abandoned;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STUCK_MS / 1000;
 	wake(file);
-	while (find(file, port) != NULL && file->fd >= 0)
-		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0)
+	while (find(file, port) != NULL && file->fd >= 0) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += STUCK_MS / 1000;
+		/* Below that size, the thread has had no CPU. */
+		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0 &&
+			file->out_used >= OUT_ENOUGH)
 			break;
+	}
 	member = find(file, port);
 	if (member == NULL)
 		return 0;

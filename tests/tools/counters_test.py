@@ -26,7 +26,7 @@ LISTS = (
 # Counted by calls instead of a list.
 CALLS = (
     ("lib/switch/congestion_control.c", r'\bcount\(ctx, "(\w+)"'),
-    ("pipelines/poll/congestion_metrics.c", r'\btake\(reader, "(\w+)"'),
+    ("pipelines/poll/switch_metrics.c", r'\btake\(reader, "(\w+)"'),
 )
 
 
