@@ -52,7 +52,7 @@ struct real_end {
 struct real_switch {
 	uint32_t number;                /* in the topology */
 	struct poll_division *division; /* among several loops; NULL: one has all of it */
-	struct weft_switch *sw;         /* or that of its first part, as 'poll' */
+	struct weft_switch *sw;         /* if divided, the first part, like 'poll' */
 	struct poll_switch *poll;
 	struct fecn fecn;             /* if it marks */
 	struct contention contention; /* if sources measure latencies */
@@ -374,6 +374,10 @@ int real_fabric_count(
 /* The leader, between two rounds of polling, advances the phases and obeys commands. It does
  * nothing while a loop has not obeyed the last order. True when the run is over. */
 bool real_lead(struct real_fabric *fabric);
+/* Around work of a loop's own thread that may take long, such as a report: it excuses the loop for
+ * the CPU time spent. real_task_begin() returns what real_task_end() needs. */
+weft_time real_task_begin(struct real_worker *worker);
+void real_task_end(struct real_worker *worker, weft_time began);
 
 /* Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
  * take it for dead, so the process says it, with the cause that can be seen: once when it happens,

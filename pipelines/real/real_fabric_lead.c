@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The leader, the first loop, advances the phases of a run and serves commands. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "real_fabric_rest.h"
+#include "real_private.h"
+
+#define LINKS_WAIT_PS  (5 * PS_PER_S)
+#define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
+#define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* since the last message has arrived */
+#define DRAIN_MOST_PS  (30 * PS_PER_S)
+#define HURRY_WAIT_PS \
+	(500 * PS_PER_MS)             /* the same after a signal, in real time: who sent it waits */
+#define HURRY_MIN_PS  (5 * PS_PER_MS) /* but so much of the fabric's */
+#define DRAIN_LOOK_PS (1 * PS_PER_MS)
+
+static void give_order(struct real_fabric *fabric, enum real_order order)
+{
+	fabric->order = order;
+	loop_orders_give(&fabric->orders, fabric->loops);
+	real_rest_forbid(fabric);
+}
+
+/* The loop may come late; what it then sees belongs to all the time since the last sample. Without
+ * memory there is no sample. */
+static void take_sample(struct real_fabric *fabric, weft_time now)
+{
+	struct measure_totals totals;
+
+	real_totals_read(fabric, now, &totals);
+	measure_window_sample(&fabric->work->window, &totals);
+}
+
+static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
+{
+	return now - fabric->traffic_from >=
+	       fabric->work->window.sampled.at_ps + fabric->work->run->measure.sample_ps;
+}
+
+/* False: it is not due. */
+static bool take_batch(struct real_fabric *fabric, weft_time now)
+{
+	struct measure_window *window = &fabric->work->window;
+
+	if (now - fabric->traffic_from < measure_window_batch_end(window))
+		return false;
+	real_entries_read(fabric, false);
+	if (measure_window_batch(window, now - fabric->traffic_from))
+		real_deadlock_middle(fabric);
+	return true;
+}
+
+static bool measures_until(const struct real_fabric *fabric)
+{
+	return fabric->work->run->measure.until.interval_ppm > 0;
+}
+
+/* No latency measured so far counts: each host's loop discards them. */
+static void forget_latencies(struct measure_window *window, struct measure_totals *totals)
+{
+	totals->timed = totals->latency_sum_ps = 0;
+	totals->released_timed = totals->released_latency_sum_ps = 0;
+	for (unsigned i = 0; i < window->entries; i++)
+		window->entry[i].now.timed = window->entry[i].now.latency_sum_ns = 0;
+}
+
+/* 'fresh': the sources are about to begin anew, in each host's loop. */
+static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
+{
+	struct measure_totals totals;
+
+	real_totals_read(fabric, now, &totals);
+	real_entries_read(fabric, fresh);
+	if (fresh)
+		totals.generated_wire_bytes = 0;
+	if (now <= fabric->measure_from)
+		forget_latencies(&fabric->work->window, &totals);
+	measure_window_begin(&fabric->work->window, &totals);
+}
+
+static enum real_phase phase_after_warmup(const struct real_fabric *fabric)
+{
+	return measures_until(fabric) ? REAL_SETTLING : REAL_MEASURING;
+}
+
+static bool all_delivered(const struct real_fabric *fabric, weft_time now)
+{
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		if (poll_nic_busy(fabric->hosts[i].poll, now))
+			return false;
+	return true;
+}
+
+static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time duration)
+{
+	const struct run_config_measure *measure;
+
+	measure = &fabric->work->run->measure;
+	fabric->traffic_from = now;
+	atomic_store(&fabric->sent_from, now);
+	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
+	fabric->measure_from = now + measure->warmup_ps;
+	fabric->phase = measure->warmup_ps > 0 ? REAL_WARMING : phase_after_warmup(fabric);
+	fabric->work->window.length_ps = duration == WEFT_TIME_NEVER || measures_until(fabric)
+						 ? 0
+						 : run_result_minus(duration, measure->warmup_ps);
+	for (unsigned i = 0; i < fabric->work->window.entries; i++)
+		fabric->work->window.entry[i].first_ps = WEFT_TIME_NEVER;
+	begin_measuring(fabric, now, true);
+	real_deadlock_begin(fabric, duration == WEFT_TIME_NEVER
+					    ? duration
+					    : run_result_minus(duration, measure->warmup_ps));
+	fabric->stop_seen = false;
+	fabric->hurried_at = 0;
+	give_order(fabric, REAL_ORDER_START);
+}
+
+static void stop_traffic(struct real_fabric *fabric, weft_time now)
+{
+	struct measure_totals totals;
+
+	/* A run that ends before its measuring has begun has nothing to show. */
+	if (fabric->phase == REAL_WARMING || fabric->phase == REAL_SETTLING) {
+		fabric->measure_from = WEFT_TIME_NEVER;
+		begin_measuring(fabric, now, false);
+	}
+	real_totals_read(fabric, now, &totals);
+	real_entries_read(fabric, false);
+	measure_window_end(&fabric->work->window, &totals);
+	real_deadlock_look(fabric, now, 0);
+	fabric->ended_at = now;
+	fabric->arrived_at = now;
+	fabric->phase = REAL_DRAINING;
+	fabric->look_due = now + DRAIN_LOOK_PS;
+	give_order(fabric, REAL_ORDER_STOP);
+}
+
+/* A run of a schedule ends with it; that other traffic comes with it is refused
+ * (run_config_supported). */
+static bool goal_is_over(const struct real_fabric *fabric)
+{
+	return fabric->replay != NULL && goal_replay_done(fabric->replay);
+}
+
+/* In real time; a slow clock leaves enough of its own for the hellos. */
+static weft_time links_wait(const struct real_fabric *fabric)
+{
+	return RTE_MAX(
+		clock_share(&fabric->clock, LINKS_WAIT_PS), 20 * fabric->options.run->hello_ps);
+}
+
+/* Links are up and routes are there, or it has waited for long enough. */
+static bool may_begin(struct real_fabric *fabric, weft_time now)
+{
+	weft_time waited = now - fabric->waited_from;
+
+	if (!real_links_are_up(fabric) && waited < links_wait(fabric))
+		return false;
+	if (!real_is_routed(fabric) && real_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
+		return false;
+	fabric->unrouted = !real_is_routed(fabric);
+	return true;
+}
+
+static uint64_t count_arrived(const struct real_fabric *fabric)
+{
+	uint64_t arrived = 0;
+
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		arrived += fabric->hosts[i].poll->sink->messages;
+	return arrived;
+}
+
+/* All that is under way has arrived, or nothing arrives any more. (A run without an end of its own
+ * ends with a signal as any other does.) */
+static bool is_drained(struct real_fabric *fabric, weft_time now)
+{
+	uint64_t arrived = count_arrived(fabric);
+	weft_time hurry = RTE_MAX(clock_share(&fabric->clock, HURRY_WAIT_PS), HURRY_MIN_PS);
+
+	if (fabric->options.calibrates)
+		return true;
+	/* Programs behind TAPs never stop. */
+	if (arrived != fabric->arrived && fabric->options.run->edges.count == 0) {
+		fabric->arrived = arrived;
+		fabric->arrived_at = now;
+	}
+	if (all_delivered(fabric, now))
+		return true;
+	if (fabric->incomplete)
+		return now - fabric->ended_at >= hurry;
+	if (fabric->hurried_at != 0 && now - fabric->hurried_at >= hurry) {
+		fabric->incomplete = true;
+		return true;
+	}
+	return now - fabric->arrived_at >= DRAIN_WAIT_PS || now - fabric->ended_at >= DRAIN_MOST_PS;
+}
+
+/* The warm-up is over, or half of the time has passed. */
+static bool has_settled(struct real_fabric *fabric, weft_time now)
+{
+	weft_time left = run_result_minus(fabric->traffic_until, fabric->measure_from);
+
+	if (take_batch(fabric, now) && measure_is_warm(&fabric->work->window))
+		return true;
+	return now - fabric->measure_from >= left / 2;
+}
+
+/* Takes what is due. True: the value asked for is known. */
+static bool measure(struct real_fabric *fabric, weft_time now)
+{
+	if (sample_is_due(fabric, now))
+		take_sample(fabric, now);
+	return take_batch(fabric, now) && measures_until(fabric) &&
+	       measure_until_reached(&fabric->work->window);
+}
+
+/* Advances the phases of a run, in the leader. True when the run is over. */
+static bool watch(struct real_fabric *fabric, weft_time now)
+{
+	switch (fabric->phase) {
+	case REAL_WAITING:
+		if (!may_begin(fabric, now))
+			return false;
+		real_work_begin(fabric, false);
+		start_traffic(fabric, now, fabric->duration);
+		return false;
+	case REAL_WARMING:
+		if (now < fabric->measure_from)
+			return false;
+		begin_measuring(fabric, now, false);
+		fabric->phase = phase_after_warmup(fabric);
+		give_order(fabric, REAL_ORDER_MEASURE);
+		return false;
+	case REAL_SETTLING:
+		if (!has_settled(fabric, now))
+			return false;
+		fabric->measure_from = now;
+		begin_measuring(fabric, now, false);
+		fabric->phase = REAL_MEASURING;
+		give_order(fabric, REAL_ORDER_MEASURE);
+		return false;
+	case REAL_MEASURING:
+		if (measure(fabric, now) || now >= fabric->traffic_until || goal_is_over(fabric))
+			stop_traffic(fabric, now);
+		return false;
+	case REAL_DRAINING:
+		if (now < fabric->look_due)
+			return false;
+		fabric->look_due = now + DRAIN_LOOK_PS;
+		if (!is_drained(fabric, now))
+			return false;
+		fabric->phase = REAL_IDLE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* On a stop signal traffic stops. Packets in flight are still delivered, for a short while if the
+ * traffic had already ended. True when the run is over. */
+static bool watch_stop(struct real_fabric *fabric, weft_time now)
+{
+	if (fabric->stop == NULL || !atomic_load_explicit(fabric->stop, memory_order_relaxed))
+		return false;
+	if (fabric->phase == REAL_WAITING || fabric->phase == REAL_IDLE) {
+		fabric->incomplete = fabric->incomplete || fabric->phase == REAL_WAITING;
+		return true;
+	}
+	if (fabric->phase != REAL_DRAINING) {
+		fabric->incomplete = fabric->traffic_until != WEFT_TIME_NEVER;
+		stop_traffic(fabric, now);
+	} else if (!fabric->stop_seen) {
+		fabric->hurried_at = now;
+	}
+	fabric->stop_seen = true;
+	return false;
+}
+
+/* The ends of the cable have to notice it in time. */
+static void cut_link(struct real_fabric *fabric, const char *text, weft_time now)
+{
+	real_links_cut(fabric, text);
+	real_rest_defer(fabric, now);
+}
+
+/* "NANOSECONDS" or "NANOSECONDS loaded". The order names its traffic: what was loaded for a run
+ * that never began must not be sent by the next one. */
+static void obey_start(struct real_fabric *fabric, const char *text, weft_time now)
+{
+	char which[16] = "";
+	uint64_t duration_ns;
+
+	if (sscanf(text, "%" SCNu64 " %15s", &duration_ns, which) > 0 &&
+		real_work_begin(fabric, strcmp(which, "loaded") == 0))
+		start_traffic(fabric, now, duration_ns * PS_PER_NS);
+}
+
+static void serve_command(struct real_fabric *fabric, weft_time now)
+{
+	char text[TELEMETRY_CONTROL_MAX];
+	weft_time began;
+
+	if (!telemetry_control_poll(fabric->telemetry, text))
+		return;
+	began = real_task_begin(&fabric->worker[0]);
+	if (strncmp(text, "mapper ", 7) == 0)
+		real_control_ask(fabric, text + 7);
+	else if (strncmp(text, "link ", 5) == 0)
+		cut_link(fabric, text + 5, now);
+	else if (strncmp(text, "set ", 4) == 0)
+		real_links_set(fabric, text + 4);
+	else if (strcmp(text, "pad") == 0)
+		real_links_pad(fabric);
+	else if (!fabric->serving)
+		return;
+	else if (strncmp(text, "traffic start ", 14) == 0)
+		obey_start(fabric, text + 14, now);
+	else if (strncmp(text, "traffic load ", 13) == 0)
+		real_work_load(fabric, text + 13);
+	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
+		stop_traffic(fabric, now);
+	else if (strncmp(text, "waiting ", 8) == 0 && text[8] != '\0') {
+		snprintf(fabric->waiting, sizeof(fabric->waiting), "%s", text + 8);
+		give_order(fabric, REAL_ORDER_LOOK);
+	} else if (strncmp(text, "counts ", 7) == 0)
+		real_report_write(fabric, text + 7, false);
+	else if (strncmp(text, "report ", 7) == 0)
+		real_report_write(fabric, text + 7, true);
+	real_task_end(&fabric->worker[0], began);
+}
+
+bool real_lead(struct real_fabric *fabric)
+{
+	weft_time now = clock_now(&fabric->clock);
+	bool over;
+
+	if (!loop_orders_done(&fabric->orders))
+		return false;
+	if (fabric->order == REAL_ORDER_LOOK) {
+		fabric->order = REAL_ORDER_NONE;
+		real_deadlock_looked(fabric);
+	}
+	over = watch(fabric, now);
+	/* It has given an order: the next one has to wait. */
+	if (!loop_orders_done(&fabric->orders))
+		return false;
+	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
+	if (real_deadlock_check(fabric, now))
+		give_order(fabric, REAL_ORDER_LOOK);
+	else
+		serve_command(fabric, now);
+	real_shortage_check(fabric, now);
+	if (!loop_orders_done(&fabric->orders))
+		return false;
+	return (over && !fabric->serving) || watch_stop(fabric, now);
+}
+
+bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time)
+{
+	weft_time from = atomic_load(&fabric->sent_from), now = clock_now(&fabric->clock);
+
+	*time = now > from ? now - from : 0;
+	return from != 0;
+}
