@@ -54,8 +54,8 @@ void word_list_hint(const struct word_list *list, const char *word, char hint[WO
 
 struct did_you_mean {
 	const char *text;               /* as written */
-	const char *best;               /* of the names offered so far; NULL if none is close */
-	unsigned distance;              /* of 'best' */
+	const char *best;               /* the closest name offered so far; NULL if none is close */
+	unsigned distance;              /* from 'text' to 'best' */
 	char known[DID_YOU_MEAN_KNOWN]; /* the names offered so far: "a, b, c", cut if too long */
 	unsigned used;                  /* bytes of 'known' */
 };

@@ -335,8 +335,8 @@ int deadlock_result(const struct deadlock_circle *circle, const struct topology 
 
 /* --- deadlock json --- */
 
-/* Heads for another process, which searches those of a whole lab. Hosts are left out: nothing waits
- * for them. */
+/* Heads for the process that searches a whole lab. Hosts are left out, because nothing waits for
+ * them. */
 
 json_t *deadlock_heads_json(const struct deadlock_heads *heads)
 {

@@ -489,8 +489,8 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-/* Inputs without VOQs that have read a packet out. First its output picks a packet, then those of
- * the heads, by VC, as on the virtual clock. */
+/* For inputs without VOQs that have read a packet out. As on the virtual clock, the output of that
+ * packet picks its next one before the outputs of the heads pick theirs, in the order of VCs. */
 static __attribute__((noinline)) unsigned let_go(struct poll_switch *ps, weft_time now)
 {
 	unsigned moved = 0;

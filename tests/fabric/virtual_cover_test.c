@@ -138,8 +138,8 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 {
 	static const char *const link[] = {"", "  link: {rate: 10Gbps, delay: 100ns}\n"};
 	static const char *const said[] = {"",
-		"topology: its links, 10Gbps and 100ns, replace those of wormhole switching, "
-		"1.28Gbps and 49.2ns\n"};
+		"topology: the file gives links 10Gbps and 100ns, instead of the 1.28Gbps and 49.2ns of "
+		"wormhole switching\n"};
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct topology *topology = NULL;

@@ -276,7 +276,7 @@ class Fabric(unittest.TestCase):
         until, at = result["until"], result["measured_ns"]
         self.assertEqual((until["of"], until["asked"]), ("accepted", 0.2))
         self.assertEqual(until["reached"], until["interval"] <= 0.2)
-        # Latencies of a busy machine may never be steady: then it takes all of the time.
+        # It ends before its time only if the value is known.
         self.assertTrue(until["reached"] or at["to"] >= 10**9, (until, at))
         self.assertGreater(at["from"], 0)
         # What arrived in the warm-up has no latency.

@@ -72,7 +72,7 @@ class Machines(labs.Lab):
         return f"/run/weft/{self.netns(side)}"
 
     def start(self, side, part, *more):
-        # The CPU times of processes, which 'up' names on a busy machine, are not in this folder.
+        # 'up' names a process that lacks CPU time, but this folder has no CPU times.
         return subprocess.Popen(["ip", "netns", "exec", self.netns(side), WEFT, "lab", part, self.file,
                                  "--run-dir", self.directory(side), *more], text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
