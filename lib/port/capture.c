@@ -42,7 +42,9 @@ void capture_end(
 	slot->state = *state;
 	now = slot->now; /* the slot is the writer's from here on */
 	record_ring_publish(capture->ring);
-	atomic_store_explicit(&capture->newest, now, memory_order_release);
+	/* A loop that catches up dates frames back. */
+	if (now > atomic_load_explicit(&capture->newest, memory_order_relaxed))
+		atomic_store_explicit(&capture->newest, now, memory_order_release);
 }
 
 void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,

@@ -39,7 +39,7 @@ struct capture {
 	/* Writer: the data plane. Readers: any thread. */
 	_Alignas(RTE_CACHE_LINE_SIZE) _Atomic uint64_t offered;
 	_Atomic uint64_t dropped;
-	_Atomic weft_time newest; /* time of the last frame offered */
+	_Atomic weft_time newest; /* latest time of a frame offered */
 };
 
 struct capture_options {

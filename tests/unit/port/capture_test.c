@@ -146,6 +146,24 @@ TEST(all_that_fits_is_in_the_file)
 	assert_int_equal(count_blocks(read_back(bench), WALK_PACKET), SLOTS);
 }
 
+/* A loop that catches up dates frames before others that it has already offered. */
+UNIT_WITH(frames_whose_times_go_back_are_in_the_file, setup_default, teardown)
+{
+	struct bench *bench = *state;
+	struct capture_counts counts;
+	struct rng rng;
+
+	rng_init(&rng, 47, 0, 0);
+	start(bench, "all");
+	for (unsigned i = 0; i < 200; i++)
+		offer(i % 3 == 0 ? &bench->b : &bench->a, 1000 + rng_below(&rng, 1000), 64);
+	offer(&bench->a, 3000, 64);
+	offer(&bench->a, 1, 64);
+	assert_int_equal(capture_stop(bench->manager, "all", &counts, NULL), 0);
+	assert_int_equal(counts.dropped, 0);
+	assert_int_equal(count_blocks(read_back(bench), WALK_PACKET), 202);
+}
+
 TEST(packet_says_why_in_its_comment)
 {
 	static const char expected[] = "vc 1, credits 7, voq 2, deflected";
