@@ -157,7 +157,7 @@ class Exported(unittest.TestCase):
         # h2 has a namespace of its own, because it shares its container with h3.
         enter = ("weft", "lab", "exec", "--no-faketime", "clab", "h2", "--")
         for node, words, address in (("h0", (), "10.88.0.3"), ("h1", (), "10.88.0.4"), ("h2", enter, "10.88.0.1")):
-            done = containers.run(node, *words, "ping", "-n", "-i", "0.01", "-c", "50", "-w", str(labs.HANG_SECONDS), address)
+            done = containers.run(node, *words, "ping", "-n", "-i", "0.01", "-c", "50", "-W", str(labs.HANG_SECONDS), address)
             self.assertIn("50 packets transmitted, 50 received, 0% packet loss", done.stdout)
         for node in nodes:
             status = containers.status(node)

@@ -158,7 +158,7 @@ class Paths(Case):
             self.ip("link", "set", f"port{i}", "master", f"bridge{i}", "up")
             self.ip("link", "set", f"nic{i}", "up")
         self.addCleanup(lab.remove)
-        self.inside("lab", "up", lab.file, "--wait", "60s")
+        self.inside("lab", "up", lab.file, "--wait", labs.UP_WAIT)
         lab.note_pids()
 
     def ip(self, *words, inside=True):

@@ -314,7 +314,9 @@ class FullDisk(Console):
         self.addCleanup(self.bench.restart, "b")
         self.addCleanup(subprocess.run, ["umount", "-l", place], check=True)
         self.bench.restart("b")
-        self.must("up", self.file, "--wait", "60s")
+        # Only a mapper on b: another one would answer 'map'.
+        text = lab_text("".join(map(machine, range(3)))).replace("hosts: [h0, h1]", "hosts: [h1]")
+        self.must("up", self.write("mapped-by-b.yaml", text), "--wait", labs.UP_WAIT)
         self.addCleanup(self.must, "down", "bench")
         path = os.path.join(place, "filler")
         with open(path, "wb", buffering=0) as file, self.assertRaisesRegex(OSError, "No space left"):

@@ -212,7 +212,7 @@ class Users(unittest.TestCase):
         """A lab that is up with this file: {program: [status of each thread, as a dictionary]}."""
         lab = os.path.join(self.folder, "lab.yaml")
         with open(lab, "w", encoding="utf-8") as file:
-            file.write(f"weft: lab/1\nname: c{os.getpid()}\n{LAB}{text}")
+            file.write(f"weft: lab/1\nname: c{os.getpid()}\n{LAB}dilation: 20\n{text}")
         self.addCleanup(subprocess.run, [WEFT, "lab", "down", lab], capture_output=True, check=False)
         done = subprocess.run([WEFT, "lab", "up", lab, "--wait", labs.UP_WAIT], capture_output=True, text=True, timeout=240,
                               check=False)
