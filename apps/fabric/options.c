@@ -127,7 +127,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		.args_doc = "RUN.yaml",
 		.doc = "Runs a whole fabric of emulated switches and interfaces in one process.\v"
 		       "Arguments before a '--' go to DPDK's EAL. The run file is described in "
-		       "docs/files.md; 'weft run' calls this program.",
+		       "docs/reference/run-file.md; 'weft run' calls this program.",
 	};
 
 	FILE *out = stdout, *errors = stderr, *nowhere = NULL;

@@ -4,7 +4,7 @@
 
 /* Time in one unit everywhere: unsigned 64-bit picoseconds since the start of the run (213 days
  * until it wraps). The state machines get 'now' as an argument; only pipelines/ and lib/port read a
- * clock (docs/architecture.md). */
+ * clock (docs/developer/architecture.md). */
 
 #include <stdint.h>
 

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Discovery (docs/mapper.md): decides which probes to send and how replies change the map, for the
- * whole fabric from the mapper's own port on, or for single ports after a link went up or down.
- * Retries depend on 'now' alone. A mapper owns it, passes replies on and sends the frames that
- * discovery_poll() fills. One thread. */
+/* Discovery (docs/explanation/the-mapper.md): decides which probes to send and how replies change
+ * the map, for the whole fabric from the mapper's own port on, or for single ports after a link
+ * went up or down. Retries depend on 'now' alone. A mapper owns it, passes replies on and sends the
+ * frames that discovery_poll() fills. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

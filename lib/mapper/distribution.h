@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* One change of tables (docs/mapper.md, 'Distribution'): sends parts of images to the devices that
- * get new ones; then, unless the change may go live, pauses and drains; then commits and resumes.
- * If the fabric does not drain, all devices are purged and drained again. Each step repeats its
- * request to every device concerned until the device's status confirms it; the number of
- * outstanding requests is bounded. A failure before the first commit calls the change off, and
- * nothing has changed. One thread; no clock. */
+/* One change of tables (docs/explanation/the-mapper.md, 'Distribution'): sends parts of images to
+ * the devices that get new ones; then, unless the change may go live, pauses and drains; then
+ * commits and resumes. If the fabric does not drain, all devices are purged and drained again. Each
+ * step repeats its request to every device concerned until the device's status confirms it; the
+ * number of outstanding requests is bounded. A failure before the first commit calls the change
+ * off, and nothing has changed. One thread; no clock. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -82,7 +82,7 @@ void fabric_map_way(const struct fabric_map *map, uint32_t to, uint8_t ports[FRA
  * the number of elements. For device 0 it is the agent's element alone. */
 unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back[FRAME_ROUTE_MAX]);
 
-/* Assigns numbers to devices that have none (docs/mapper.md, 'Discovery'). */
+/* Assigns numbers to devices that have none (docs/explanation/the-mapper.md, 'Discovery'). */
 int fabric_map_number(struct fabric_map *map);
 
 /* The cables as a finished topology with the devices' numbers, with stages if it is a fat tree.

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The mapper of a candidate interface (docs/mapper.md). It listens or stands by, or leads:
- * discovers the fabric, computes routes, verifies them, distributes them, and repeats this for
- * changes.
+/* The mapper of a candidate interface (docs/explanation/the-mapper.md). It listens or stands by, or
+ * leads: discovers the fabric, computes routes, verifies them, distributes them, and repeats this
+ * for changes.
  *
  * Its owner passes it every scout and mapper frame that reached the interface's agent element and
  * is not a command, and sends the frames that mapper_poll() fills: on the interface's port, or, if

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The agent of a device, switch or interface, answers mappers (docs/mapper.md). It identifies the
- * device, stages tables and says when to use them, and reports links that go up or down. Its only
- * decision is which mapper to obey: the greatest, by (priority, identity), heard within the lease.
+/* The agent of a device, switch or interface, answers mappers (docs/explanation/the-mapper.md). It
+ * identifies the device, stages tables and says when to use them, and reports links that go up or
+ * down. Its only decision is which mapper to obey: the greatest, by (priority, identity), heard
+ * within the lease.
  *
  * No clock: 'now' is an argument and never decreases. One thread. It allocates memory only for
  * images that an obeyed mapper sends, up to the configured size, and 32 bytes for each sender of an

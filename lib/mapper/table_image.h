@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * The tables of one device as the bytes that the mapper sends (docs/mapper.md, 'Images'). A host's
- * image has, for each destination, its routes in order of preference or a mark that switch tables
- * lead there, and the queuing scheme with the data for service levels. A switch's image has, for
- * each destination, the port, sets of alternatives, its stage, its part of the VC rule, the queues
- * of the scheme. The epoch is not included: equal tables have equal images.
- */
+ * The tables of one device as the bytes that the mapper sends (docs/explanation/the-mapper.md,
+ * 'Images'). A host's image has, for each destination, its routes in order of preference or a mark
+ * that switch tables lead there, and the queuing scheme with the data for service levels. A
+ * switch's image has, for each destination, the port, sets of alternatives, its stage, its part of
+ * the VC rule, the queues of the scheme. The epoch is not included: equal tables have equal images.
+ * */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,10 +3,11 @@
 #pragma once
 
 /* Checks whether a fabric may change from one generation of routes to the next without a pause
- * (docs/mapper.md). During the change packets of all generations are in flight, and with tables
- * each switch may use the old or the new one. That cannot deadlock if the channel dependency graph
- * of the whole mixture is acyclic: the cables of all generations, all their routes, and for each
- * destination every path that leaves each switch by a port of any generation's table. */
+ * (docs/explanation/the-mapper.md). During the change packets of all generations are in flight, and
+ * with tables each switch may use the old or the new one. That cannot deadlock if the channel
+ * dependency graph of the whole mixture is acyclic: the cables of all generations, all their
+ * routes, and for each destination every path that leaves each switch by a port of any generation's
+ * table. */
 
 #include <stdbool.h>
 

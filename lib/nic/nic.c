@@ -398,10 +398,10 @@ struct link_end *nic_link(struct nic *nic)
 
 /* --- nic hold --- */
 
-/* Holding the interface's own frames (docs/mapper.md, 'Distribution'). While held its timers stand
- * still: the events that they wait for cannot occur, because every device is held, or nothing has
- * been sent. On resumption they restart, so that no interface takes the pause for losses and
- * retransmits. */
+/* Holding the interface's own frames (docs/explanation/the-mapper.md, 'Distribution'). While held
+ * its timers stand still: the events that they wait for cannot occur, because every device is held,
+ * or nothing has been sent. On resumption they restart, so that no interface takes the pause for
+ * losses and retransmits. */
 
 void hold_begin(struct nic *nic, unsigned reason, weft_time now)
 {

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* An interface's handling of ARNs (docs/congestion.md): marked messages leave in the adapted-flow
- * channel, the last VC. The mark is looked up when the message is at the head of its FIFO, and
- * again when one of its frames is next; a message in the AFC stays there. Frames of one flow may
- * then overtake each other; the receiver restores the order, as with several paths.
+/* An interface's handling of ARNs (docs/explanation/congestion.md): marked messages leave in the
+ * adapted-flow channel, the last VC. The mark is looked up when the message is at the head of its
+ * FIFO, and again when one of its frames is next; a message in the AFC stays there. Frames of one
+ * flow may then overtake each other; the receiver restores the order, as with several paths.
  *
  * Only lib/nic includes this. Without marks everything here is one comparison. */
 

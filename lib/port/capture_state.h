@@ -3,7 +3,7 @@
 #pragma once
 
 /* The state of a frame in a device when it was captured, and its text form in captures
- * (docs/wire-format.md); the same on both clocks. No DPDK. */
+ * (docs/reference/wire-format.md); the same on both clocks. No DPDK. */
 
 #include <stddef.h>
 #include <stdint.h>

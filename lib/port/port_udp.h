@@ -3,8 +3,8 @@
 #pragma once
 
 /* A port that leads over IP to another machine: a frame per UDP datagram, as RFC 7510 has it for
- * MPLS, behind a header of 8 bytes (docs/wire-format.md, 'Links over UDP'). Datagrams that come
- * late are dropped (udp_peer.h), so frames keep their order. It is not an ethdev.
+ * MPLS, behind a header of 8 bytes (docs/reference/wire-format.md, 'Links over UDP'). Datagrams
+ * that come late are dropped (udp_peer.h), so frames keep their order. It is not an ethdev.
  *
  * Datagrams from other addresses do not arrive: the socket is connected. Addresses can be forged;
  * security.link-key protects from that. port_losses: rx_missed, datagrams that did not arrive in

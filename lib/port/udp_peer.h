@@ -3,9 +3,9 @@
 #pragma once
 
 /* Which datagrams of a UDP link are taken, by the life of the sender's process and the number in
- * their header (docs/wire-format.md, 'Links over UDP'). Anyone who can forge a source address can
- * send one with any life. It must not end the link, so the life before the current one is known: a
- * later datagram of that one makes it the current one again. */
+ * their header (docs/reference/wire-format.md, 'Links over UDP'). Anyone who can forge a source
+ * address can send one with any life. It must not end the link, so the life before the current one
+ * is known: a later datagram of that one makes it the current one again. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  * made once. Q does not count the adapted-flow channel of AFI.
  *
  * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; it sees
- * numbers of hosts and leaves and nothing else (docs/adding-a-queuing-scheme.md). Constant once
+ * numbers of hosts and leaves and nothing else (docs/developer/extending.md). Constant once
  * created; any thread may read. */
 
 #include <stdbool.h>

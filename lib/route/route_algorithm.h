@@ -13,7 +13,7 @@
  * Verification   route_verify.h, which knows no algorithm, checks what it claims
  * Source         each algorithm names its paper and section in its own file
  *
- * docs/adding-a-routing-algorithm.md adds one. */
+ * docs/developer/extending.md adds one. */
 
 #include <stdbool.h>
 #include <stdint.h>

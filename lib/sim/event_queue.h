@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The event queue of the virtual clock (docs/architecture.md): a calendar queue (Brown, "Calendar
- * Queues: A Fast O(1) Priority Queue Implementation for the Simulation Event Set Problem", CACM
- * 1988) with three changes: a bucket is sorted only when its time comes, so that a push costs two
- * stores; distant events are in a heap; events at a constant delay are in lanes (event_lane.h),
- * which need no sorting.
+/* The event queue of the virtual clock (docs/developer/architecture.md): a calendar queue (Brown,
+ * "Calendar Queues: A Fast O(1) Priority Queue Implementation for the Simulation Event Set
+ * Problem", CACM 1988) with three changes: a bucket is sorted only when its time comes, so that a
+ * push costs two stores; distant events are in a heap; events at a constant delay are in lanes
+ * (event_lane.h), which need no sorting.
  *
  *        base        calendar: buckets of 2^shift ps                reach
  *     ----|-----------|-----------|-----------| ... |-----------|----------> time

@@ -74,7 +74,8 @@ static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigne
 /* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
  * the packet would be stored there is fuller than the threshold; then the alternative with most
  * credits. Without AFI it needs more credits than the primary port; with AFI the credits of the
- * alternatives' AFC count, and the packet takes the best in any case (a reading: congestion.md). */
+ * alternatives' AFC count, and the packet takes the best in any case (a reading:
+ * docs/explanation/congestion.md). */
 static unsigned choose_threshold(
 	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
 {

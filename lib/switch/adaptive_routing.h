@@ -3,7 +3,7 @@
 #pragma once
 
 /* Adaptive routing: chooses among the primary port of a packet's destination and the other ports
- * that lead there, by the credits for the buffers behind them. docs/adding-an-adaptive-mode.md
+ * that lead there, by the credits for the buffers behind them. docs/developer/extending.md
  * shows how to add a mode.
  *
  * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives

@@ -4,7 +4,7 @@
 
 /* The congestion detector of one switch (Rocher-Gonzalez et al., "Congestion Management in
  * High-Performance Interconnection Networks Using Adaptive Routing Notifications", section 3.3;
- * readings: congestion.md): which outputs are roots of congestion trees.
+ * readings: docs/explanation/congestion.md): which outputs are roots of congestion trees.
  *
  * A VOQ, the packets of one (input, VC) for one output, that grows above HCDTh makes its output
  * suspect. If the credits left for its head in the next device are above FCTh, packets get away

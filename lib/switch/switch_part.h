@@ -3,7 +3,7 @@
 #pragma once
 
 /* clang-format off */
-/* A switch divided among cores (docs/lcores.md)
+/* A switch divided among cores (docs/how-to/divide-a-switch.md)
  *
  *   Each part is a switch (switch.h) with all ports, of which it owns some; each port has one owner.
  *   The owner of an input admits its packets and accounts for its buffer. The owner of an output

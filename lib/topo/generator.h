@@ -3,7 +3,7 @@
 #pragma once
 
 /* The interface between topology generators and the rest. A kind is one file that defines one
- * struct generator, generator_KIND, and one word in GENERATORS (docs/adding-a-topology-kind.md).
+ * struct generator, generator_KIND, and one word in GENERATORS (docs/developer/extending.md).
  * Text is 'KIND:key=value,…', 'KIND:' or 'KIND' alone where no option is required; every kind takes
  * rate= and delay= as well. Values have been parsed and are in range when build() sees them. */
 

@@ -93,10 +93,10 @@ struct topology_defaults {
 	bool unset;         /* both are the defaults of Weft */
 };
 
-/* Opens 'KIND:key=value,…' (docs/files.md) or a file name. A known kind, alone or with a ':' after
- * it, or a text of that form, is a generator; a file with the name of a kind is written './ring'.
- * On failure NULL, and 'fault' has FILE:LINE:COLUMN or the generator's text; errno is EINVAL for
- * bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM. */
+/* Opens 'KIND:key=value,…' (docs/reference/topology-file.md) or a file name. A known kind, alone or
+ * with a ':' after it, or a text of that form, is a generator; a file with the name of a kind is
+ * written './ring'. On failure NULL, and 'fault' has FILE:LINE:COLUMN or the generator's text;
+ * errno is EINVAL for bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM. */
 struct topology *topology_open(const char *spec, struct fault *fault);
 struct topology *topology_load(const char *path, struct fault *fault);
 struct topology *topology_generate(const char *spec, struct fault *fault);
@@ -137,8 +137,8 @@ int topology_index_names(struct topology *topology, const char *origin, struct f
 /* The switch's port to which a host is attached; false if it has no link to a switch. */
 bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at);
 
-/* Writes a topology file (docs/files.md) with all rates and delays. Loading it gives the same
- * topology, but refuses a host that is cut off. -EIO. */
+/* Writes a topology file (docs/reference/topology-file.md) with all rates and delays. Loading it
+ * gives the same topology, but refuses a host that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
 /* -1 if the name is unknown. */

@@ -18,7 +18,7 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 
 /* Writes the keys of a topology file except 'weft', each line indented by 'indent' blanks. Inside
  * of another file (indent > 0) without 'link', if both values are defaults of Weft: a lab tells the
- * difference (docs/files.md). */
+ * difference (docs/reference/topology-file.md). */
 void topology_write_keys(const struct topology *topology, FILE *out, unsigned indent);
 
 /* Rows of 'ports' name what a port is made of: 'dpdk', or 'udp' with 'local' and 'remote', which is

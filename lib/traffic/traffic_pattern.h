@@ -4,7 +4,7 @@
 
 /* A traffic pattern: where the messages of a host go. A pattern is one struct traffic_pattern and
  * one word in TRAFFIC_PATTERNS; run files know it by that word, and its 'keys' say what an entry of
- * 'traffic' with this pattern may contain (docs/adding-a-traffic-pattern.md). */
+ * 'traffic' with this pattern may contain (docs/developer/extending.md). */
 
 #include <stddef.h>
 

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Payloads of the control frames of a link and of end-to-end delivery (docs/wire-format.md,
- * 'Control payloads'): credit, hello, ack, flow, clock, ARN. Big-endian on the wire, host order in
- * these structs. Decode functions check length and ranges and return false for anything invalid. */
+/* Payloads of the control frames of a link and of end-to-end delivery
+ * (docs/reference/wire-format.md, 'Control payloads'): credit, hello, ack, flow, clock, ARN.
+ * Big-endian on the wire, host order in these structs. Decode functions check length and ranges and
+ * return false for anything invalid. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The Weft frame (docs/wire-format.md): Ethernet with EtherType 0x88B5, a fixed header of 32 bytes
- * at offset 14, the route (0..32 bytes), the payload. Big-endian. This header is the only place in
- * the C code that knows the layout; the Wireshark dissector and the fuzz target follow it.
+/* The Weft frame (docs/reference/wire-format.md): Ethernet with EtherType 0x88B5, a fixed header of
+ * 32 bytes at offset 14, the route (0..32 bytes), the payload. Big-endian. This header is the only
+ * place in the C code that knows the layout; the Wireshark dissector and the fuzz target follow it.
  *
  * Parsing trusts nothing: every function that reads a frame states which checks must have passed.
  * No state, no allocation; any thread may call anything here. */

@@ -4,10 +4,10 @@
 
 /*
  * A network of wormhole switches with Stop & Go flow control and hosts with in-transit buffers
- * (docs/wormhole.md), exact to the flit without moving any: messages are trains. A channel carries
- * at most one flit per cycle, so its history is a list of runs, and events occur only where a run
- * begins or ends, where a header arrives, and where a buffer passes a mark. docs/wormhole.md
- * defines the order of events within a cycle.
+ * (docs/explanation/wormhole.md), exact to the flit without moving any: messages are trains. A
+ * channel carries at most one flit per cycle, so its history is a list of runs, and events occur
+ * only where a run begins or ends, where a header arrives, and where a buffer passes a mark.
+ * docs/explanation/wormhole.md defines the order of events within a cycle.
  *
  * The owner supplies the messages (struct wormhole_ops). One thread.
  */
@@ -28,7 +28,7 @@ struct wormhole_parameters {
 	uint32_t routing_cycles; /* latency of the first flit through a switch; the others follow */
 	/* Which reading of thesis 004, section 1.3.1: a header is routed when it gets its output
 	 * (false), or when it is first in its buffer, so that only the cycle through the crossbar
-	 * remains after that (docs/wormhole.md). */
+	 * remains after that (docs/explanation/wormhole.md). */
 	bool routed_before_grant;
 	uint32_t detection_cycles;   /* until a host detects a message in transit */
 	uint32_t programming_cycles; /* until it can re-inject it */

@@ -14,7 +14,7 @@
 
 /*
  * Times in the event queue are cycles with the phase of the cycle in the last two bits; the
- * decisions (docs/wormhole.md) come between ARRIVAL and EMISSION, without an event.
+ * decisions (docs/explanation/wormhole.md) come between ARRIVAL and EMISSION, without an event.
  */
 enum wormhole_phase { WORMHOLE_SIGNAL, WORMHOLE_ARRIVAL, WORMHOLE_EMISSION, WORMHOLE_MARK };
 

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Hosts and queues of switches that got nothing for a share of a run (docs/files.md, 'starved').
- * Weft uses half of the measured time, because a saturated fabric is unfair but serves all within
- * it, and at least a few turns of all hosts at the slowest link, because an incast explains a wait
- * that long. Heads come from deadlock.h. */
+/* Hosts and queues of switches that got nothing for a share of a run
+ * (docs/reference/result-file.md, 'starved'). Weft uses half of the measured time, because a
+ * saturated fabric is unfair but serves all within it, and at least a few turns of all hosts at the
+ * slowest link, because an incast explains a wait that long. Heads come from deadlock.h. */
 
 #include "deadlock.h"
 #include "run_config.h"

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The lab file (docs/files.md): a fabric on the real clock, in one process or in several. It has
- * the sections of a run file and keys for processes: how many, the kind of links between them,
- * groups of devices that share a process, arguments of the EAL. A plain topology file, or a
- * generator's text, is a lab with defaults. */
+/* The lab file (docs/reference/lab-file.md): a fabric on the real clock, in one process or in
+ * several. It has the sections of a run file and keys for processes: how many, the kind of links
+ * between them, groups of devices that share a process, arguments of the EAL. A plain topology
+ * file, or a generator's text, is a lab with defaults. */
 
 #include <stdio.h>
 

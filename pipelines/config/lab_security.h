@@ -3,7 +3,7 @@
 #pragma once
 
 /* By what the frames of a lab are told from those of others: the number of its fabric, and the key
- * of its links ('security' in the lab file; docs/files.md). */
+ * of its links ('security' in the lab file; docs/reference/lab-file.md). */
 
 #include "data_tag.h"
 #include "lab.h"

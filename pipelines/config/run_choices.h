@@ -18,7 +18,7 @@
 	X(RUN_FLOW_CONTROL_CREDIT, "credit") X(RUN_FLOW_CONTROL_STOP_GO, "stop-go")
 #define RUN_CREDITS(X) \
 	X(RUN_CREDITS_COALESCED, "coalesced") X(RUN_CREDITS_EACH, "each")
-/* Readings of the thesis on wormhole switches (wormhole.md). */
+/* Readings of the thesis on wormhole switches (docs/explanation/wormhole.md). */
 #define RUN_ROUTING_STARTS(X) \
 	X(RUN_ROUTING_STARTS_GRANT, "grant") X(RUN_ROUTING_STARTS_HEADER, "header")
 /* Flows that contend with a packet (contention.h). */
@@ -33,7 +33,7 @@
 #define RUN_STEPS(X) X(RUN_STEPS_NEXT, "next") X(RUN_STEPS_ITB, "itb")
 #define RUN_GRANULARITIES(X) \
 	X(RUN_GRANULARITY_HOST, "host") X(RUN_GRANULARITY_SWITCH, "switch")
-/* Readings of the ARN+AFI paper (congestion.md). */
+/* Readings of the ARN+AFI paper (docs/explanation/congestion.md). */
 #define RUN_RETESTS(X) \
 	X(RUN_RETEST_STARTS, "starts") X(RUN_RETEST_HOLDS, "holds") X(RUN_RETEST_NEVER, "never")
 #define RUN_OCCUPANCIES(X) \
@@ -42,12 +42,13 @@
 	X(RUN_SPEAKERS_ALL, "all") X(RUN_SPEAKERS_FIRST, "first")
 #define RUN_DOWN_ROOTS(X) \
 	X(RUN_DOWN_ROOTS_HOSTS, "hosts") X(RUN_DOWN_ROOTS_STAGE, "stage")
-/* Where routes come from, and which hosts may be the mapper (docs/mapper.md). */
+/* Where routes come from, and which hosts may be the mapper (docs/explanation/the-mapper.md). */
 #define RUN_MAPPER_ROUTES(X) \
 	X(RUN_ROUTES_MAPPER, "mapper") X(RUN_ROUTES_STATIC, "static")
 #define RUN_MAPPER_MODES(X) \
 	X(RUN_MAPPER_AUTO, "auto") X(RUN_MAPPER_ALWAYS, "always") X(RUN_MAPPER_NEVER, "never")
-/* Readings of InfiniBand congestion control, DRB and PR-DRB (source-control.md). */
+/* Readings of InfiniBand congestion control, DRB and PR-DRB (docs/explanation/source-control.md).
+ * */
 #define RUN_CC_PERS(X) \
 	X(RUN_CC_PER_DESTINATION, "destination") X(RUN_CC_PER_HOST, "host")
 #define RUN_DRB_ACKS(X) \

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The run file (docs/files.md) as a plain struct: reads, checks and writes every key, with its
- * default. It accepts keys without an implementation; run_config_supported() then refuses the run.
- * Lab files share the sections (lab_config.h).
+/* The run file (docs/reference/run-file.md) as a plain struct: reads, checks and writes every key,
+ * with its default. It accepts keys without an implementation; run_config_supported() then refuses
+ * the run. Lab files share the sections (lab_config.h).
  *
  * A configuration is constant once loaded; any thread may read it. Its loader owns it. */
 
@@ -180,7 +180,8 @@ struct run_config_mapper_hosts {
 	struct run_config_place place;
 };
 
-/* The source of routes, and the mapper's parameters (docs/mapper.md, lib/mapper/mapper.h). */
+/* The source of routes, and the mapper's parameters (docs/explanation/the-mapper.md,
+ * lib/mapper/mapper.h). */
 struct run_config_mapper {
 	enum run_mapper_routes routes;
 	enum run_mapper_mode mode; /* of one host: run_config_mapper_mode() */
@@ -385,7 +386,7 @@ enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
 bool run_config_is_adaptive(const struct run_config *config);
 
 /* The key that needs a whole switch in one loop, as its decisions are made with the state of all
- * outputs (docs/lcores.md); NULL: switches may be divided. */
+ * outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */
 const char *run_config_needs_one_lcore(const struct run_config *config);
 
 /* An entry of the traffic is a schedule. */

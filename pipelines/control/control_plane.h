@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The control plane of a process with mapped routes (docs/mapper.md, 'In a process'): the agents of
- * all its devices and the mappers of its candidate hosts. The devices' poll loops deliver frames
- * and link states, and receive answers and tables (device_control.h). It has no clock and no thread
- * of its own: one thread calls control_plane_poll(). */
+/* The control plane of a process with mapped routes (docs/explanation/the-mapper.md, 'In a
+ * process'): the agents of all its devices and the mappers of its candidate hosts. The devices'
+ * poll loops deliver frames and link states, and receive answers and tables (device_control.h). It
+ * has no clock and no thread of its own: one thread calls control_plane_poll(). */
 
 #include <stdbool.h>
 #include <stdint.h>

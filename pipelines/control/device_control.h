@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The channel between a device's poll loop and the control thread of its process (docs/mapper.md,
- * 'In a process'). Up: mapper frames for the device's agent, links that are up, whether the device
- * is idle. Down: orders, which are frames to send and commands of the mapper. Each direction has
- * one writer and one reader, without locks or waiting. The loop allocates and frees nothing: the
- * control thread builds the tables and frees those that the loop gives back.
+/* The channel between a device's poll loop and the control thread of its process
+ * (docs/explanation/the-mapper.md, 'In a process'). Up: mapper frames for the device's agent, links
+ * that are up, whether the device is idle. Down: orders, which are frames to send and commands of
+ * the mapper. Each direction has one writer and one reader, without locks or waiting. The loop
+ * allocates and frees nothing: the control thread builds the tables and frees those that the loop
+ * gives back.
  *
  * A device with static tables has none (a NULL pointer). */
 

@@ -63,14 +63,14 @@ static const struct argp_option *const options_of[] = {
 static const char *const doc_of[] = {
 	[LAB_ROLE_SWITCHES] = "Runs emulated switches of a lab.\v"
 			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			      "program; weft-switch(8) and docs/labs.md tell more.",
+			      "program; weft-switch(8) and docs/how-to/run-a-lab.md tell more.",
 	[LAB_ROLE_HOSTS] = "Runs emulated network interfaces of a lab: traffic sources and "
 			   "sinks, and TAP edges.\v"
 			   "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			   "program; weft-nic(8) and docs/labs.md tell more.",
+			   "program; weft-nic(8) and docs/how-to/run-a-lab.md tell more.",
 	[LAB_ROLE_WHOLE] = "Runs all switches and interfaces of a lab in one process.\v"
 			   "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			   "program; weft-fabric(8) and docs/labs.md tell more.",
+			   "program; weft-fabric(8) and docs/how-to/run-a-lab.md tell more.",
 };
 
 static unsigned parse_lcores(const char *text, struct argp_state *state)

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A switch of several cores (docs/lcores.md): a poll_switch for each part of it (switch_part.h),
- * each with the ports that it owns. poll_switch_owner() finds the one of a port; what is set up for
- * a port is set up there.
+/* A switch of several cores (docs/how-to/divide-a-switch.md): a poll_switch for each part of it
+ * (switch_part.h), each with the ports that it owns. poll_switch_owner() finds the one of a port;
+ * what is set up for a port is set up there.
  *
  * One thread for each part calls poll_switch_run(); all else, one thread while none of them runs.
  */

@@ -11,9 +11,10 @@
 /* Frees a chain of packets of the interface. */
 void poll_nic_free_chain(struct weft_packet *packet);
 
-/* ---- poll_nic_capture.c. Each frame is captured with the state that explains it (docs/files.md).
- * Credits are those left to the sender of a data frame in its VC of this link, after the frame. An
- * interface has no virtual output queues, so no depth is given. */
+/* ---- poll_nic_capture.c. Each frame is captured with the state that explains it
+ * (docs/reference/wire-format.md). Credits are those left to the sender of a data frame in its VC
+ * of this link, after the frame. An interface has no virtual output queues, so no depth is given.
+ * */
 
 /* 'mbuf' has arrived and is not processed yet. */
 void poll_nic_capture_in(

@@ -30,8 +30,8 @@
 struct latency_extension;
 struct poll_division_control;
 
-/* The source check of a port (docs/files.md, 'Frames of a fabric'): behind it is one host, and data
- * and end-to-end control frames have it as their source. */
+/* The source check of a port (docs/reference/lab-file.md, 'Frames of a fabric'): behind it is one
+ * host, and data and end-to-end control frames have it as their source. */
 struct poll_switch_source {
 	bool known;      /* the host is known; else any source passes */
 	bool in_transit; /* it may also re-inject frames of others behind an in-transit mark */

@@ -4,8 +4,8 @@
 
 /* For the files poll_switch*.c alone.
  *
- * First the state that the poll driver adds to captured frames of a switch (docs/wire-format.md).
- * Only called for ports that are being captured.
+ * First the state that the poll driver adds to captured frames of a switch
+ * (docs/reference/wire-format.md). Only called for ports that are being captured.
  *
  * Credits: what the sender of the frame has left in its VC on this link after it. Depth: for a
  * frame that comes in, the blocks before it in the queue that it joins; for one that goes out, the

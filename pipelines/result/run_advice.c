@@ -15,7 +15,7 @@
 #define ENOUGH 0.95
 
 /* Beyond these sizes smart takes more than some seconds, bmin-itb more than a minute
- * (docs/routing.md). */
+ * (docs/explanation/routing-and-itbs.md). */
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 

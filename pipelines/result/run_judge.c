@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Whether a run is saturated and steady, from its batches (files.md, 'Steady and saturated'). */
+/* Whether a run is saturated and steady, from its batches (docs/reference/result-file.md, 'Steady
+ * and saturated'). */
 
 #include <math.h>
 

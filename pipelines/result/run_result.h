@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The measurements of a run (files.md, 'Result'), the same at both clocks, and its JSON form.
- * Filled by the pipeline that ran; owns its arrays; run_result_free(). */
+/* The measurements of a run (docs/reference/result-file.md, 'Result'), the same at both clocks, and
+ * its JSON form. Filled by the pipeline that ran; owns its arrays; run_result_free(). */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -281,9 +281,9 @@ struct run_result {
 	} wall;
 };
 
-/* The document of files.md; 'config' is put into it (its reference is taken; may be NULL); if its
- * measure.latencies is true, the histograms are in it. NULL without memory, or if
- * '*result->stop'. */
+/* The document of docs/reference/result-file.md; 'config' is put into it (its reference is taken;
+ * may be NULL); if its measure.latencies is true, the histograms are in it. NULL without memory, or
+ * if '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
 /* An object of "series"; 'controlled': with the figures of source control; 'untimed': without a
  * latency. */

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A whole fabric on the virtual clock (architecture.md): the switches of lib/switch and the
- * interfaces of lib/nic/datagram/datagram.h, joined by links with exact rates and delays, moved by
- * one event queue, or by one for each of several threads. No EAL, no clock: the same file and seed
- * give the same result, to the last bit, on every machine and for every number of threads.
+/* A whole fabric on the virtual clock (docs/developer/architecture.md): the switches of lib/switch
+ * and the interfaces of lib/nic/datagram/datagram.h, joined by links with exact rates and delays,
+ * moved by one event queue, or by one for each of several threads. No EAL, no clock: the same file
+ * and seed give the same result, to the last bit, on every machine and for every number of threads.
  *
  * Timing. A frame of L bytes keeps a link busy for (L + FRAME_WIRE_OVERHEAD) / R. Its header is at
  * the far end after the link's delay; a switch may send it on after its routing delay, at once with
@@ -35,8 +35,8 @@ struct virtual_fabric *virtual_fabric_create(
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
 /* Once, before the run: it takes so many threads, 1 or more, and gives the same result. -EINVAL: it
- * needs one (docs/parallel.md), or there are more workers than switches; -ENOMEM. Then it has one
- * thread still. */
+ * needs one (docs/how-to/use-many-cores.md), or there are more workers than switches; -ENOMEM. Then
+ * it has one thread still. */
 int virtual_fabric_set_workers(
 	struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
 

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How long a round of a fabric on several threads may be (virtual_parts.h, docs/parallel.md): it
- * ends before anything that is sent in it can reach another part.
+/* How long a round of a fabric on several threads may be (virtual_parts.h,
+ * docs/how-to/use-many-cores.md): it ends before anything that is sent in it can reach another
+ * part.
  *
  * A packet needs the delay of a cut link and the routing delay of the switch behind it. A credit
  * frame needs the delay alone, so it limits the round. But a switch sends it when the tail of a

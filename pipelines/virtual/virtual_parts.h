@@ -2,17 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A virtual fabric on several threads (docs/parallel.md). The topology is cut into parts
- * (topology_cut.h), switches with their hosts. Each part is a struct virtual_fabric of its own: it
- * has the pointers of the whole fabric, but an event queue, packets, records and sums of its own,
- * which one thread at a time uses, and it only touches the devices of its part. The fabric itself
- * is part 0.
+/* A virtual fabric on several threads (docs/how-to/use-many-cores.md). The topology is cut into
+ * parts (topology_cut.h), switches with their hosts. Each part is a struct virtual_fabric of its
+ * own: it has the pointers of the whole fabric, but an event queue, packets, records and sums of
+ * its own, which one thread at a time uses, and it only touches the devices of its part. The fabric
+ * itself is part 0.
  *
  * Parts run in rounds (virtual_threads.h), on threads (virtual_threads.h). A round is as long as
  * the lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another part
  * before its end, so packets between parts are exchanged between rounds (virtual_cross.h). All
- * events at a device depend only on what has reached it (docs/architecture.md), so the result has
- * the same bytes for every number of parts. */
+ * events at a device depend only on what has reached it (docs/developer/architecture.md), so the
+ * result has the same bytes for every number of parts. */
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -23,7 +23,8 @@
 
 /* Of packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
-/* Of the switches of a part: between 432 and 3,456 hosts in a fat tree (docs/parallel.md). */
+/* Of the switches of a part: between 432 and 3,456 hosts in a fat tree
+ * (docs/how-to/use-many-cores.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 
 struct run_loop {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A run file with 'switching: wormhole' (wormhole.md): the network of wormhole_net.h with
- * the routes, selectors and traffic sources of the other runs, and what is measured there. A
- * message is one packet. Same file and seed: same result, to the last bit. */
+/* A run file with 'switching: wormhole' (docs/explanation/wormhole.md): the network of
+ * wormhole_net.h with the routes, selectors and traffic sources of the other runs, and what is
+ * measured there. A message is one packet. Same file and seed: same result, to the last bit. */
 
 #include <stdatomic.h>
 

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft-bench-mapping TOPO [ALGORITHM [tables|routes]]: time and frames to map a network from cold
- * and to heal one cut cable, on the virtual clock (docs/benchmarks.md). Prints a JSON object. */
+ * and to heal one cut cable, on the virtual clock (docs/developer/benchmarks.md). Prints a JSON
+ * object. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Traffic while the switches' tables are exchanged (docs/mapper.md, 'Distribution'). What the live
- * check allows, any mixture of old and new tables at any time, neither stands still nor loses a
- * packet. What it forbids can stand still; a purge ends that. With a pause nothing is even
- * overtaken. */
+/* Traffic while the switches' tables are exchanged (docs/explanation/the-mapper.md,
+ * 'Distribution'). What the live check allows, any mixture of old and new tables at any time,
+ * neither stands still nor loses a packet. What it forbids can stand still; a purge ends that. With
+ * a pause nothing is even overtaken. */
 
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Wormhole switching to the cycle, by formulas (docs/wormhole.md). That the trains agree with
- * flits that are moved one by one, whatever happens, is wormhole_property_test's. */
+/* Wormhole switching to the cycle, by formulas (docs/explanation/wormhole.md). That the trains
+ * agree with flits that are moved one by one, whatever happens, is wormhole_property_test's. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -229,7 +229,7 @@ static void open_jam(struct wormhole_case *the_case)
 }
 
 /* Re-injection waits behind full channels, and fills them: the jams of a torus close to saturation
- * (docs/wormhole.md). */
+ * (docs/explanation/wormhole.md). */
 UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 {
 	struct wormhole_outcome flits;

@@ -24,7 +24,7 @@
 #define ANSWERED       0x04
 #define FRAMES_A_POLL  20000
 #define NUMBERS_MASK   0x3F
-#define AT_KEYED       1 /* in the envelope, and behind it (docs/wire-format.md) */
+#define AT_KEYED       1 /* in the envelope, and behind it (docs/reference/wire-format.md) */
 #define AT_SESSION     4
 #define AT_COUNTER     16
 #define AT_TARGET      24

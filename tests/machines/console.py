@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A console and three guests that it reaches over ssh, as docs/bench.md has them: each guest is a switch and a
+"""A console and three guests that it reaches over ssh, as docs/how-to/bench-of-servers.md has them: each guest is a switch and a
 host, and three cables between their PCI NICs make a ring. The console is this machine; its keys, its
 configuration of ssh and its runtime folder are in the folder of the guests."""
 import glob

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Frames as somebody sends them who has only read docs/wire-format.md: both CRCs, all kinds, forged
+"""Frames as somebody sends them who has only read docs/reference/wire-format.md: both CRCs, all kinds, forged
 and mutated. Nothing here comes from lib/wire, so that a mistake there is not repeated here."""
 import random
 import struct

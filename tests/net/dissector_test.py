@@ -268,15 +268,15 @@ def check_pcapng(capture):
 
 
 def check_page(capture):
-    """docs/wire-format.md names fields that exist."""
+    """docs/reference/wire-format.md names fields that exist."""
     tools = os.path.dirname(os.path.dirname(capture.lua))
-    with open(os.path.join(os.path.dirname(tools), "docs", "wire-format.md"), encoding="utf-8") as page:
+    with open(os.path.join(os.path.dirname(tools), "docs/reference/wire-format.md"), encoding="utf-8") as page:
         named = set(re.findall(r"`(weft\.[a-z_.]+)`", page.read()))
     done = subprocess.run(["tshark", "-G", "fields", "-X", "lua_script:" + capture.lua], check=True,
                           capture_output=True, text=True)
     fields = {row.split("\t")[2] for row in done.stdout.splitlines() if row.startswith("F\tweft") or
               "\tweft." in row}
-    expect("every field named in docs/wire-format.md exists", sorted(named - fields), [])
+    expect("every field named in docs/reference/wire-format.md exists", sorted(named - fields), [])
 
 
 def check_install(capture, folder):

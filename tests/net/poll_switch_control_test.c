@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* A switch's poll loop under the orders of the control thread, which is played here between turns
- * (docs/mapper.md, 'In a process'). */
+ * (docs/explanation/the-mapper.md, 'In a process'). */
 
 #include "switch_orders.h"
 

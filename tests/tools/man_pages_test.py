@@ -20,7 +20,7 @@ SECTION_5 = ("weft-lab", "weft-result", "weft-routes", "weft-run", "weft-topolog
 
 
 def made(name):
-    return subprocess.run([TOP / "tools/man-page", TOP / "docs/files.md", f"{name}.5"], capture_output=True, text=True,
+    return subprocess.run([TOP / "tools/man-page", TOP / "docs/reference", f"{name}.5"], capture_output=True, text=True,
                           check=True).stdout
 
 
@@ -54,8 +54,8 @@ class Pages(unittest.TestCase):
         for name in SECTION_5:
             self.assertNotRegex(made(name), r"(?m)^\|.*\|$|```|^#+ [A-Z]|\]\(", name)
 
-    def test_the_sections_are_those_of_the_page_of_files(self):
-        self.assertIn('.SH "TOPOLOGIES"', made("weft-topology"))
+    def test_the_sections_have_the_titles_of_the_pages(self):
+        self.assertIn('.SH "THE TOPOLOGY FILE"', made("weft-topology"))
         self.assertIn("dragonfly", made("weft-topology"))
 
 

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-PAGE, NOTEBOOK = TOP / "docs/tutorials/notebook.md", TOP / "docs/tutorials/notebook.ipynb"
+PAGE, NOTEBOOK = TOP / "docs/tutorials/4-notebook.md", TOP / "docs/tutorials/4-notebook.ipynb"
 FENCE = re.compile(r"^```python\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 
 

@@ -142,7 +142,7 @@ class Schemas(unittest.TestCase):
 
     def test_every_whole_file_in_the_documentation_is_valid(self):
         count = 0
-        for path in sorted((TOP / "docs").glob("*.md")):
+        for path in sorted((TOP / "docs").rglob("*.md")):
             for block in re.findall(r"^```yaml\n(.*?)^```", path.read_text(), re.M | re.S):
                 if not block.startswith("weft: "):
                     continue

@@ -674,7 +674,7 @@ class Reproduce(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 2, done.stderr)
 
     def test_the_page_has_the_itbs_that_its_command_prints(self):
-        page = (pathlib.Path(__file__).parents[2] / "docs/reproduction.md").read_text()
+        page = (pathlib.Path(__file__).parents[2] / "docs/results/reproduction.md").read_text()
         itbs, compute = re.search(r"and (\d\.\d+) a message with one for each pair of hosts\n"
                                   r"\(`weft (route compute \S+ [^`]*) -o r` and `weft route verify`\)", page).groups()
         routes = str(self.dir / "r")

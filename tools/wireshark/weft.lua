@@ -2,7 +2,7 @@
 -- Copyright (c) 2026, the Weft developers
 --
 -- Wireshark dissector of the Weft frame (EtherType 0x88B5). It follows lib/wire/frame.h, latency.h,
--- control.h, cn.h and mapper_message.h; docs/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
+-- control.h, cn.h and mapper_message.h; docs/reference/wire-format.md has the same in words. Needs Wireshark 3.6 or later.
 --
 --   tshark -X lua_script:tools/wireshark/weft.lua -r FILE -Y 'weft.vc == 1'
 --   tools/install-dissector        installs it

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Congestion management at the source (docs/source-control.md): one of the
+/* Congestion management at the source (docs/explanation/source-control.md): one of the
  * mechanisms of this folder for all pairs of a host. It chooses the path of each message, hears
  * notifications, and says when a frame may leave.
  *

@@ -4,7 +4,7 @@
 
 /* Selectors: which of the alternative routes to a destination a message takes (Flich's thesis,
  * sections 2.4, 3.3, 5.5 and 6.3). All frames of a message take the same route. A selector is one
- * struct route_choice_ops and one word in ROUTE_CHOICES (docs/adding-a-route-selector.md).
+ * struct route_choice_ops and one word in ROUTE_CHOICES (docs/developer/extending.md).
  *
  * Some selectors learn from earlier messages: the sender reports each message and the time that it
  * took to leave with route_choice_sent(). Some choose between route sets that several algorithms

@@ -26,7 +26,7 @@
  * free. A turn is forbidden at a switch between each two of its up links, u (u - 1) turns for u of
  * them, and the sum of u is the number of links: the fewest turns are lost if all switches have
  * about as many. A switch that is entered later gathers more up links; so the one with most is
- * entered first. The second rule was found by experiment (docs/routing.md). */
+ * entered first. The second rule was found by experiment (docs/explanation/routing-and-itbs.md). */
 
 #define NOWHERE UINT32_MAX
 

@@ -23,7 +23,7 @@
  *
  * The original forbids one dependency per round. We forbid one in ROUNDS of all turns, so that the
  * number of programs to solve does not grow with the network; with three times the rounds the
- * largest load of irregular networks is the same (docs/routing.md). */
+ * largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). */
 #define ROUNDS 100
 
 static int break_some(struct turns *turns, const struct route_options *options, uint32_t *forbidden,

@@ -23,7 +23,7 @@
  *
  * The thesis says that its DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
  * and a latency that grows half as much as with UD_ITB, match the other rule: 0.31 against 0.45. So
- * dfs-itb is what it measured, and dfs-itb-any what it says (docs/routing-itb.md).
+ * dfs-itb is what it measured, and dfs-itb-any what it says (docs/explanation/routing-and-itbs.md).
  *
  * Deadlock freedom. The remaining dependencies between switches never lead from a down arc to an up
  * arc, and every closed chain of arcs has such a place somewhere (route_label_fn): none of them

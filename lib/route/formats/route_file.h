@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Route files. The text format (docs/files.md, 'Route file'): a header line, then one route per
- * line, lines of one pair in order of preference:
+/* Route files. The text format (docs/reference/route-file.md, 'Route file'): a header line, then
+ * one route per line, lines of one pair in order of preference:
  *
  *     # weft routes/1 topology=NAME algorithm=ud seed=7 root=s0 routes=56
  *     h0 h5 s0:9 s4:2 s6:1 !h12 s6:3 s1:0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Other simulators: BookSim 2 (docs/booksim.md) and the flit model of the tests (docs/testing.md)."""
+"""Other simulators: BookSim 2 (docs/explanation/booksim.md) and the flit model of the tests (docs/developer/testing.md)."""
 
 import re
 import subprocess

@@ -7,7 +7,7 @@ import random
 
 from .cell import Cell, command_of
 
-HEADER_AND_WIRE = 70  # bytes of a frame beside its payload: docs/wire-format.md
+HEADER_AND_WIRE = 70  # bytes of a frame beside its payload: docs/reference/wire-format.md
 STAR = ("topology=full:switches=1,hosts={n}", "link.rate=100Gbps", "link.delay=10ns", "switch.buffer=1MiB",
         "traffic.0={{pattern: uniform, from: all, load: 100%, message: 1000B}}", "measure.warmup=500us",
         "measure.duration={duration}", "measure.sample=1ms")

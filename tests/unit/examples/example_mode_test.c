@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/adding-an-adaptive-mode.md: the page shows example_mode.c as it is compiled
+/* The example of docs/developer/extending.md: the page shows example_mode.c as it is compiled
  * here, and it does what the page says. */
 
 #include "adaptive_routing.h"
@@ -47,8 +47,7 @@ static void count(struct bed *bed)
 
 UNIT_TEST(the_page_shows_the_file)
 {
-	example_expect_shown(SOURCE_ROOT "/docs/adding-an-adaptive-mode.md",
-		SOURCE_ROOT "/tests/unit/examples/example_mode.c");
+	example_expect_shown(SOURCE_ROOT "/tests/unit/examples/example_mode.c");
 }
 
 UNIT_TEST(a_primary_port_with_as_many_credits_is_kept)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/adding-a-queuing-scheme.md: the page shows example_scheme.c as it is compiled
+/* The example of docs/developer/extending.md: the page shows example_scheme.c as it is compiled
  * here, and it does what the page says. */
 
 #include "example_page.h"
@@ -11,8 +11,7 @@ extern const struct queuing_scheme queuing_by_source;
 
 UNIT_TEST(the_page_shows_the_file)
 {
-	example_expect_shown(SOURCE_ROOT "/docs/adding-a-queuing-scheme.md",
-		SOURCE_ROOT "/tests/unit/examples/example_scheme.c");
+	example_expect_shown(SOURCE_ROOT "/tests/unit/examples/example_scheme.c");
 }
 
 UNIT_TEST(neighbours_have_different_queues)

@@ -191,7 +191,7 @@ UNIT_TEST(no_bit_of_a_sealed_frame_can_be_changed)
 	assert_true(deliver(&a, &frame));
 }
 
-/* Purpose 3 of docs/wire-format.md: from 'from' to 'to'. */
+/* Purpose 3 of docs/reference/wire-format.md: from 'from' to 'to'. */
 static void derive_by_the_page(const struct side *from, const struct side *to, uint8_t out[16])
 {
 	uint8_t text[18] = {3};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The steps of docs/adding-a*.md make each example known to run files, commands, help and messages. The test calls a
+"""The steps of docs/developer/extending.md make each example known to run files, commands, help and messages. The test calls a
 'weft' with the examples in its lists as a user would."""
 import pathlib
 import subprocess

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The examples of docs/files.md are good, and what it calls defaults are the defaults. */
+/* The examples of the pages about files are good, and what they call defaults are the defaults. */
 
 #include "unit.h"
 
@@ -13,25 +13,19 @@
 #include "lab_config.h"
 #include "run_hosts.h"
 
-#define PAGE  SOURCE_ROOT "/docs/files.md"
 #define FENCE "```yaml\n"
 
-static char *read_page(void)
-{
-	struct fault fault;
-	size_t length;
-	char *text = file_text_read(PAGE, 1 << 20, &length, &fault);
-
-	assert_non_null(text);
-	return text;
-}
-
-/* The example that begins with "weft: KIND". */
+/* The example of the page of this file that begins with "weft: KIND/1". */
 static char *example(const char *kind)
 {
-	char *page = read_page(), *found, *end, start[64];
+	char path[256], start[64], *page, *found, *end;
+	struct fault fault;
+	size_t length;
 
-	snprintf(start, sizeof(start), FENCE "weft: %s\n", kind);
+	snprintf(path, sizeof(path), SOURCE_ROOT "/docs/reference/%s-file.md", kind);
+	page = file_text_read(path, 1 << 20, &length, &fault);
+	assert_non_null(page);
+	snprintf(start, sizeof(start), FENCE "weft: %s/1\n", kind);
 	found = strstr(page, start);
 	assert_non_null(found);
 	found += strlen(FENCE);
@@ -45,7 +39,7 @@ static char *example(const char *kind)
 UNIT_TEST(the_topology_is_whole)
 {
 	struct fault fault = {""};
-	char *text = example("topology/1");
+	char *text = example("topology");
 	struct topology *topology = topology_parse(text, strlen(text), "page", &fault);
 
 	assert_string_equal(fault.text, "");
@@ -66,7 +60,7 @@ static struct run_config *parse_run(const char *text)
 UNIT_TEST(the_run_is_supported)
 {
 	struct fault fault = {""};
-	char *text = example("run/1");
+	char *text = example("run");
 	struct run_config *config = parse_run(text);
 	struct topology *topology;
 
@@ -95,7 +89,7 @@ static char *explain_sections(const struct run_config *config)
 
 UNIT_TEST(the_run_shows_the_defaults)
 {
-	char *text = example("run/1"), *shown, *defaults;
+	char *text = example("run"), *shown, *defaults;
 	struct run_config *config = parse_run(text);
 	struct run_config *bare =
 		parse_run("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n");
@@ -115,7 +109,7 @@ UNIT_TEST(the_run_shows_the_defaults)
 UNIT_TEST(the_lab_is_supported)
 {
 	struct fault fault = {""};
-	char *text = example("lab/1");
+	char *text = example("lab");
 	struct lab_config *config = lab_config_parse(text, strlen(text), "page", NULL, 0, &fault);
 	struct topology *topology;
 

@@ -103,7 +103,7 @@ UNIT_TEST(what_a_file_does_not_say_has_the_designs_defaults)
 	run_config_destroy(config);
 }
 
-/* The example of files.md, with the keys of the real clock. */
+/* The example of docs/reference/run-file.md, with the keys of the real clock. */
 static const char full[] =
 	"weft: run/1\n"
 	"topology: \"rlft:ports=12,stages=3\"\n"

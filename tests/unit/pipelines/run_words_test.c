@@ -139,11 +139,11 @@ static void expect_in_pages(
 	free(text);
 }
 
-/* The first column of a table of files.md: "| `word`". */
-static void expect_in_table(const struct word_list *list, const char *head)
+/* The first column of a table of a page: "| `word`". */
+static void expect_in_table(const struct word_list *list, const char *page, const char *head)
 {
-	static const char *const page[] = {"files.md", NULL};
-	char *text = read_pages(page), *table = strstr(text, head), *end, row[80];
+	const char *const pages[] = {page, NULL};
+	char *text = read_pages(pages), *table = strstr(text, head), *end, row[80];
 
 	assert_non_null(table);
 	end = strstr(table, "\n\n");
@@ -152,23 +152,24 @@ static void expect_in_table(const struct word_list *list, const char *head)
 	for (unsigned i = 0; i < list->count; i++) {
 		snprintf(row, sizeof(row), "`%s`", word_list_name(list->entry[i]));
 		if (strstr(table, row) == NULL)
-			fail_msg("files.md: the table '%s' has no %s", head, row);
+			fail_msg("docs/%s: the table '%s' has no %s", page, head, row);
 	}
 	free(text);
 }
 
-UNIT_TEST(the_tables_of_the_files_page_have_every_word)
+UNIT_TEST(the_tables_of_the_reference_have_every_word)
 {
-	expect_in_table(&generators, "| kind | ports of a switch |");
-	expect_in_table(&route_choices, "| `nic.selector` | takes |");
-	expect_in_table(&queuing_schemes, "| queuing | VC |");
-	expect_in_table(&traffic_patterns, "| pattern | destination of each message |");
-	expect_in_table(&adaptive_modes, "| `routing.adaptive` | port |");
+	expect_in_table(&generators, "reference/topology-file.md", "| kind | ports of a switch |");
+	expect_in_table(&route_choices, "reference/run-file.md", "| `nic.selector` | takes |");
+	expect_in_table(&queuing_schemes, "reference/run-file.md", "| queuing | VC |");
+	expect_in_table(&traffic_patterns, "reference/run-file.md",
+		"| pattern | destination of each message |");
+	expect_in_table(&adaptive_modes, "reference/run-file.md", "| `routing.adaptive` | port |");
 }
 
 UNIT_TEST(the_routing_pages_have_every_algorithm)
 {
-	static const char *const pages[] = {"routing.md", "routing-itb.md", NULL};
+	static const char *const pages[] = {"explanation/routing-and-itbs.md", NULL};
 
 	expect_in_pages(&route_algorithms, pages, "algorithm");
 }

@@ -352,7 +352,8 @@ UNIT_TEST(a_root_that_does_not_exist_is_refused)
 	topology_destroy(topology);
 }
 
-/* routing.md and the thesis, table of the 8 x 8 torus: 80 % minimal (0.8185), 4.5714 links. */
+/* docs/explanation/routing-and-itbs.md and the thesis, table of the 8 x 8 torus: 80 % minimal
+ * (0.8185), 4.5714 links. */
 UNIT_TEST(on_the_8_by_8_torus_the_figures_are_the_known_ones)
 {
 	struct topology *topology = network_torus(8, 8);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames of the mapper at a switch (docs/mapper.md): which go on, which are for its agent, and that
- * all others are routing errors. */
+/* Frames of the mapper at a switch (docs/explanation/the-mapper.md): which go on, which are for its
+ * agent, and that all others are routing errors. */
 
 #include "switch_bench.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Whether anything is stored, and throwing it away (docs/mapper.md, 'Distribution'): what the
- * mapper asks for when a fabric does not drain. */
+/* Whether anything is stored, and throwing it away (docs/explanation/the-mapper.md,
+ * 'Distribution'): what the mapper asks for when a fabric does not drain. */
 
 #include "adaptive_routing.h"
 #include "paper_detector.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Tables that are exchanged while packets are stored (docs/mapper.md, 'Distribution'): what is
- * stored goes where it was routed, what comes later goes by the new ones, and the old ones are
- * never looked at again. Each exchange here spoils the old ones, so that a look would show. */
+/* Tables that are exchanged while packets are stored (docs/explanation/the-mapper.md,
+ * 'Distribution'): what is stored goes where it was routed, what comes later goes by the new ones,
+ * and the old ones are never looked at again. Each exchange here spoils the old ones, so that a
+ * look would show. */
 
 #include <errno.h>
 

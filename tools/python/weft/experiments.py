@@ -74,7 +74,7 @@ class Latency(dict[str, Any]):
 
 
 class Result(Shown):
-    """The result of a run (docs/files.md). Times are in ns, loads are shares of the hosts' links."""
+    """The result of a run (docs/reference/result-file.md). Times are in ns, loads are shares of the hosts' links."""
 
     def __init__(self, json: dict[str, Any]) -> None:
         self.json = json

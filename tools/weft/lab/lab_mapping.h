@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The answers of a lab's processes about the mapper (docs/mapper.md), merged into an object with
- * 'mappers', all candidates, and 'agents', all devices. */
+/* The answers of a lab's processes about the mapper (docs/explanation/the-mapper.md), merged into
+ * an object with 'mappers', all candidates, and 'agents', all devices. */
 
 #include "lab_query.h"
 

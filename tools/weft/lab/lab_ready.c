@@ -67,7 +67,7 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 			strcmp(state, "other fabric") == 0
 				? "the lab there has another name, key or lab file, which must "
 				  "agree on both machines (topology, switch, nic, routing, ...: "
-				  "docs/labs.md)"
+				  "docs/how-to/run-a-lab.md)"
 				: "is the cable in the ports that the topology names?");
 		return;
 	} else if (strcmp(state, "no carrier") == 0) {

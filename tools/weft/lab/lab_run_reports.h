@@ -40,8 +40,8 @@ struct lab_run {
 /* {port: link as its process shows it}, and {process: null} if it does not answer; the caller's
  * reference. */
 json_t *lab_run_links(struct lab_run *run);
-/* {"links_set", "cables_cut", "restarts", "unknown"} (docs/files.md, "Results"), of links before
- * and after the run; the caller's reference. */
+/* {"links_set", "cables_cut", "restarts", "unknown"} (docs/reference/result-file.md, "Results"), of
+ * links before and after the run; the caller's reference. */
 json_t *lab_run_changes(
 	const struct lab *lab, const struct lab_state *state, const json_t *before, json_t *now);
 /* As lines of the result; nothing if there are none. */

@@ -59,7 +59,7 @@ static inline bool comparison_good(const struct comparison *comparison)
 /* A table: published, ours, ratio, and then the misses. */
 void comparison_print(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials, FILE *out);
-/* The same as tables in Markdown, with the version of Weft, for docs/reproduction*.md. */
+/* The same as tables in Markdown, with the version of Weft, for docs/results. */
 void comparison_markdown(const struct comparison *comparison, const struct experiment *experiment,
 	const struct trial *trial, unsigned trials, FILE *out);
 /* "reproduction/1"; NULL without memory. */

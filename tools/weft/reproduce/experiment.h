@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The definition of a figure or table of a paper (docs/reproduction.md): a base run file; the
- * changes for each network, each case (traffic, for example) and each algorithm; the measure;
+/* The definition of a figure or table of a paper (docs/results/reproduction.md): a base run file;
+ * the changes for each network, each case (traffic, for example) and each algorithm; the measure;
  * and the file of the published numbers. One file each in topo/reproduce. In the changes, {n}
  * stands for the number of the network's instance, from 1, {n*47} for 47 times that, and {here} for
  * the folder of the definition. A definition with 'members' is a group: it runs those. */

@@ -39,8 +39,8 @@ void saturation_take(struct saturation *search, double offered, double accepted,
 /* The answer is step search->low and traffic search->traffic; low -1: not even the least load is
  * accepted. */
 
-/* Criteria of reproductions, which differ from the saturation of results (files.md, 'Steady and
- * saturated'). */
+/* Criteria of reproductions, which differ from the saturation of results
+ * (docs/reference/result-file.md, 'Steady and saturated'). */
 
 /* A network accepts less than offered if it accepts less than this share. The value is Weft's:
  * sources with random intervals offer a few percent more or less than their load in a short run. */

@@ -103,7 +103,7 @@ class _Reader:
 
 
 def load(path: str) -> list[Case]:
-    """The cases of a file (docs/files.md)."""
+    """The cases of a file (docs/reference/sweep-folder.md)."""
     import yaml
 
     try:

@@ -3,7 +3,7 @@
 """The tables of a sweep.
 
 A row is a flat object: the varied keys, the seed, and the measures of the point's result
-(docs/files.md lists them). A value that the result does not have is None in a row and an empty cell
+(docs/reference/sweep-folder.md lists them). A value that the result does not have is None in a row and an empty cell
 in CSV. Run times are left out, so the tables of equal runs are equal.
 """
 from __future__ import annotations
