@@ -70,7 +70,7 @@ class Docs(unittest.TestCase):
     def test_prose_wraps_at_100_columns(self):
         for page in WRITTEN:
             for number, line in prose(page):
-                if not re.match(r"\||    |\s*(- )?\[[^\]]*\]\([^)]*\)|!\[|<!--", line):
+                if not re.match(r"\s*\||    |\s*(- )?\[[^\]]*\]\([^)]*\)|!\[|<!--", line):
                     self.assertLessEqual(len(line), 100, f"{page}:{number}: {line}")
 
     def test_pages_stay_short_enough_to_be_read(self):
