@@ -78,15 +78,15 @@ static void write_host(const struct topology *topology, uint32_t number, FILE *o
 	write_port(topology, port, out);
 }
 
-static struct topology *read_ibnetdiscover(
-	const char *text, size_t length, const char *origin, struct fault *fault)
+static struct topology *read_ibnetdiscover(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct fault *fault)
 {
 	struct topology *topology = NULL;
 	struct ib_listing listing;
-	int result = ib_listing_read(&listing, text, length, origin, fault);
+	int result = ib_listing_read(&listing, text, length, origin, import, fault);
 
 	if (result == 0)
-		topology = ib_listing_topology(&listing, fault);
+		topology = ib_listing_topology(&listing, import, fault);
 	else
 		errno = -result;
 	ib_listing_free(&listing);
@@ -106,7 +106,14 @@ static int write_ibnetdiscover(const struct topology *topology, FILE *out, struc
 
 const struct topology_format format_ibnetdiscover = {
 	.name = "ibnetdiscover",
-	.help = "InfiniBand cabling, also what ibsim simulates",
+	.help = "InfiniBand cabling",
+	.write = write_ibnetdiscover,
+	.read = read_ibnetdiscover,
+};
+
+const struct topology_format format_ibsim = {
+	.name = "ibsim",
+	.help = "the fabric that ibsim simulates: the same, and width, speed and include",
 	.write = write_ibnetdiscover,
 	.read = read_ibnetdiscover,
 };

@@ -8,19 +8,33 @@
 #include <string.h>
 
 #include "arrays.h"
+#include "file_text.h"
 
-#define PORTS_MAX 254 /* of a channel adapter; InfiniBand's limit */
-#define SHOWN     40  /* characters of the input in a message */
+#define PORTS_MAX   254 /* of a node; InfiniBand's limit */
+#define SHOWN       40  /* characters of the input in a message */
+#define INCLUDES    8   /* files within files */
+#define INCLUDE_MAX ((size_t)64 << 20)
+
+/* The file that is being read. */
+struct file {
+	const char *origin;
+	bool in_node;           /* ports are the last node's */
+	bool aggregation_devid; /* the last devid= was that of an aggregation node */
+	uint8_t width, speed;   /* ibsim: of the ports from here on; 0: not given */
+	unsigned depth;         /* 0: not included */
+};
 
 struct line {
 	struct ib_listing *listing;
+	struct topology_import *import;
+	struct file *file;
 	const char *start, *at, *end;
 	uint32_t number;
 	struct fault *fault;
 };
 
-#define REFUSE(line, at, ...)                                            \
-	fault_at((line)->fault, (line)->listing->origin, (line)->number, \
+#define REFUSE(line, at, ...)                                         \
+	fault_at((line)->fault, (line)->file->origin, (line)->number, \
 		(uint32_t)((at) - (line)->start) + 1, __VA_ARGS__)
 
 /* Length of the unread rest of the line, cut to fit into a message. */
@@ -108,37 +122,43 @@ static int expect_end(struct line *line)
 		rest(line), line->at);
 }
 
-/* The description is the text between the first and the last quote of the comment. */
-static struct ib_text find_description(const struct line *line, struct ib_text otherwise)
+/* The description is the text between the first and the last quote of the comment. Empty if there
+ * is none. */
+static int find_description(const struct line *line, struct ib_text *text)
 {
 	const char *open = memchr(line->at, '"', (size_t)(line->end - line->at));
 	const char *close = memrchr(line->at, '"', (size_t)(line->end - line->at));
 
-	if (open == NULL || close <= open + 1)
-		return otherwise;
-	return (struct ib_text){open + 1, (uint32_t)(close - open - 1)};
+	*text = (struct ib_text){line->at, 0};
+	if (open == NULL)
+		return 0;
+	if (close == open)
+		return REFUSE(line, open, "the closing quote of the description is missing");
+	*text = (struct ib_text){open + 1, (uint32_t)(close - open - 1)};
+	return 0;
 }
 
 static int read_node(struct line *line, enum device_kind kind)
 {
 	struct ib_listing *listing = line->listing;
-	struct ib_node node = {.kind = kind, .line = line->number};
+	struct ib_node node = {.kind = kind,
+		.aggregation = line->file->aggregation_devid,
+		.origin = line->file->origin,
+		.line = line->number};
 	int result;
 
 	skip_blanks(line);
-	result =
-		kind == DEVICE_SWITCH
-			? read_number(line, 1, TOPOLOGY_PORTS_MAX, "a number of ports", &node.ports)
-			: read_number(line, 1, PORTS_MAX, "a number of ports", &node.ports);
+	result = read_number(line, 1, PORTS_MAX, "a number of ports", &node.ports);
 	skip_blanks(line);
 	node.column = (uint32_t)(line->at - line->start) + 1;
 	if (result == 0)
 		result = read_id(line, &node.id);
 	if (result == 0)
 		result = expect_end(line);
+	if (result == 0)
+		result = find_description(line, &node.name);
 	if (result < 0)
 		return result;
-	node.name = find_description(line, node.id);
 	if (!array_reserve(
 		    &listing->node_at, &listing->node_room, listing->nodes + 1u, sizeof(node)))
 		return -ENOMEM;
@@ -181,15 +201,15 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 	return 0;
 }
 
-/* The far end: "S-0002c90200404780"[5]; port 1 by default. */
+/* The far end: "S-0002c90200404780"[5]. */
 static int read_peer(struct line *line, struct ib_port *port)
 {
 	int result;
 
 	skip_blanks(line);
 	port->column = (uint32_t)(line->at - line->start) + 1;
-	port->peer_port = 1;
 	result = read_id(line, &port->peer);
+	skip_blanks(line);
 	if (result == 0 && take(line, '[')) {
 		result = read_number(line, 1, PORTS_MAX, "a port", &port->peer_port);
 		if (result == 0)
@@ -198,13 +218,38 @@ static int read_peer(struct line *line, struct ib_port *port)
 	return result < 0 ? result : skip_extras(line);
 }
 
-static int read_port(struct line *line, bool in_node)
+/* ibsim: w=1 s=4 after the far end. */
+static int read_abilities(struct line *line, struct ib_port *port)
+{
+	unsigned bits;
+	int result = 0;
+
+	for (skip_blanks(line); result == 0 && line->end - line->at > 2 && line->at[1] == '=';
+		skip_blanks(line)) {
+		char letter = line->at[0];
+
+		if (letter != 'w' && letter != 's')
+			return REFUSE(line, line->at, "expected w= or s=, found '%.*s'", rest(line),
+				line->at);
+		line->at += 2;
+		result = letter == 'w' ? read_number(line, 1, 31, "widths as bits", &bits)
+				       : read_number(line, 1, 7, "speeds as bits", &bits);
+		*(letter == 'w' ? &port->widths : &port->speeds) = (uint8_t)bits;
+	}
+	return result;
+}
+
+static int read_port(struct line *line)
 {
 	struct ib_listing *listing = line->listing;
-	struct ib_port port = {.node = listing->nodes - 1, .line = line->number};
+	struct ib_port port = {.node = listing->nodes - 1,
+		.widths = line->file->width,
+		.speeds = line->file->speed,
+		.origin = line->file->origin,
+		.line = line->number};
 	int result;
 
-	if (!in_node)
+	if (!line->file->in_node)
 		return REFUSE(line, line->at, "a port without a node above it");
 	line->at++;
 	result = read_number(line, 1, listing->node_at[port.node].ports, "a port", &port.port);
@@ -215,7 +260,11 @@ static int read_port(struct line *line, bool in_node)
 	if (result == 0)
 		result = read_peer(line, &port);
 	if (result == 0)
+		result = read_abilities(line, &port);
+	if (result == 0)
 		result = expect_end(line);
+	if (result == 0)
+		result = find_description(line, &port.peer_name);
 	if (result == 0)
 		result = read_rate(line, &port.rate_bps);
 	if (result < 0)
@@ -234,11 +283,19 @@ static bool begins_with(const struct line *line, const char *word)
 	return (size_t)(line->end - line->at) >= length && memcmp(line->at, word, length) == 0;
 }
 
+static bool take_word(struct line *line, const char *word)
+{
+	if (!begins_with(line, word))
+		return false;
+	line->at += strlen(word);
+	return true;
+}
+
 /* Lines without cabling information. */
 static bool is_ignored(const struct line *line)
 {
-	static const char *const words[] = {"vendid=", "devid=", "sysimgguid=", "switchguid=",
-		"caguid=", "rtguid=", "Chassis ", "Non-Chassis Nodes", "Hostname:"};
+	static const char *const words[] = {"vendid=", "sysimgguid=", "switchguid=", "caguid=",
+		"hcaguids", "rtguid=", "Chassis ", "Non-Chassis Nodes", "Hostname:"};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (begins_with(line, words[i]))
@@ -246,55 +303,174 @@ static bool is_ignored(const struct line *line)
 	return false;
 }
 
-static int read_line(struct line *line, bool *in_node)
+static int read_text(struct ib_listing *listing, struct topology_import *import, struct file *file,
+	const char *text, size_t length, struct fault *fault);
+
+static int read_source(struct line *line, struct ib_source *source)
+{
+	struct file file = {.origin = source->origin,
+		.width = line->file->width,
+		.speed = line->file->speed,
+		.depth = line->file->depth + 1};
+	size_t length;
+
+	source->text = file_text_read(source->origin, INCLUDE_MAX, &length, line->fault);
+	if (source->text == NULL) {
+		fault_prefix(line->fault, "%s:%u: include", line->file->origin, line->number);
+		return errno == EINVAL ? -EISDIR : -errno;
+	}
+	return read_text(line->listing, line->import, &file, source->text, length, line->fault);
+}
+
+/* include "FILE", beside the file that includes it. */
+static int read_include(struct line *line)
+{
+	const char *origin = line->file->origin, *slash = strrchr(origin, '/');
+	size_t folder = slash != NULL ? (size_t)(slash + 1 - origin) : 0;
+	struct ib_source *source;
+	struct ib_text name;
+
+	skip_blanks(line);
+	if (line->file->depth == INCLUDES)
+		return fault_set(line->fault, ERANGE, "%s:%u: more than %u files within files",
+			origin, line->number, INCLUDES);
+	if (read_id(line, &name) < 0)
+		return -EINVAL;
+	source = calloc(1, sizeof(*source) + folder + name.length + 1);
+	if (source == NULL)
+		return -ENOMEM;
+	memcpy(source->origin, origin, name.start[0] == '/' ? 0 : folder);
+	memcpy(source->origin + (name.start[0] == '/' ? 0 : folder), name.start, name.length);
+	source->next = line->listing->sources;
+	line->listing->sources = source;
+	return read_source(line, source);
+}
+
+static int read_bits(struct line *line, unsigned max, const char *what, uint8_t *bits)
+{
+	unsigned number;
+	int result = read_number(line, 1, max, what, &number);
+
+	if (result == 0)
+		*bits = (uint8_t)number;
+	return result;
+}
+
+/* Settings of ibsim: the ports below can do no more. One of the two gives the other its default. */
+static int read_setting(struct line *line, bool *known)
+{
+	struct file *file = line->file;
+	int result;
+
+	*known = true;
+	if (take_word(line, "width="))
+		result = read_bits(line, 31, "widths as bits", &file->width);
+	else if (take_word(line, "speed="))
+		result = read_bits(line, 7, "speeds as bits", &file->speed);
+	else if (take_word(line, "include"))
+		return read_include(line);
+	else if (begins_with(line, "module") || begins_with(line, "@"))
+		return fault_set(line->fault, ERANGE,
+			"%s:%u: modules and aliases of ibsim are not supported", line->file->origin,
+			line->number);
+	else {
+		*known = false;
+		return 0;
+	}
+	return result == 0 ? expect_end(line) : result;
+}
+
+static int read_node_line(struct line *line, bool *known)
 {
 	static const struct {
 		const char *word;
 		enum device_kind kind;
-	} kinds[] = {{"Switch", DEVICE_SWITCH}, {"Ca", DEVICE_HOST}, {"Hca", DEVICE_HOST},
-		{"Rt", DEVICE_HOST}};
+		bool router;
+	} kinds[] = {{"Switch", DEVICE_SWITCH, false}, {"Ca", DEVICE_HOST, false},
+		{"Hca", DEVICE_HOST, false}, {"Rt", DEVICE_HOST, true}};
+	int result = 0;
 
-	skip_blanks(line);
-	if (line->at < line->end && *line->at == '#')
-		return 0;
-	if (line->at < line->end && *line->at == '[')
-		return read_port(line, *in_node);
-	*in_node = false;
-	if (line->at == line->end || is_ignored(line))
-		return 0;
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	*known = false;
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !*known; i++) {
 		const char *after = line->at + strlen(kinds[i].word);
 
 		if (!begins_with(line, kinds[i].word) || after == line->end ||
 			(*after != ' ' && *after != '\t'))
 			continue;
+		*known = true;
 		line->at = after;
-		*in_node = true;
-		return read_node(line, kinds[i].kind);
+		result = read_node(line, kinds[i].kind);
+		line->file->in_node = result == 0;
+		if (result == 0)
+			line->listing->node_at[line->listing->nodes - 1].router = kinds[i].router;
+	}
+	return result;
+}
+
+/* A line that nothing here knows does not end a node: it may come from another program that wrote
+ * to the same terminal. */
+static int read_line(struct line *line)
+{
+	bool known;
+	int result;
+
+	skip_blanks(line);
+	if (line->at < line->end && *line->at == '#')
+		return 0;
+	if (line->at < line->end && *line->at == '[')
+		return read_port(line);
+	result = read_node_line(line, &known);
+	if (!known)
+		result = read_setting(line, &known);
+	if (known)
+		return result;
+	if (line->at == line->end || is_ignored(line) || begins_with(line, "devid=")) {
+		line->file->in_node = false;
+		if (begins_with(line, "devid="))
+			line->file->aggregation_devid = begins_with(line, "devid=0xcf09");
+		return 0;
 	}
 	return REFUSE(line, line->at,
 		"expected a node (Switch, Ca, Rt), a port such as [1] or a comment, found '%.*s'",
 		rest(line), line->at);
 }
 
-int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
-	struct fault *fault)
+static int read_text(struct ib_listing *listing, struct topology_import *import, struct file *file,
+	const char *text, size_t length, struct fault *fault)
 {
-	struct line line = {.listing = listing, .fault = fault};
+	struct line line = {.listing = listing, .import = import, .file = file};
 	const char *end = text + length, *next;
-	bool in_node = false;
 	int result = 0;
 
-	*listing = (struct ib_listing){.origin = origin};
+	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		text += 3;
 	for (; text < end && result == 0; text = next + 1) {
+		struct fault odd = {""};
+
 		next = memchr(text, '\n', (size_t)(end - text));
 		if (next == NULL)
 			next = end;
 		line.start = line.at = text;
 		line.end = next > text && next[-1] == '\r' ? next - 1 : next;
 		line.number++;
-		result = read_line(&line, &in_node);
+		line.fault = &odd;
+		result = read_line(&line);
+		if (result == -EINVAL)
+			result = topology_import_odd(import, &odd, "the line is left out", fault);
+		else if (result < 0 && fault != NULL)
+			*fault = odd;
 	}
+	return result;
+}
+
+int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct fault *fault)
+{
+	struct file file = {.origin = origin};
+	int result;
+
+	*listing = (struct ib_listing){.origin = origin};
+	result = read_text(listing, import, &file, text, length, fault);
 	if (result == -ENOMEM)
 		fault_set(fault, ENOMEM, "%s: no memory", origin);
 	return result;
@@ -302,6 +478,13 @@ int ib_listing_read(struct ib_listing *listing, const char *text, size_t length,
 
 void ib_listing_free(struct ib_listing *listing)
 {
+	struct ib_source *next;
+
+	for (struct ib_source *source = listing->sources; source != NULL; source = next) {
+		next = source->next;
+		free(source->text);
+		free(source);
+	}
 	free(listing->node_at);
 	free(listing->port_at);
 }

@@ -2,15 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The output of ibnetdiscover, line by line: nodes, and for each node its connected ports with
- * their far ends. This part resolves nothing; ib_listing_topology() does. Texts point into the
- * input, which must outlive the listing. */
+/* The output of ibnetdiscover, and what people write for ibsim in the same form, line by line:
+ * nodes, and for each node its connected ports with their far ends. This part resolves nothing;
+ * ib_listing_topology() does. Texts point into the input, which must outlive the listing, or into
+ * included files, which belong to the listing. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "topology.h"
+#include "topology_format.h"
 
 struct ib_text {
 	const char *start;
@@ -22,7 +23,10 @@ struct ib_node {
 	enum device_kind kind; /* channel adapters and routers are hosts */
 	struct ib_text id;     /* by which other nodes refer to it */
 	struct ib_text name;   /* the description, or the id if there is none */
+	bool router;
+	bool aggregation; /* by device id: a node that adds up, and has no traffic of its own */
 	unsigned ports;
+	const char *origin; /* the file, for messages */
 	uint32_t line, column;
 };
 
@@ -30,10 +34,19 @@ struct ib_node {
 struct ib_port {
 	uint32_t node; /* node that it belongs to */
 	unsigned port;
-	struct ib_text peer;
-	unsigned peer_port;
-	uint64_t rate_bps;     /* 0: not on the line */
+	struct ib_text peer, peer_name; /* its description; empty if the line has none */
+	unsigned peer_port;             /* 0: not on the line */
+	uint64_t rate_bps;              /* 0: not on the line */
+	uint8_t widths, speeds; /* ibsim: what the port can do, as in PortInfo; 0: not given */
+	const char *origin;
 	uint32_t line, column; /* of the peer's name */
+};
+
+/* An included file. */
+struct ib_source {
+	struct ib_source *next;
+	char *text;
+	char origin[];
 };
 
 struct ib_listing {
@@ -41,18 +54,23 @@ struct ib_listing {
 	struct ib_node *node_at;
 	struct ib_port *port_at; /* by node, in the order of the file */
 	uint32_t nodes, ports, node_room, port_room;
+	struct ib_source *sources;
 };
 
-/* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN, -ENOMEM. The caller frees the listing in every
- * case. */
+/* Reads the lines. 0; -EINVAL with FILE:LINE:COLUMN; -ENOENT, -EISDIR, … of an included file;
+ * -ERANGE for what no reader should leave out; -ENOMEM. The caller frees the listing in every case.
+ */
 int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
-	struct fault *fault);
+	struct topology_import *import, struct fault *fault);
 void ib_listing_free(struct ib_listing *listing);
 
-/* The described network: port n becomes port n - 1; a channel adapter becomes a host for each
- * connected port, "NAME" or, if there are several, "NAME-pN". NULL with errno as for
+/* The described network: port n becomes port n - 1, and where a port above TOPOLOGY_PORTS_MAX has a
+ * cable the switch's cabled ports are counted anew; a channel adapter becomes a host for each
+ * connected port, "NAME" or, if there are several, "NAME-pN". Unless strict, what contradicts
+ * itself and what is not connected to the largest part is left out. NULL with errno as for
  * ib_listing_read(). */
-struct topology *ib_listing_topology(const struct ib_listing *listing, struct fault *fault);
+struct topology *ib_listing_topology(
+	struct ib_listing *listing, struct topology_import *import, struct fault *fault);
 
 /* The rates of InfiniBand links as ibnetdiscover writes them: lanes and speed, such as 4xEDR. In
  * bits per second they are the nominal rates: 10Gbps for 4xSDR, 20 DDR, 40 QDR and FDR10, 56 FDR,
@@ -62,6 +80,13 @@ struct topology *ib_listing_topology(const struct ib_listing *listing, struct fa
 
 /* Parses a text such as "4xEDR"; false if it is not a rate. */
 bool ib_rate_parse(const char *text, size_t length, uint64_t *rate_bps);
+/* ibsim's defaults. */
+#define IB_WIDTH_4X  2
+#define IB_SPEED_SDR 1
+
+/* The rate of a link between ports of these widths (1: 1x, 2: 4x, 4: 8x, 8: 12x, 16: 2x) and speeds
+ * (1: SDR, 2: DDR, 4: QDR), bits of PortInfo that both ends have; 0 if none. */
+uint64_t ib_rate_of(uint8_t width_bits, uint8_t speed_bits);
 /* The fastest link of at most 'rate_bps', SDR to NDR, four lanes if possible; 1xSDR if none. True
  * if the rate is exact. */
 bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT]);

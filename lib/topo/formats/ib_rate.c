@@ -64,3 +64,18 @@ bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT])
 		}
 	return best == rate_bps;
 }
+
+uint64_t ib_rate_of(uint8_t width_bits, uint8_t speed_bits)
+{
+	/* As ibsim chooses: the widest, then the fastest. */
+	static const struct {
+		uint8_t bit;
+		unsigned lanes;
+	} by_width[] = {{8, 12}, {4, 8}, {2, 4}, {16, 2}, {1, 1}};
+
+	for (unsigned w = 0; w < sizeof(by_width) / sizeof(by_width[0]); w++)
+		for (unsigned s = 3; s-- > 0;)
+			if ((width_bits & by_width[w].bit) != 0 && (speed_bits & 1u << s) != 0)
+				return (uint64_t)by_width[w].lanes * (2500 * MBPS << s);
+	return 0;
+}

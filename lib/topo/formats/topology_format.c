@@ -4,6 +4,28 @@
 
 #include <string.h>
 
+void topology_import_note(struct topology_import *import, const struct fault *note)
+{
+	import->notes++;
+	if (import->note != NULL)
+		import->note(import->context, note->text);
+}
+
+int topology_import_odd(struct topology_import *import, const struct fault *odd, const char *became,
+	struct fault *fault)
+{
+	struct fault note;
+
+	if (import->strict) {
+		if (fault != NULL)
+			*fault = *odd;
+		return -EINVAL;
+	}
+	fault_set(&note, 0, "%s; %s", odd->text, became);
+	topology_import_note(import, &note);
+	return 0;
+}
+
 static const struct topology_format *const formats[] = {
 #define X(name) &format_##name,
 	TOPOLOGY_FORMATS(X)

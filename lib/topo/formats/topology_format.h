@@ -6,9 +6,31 @@
  * topology_format, format_NAME, and one word in TOPOLOGY_FORMATS. Weft's own format is handled by
  * topology_write() and topology_load(). */
 
+#include <regex.h>
+
 #include "topology.h"
 
-#define TOPOLOGY_FORMATS(X) X(ibnetdiscover) X(booksim) X(dot)
+#define TOPOLOGY_FORMATS(X) X(ibnetdiscover) X(ibsim) X(booksim) X(dot)
+
+/* How a foreign file is read. Listings of real networks have lines that do not belong there,
+ * contradictions and devices that take no part in traffic. These are left out, each with a note;
+ * with 'strict' the first is an error. Zero-initialised: lenient, notes only counted. */
+struct topology_import {
+	bool strict;
+	const regex_t *only;    /* NULL, or the adapters and routers to keep, by description */
+	const regex_t *exclude; /* NULL, or the nodes to leave out, by description */
+	/* Called for each note, "FILE:LINE:COLUMN: what; what became of it"; may be NULL. */
+	void (*note)(void *context, const char *text);
+	void *context;
+	uint32_t notes;
+};
+
+/* 'odd' tells of something that does not belong there. In strict mode 'fault' gets it, and -EINVAL
+ * is returned; otherwise it is noted with what became of it ("the line is left out"), and 0. */
+int topology_import_odd(struct topology_import *import, const struct fault *odd, const char *became,
+	struct fault *fault);
+/* In either mode: what is left out on purpose. */
+void topology_import_note(struct topology_import *import, const struct fault *note);
 
 struct topology_format {
 	const char *name;
@@ -16,10 +38,11 @@ struct topology_format {
 	/* Writes a finished topology. 0, or -EINVAL with 'fault' if the format cannot express it;
 	 * the caller checks 'out' for errors. */
 	int (*write)(const struct topology *topology, FILE *out, struct fault *fault);
-	/* Reads a topology; 'origin' is the file name for messages. NULL with FILE:LINE:COLUMN in
-	 * 'fault' and errno EINVAL, or ENOMEM. The pointer is NULL for write-only formats. */
-	struct topology *(*read)(
-		const char *text, size_t length, const char *origin, struct fault *fault);
+	/* Reads a topology; 'origin' is the file name for messages, and files that it includes are
+	 * looked for beside it. NULL with FILE:LINE:COLUMN in 'fault' and errno EINVAL, or ENOMEM.
+	 * The pointer is NULL for write-only formats. */
+	struct topology *(*read)(const char *text, size_t length, const char *origin,
+		struct topology_import *import, struct fault *fault);
 };
 
 #define X(name) extern const struct topology_format format_##name;

@@ -14,7 +14,32 @@
 
 static struct topology *parse(const char *text, struct fault *fault)
 {
-	return format_ibnetdiscover.read(text, strlen(text), "net.txt", fault);
+	struct topology_import strict = {.strict = true};
+
+	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &strict, fault);
+}
+
+/* The notes of a lenient import, each with a newline. */
+struct notes {
+	char text[8192];
+};
+
+static void keep_note(void *context, const char *text)
+{
+	struct notes *notes = context;
+	size_t used = strlen(notes->text);
+
+	snprintf(notes->text + used, sizeof(notes->text) - used, "%s\n", text);
+}
+
+static struct topology *import_leniently(
+	const char *text, const regex_t *only, const regex_t *exclude, struct notes *notes)
+{
+	struct topology_import import = {
+		.only = only, .exclude = exclude, .note = keep_note, .context = notes};
+
+	notes->text[0] = '\0';
+	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &import, NULL);
 }
 
 static struct topology *import(const char *text)
@@ -205,9 +230,9 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 		{"\n[1] \"b\"[1]\n", "net.txt:2:1: a port without a node above it"},
 		{"Switch 8 \"a\"\n\n[1] \"b\"[1]\n", "net.txt:3:1: a port without a node above it"},
 		{"Switch \"a\"\n",
-			"net.txt:1:8: expected a number of ports from 1 to 64, found '\"a\"'"},
-		{"Switch\t65 \"a\"\n",
-			"net.txt:1:8: expected a number of ports from 1 to 64, found '65 \"a\"'"},
+			"net.txt:1:8: expected a number of ports from 1 to 254, found '\"a\"'"},
+		{"Switch\t255 \"a\"\n",
+			"net.txt:1:8: expected a number of ports from 1 to 254, found '255 \"a\"'"},
 		{"Ca 255 \"a\"\n",
 			"net.txt:1:4: expected a number of ports from 1 to 254, found '255 \"a\"'"},
 		{"Switch 8 a\n", "net.txt:1:10: expected a node in quotes, found 'a'"},
@@ -223,8 +248,16 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 		{"Switch 8 \"a\"\n[1](12 \"b\"[1]\n", "net.txt:2:4: the closing ')' is missing"},
 		{"Switch 8 \"a\"\n[1] \"b\"[x]\n",
 			"net.txt:2:9: expected a port from 1 to 254, found 'x]'"},
-		{"Switch 8 \"a\"\n[1] \"b\"[1] w=4\n",
-			"net.txt:2:12: expected '#' or the end of the line, found 'w=4'"},
+		{"Switch 8 \"a\"\n[1] \"b\"[1] v=4\n",
+			"net.txt:2:12: expected w= or s=, found 'v=4'"},
+		{"Switch 8 \"a\"\n[1] \"b\"[1] w=32\n",
+			"net.txt:2:14: expected widths as bits from 1 to 31, found '32'"},
+		{"speed=0\n", "net.txt:1:7: expected speeds as bits from 1 to 7, found '0'"},
+		{"module=\"x\"\n", "net.txt:1: modules and aliases of ibsim are not supported"},
+		{"include \"missing.net\"\n",
+			"net.txt:1: include: missing.net: No such file or directory"},
+		{"Switch 8 \"a\" # \"leaf\n",
+			"net.txt:1:16: the closing quote of the description is missing"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 4xABC\n",
 			"net.txt:2:24: '4xABC' is no rate, expected one such as 4xEDR"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 12xXDR\n",
@@ -238,24 +271,25 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 		{"Switch 8 \"a\"\nSwitch 8 \"b\"\nSwitch 8 \"a\"\n",
 			"net.txt:3:10: \"a\" is in line 1 already"},
 		{"Switch 8 \"a\"\n[1] \"b\"[2]\n[1] \"b\"[3]\nSwitch 8 \"b\"\n",
-			"net.txt:3:1: port 1 is in line 2 already"},
+			"net.txt:3:5: port 1 is in line 2 already"},
 		{"Switch 8 \"a\"\n[1] \"b\"[2]\nSwitch 8 \"b\"\n[2] \"a\"[3]\n",
 			"net.txt:2:5: \"b\"[2] is linked with something else in line 4"},
 		{"Switch 8 \"a\"\n[1] \"c\"[1]\n[2] \"c\"[1]\nSwitch 8 \"c\"\n",
-			"net.txt:3: a second link in port c:0, which has the one in line 2 already"},
+			"net.txt:3:5: a second cable in \"c\"[1], which has the one in line 2 already"},
 		{"Switch 8 \"a\"\n[1] \"a\"[2]\n",
-			"net.txt:2: the link leads from switch a to itself"},
+			"net.txt:2:5: the cable leads from the node to itself"},
 		{"Switch 8 \"a\"\n[1] \"a\"[1]\n",
-			"net.txt:2: the link leads from switch a to itself"},
+			"net.txt:2:5: the cable leads from the node to itself"},
 		{"Ca 1 \"x\"\n[1] \"y\"[1]\nCa 1 \"y\"\n[1] \"x\"[1]\n",
-			"net.txt:2: hosts x and y are linked directly, one end must be a switch"},
+			"net.txt:2:5: the cable links two adapters, one end must be a switch"},
+
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct fault fault = {""};
 
 		assert_null(parse(bad[i].text, &fault));
-		assert_int_equal(errno, EINVAL);
+		assert_int_equal(fault_exit_code(-errno), EXIT_BAD_REQUEST);
 		assert_string_equal(fault.text, bad[i].message);
 	}
 }
@@ -332,6 +366,261 @@ UNIT_TEST(parallel_links_and_chosen_names_survive)
 	free(exported);
 	topology_destroy(topology);
 	topology_destroy(again);
+}
+
+/* --- lenient: the default of 'weft topo import' --- */
+
+UNIT_TEST(what_does_not_belong_is_noted_and_left_out)
+{
+	static const struct {
+		const char *text, *note;
+		unsigned links;
+	} odd[] = {
+		{"\xef\xbb\xbf"
+		 "Switch 4 \"a\"\n[1] \"x\"[1]\nCa 1 \"x\"\n",
+			"", 1},
+		{"$ sudo ibnetdiscover\nSwitch 4 \"a\"\n[1] \"x\"[1]\nCa 1 \"x\"\n",
+			"net.txt:1:1: expected a node (Switch, Ca, Rt), a port such as [1] or a comment, "
+			"found '$ sudo ibnetdiscover'; the line is left out\n",
+			1},
+		{"Switch 4 \"a\"\nibwarn: [4] timeout\n[1] \"x\"[1]\nCa 1 \"x\"\n",
+			"net.txt:2:1: expected a node (Switch, Ca, Rt), a port such as [1] or a comment, "
+			"found 'ibwarn: [4] timeout'; the line is left out\n",
+			1},
+		{"Switch 4 \"a\"\n[1] \"x\"[1]\n[2] \"a\"[3]\nCa 1 \"x\"\n",
+			"net.txt:3:5: the cable leads from the node to itself; it is left out\n",
+			1},
+		{"Switch 4 \"a\"\n[1] \"x\"[1]\n[2] \"gone\"[3]\nCa 1 \"x\"\n",
+			"net.txt:3:5: there is no node \"gone\" in the file; the line is left out\n",
+			1},
+		{"Switch 4 \"a\"\n[1] \"x\"[1]\n[2] \"x\"[1]\nCa 1 \"x\"\n[1] \"a\"[1]\n",
+			"net.txt:3:5: \"x\"[1] is linked with something else in line 5; the line is "
+			"left out\n",
+			1},
+		{"Switch 4 \"a\"\n[1] \"x\"[1]\nSwitch 4 \"a\"\n[2] \"y\"[1]\nCa 1 \"x\"\nCa 1 \"y\"\n",
+			"net.txt:3:10: \"a\" is in line 1 already; its ports are added to that node\n",
+			2},
+		{"Switch 4 \"a\"\n[1] \"x\"[1] # 4xEDR\nCa 1 \"x\"\n[1] \"a\"[1] # 4xHDR\n",
+			"net.txt:2:5: the two ends have different rates; the slower one counts\n",
+			1},
+		{"Switch 4 \"a\"\n[1] \"x\"[1]\nCa 1 \"x\"\nSwitch 9 \"b\"\n[1] \"x\"[2]\n"
+		 "Ca 2 \"x\"\n",
+			"net.txt:6:6: \"x\" is in line 3 already; its ports are added to that node\n"
+			"net.txt:5:5: \"x\" has no port 2, it has 1; the line is left out\n"
+			"net.txt:4:10: \"b\" is not connected with the largest part of the network: 1 "
+			"switches and 0 ports of adapters are left out\n",
+			1},
+	};
+
+	for (unsigned i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		struct notes notes;
+		struct topology *topology = import_leniently(odd[i].text, NULL, NULL, &notes);
+
+		assert_string_equal(notes.text, odd[i].note);
+		assert_non_null(topology);
+		assert_int_equal(topology->links, odd[i].links);
+		topology_destroy(topology);
+	}
+}
+
+static const char special[] =
+	"devid=0xd2f0\nSwitch 41 \"S-1\" # \"leaf\"\n"
+	"[1] \"H-1\"[1] # \"node1 HCA-1\" lid 1 4xHDR\n[2] \"H-2\"[1] # \"ufm-1 HCA-1\" lid 2 4xHDR\n"
+	"[3] \"R-1\"[1] # \"out\" lid 3 4xHDR\n[4] \"H-4\"[1] # \"node2 HCA-1\" lid 4 4xHDR\n"
+	"[41] \"H-3\"[1] # \"Mellanox Technologies Aggregation Node\" lid 5 4xHDR\n\n"
+	"devid=0x101b\nCa 1 \"H-1\" # \"node1 HCA-1\"\n\ndevid=0x101b\nCa 1 \"H-2\" # \"ufm-1 HCA-1\"\n\n"
+	"devid=0xcf09\nCa 1 \"H-3\" # \"Mellanox Technologies Aggregation Node\"\n\n"
+	"devid=0x101b\nCa 1 \"H-4\" # \"node2 HCA-1\"\n\nRt 1 \"R-1\" # \"out\"\n";
+
+UNIT_TEST(nodes_without_traffic_of_their_own_are_left_out)
+{
+	struct notes notes;
+	struct topology *topology = import_leniently(special, NULL, NULL, &notes);
+
+	assert_int_equal(topology->hosts, 2);
+	assert_peer(topology, "node1_HCA-1", "leaf:0");
+	assert_peer(topology, "node2_HCA-1", "leaf:3");
+	assert_string_equal(notes.text,
+		"net.txt:13:6: \"ufm-1 HCA-1\": management servers are left out (1)\n"
+		"net.txt:16:6: \"Mellanox Technologies Aggregation Node\": aggregation nodes are left "
+		"out (1)\n"
+		"net.txt:21:6: \"out\": routers are left out (1)\n");
+	topology_destroy(topology);
+}
+
+UNIT_TEST(only_and_exclude_choose_by_description)
+{
+	regex_t only, exclude;
+	struct notes notes;
+	struct topology *topology;
+
+	assert_int_equal(regcomp(&only, "^(node|out)", REG_EXTENDED), 0);
+	assert_int_equal(regcomp(&exclude, "node2", REG_EXTENDED), 0);
+	topology = import_leniently(special, &only, &exclude, &notes);
+	assert_int_equal(topology->hosts, 2);
+	assert_peer(topology, "node1_HCA-1", "leaf:0");
+	assert_peer(topology, "out", "leaf:2");
+	topology_destroy(topology);
+	regfree(&only);
+	regfree(&exclude);
+}
+
+/* A switch that reports 'ports' ports and has hosts in the first 'cabled' odd ones. */
+static char *large_switch(unsigned ports, unsigned cabled)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	fprintf(out, "Switch %u \"a\"\n", ports);
+	for (unsigned i = 0; i < cabled; i++)
+		fprintf(out, "[%u] \"x%u\"[1]\n", 2 * i + 1, i);
+	for (unsigned i = 0; i < cabled; i++)
+		fprintf(out, "\nCa 1 \"x%u\"\n", i);
+	fclose(out);
+	return text;
+}
+
+UNIT_TEST(ports_without_cables_do_not_count)
+{
+	char *few = large_switch(65, 32), *spread = large_switch(145, 64),
+	     *many = large_switch(145, 65);
+	struct fault fault;
+	struct notes notes;
+	struct topology *topology = import_leniently(few, NULL, NULL, &notes);
+
+	assert_string_equal(notes.text, "");
+	assert_int_equal(topology->switch_at[0].ports, 64);
+	assert_peer(topology, "x31", "a:62");
+	topology_destroy(topology);
+	topology = import_leniently(spread, NULL, NULL, &notes);
+	assert_string_equal(notes.text,
+		"net.txt:1:12: \"a\" has a cable in port 127; its 64 ports with cables get the numbers "
+		"0 to 63\n");
+	assert_peer(topology, "x63", "a:63");
+	topology_destroy(topology);
+	assert_null(parse(many, &fault));
+	assert_string_equal(
+		fault.text, "net.txt:1:12: \"a\" has cables in 65 ports, at most 64 are possible");
+	free(few);
+	free(spread);
+	free(many);
+}
+
+/* ibsim: what a port can do, as bits of PortInfo; what both ends have counts. */
+UNIT_TEST(widths_and_speeds_of_ibsim_make_rates)
+{
+	struct notes notes;
+	struct topology *topology = import_leniently(
+		"width=3\nspeed=7\nSwitch 8 \"s\"\n[1] \"a\"[1] w=1\n[2] \"b\"[1] s=2\n[3] \"c\"[1]\n\n"
+		"Hca 1 \"a\"\n[1] \"s\"[1]\nHca 1 \"b\"\n[1] \"s\"[2]\nHca 1 \"c\"\n[1] \"s\"[3]\n",
+		NULL, NULL, &notes);
+
+	assert_string_equal(notes.text, "");
+	assert_int_equal(topology_link_at(topology, walk_switch(0, 0))->rate_bps, 10000000000);
+	assert_int_equal(topology_link_at(topology, walk_switch(0, 1))->rate_bps, 20000000000);
+	assert_int_equal(topology_link_at(topology, walk_switch(0, 2))->rate_bps, 40000000000);
+	topology_destroy(topology);
+}
+
+static bool same_end(const struct topology *a, const struct topology *b, struct topology_port x,
+	struct topology_port y)
+{
+	char name[2][TOPOLOGY_NAME_MAX + 8];
+
+	topology_port_name(a, x, name[0], sizeof(name[0]));
+	topology_port_name(b, y, name[1], sizeof(name[1]));
+	return strcmp(name[0], name[1]) == 0;
+}
+
+/* The same devices, cables and rates; numbers may differ. */
+static bool same_network(const struct topology *a, const struct topology *b)
+{
+	if (a->switches != b->switches || a->hosts != b->hosts || a->links != b->links)
+		return false;
+	for (uint32_t s = 0; s < a->switches; s++) {
+		int32_t other = topology_find_switch(b, a->switch_at[s].name);
+
+		for (unsigned port = 0; other >= 0 && port < a->switch_at[s].ports; port++) {
+			struct topology_port x, y;
+			bool linked = topology_peer(a, walk_switch(s, port), &x);
+
+			if (topology_peer(b, walk_switch((uint32_t)other, port), &y) != linked)
+				return false;
+			if (linked &&
+				(!same_end(a, b, x, y) || topology_link_at(a, x)->rate_bps !=
+								  topology_link_at(b, y)->rate_bps))
+				return false;
+		}
+		if (other < 0)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t draw(uint32_t *state, uint32_t below)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (uint32_t)(((uint64_t)(*state >> 8) * below) >> 24);
+}
+
+/* Copies 'text' with one line lost, doubled, cut or exchanged with another. */
+static char *mutate(const char *text, uint32_t *state)
+{
+	const char *line[2000];
+	size_t length[2000];
+	uint32_t lines = 0, at, other, kind = draw(state, 4);
+	char *out = calloc(1, 2 * strlen(text) + 1), *end = out;
+
+	for (const char *next; *text != '\0'; text = next + 1, lines++) {
+		next = strchr(text, '\n');
+		line[lines] = text;
+		length[lines] = (size_t)(next - text);
+	}
+	at = draw(state, lines);
+	other = draw(state, lines);
+	for (uint32_t i = 0; i < lines; i++) {
+		uint32_t from = kind == 3 && i == at ? other : kind == 3 && i == other ? at : i;
+		uint32_t times = i == at && kind == 0 ? 0 : i == at && kind == 1 ? 2 : 1;
+		size_t cut = i == at && kind == 2 && length[i] > 0
+				     ? draw(state, (uint32_t)length[i])
+				     : length[from];
+
+		for (; times > 0; times--)
+			end += sprintf(end, "%.*s\n", (int)cut, line[from]);
+	}
+	return out;
+}
+
+/* From a listing with a fault comes the same network, or a note. */
+UNIT_TEST(no_mutation_of_a_listing_changes_the_network_in_silence)
+{
+	static const char *const specs[] = {"rlft:ports=8,stages=2,rate=100Gbps",
+		"torus:dims=3x3,hosts=2,rate=400Gbps", "dragonfly:a=2,p=2,h=1",
+		"full:switches=4,hosts=2"};
+	uint32_t drawn = 20261129, changed = 0;
+
+	for (unsigned i = 0; i < 1200; i++) {
+		struct topology *topology = walk_generate(specs[i % 4]), *again;
+		char *text = export(topology), *mutated = mutate(text, &drawn);
+		struct notes notes;
+
+		again = import_leniently(mutated, NULL, NULL, &notes);
+		if (again != NULL && !same_network(topology, again)) {
+			changed++;
+			if (notes.text[0] == '\0')
+				print_message("%s\n", mutated);
+			assert_string_not_equal(notes.text, "");
+		}
+		if (again != NULL)
+			assert_int_equal(topology_check_connected(again, "again", NULL), 0);
+		topology_destroy(topology);
+		if (again != NULL)
+			topology_destroy(again);
+		free(text);
+		free(mutated);
+	}
+	assert_true(changed > 50);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -19,6 +19,10 @@ struct request {
 	const char *name; /* "topo export" */
 	const struct topology_format *format;
 	const char *in, *out; /* 'out' NULL or "-": standard output */
+	/* import */
+	bool strict;
+	regex_t only, exclude;
+	bool has_only, has_exclude;
 };
 
 /* "ibnetdiscover, booksim or dot": the formats that can be read, or written. */
@@ -61,6 +65,45 @@ static const char *value_of(const char *option, int argc, char **argv, int *i)
 	return *i + 1 < argc ? argv[++*i] : "";
 }
 
+/* --only or --exclude REGEX; -1 for another argument. */
+static int take_regex(struct request *request, const char *option, int argc, char **argv, int *i,
+	regex_t *regex, bool *has)
+{
+	const char *value = value_of(option, argc, argv, i);
+	char why[128];
+	int code;
+
+	if (value == NULL)
+		return -1;
+	if (value[0] == '\0' || *has)
+		return command_fail(request->name, EXIT_BAD_REQUEST,
+			"%s: expected one extended regular expression", option);
+	code = regcomp(regex, value, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+	if (code != 0) {
+		regerror(code, regex, why, sizeof(why));
+		return command_fail(
+			request->name, EXIT_BAD_REQUEST, "%s %s: %s", option, value, why);
+	}
+	*has = true;
+	return EXIT_DONE;
+}
+
+/* The options of import alone; -1 for another argument. */
+static int take_import_option(struct request *request, int argc, char **argv, int *i)
+{
+	int result;
+
+	if (strcmp(argv[*i], "--strict") == 0) {
+		request->strict = true;
+		return EXIT_DONE;
+	}
+	result = take_regex(request, "--only", argc, argv, i, &request->only, &request->has_only);
+	if (result < 0)
+		result = take_regex(request, "--exclude", argc, argv, i, &request->exclude,
+			&request->has_exclude);
+	return result;
+}
+
 static int take_argument(struct request *request, int argc, char **argv, int *i, bool reading)
 {
 	const char *value = value_of("--format", argc, argv, i);
@@ -73,6 +116,12 @@ static int take_argument(struct request *request, int argc, char **argv, int *i,
 		return value[0] != '\0' ? EXIT_DONE
 					: (int)command_fail(request->name, EXIT_BAD_REQUEST,
 						  "-o: expected a file after it");
+	}
+	if (reading) {
+		int result = take_import_option(request, argc, argv, i);
+
+		if (result >= 0)
+			return result;
 	}
 	if (argv[*i][0] == '-' && argv[*i][1] != '\0')
 		return command_fail(
@@ -139,37 +188,59 @@ int cmd_topo_export(int argc, char **argv)
 	return result == EXIT_DONE ? export(&request) : result;
 }
 
+static void print_note(void *context, const char *text)
+{
+	const struct request *request = context;
+
+	fprintf(stderr, "weft %s: %s\n", request->name, text);
+}
+
 /* NULL after an error was printed; '*result' is then the exit code. */
-static struct topology *import_from(const struct request *request, int *result)
+static struct topology *import_from(struct request *request, int *result)
 {
 	bool piped = strcmp(request->in, "-") == 0;
+	struct topology_import import = {.strict = request->strict,
+		.only = request->has_only ? &request->only : NULL,
+		.exclude = request->has_exclude ? &request->exclude : NULL,
+		.note = print_note,
+		.context = request};
 	struct topology *topology = NULL;
 	struct fault fault;
 	size_t length;
 	char *text = file_text_read(piped ? "/dev/stdin" : request->in, INPUT_MAX, &length, &fault);
 
 	if (text != NULL)
-		topology =
-			request->format->read(text, length, piped ? "stdin" : request->in, &fault);
+		topology = request->format->read(
+			text, length, piped ? "stdin" : request->in, &import, &fault);
 	if (topology == NULL)
 		*result = command_fault(request->name, -errno, &fault);
 	free(text);
 	return topology;
 }
 
+static int import(struct request *request)
+{
+	int result = EXIT_DONE;
+	struct topology *topology = import_from(request, &result);
+
+	if (topology == NULL)
+		return result;
+	result = cmd_topo_write(request->name, topology, request->in, request->out);
+	topology_destroy(topology);
+	return result;
+}
+
 int cmd_topo_import(int argc, char **argv)
 {
 	struct request request = {.name = "topo import"};
 	int result = parse(&request, argc, argv, true);
-	struct topology *topology;
 
-	if (result != EXIT_DONE)
-		return result;
-	topology = import_from(&request, &result);
-	if (topology == NULL)
-		return result;
-	result = cmd_topo_write(request.name, topology, request.in, request.out);
-	topology_destroy(topology);
+	if (result == EXIT_DONE)
+		result = import(&request);
+	if (request.has_only)
+		regfree(&request.only);
+	if (request.has_exclude)
+		regfree(&request.exclude);
 	return result;
 }
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The steps from a listing to a topology, which share one builder. */
+
+#include "arrays.h"
+#include "ib_listing.h"
+
+#define IB_NONE  UINT32_MAX
+#define IB_PORTS 255 /* numbers of a node's ports, 0 included */
+
+/* A port, either with a line of its own or known only as a far end. */
+struct ib_end {
+	uint32_t node;
+	unsigned port;
+};
+
+struct ib_cable {
+	struct ib_end a, b;
+	uint64_t rate_bps;
+	const struct ib_port *listed;
+};
+
+struct ib_builder {
+	struct ib_listing *listing;
+	struct topology_import *import;
+	struct fault *fault;
+	uint32_t *by_id;  /* nodes by id */
+	uint32_t *by_end; /* 'listed' ports by node and port */
+	uint32_t *peer;   /* of each listed port: the node at the far end, or NOBODY */
+	uint32_t *same;   /* of each node: the first with this id */
+	uint32_t *number; /* of each node that is a switch: the device, or NOBODY */
+	uint32_t *part;   /* of each node that is a switch: a switch of its connected part */
+	bool *left_out;   /* nodes */
+	/* Port p of switch n is port_at[n * PORTS + p] of the device. */
+	uint8_t *port_at;
+	struct ib_cable *cable;
+	struct ib_end *host; /* index is the host number; ordered by node and port */
+	uint32_t listed, cables, switches, hosts;
+	struct arrays arrays;
+};
+
+static inline int ib_compare_ends(struct ib_end a, struct ib_end b)
+{
+	if (a.node != b.node)
+		return a.node < b.node ? -1 : 1;
+	return (a.port > b.port) - (a.port < b.port);
+}
+
+/* The length to show of a text from the input, for "%.*s". */
+static inline int ib_shown(struct ib_text text)
+{
+	return text.length < 40 ? (int)text.length : 40;
+}
+
+static inline bool ib_is_host(const struct ib_builder *builder, struct ib_end end)
+{
+	return builder->listing->node_at[end.node].kind == DEVICE_HOST;
+}
+
+/* Describes the nodes and fills 'cable' with those whose ends agree. 0, -EINVAL. */
+int ib_find_cables(struct ib_builder *builder);
+/* Leaves out nodes that take no part in the network, and, unless strict, what is not connected to
+ * its largest part; their cables go. 0, -ENOMEM. */
+int ib_leave_out(struct ib_builder *builder);

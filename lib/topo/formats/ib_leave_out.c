@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Leaves out of a listing what takes no part in the network: routers, nodes that only add up, what
+ * the user excludes, and what is not connected to the rest. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ib_builder.h"
+
+static bool mentions(struct ib_text text, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (uint32_t i = 0; i + length <= text.length; i++)
+		if (strncasecmp(text.start + i, word, length) == 0)
+			return true;
+	return false;
+}
+
+static bool matches(const regex_t *regex, struct ib_text text)
+{
+	regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)text.length};
+
+	return regexec(regex, text.start, 1, &part, REG_STARTEND) == 0;
+}
+
+/* Why a node takes no part in the network, in the plural; NULL if it does. */
+static const char *reason_to_leave_out(const struct ib_builder *builder, const struct ib_node *node)
+{
+	const struct topology_import *import = builder->import;
+
+	if (import->exclude != NULL && matches(import->exclude, node->name))
+		return "nodes that --exclude matches";
+	if (node->kind == DEVICE_SWITCH)
+		return NULL;
+	if (import->only != NULL)
+		return matches(import->only, node->name) ? NULL
+							 : "nodes that --only does not match";
+	if (import->strict)
+		return NULL;
+	if (node->router)
+		return "routers";
+	if (node->aggregation || mentions(node->name, "aggregation node"))
+		return "aggregation nodes";
+	if (node->name.length >= 3 && strncasecmp(node->name.start, "ufm", 3) == 0)
+		return "management servers";
+	if (mentions(node->name, "gateway") || mentions(node->name, "skyway"))
+		return "gateways";
+	return NULL;
+}
+
+/* One note for all nodes with the same reason. */
+static void leave_out_nodes(struct ib_builder *builder)
+{
+	const struct ib_listing *listing = builder->listing;
+	struct {
+		const char *reason;
+		uint32_t count;
+		const struct ib_node *first;
+	} kind[8] = {{NULL, 0, NULL}};
+	struct fault note;
+
+	for (uint32_t i = 0; i < listing->nodes; i++) {
+		const char *reason = builder->left_out[i]
+					     ? NULL
+					     : reason_to_leave_out(builder, &listing->node_at[i]);
+		unsigned k = 0;
+
+		if (reason == NULL)
+			continue;
+		builder->left_out[i] = true;
+		while (kind[k].reason != NULL && strcmp(kind[k].reason, reason) != 0)
+			k++;
+		if (kind[k].count++ == 0)
+			kind[k].first = &listing->node_at[i];
+		kind[k].reason = reason;
+	}
+	for (unsigned k = 0; kind[k].reason != NULL; k++) {
+		const struct ib_node *first = kind[k].first;
+
+		fault_at(&note, first->origin, first->line, first->column,
+			"\"%.*s\": %s are left out (%u)", ib_shown(first->name), first->name.start,
+			kind[k].reason, kind[k].count);
+		topology_import_note(builder->import, &note);
+	}
+}
+
+/* --- the largest connected part --- */
+
+static uint32_t find_part(struct ib_builder *builder, uint32_t node)
+{
+	while (builder->part[node] != node) {
+		builder->part[node] = builder->part[builder->part[node]];
+		node = builder->part[node];
+	}
+	return node;
+}
+
+/* The switch of a cable, or of its first end. */
+static uint32_t switch_of(const struct ib_builder *builder, const struct ib_cable *cable)
+{
+	return ib_is_host(builder, cable->a) ? cable->b.node : cable->a.node;
+}
+
+static void drop_cables(struct ib_builder *builder)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < builder->cables; i++)
+		if (!builder->left_out[builder->cable[i].a.node] &&
+			!builder->left_out[builder->cable[i].b.node])
+			builder->cable[kept++] = builder->cable[i];
+	builder->cables = kept;
+}
+
+static void join_switches(struct ib_builder *builder)
+{
+	for (uint32_t i = 0; i < builder->listing->nodes; i++)
+		builder->part[i] = i;
+	for (uint32_t i = 0; i < builder->cables; i++) {
+		const struct ib_cable *cable = &builder->cable[i];
+
+		if (!ib_is_host(builder, cable->a) && !ib_is_host(builder, cable->b))
+			builder->part[find_part(builder, cable->a.node)] =
+				find_part(builder, cable->b.node);
+	}
+}
+
+/* Counts what the parts have in weight[part]: ports of adapters, and below them switches. The
+ * heaviest, of equal ones the first in the file; IB_NONE without switches. */
+static uint32_t heaviest_part(struct ib_builder *builder, uint64_t *weight)
+{
+	const struct ib_listing *listing = builder->listing;
+	uint32_t best = IB_NONE;
+
+	for (uint32_t i = 0; i < builder->cables; i++)
+		if (ib_is_host(builder, builder->cable[i].a) ||
+			ib_is_host(builder, builder->cable[i].b))
+			weight[find_part(builder, switch_of(builder, &builder->cable[i]))] +=
+				UINT64_C(1) << 32;
+	for (uint32_t i = 0; i < listing->nodes; i++)
+		if (listing->node_at[i].kind == DEVICE_SWITCH && !builder->left_out[i])
+			weight[find_part(builder, i)]++;
+	for (uint32_t i = 0; i < listing->nodes; i++) {
+		uint32_t part = find_part(builder, i);
+
+		if (weight[part] > 0 && (best == IB_NONE || weight[part] > weight[best]))
+			best = part;
+	}
+	return best;
+}
+
+/* Leaves out what is not connected with most hosts: another plane, a cut rack, idle switches. */
+static int keep_largest_part(struct ib_builder *builder)
+{
+	const struct ib_listing *listing = builder->listing;
+	uint64_t *weight = calloc(listing->nodes, sizeof(*weight)), gone = 0;
+	const struct ib_node *first = NULL;
+	struct fault note;
+	uint32_t best;
+
+	if (weight == NULL)
+		return -ENOMEM;
+	join_switches(builder);
+	best = heaviest_part(builder, weight);
+	for (uint32_t i = 0; i < listing->nodes; i++) {
+		if (listing->node_at[i].kind != DEVICE_SWITCH || builder->left_out[i] ||
+			find_part(builder, i) == best)
+			continue;
+		gone += builder->part[i] == i ? weight[i] : 0;
+		first = first == NULL ? &listing->node_at[i] : first;
+		builder->left_out[i] = true;
+	}
+	free(weight);
+	if (first == NULL)
+		return 0;
+	fault_at(&note, first->origin, first->line, first->column,
+		"\"%.*s\" is not connected with the largest part of the network: %u switches and %u "
+		"ports of adapters are left out",
+		ib_shown(first->name), first->name.start, (unsigned)gone, (unsigned)(gone >> 32));
+	topology_import_note(builder->import, &note);
+	return 0;
+}
+
+int ib_leave_out(struct ib_builder *builder)
+{
+	int result = 0;
+
+	leave_out_nodes(builder);
+	drop_cables(builder);
+	if (!builder->import->strict)
+		result = keep_largest_part(builder);
+	drop_cables(builder);
+	return result;
+}
