@@ -225,8 +225,10 @@ void run_config_complete(struct run_config *config)
 		measure->duration_ps = config_default.measure.duration_ps;
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
-	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. */
-	if (vc_blocks - vc_blocks / 4 < run_config_frame_blocks(config))
+	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. Withheld
+	 * credits would keep a cycle open, which the search for deadlocks then cannot find. */
+	if (vc_blocks - vc_blocks / 4 < run_config_frame_blocks(config) ||
+		config->routing.may_deadlock)
 		config->sw.credits = RUN_CREDITS_EACH;
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =

@@ -94,7 +94,7 @@ static void draw_grid_control(struct rng *rng, struct drawn *drawn)
 
 static void draw_direct(struct rng *rng, struct drawn *drawn)
 {
-	bool ring;
+	bool ring, minhop;
 
 	if (rng_below(rng, 4) == 0) {
 		draw_grid_control(rng, drawn);
@@ -108,9 +108,10 @@ static void draw_direct(struct rng *rng, struct drawn *drawn)
 	add(drawn, PICK(rng, "routing.algorithm=ud", "routing.algorithm=minhop",
 			   "routing.algorithm=dfs", "routing.algorithm=ud-itb",
 			   "routing.algorithm=ud-itb"));
+	minhop = strcmp(drawn->text[drawn->sets - 1], "routing.algorithm=minhop") == 0;
 	if (strcmp(drawn->text[drawn->sets - 1], "routing.algorithm=ud-itb") == 0)
 		add(drawn, PICK(rng, "nic.itb.pool=4KiB", "nic.itb.pool=90KiB"));
-	add(drawn, "routing.may-deadlock=true");
+	add(drawn, minhop ? "routing.may-deadlock=true" : "routing.may-deadlock=false");
 	add(drawn, "routing.alternatives=3");
 	add(drawn, PICK(rng, "nic.selector=first", "nic.selector=random",
 			   "nic.selector=round-robin", "nic.selector=contention"));

@@ -71,8 +71,7 @@ UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 		lab = RUN(topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
 			i % 2 == 0 ? "switch.vcs=1" : "switch.voq=false",
 			i % 3 == 1 ? "nic.itb.pool=2KiB" : "nic.itb.pool=8KiB",
-			i % 4 == 3 ? "nic.selector=random" : "nic.selector=first",
-			"routing.may-deadlock=true");
+			i % 4 == 3 ? "nic.selector=random" : "nic.selector=first");
 		expect_all_recovered(&lab);
 		discarded += result_counter(&lab.result, "host_itb_discarded");
 		reordered += result_counter(&lab.result, "host_frames_reordered");

@@ -992,6 +992,28 @@ UNIT_TEST(credits_are_by_default_as_exact_as_the_mode_needs)
 	}
 }
 
+UNIT_TEST(routes_that_may_deadlock_have_exact_credits)
+{
+	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
+	static const char *const set[][2] = {
+		{"routing.may-deadlock=true", "switch.credits=coalesced"},
+		{"routing.may-deadlock=true", "switch.credits=each"},
+		{"routing.may-deadlock=true", "seed=2"},
+		{"routing.may-deadlock=false", "seed=2"},
+	};
+
+	for (unsigned i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
+		struct fault fault = {""};
+		struct run_config *config =
+			run_config_parse(text, sizeof(text) - 1, "test.yaml", set[i], 2, &fault);
+
+		assert_non_null(config);
+		assert_int_equal(
+			config->sw.credits, i < 3 ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED);
+		run_config_destroy(config);
+	}
+}
+
 UNIT_TEST(a_credit_frame_for_each_packet_is_supported_on_both_clocks)
 {
 	static const char text[] = HEAD "traffic: [{pattern: uniform}]\n";
