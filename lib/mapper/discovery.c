@@ -64,14 +64,6 @@ void discovery_find(struct discovery *discovery, enum discovery_finding_kind kin
 			(struct discovery_finding){kind, device, port};
 }
 
-static void compact(struct discovery *discovery)
-{
-	discovery->tail -= discovery->head;
-	memmove(discovery->queue, discovery->queue + discovery->head,
-		discovery->tail * sizeof(*discovery->queue));
-	discovery->head = 0;
-}
-
 static bool is_asked(const struct discovery *discovery, uint32_t device, uint8_t port)
 {
 	for (unsigned i = 0; i < DISCOVERY_OUTSTANDING_MAX && discovery->outstanding > 0; i++)
@@ -83,8 +75,12 @@ static bool is_asked(const struct discovery *discovery, uint32_t device, uint8_t
 
 void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, bool again)
 {
-	if (discovery->tail == discovery->room && discovery->head >= discovery->room / 2)
-		compact(discovery);
+	if (discovery->tail == discovery->room && discovery->head >= discovery->room / 2) {
+		discovery->tail -= discovery->head;
+		memmove(discovery->queue, discovery->queue + discovery->head,
+			discovery->tail * sizeof(*discovery->queue));
+		discovery->head = 0;
+	}
 	if (!array_reserve(&discovery->queue, &discovery->room, discovery->tail + 1u,
 		    sizeof(*discovery->queue))) {
 		discovery->failed = true;
@@ -122,14 +118,6 @@ static void build_probe(
 	discovery->sent++;
 }
 
-static void give_up(struct discovery *discovery, struct discovery_probe *probe)
-{
-	probe->used = false;
-	discovery->outstanding--;
-	fabric_map_cut(discovery->map, probe->device, probe->port, MAP_SILENT);
-	discovery_find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
-}
-
 /* Obsolete probes. Either the device on its path is lost: finding it again probes its ports anew.
  * Or the link is down: it is probed when it comes up. */
 static bool is_void(const struct discovery *discovery, const struct discovery_probe *probe)
@@ -156,7 +144,10 @@ static bool poll_retries(struct discovery *discovery, weft_time now, struct mapp
 		if (now < probe->due)
 			continue;
 		if (probe->tries == discovery->config.tries) {
-			give_up(discovery, probe);
+			probe->used = false;
+			discovery->outstanding--;
+			fabric_map_cut(discovery->map, probe->device, probe->port, MAP_SILENT);
+			discovery_find(discovery, DISCOVERY_SILENT, probe->device, probe->port);
 			continue;
 		}
 		probe->tries++;

@@ -92,15 +92,6 @@ static void begin_round(struct distribution *distribution, weft_time now)
 	distribution->round_at = now + distribution->config.settle_ps;
 }
 
-/* A purged device may still receive from a neighbour that is not yet purged: so draining is checked
- * again after a purge. */
-static void begin_draining(struct distribution *distribution, weft_time now)
-{
-	distribution->idle_rounds = 0;
-	distribution->drain_until = now + distribution->config.drain_ps;
-	begin_round(distribution, now);
-}
-
 static void end_round(struct distribution *distribution, weft_time now)
 {
 	distribution->idle_rounds = distribution->round_idle ? distribution->idle_rounds + 1 : 0;
@@ -124,7 +115,11 @@ static void advance(struct distribution *distribution, weft_time now)
 		break;
 	case DISTRIBUTION_PAUSE:
 	case DISTRIBUTION_PURGE:
-		begin_draining(distribution, now);
+		/* A purged device may still receive from a neighbour that is not yet purged: so
+		 * draining is checked again after a purge. */
+		distribution->idle_rounds = 0;
+		distribution->drain_until = now + distribution->config.drain_ps;
+		begin_round(distribution, now);
 		break;
 	case DISTRIBUTION_DRAIN:
 		end_round(distribution, now);
@@ -376,19 +371,6 @@ weft_time distribution_due(const struct distribution *distribution, weft_time no
 /* The meaning of a status for the step: done with this device, ask it again, or it refuses. */
 enum verdict { SATISFIED, AGAIN, UNWILLING };
 
-static enum verdict evaluate_prepare(
-	struct distribution_target *target, const struct mapper_status *status)
-{
-	if (status->stage == MAPPER_STAGE_READY)
-		return SATISFIED;
-	if (status->stage == MAPPER_STAGE_REFUSED || status->staged_bytes > target->image.length)
-		return UNWILLING;
-	if (status->staged_bytes > target->staged)
-		target->tries = 0;
-	target->staged = status->staged_bytes;
-	return AGAIN;
-}
-
 static enum verdict evaluate(struct distribution *distribution, struct distribution_target *target,
 	const struct mapper_status *status)
 {
@@ -396,7 +378,15 @@ static enum verdict evaluate(struct distribution *distribution, struct distribut
 
 	switch (distribution->step) {
 	case DISTRIBUTION_PREPARE:
-		return evaluate_prepare(target, status);
+		if (status->stage == MAPPER_STAGE_READY)
+			return SATISFIED;
+		if (status->stage == MAPPER_STAGE_REFUSED ||
+			status->staged_bytes > target->image.length)
+			return UNWILLING;
+		if (status->staged_bytes > target->staged)
+			target->tries = 0;
+		target->staged = status->staged_bytes;
+		return AGAIN;
 	case DISTRIBUTION_PAUSE:
 	case DISTRIBUTION_PURGE:
 		return paused ? SATISFIED : AGAIN;

@@ -60,14 +60,6 @@ static bool is_comparable(const struct image_reading *reading, const struct imag
 	       has_rule(image->bytes, device->facts.ports, device->number, rule_of(next));
 }
 
-static void count(struct counts *counts, const struct image_read *read)
-{
-	uint32_t hosts = table_image_hosts(read->image.bytes);
-
-	if (hosts > counts->hosts)
-		counts->hosts = hosts;
-}
-
 static void add_route(void *context, const struct table_image_route *route)
 {
 	struct collector *collector = context;
@@ -130,9 +122,13 @@ int installed_tables_make(struct mapper_generation *found, const struct image_re
 	int result;
 
 	for (uint32_t i = 0; i < reading->reads; i++) {
+		uint32_t hosts;
+
 		if (!is_comparable(reading, &reading->read[i], next))
 			return -EINVAL;
-		count(&counts, &reading->read[i]);
+		hosts = table_image_hosts(reading->read[i].image.bytes);
+		if (hosts > counts.hosts)
+			counts.hosts = hosts;
 	}
 	result = create(found, &counts);
 	if (result == 0)

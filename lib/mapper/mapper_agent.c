@@ -61,14 +61,6 @@ static uint32_t senders_max(const struct mapper_agent *agent)
 	return agent->config.senders_max > 0 ? agent->config.senders_max : MAPPER_AGENT_SENDERS;
 }
 
-/* Its entry is not worth much: it spoke only once, or long ago. */
-static bool is_unconfirmed(
-	const struct mapper_agent *agent, const struct mapper_agent_sender *sender, weft_time now)
-{
-	return (sender->window.seen & (sender->window.seen - 1)) == 0 ||
-	       now - sender->heard_at > agent->config.lease_ps;
-}
-
 /* The sender that is forgotten first; sender_count: none may be. */
 static unsigned find_least(const struct mapper_agent *agent, weft_time now)
 {
@@ -77,7 +69,9 @@ static unsigned find_least(const struct mapper_agent *agent, weft_time now)
 
 	for (unsigned i = 0; i < agent->sender_count; i++) {
 		const struct mapper_agent_sender *sender = &agent->senders[i];
-		bool unconfirmed = is_unconfirmed(agent, sender, now);
+		/* Its entry is not worth much: it spoke only once, or long ago. */
+		bool unconfirmed = (sender->window.seen & (sender->window.seen - 1)) == 0 ||
+				   now - sender->heard_at > agent->config.lease_ps;
 
 		if (sender->id == agent->followed || (least_unconfirmed && !unconfirmed))
 			continue;
@@ -279,19 +273,13 @@ static bool is_over(
 	       (agent->config.key != NULL || now - agent->committed_at <= agent->config.lease_ps);
 }
 
-/* Parts of an earlier epoch than the staged one are late. But an image that gets no more parts for
- * a lease may be of an epoch that somebody has made up, and keeps none away. */
-static bool is_late(
-	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
-{
-	return part->epoch < agent->staged_epoch &&
-	       now - agent->staged_at <= agent->config.lease_ps;
-}
-
 /* A part must continue the previous one; duplicates and early parts are only answered. */
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
-	if (is_over(agent, part, now) || is_late(agent, part, now))
+	/* Parts of an earlier epoch than the staged one are late. But an image that gets no more
+	 * parts for a lease may be of an epoch that somebody has made up, and keeps none away. */
+	if (is_over(agent, part, now) || (part->epoch < agent->staged_epoch &&
+						 now - agent->staged_at <= agent->config.lease_ps))
 		return;
 	agent->staged_at = now;
 	if (part->epoch != agent->staged_epoch) {

@@ -38,25 +38,12 @@ void mapper_frame_build(struct mapper_speaker *speaker, struct mapper_message *m
 	frame->bytes = frame_build(frame->data, &fields);
 }
 
-static enum mapper_refusal check_tag(const struct fabric_key *key,
-	const struct mapper_message *message, const uint8_t *payload, unsigned bytes)
-{
-	unsigned covered = bytes - MAPPER_TAG_BYTES;
-
-	if (key == NULL)
-		return message->keyed ? MAPPER_REFUSED_KEYED : MAPPER_REFUSED_NONE;
-	if (!message->keyed)
-		return MAPPER_REFUSED_UNKEYED;
-	return fabric_key_matches(key, payload, covered, payload + covered) ? MAPPER_REFUSED_NONE
-									    : MAPPER_REFUSED_FORGED;
-}
-
 enum mapper_refusal mapper_frame_open(const struct fabric_key *key, const uint8_t *data,
 	unsigned bytes, struct mapper_message *message)
 {
 	const struct frame_header *header = frame_header_const(data);
 	const uint8_t *payload;
-	unsigned length;
+	unsigned length, covered;
 
 	if (frame_check(data, bytes) != FRAME_FAULT_OK ||
 		(header->kind != FRAME_SCOUT && header->kind != FRAME_MAPPER) ||
@@ -67,5 +54,11 @@ enum mapper_refusal mapper_frame_open(const struct fabric_key *key, const uint8_
 	if (!mapper_message_decode(message, payload, length) ||
 		mapper_type_kind(message->type) != header->kind)
 		return MAPPER_REFUSED_MALFORMED;
-	return check_tag(key, message, payload, length);
+	covered = length - MAPPER_TAG_BYTES;
+	if (key == NULL)
+		return message->keyed ? MAPPER_REFUSED_KEYED : MAPPER_REFUSED_NONE;
+	if (!message->keyed)
+		return MAPPER_REFUSED_UNKEYED;
+	return fabric_key_matches(key, payload, covered, payload + covered) ? MAPPER_REFUSED_NONE
+									    : MAPPER_REFUSED_FORGED;
 }

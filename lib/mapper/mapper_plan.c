@@ -159,14 +159,6 @@ static int check_vcs(struct mapper *mapper)
 	return 0;
 }
 
-static void free_routes(struct mapper_generation *next)
-{
-	route_table_destroy(next->table);
-	route_set_destroy(next->set);
-	next->table = NULL;
-	next->set = NULL;
-}
-
 static int compute_with(struct mapper *mapper, const struct route_algorithm *algorithm)
 {
 	int result = compute_routes(mapper, algorithm);
@@ -175,8 +167,12 @@ static int compute_with(struct mapper *mapper, const struct route_algorithm *alg
 		result = check_vcs(mapper);
 	if (result == 0)
 		result = verify(&mapper->next, mapper->config.may_deadlock, &mapper->fault);
-	if (result < 0)
-		free_routes(&mapper->next);
+	if (result < 0) {
+		route_table_destroy(mapper->next.table);
+		route_set_destroy(mapper->next.set);
+		mapper->next.table = NULL;
+		mapper->next.set = NULL;
+	}
 	return result;
 }
 

@@ -17,12 +17,6 @@ struct mixture {
 	struct arrays arrays;
 };
 
-static int refuse(struct fault *reason, const char *text)
-{
-	fault_set(reason, EBUSY, "%s", text);
-	return -EBUSY;
-}
-
 /* -EBUSY: a port of 'cables' leads elsewhere in this generation. */
 static int add_cables(struct topology *cables, const struct topology *from, struct fault *reason)
 {
@@ -114,7 +108,7 @@ static int check_rules(const struct mixture *mixture, struct fault *reason)
 
 		if ((first == NULL) != (other == NULL) ||
 			(first != NULL && !vc_rule_equal(first, other)))
-			return refuse(reason, "another VC rule");
+			return fault_set(reason, EBUSY, "another VC rule");
 	}
 	return 0;
 }

@@ -142,21 +142,15 @@ static void deliver_held(struct nic *nic, uint16_t peer, weft_time now)
 	}
 }
 
-static void close_gap(struct nic *nic, uint16_t peer, weft_time now)
+static void receive_expected(
+	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
+	uint16_t peer = packet->source;
 	struct flow_rx *rx = &nic->rx[peer];
 
 	if (rx->window != RESEQUENCER_NONE && !(rx->asked && rx->asked_at == rx->expected))
 		adapt_gap_time(nic, now - nic->gap.node[peer].since);
 	rx->ask = false; /* cancels a request not yet sent */
-}
-
-static void receive_expected(
-	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
-{
-	uint16_t peer = packet->source;
-
-	close_gap(nic, peer, now);
 	deliver(nic, packet, frame, now, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);

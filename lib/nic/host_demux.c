@@ -20,13 +20,6 @@ void host_demux_fini(struct host_demux *demux)
 	demux->to_edge = NULL;
 }
 
-static void take_synthetic(struct host_demux *demux, const struct nic_delivery *delivery)
-{
-	measure_sink_take(demux->sink, delivery);
-	if (delivery->tail && demux->message != NULL)
-		demux->message(demux->message_ctx, delivery->source, delivery->due_ps);
-}
-
 void host_demux_deliver(void *ctx, const struct nic_delivery *delivery)
 {
 	struct host_demux *demux = ctx;
@@ -37,7 +30,9 @@ void host_demux_deliver(void *ctx, const struct nic_delivery *delivery)
 	if (delivery->first)
 		*to_edge = !synthetic_is(delivery->payload, delivery->bytes);
 	if (!*to_edge) {
-		take_synthetic(demux, delivery);
+		measure_sink_take(demux->sink, delivery);
+		if (delivery->tail && demux->message != NULL)
+			demux->message(demux->message_ctx, delivery->source, delivery->due_ps);
 		return;
 	}
 	measure_sink_pass(demux->sink, delivery);

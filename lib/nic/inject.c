@@ -26,18 +26,14 @@ static unsigned tag_bytes(const struct nic *nic, enum frame_kind kind)
 	return nic->config.data_key != NULL && kind == FRAME_DATA ? DATA_TAG_BYTES : 0;
 }
 
-static unsigned extension_bytes(uint8_t flags)
-{
-	return flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0;
-}
-
 static void describe(struct nic *nic, struct weft_packet *packet, enum frame_kind kind,
 	unsigned payload_bytes, weft_time now)
 {
 	nic->plan.bytes = payload_bytes;
 	packet->next = NULL;
 	packet->arrived_ps = now;
-	packet->bytes = (uint16_t)frame_bytes(packet->route_length + extension_bytes(packet->flags),
+	packet->bytes = (uint16_t)frame_bytes(
+		packet->route_length + (packet->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0),
 		payload_bytes, tag_bytes(nic, kind));
 	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
 	packet->in_port = packet->out_port = 0;

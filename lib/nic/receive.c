@@ -120,17 +120,12 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 		nic->up_ps = nic->due_ps;
 }
 
-/* An interface must find its element at the cursor, or no route at all; after the last element
- * 'hop' is 0. */
-static bool is_routing_error(const struct weft_packet *packet)
-{
-	return packet->route_length != 0 && packet->hop != ROUTE_TYPE_HOST;
-}
-
 /* NIC_COUNTER_COUNT if an end-to-end frame is ours, else the reason to discard it. */
 static enum nic_counter check(const struct nic *nic, const struct weft_packet *packet)
 {
-	if (is_routing_error(packet))
+	/* An interface must find its element at the cursor, or no route at all; after the last
+	 * element 'hop' is 0. */
+	if (packet->route_length != 0 && packet->hop != ROUTE_TYPE_HOST)
 		return NIC_DISCARD_ROUTING_ERROR;
 	if (packet->destination != nic->config.host)
 		return NIC_DISCARD_MISROUTED;

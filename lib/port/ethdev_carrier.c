@@ -17,16 +17,6 @@
 #define LOOK_US   10000
 #define LOSSES_US 1000000
 
-/* A kernel interface tells the truth from the beginning; DPDK's driver always says that it is up.
- */
-static void note_interface(struct ethdev_ctx *ctx)
-{
-	int carrier = packet_socket_carrier(ctx->info.if_index);
-
-	if (carrier >= 0)
-		port_set_cut(ctx->port, PORT_CUT_CARRIER, carrier == 0);
-}
-
 static void note_carrier(struct ethdev_ctx *ctx)
 {
 	struct rte_eth_link link = {.link_status = RTE_ETH_LINK_DOWN};
@@ -60,7 +50,11 @@ static void look(void *arg)
 	struct ethdev_ctx *ctx = arg;
 
 	if (ctx->driver->overhears) {
-		note_interface(ctx);
+		int carrier = packet_socket_carrier(ctx->info.if_index);
+
+		/* The kernel knows the carrier from the start; DPDK's driver always reports up. */
+		if (carrier >= 0)
+			port_set_cut(ctx->port, PORT_CUT_CARRIER, carrier == 0);
 		rte_eal_alarm_set(LOOK_US, look, ctx);
 		return;
 	}

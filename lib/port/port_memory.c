@@ -64,14 +64,6 @@ static uint16_t memory_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return (uint16_t)rte_ring_sp_enqueue_burst(end->tx, (void **)mbufs, count, NULL);
 }
 
-static void end_drain(struct memory_end *end)
-{
-	while (end->waiting > 0 || refill(end)) {
-		rte_pktmbuf_free(end->ahead[end->first++]);
-		end->waiting--;
-	}
-}
-
 static void memory_close(struct port *port)
 {
 	struct memory_end *end = port->ctx;
@@ -81,7 +73,10 @@ static void memory_close(struct port *port)
 	if (atomic_fetch_sub(&link->open, 1) != 1)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		end_drain(&link->end[i]);
+		while (link->end[i].waiting > 0 || refill(&link->end[i])) {
+			rte_pktmbuf_free(link->end[i].ahead[link->end[i].first++]);
+			link->end[i].waiting--;
+		}
 		free(link->end[i].rx);
 	}
 	free(link);

@@ -4,16 +4,6 @@
 
 #include <stdlib.h>
 
-static void graph_allocate(struct route_graph *graph, uint32_t links)
-{
-	ARRAYS_ADD(graph, first_arc, graph->switches + 1u);
-	ARRAYS_ADD(graph, arc, 2u * links + 1u);
-	ARRAYS_ADD(graph, host_switch, graph->hosts + 1u);
-	ARRAYS_ADD(graph, host_port, graph->hosts + 1u);
-	ARRAYS_ADD(graph, first_host, graph->switches + 2u);
-	ARRAYS_ADD(graph, host_of, graph->hosts + 1u);
-}
-
 /* Adds the arc that leaves by this port, if it leads to a switch. 'seen' has, by link, the arc that
  * was added first, so that the second finds its opposite. */
 static void add_arc(struct route_graph *graph, struct topology_port from, uint32_t *seen)
@@ -84,7 +74,12 @@ struct route_graph *route_graph_create(const struct topology *topology)
 	graph->topology = topology;
 	graph->switches = topology->switches;
 	graph->hosts = topology->hosts;
-	graph_allocate(graph, topology->links);
+	ARRAYS_ADD(graph, first_arc, graph->switches + 1u);
+	ARRAYS_ADD(graph, arc, 2u * topology->links + 1u);
+	ARRAYS_ADD(graph, host_switch, graph->hosts + 1u);
+	ARRAYS_ADD(graph, host_port, graph->hosts + 1u);
+	ARRAYS_ADD(graph, first_host, graph->switches + 2u);
+	ARRAYS_ADD(graph, host_of, graph->hosts + 1u);
 	if (graph->arrays.failed)
 		goto err;
 	add_arcs(graph, seen);

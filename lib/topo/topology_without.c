@@ -60,22 +60,13 @@ static void remove_links(struct topology *topology, const bool *failed_link)
 	topology->links = kept;
 }
 
-static void remove_bindings(struct topology *topology)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < topology->bindings; i++)
-		if (topology_link_at(topology, topology->binding_at[i].port) != NULL)
-			topology->binding_at[kept++] = topology->binding_at[i];
-	topology->bindings = kept;
-}
-
 struct topology *topology_without(const struct topology *topology, const char *const *failed,
 	size_t count, struct fault *fault)
 {
 	struct topology *copy = topology_copy(topology);
 	bool *failed_link = calloc((size_t)topology->links + 1, sizeof(*failed_link));
 	int result = 0;
+	uint32_t kept;
 
 	if (copy == NULL || failed_link == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory for a copy", topology->name);
@@ -91,6 +82,10 @@ struct topology *topology_without(const struct topology *topology, const char *c
 		errno = -result;
 		return NULL;
 	}
-	remove_bindings(copy);
+	kept = 0;
+	for (uint32_t i = 0; i < copy->bindings; i++)
+		if (topology_link_at(copy, copy->binding_at[i].port) != NULL)
+			copy->binding_at[kept++] = copy->binding_at[i];
+	copy->bindings = kept;
 	return copy;
 }

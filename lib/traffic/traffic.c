@@ -199,12 +199,6 @@ static void count_due(struct traffic *traffic, weft_time now)
 	}
 }
 
-static bool is_of_lane(const struct traffic_config *config, uint16_t destination)
-{
-	return config->queuing == NULL ||
-	       queuing_sl(config->queuing, config->host, destination) == config->lane;
-}
-
 static inline void draw_next_destination(struct traffic *traffic)
 {
 	/* The most usual pattern without a call. */
@@ -241,14 +235,6 @@ static void hand_out_in_step(struct traffic *traffic, weft_time now)
 	traffic->counters.generated_messages++;
 	traffic->counters.generated_bytes += traffic->message.bytes;
 	count_what_was_handed(traffic);
-}
-
-static void hand_out(struct traffic *traffic, weft_time now)
-{
-	while (!traffic->pending && is_due(traffic, &traffic->handed, now)) {
-		draw(traffic);
-		traffic->pending = is_of_lane(&traffic->config, traffic->message.destination);
-	}
 }
 
 /* Of the messages of the ordinary length, or range of lengths. */
@@ -343,7 +329,12 @@ bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message
 {
 	hand_out_in_step(traffic, now);
 	count_due(traffic, now);
-	hand_out(traffic, now);
+	while (!traffic->pending && is_due(traffic, &traffic->handed, now)) {
+		draw(traffic);
+		traffic->pending = traffic->config.queuing == NULL ||
+				   queuing_sl(traffic->config.queuing, traffic->config.host,
+					   traffic->message.destination) == traffic->config.lane;
+	}
 	if (traffic->pending)
 		*message = traffic->message;
 	return traffic->pending;

@@ -30,17 +30,6 @@ static void fini(void *state)
 	free(combined);
 }
 
-/* The uniform part goes to any host, whatever the hot spots are. */
-static int init_part(struct combined *combined, unsigned i, const struct traffic_config *config,
-	struct fault *fault)
-{
-	struct traffic_config part = *config;
-
-	if (parts[i] == &traffic_uniform)
-		part.targets_count = 0;
-	return parts[i]->init(&combined->state[i], &part, fault);
-}
-
 static int init(void **state, const struct traffic_config *config, struct fault *fault)
 {
 	struct combined *combined = calloc(1, sizeof(*combined));
@@ -49,7 +38,12 @@ static int init(void **state, const struct traffic_config *config, struct fault 
 	if (combined == NULL)
 		return fault_set(fault, ENOMEM, "no memory for combined traffic");
 	for (unsigned i = 0; i < PARTS && result == 0; i++) {
-		result = init_part(combined, i, config, fault);
+		struct traffic_config part = *config;
+
+		/* The uniform part goes to any host, whatever the hot spots are. */
+		if (parts[i] == &traffic_uniform)
+			part.targets_count = 0;
+		result = parts[i]->init(&combined->state[i], &part, fault);
 		if (result == 0 && traffic_pattern_sends(parts[i], combined->state[i], config))
 			combined->active[combined->count++] = (uint8_t)i;
 	}

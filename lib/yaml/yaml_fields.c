@@ -118,24 +118,11 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 	return 0;
 }
 
-/* Lists the choices as "a, b or c" and suggests the closest. */
-static int refuse_choice(
-	const struct yaml_tree_node *node, const char *const *choices, struct fault *fault)
-{
-	struct did_you_mean nearest;
-
-	did_you_mean_init(&nearest, node->text);
-	for (unsigned i = 0; choices[i] != NULL; i++)
-		did_you_mean_offer(&nearest, choices[i]);
-	return yaml_tree_refuse(node, fault, "'%s: %s': expected one of %s%s%s%s", node_name(node),
-		node->text, nearest.known, nearest.best != NULL ? "; nearest is '" : "",
-		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
-}
-
 int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
 	unsigned *choice, struct fault *fault)
 {
 	int result = expect_scalar(node, fault);
+	struct did_you_mean nearest;
 
 	if (result < 0)
 		return result;
@@ -144,7 +131,12 @@ int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choic
 			*choice = i;
 			return 0;
 		}
-	return refuse_choice(node, choices, fault);
+	did_you_mean_init(&nearest, node->text);
+	for (unsigned i = 0; choices[i] != NULL; i++)
+		did_you_mean_offer(&nearest, choices[i]);
+	return yaml_tree_refuse(node, fault, "'%s: %s': expected one of %s%s%s%s", node_name(node),
+		node->text, nearest.known, nearest.best != NULL ? "; nearest is '" : "",
+		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 
 int yaml_read_word(const struct yaml_tree_node *node, const struct word_list *words,

@@ -190,18 +190,6 @@ static void join_kinds(struct kinds *kinds, uint32_t into)
 	}
 }
 
-static void tell_kinds(
-	const struct run_config *run, struct kinds *kinds, credit_cover_fn *tell, void *ctx)
-{
-	for (uint32_t i = 0; i < kinds->count; i++) {
-		if (kinds->at[i].ppm == 0 || kinds->at[i].ppm >= ENOUGH_PPM)
-			continue;
-		join_kinds(kinds, i);
-		tell_kind(run, &kinds->at[i], tell, ctx);
-	}
-	free(kinds->at);
-}
-
 /* --- windows --- */
 
 /* Shortest delays from a host to all devices, switches first; WEFT_TIME_NEVER: no path. */
@@ -306,7 +294,13 @@ void credit_cover_links(const struct run_config *run, const struct topology *top
 		add_way(run, topology, link->a, link->b, &now[i], &kinds);
 		add_way(run, topology, link->b, link->a, &now[i], &kinds);
 	}
-	tell_kinds(run, &kinds, tell, ctx);
+	for (uint32_t i = 0; i < kinds.count; i++) {
+		if (kinds.at[i].ppm == 0 || kinds.at[i].ppm >= ENOUGH_PPM)
+			continue;
+		join_kinds(&kinds, i);
+		tell_kind(run, &kinds.at[i], tell, ctx);
+	}
+	free(kinds.at);
 }
 
 /* The thresholds of wormhole switching were chosen for its own default links. */

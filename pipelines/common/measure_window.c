@@ -87,23 +87,6 @@ void measure_window_source(
 		entry->first_ps = run_result_minus(next, from_ps);
 }
 
-static void measure_entries_free(struct measure_window *window)
-{
-	for (unsigned i = 0; i < window->entries; i++)
-		free(window->entry[i].flow);
-	free(window->entry);
-	window->entry = NULL;
-	window->entries = 0;
-}
-
-/* It sends in all of the measured time. The messages of a schedule wait for others. */
-static bool is_continuous(
-	const struct measure_window *window, const struct run_config_traffic *config)
-{
-	return !config->pattern->schedule && config->start_ps <= window->from.at_ps &&
-	       config->stop_ps >= window->to.at_ps;
-}
-
 static int add_flows(const struct measure_window *window, const struct measure_entry *from,
 	struct run_entry *entry)
 {
@@ -146,7 +129,10 @@ static int add_result(
 		run_result_minus(from->to.released_wire_bytes, from->from.released_wire_bytes),
 		time_ps);
 	entry->first_ps = from->first_ps;
-	entry->continuous = is_continuous(window, &window->run->traffic.at[which]);
+	/* It sends in all of the measured time. The messages of a schedule wait for others. */
+	entry->continuous = !window->run->traffic.at[which].pattern->schedule &&
+			    window->run->traffic.at[which].start_ps <= window->from.at_ps &&
+			    window->run->traffic.at[which].stop_ps >= window->to.at_ps;
 	memcpy(entry->batch, from->batch, sizeof(entry->batch));
 	/* A schedule has generated only what its operations have reached. */
 	if (window->run->traffic.at[which].pattern->schedule)
@@ -154,16 +140,6 @@ static int add_result(
 	else
 		entry->ended = window->run->traffic.at[which].stop_ps <= window->to.at_ps;
 	return add_flows(window, from, entry);
-}
-
-/* Adds the entries to a result. -ENOMEM. */
-static int measure_entries_result(const struct measure_window *window, struct run_result *result)
-{
-	int code = 0;
-
-	for (unsigned i = 0; i < window->entries && code == 0; i++)
-		code = add_result(window, i, result);
-	return code;
 }
 
 /* Looks at half of the batches and more, in steps of an eighth. */
@@ -239,7 +215,11 @@ void measure_window_close(struct measure_window *window)
 {
 	run_result_free(&window->samples);
 	measure_links_close(&window->links);
-	measure_entries_free(window);
+	for (unsigned i = 0; i < window->entries; i++)
+		free(window->entry[i].flow);
+	free(window->entry);
+	window->entry = NULL;
+	window->entries = 0;
 }
 
 static double share(const struct measure_window *window, uint64_t bytes, weft_time time_ps)
@@ -390,6 +370,7 @@ int measure_window_counts(
 {
 	const struct measure_totals *from = &window->from, *to = &window->to;
 	weft_time time_ps = run_result_minus(to->at_ps, from->at_ps);
+	int code = 0;
 
 	result->batches = window->batches;
 	if (window->run != NULL)
@@ -411,7 +392,9 @@ int measure_window_counts(
 		result->flits_per_ns_per_switch = (double)(to->bytes - from->bytes) /
 						  ((double)time_ps / (double)PS_PER_NS) /
 						  (double)switches;
-	return measure_entries_result(window, result);
+	for (unsigned i = 0; i < window->entries && code == 0; i++)
+		code = add_result(window, i, result);
+	return code;
 }
 
 int measure_window_result(

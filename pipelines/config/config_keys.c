@@ -3,15 +3,6 @@
 #include "run_config_private.h"
 #include "topology_file.h"
 
-static void print_words(const struct yaml_field *field, FILE *out)
-{
-	for (unsigned i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
-		fprintf(out, " %s", field->choices[i]);
-	for (unsigned i = 0; field->words != NULL && i < field->words->count; i++)
-		fprintf(out, " %s", word_list_name(field->words->entry[i]));
-	fputc('\n', out);
-}
-
 static void print_keys(
 	const char *file, const char *before, const struct yaml_field *fields, FILE *out)
 {
@@ -20,7 +11,11 @@ static void print_keys(
 
 		snprintf(key, sizeof(key), "%s%s", before, field->key);
 		fprintf(out, "%s %s", file, key);
-		print_words(field, out);
+		for (unsigned i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
+			fprintf(out, " %s", field->choices[i]);
+		for (unsigned i = 0; field->words != NULL && i < field->words->count; i++)
+			fprintf(out, " %s", word_list_name(field->words->entry[i]));
+		fputc('\n', out);
 		if (field->fields == NULL)
 			continue;
 		snprintf(key, sizeof(key), "%s%s%s", before, field->key,

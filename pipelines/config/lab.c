@@ -12,14 +12,6 @@
 #include "lab_machines.h"
 #include "runtime_dir.h"
 
-/* Makes a path absolute, because a process may have another working directory. */
-static void keep_path(struct lab *lab, const char *path)
-{
-	char whole[PATH_MAX];
-
-	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
-}
-
 static enum lab_link_kind kind_of(enum lab_config_links links)
 {
 	switch (links) {
@@ -123,11 +115,13 @@ static int open_lab(
 	struct lab *lab, const char *path, const char *run_dir, bool fresh, struct fault *fault)
 {
 	int result = 0;
+	char whole[PATH_MAX];
 
 	*lab = (struct lab){.config = lab_config_load(path, NULL, 0, fault)};
 	if (lab->config == NULL)
 		return -errno;
-	keep_path(lab, path);
+	/* Makes a path absolute, because a process may have another working directory. */
+	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
 	result = lab_config_supported(lab->config, fault);
 	if (result == 0) {
 		lab->topology = run_config_open_topology(&lab->config->run, fault);

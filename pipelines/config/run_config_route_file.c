@@ -60,16 +60,6 @@ static void forget_computing(struct run_config_routing *routing)
 	routing->granularity = RUN_GRANULARITY_UNSET;
 }
 
-/* Where the file names several, joined by '+', the first one has the selector. */
-static const struct route_algorithm *find_algorithm(const struct route_origin *origin)
-{
-	char name[ROUTE_LABEL_MAX];
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(origin->algorithm, "+"),
-		origin->algorithm);
-	return route_algorithm_find(name);
-}
-
 static int read_header(struct run_config_routing *routing, const struct yaml_tree_node *node,
 	const struct yaml_tree_node *file, struct fault *fault)
 {
@@ -77,6 +67,7 @@ static int read_header(struct run_config_routing *routing, const struct yaml_tre
 	struct route_file_header header;
 	enum run_routing_mode wanted;
 	struct fault why;
+	char name[ROUTE_LABEL_MAX];
 
 	if (route_file_load_header(routing->file, &header, &why) < 0)
 		return yaml_tree_refuse(file, fault, "routing.file: %s", why.text);
@@ -86,7 +77,10 @@ static int read_header(struct run_config_routing *routing, const struct yaml_tre
 			routing->file, header.tables ? "tables" : "source routes",
 			header.tables ? "table" : "source");
 	routing->mode = wanted;
-	routing->file_algorithm = find_algorithm(&header.origin);
+	/* Where the file names several, joined by '+', the first one has the selector. */
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(header.origin.algorithm, "+"),
+		header.origin.algorithm);
+	routing->file_algorithm = route_algorithm_find(name);
 	return 0;
 }
 

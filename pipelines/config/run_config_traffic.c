@@ -15,24 +15,19 @@ static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
 
 /* all, rest, 10% or [h1, h2] */
 
-static int read_host_list(
-	const struct yaml_tree_node *node, struct run_config_hosts *hosts, struct fault *fault)
-{
-	if (node->count == 0 || node->count > RUN_NAMES_MAX)
-		return yaml_tree_refuse(
-			node, fault, "'%s': expected 1 to %u hosts", node->key, RUN_NAMES_MAX);
-	hosts->kind = RUN_HOSTS_LIST;
-	return run_read_names(node, &hosts->name, &hosts->count, fault);
-}
-
 static int read_hosts(const struct yaml_tree_node *node, void *member, struct fault *fault)
 {
 	struct run_config_hosts *hosts = member;
 	uint64_t share;
 
 	hosts->place = run_place_of(node);
-	if (node->kind == YAML_TREE_SEQUENCE)
-		return read_host_list(node, hosts, fault);
+	if (node->kind == YAML_TREE_SEQUENCE) {
+		if (node->count == 0 || node->count > RUN_NAMES_MAX)
+			return yaml_tree_refuse(node, fault, "'%s': expected 1 to %u hosts",
+				node->key, RUN_NAMES_MAX);
+		hosts->kind = RUN_HOSTS_LIST;
+		return run_read_names(node, &hosts->name, &hosts->count, fault);
+	}
 	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0)
 		hosts->kind = RUN_HOSTS_ALL;
 	else if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "rest") == 0)

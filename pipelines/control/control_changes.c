@@ -12,12 +12,6 @@
 #include "control_plane_private.h"
 #include "miscabling.h"
 
-static bool is_changing(const struct mapper *mapper)
-{
-	return mapper_leads(mapper) && (mapper->state != MAPPER_LEADING || mapper->stale ||
-					       mapper->map.changes != mapper->computed);
-}
-
 /* The lines of the report; NULL without memory. */
 static char *compare(const struct fabric_map *map, const struct topology *expected)
 {
@@ -147,7 +141,9 @@ void control_mapper_watch(
 	struct control_plane *plane, const struct control_device *device, weft_time wall)
 {
 	struct control_mapper *mapper = device->mapper;
-	bool changing = is_changing(&mapper->mapper);
+	bool changing = mapper_leads(&mapper->mapper) &&
+			(mapper->mapper.state != MAPPER_LEADING || mapper->mapper.stale ||
+				mapper->mapper.map.changes != mapper->mapper.computed);
 
 	if (changing && !mapper->changing)
 		mapper->began = wall;

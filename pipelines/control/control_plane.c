@@ -31,17 +31,13 @@ static const struct topology_device *topology_device_of(
 					   : &topology->switch_at[device->number];
 }
 
-static uint64_t identity(const struct control_plane_device *device)
-{
-	return device->kind == DEVICE_HOST ? HOST_IDENTITY + device->number : device->number + 1u;
-}
-
 static void init_agent(struct control_plane *plane, struct control_device *device)
 {
 	const struct topology_device *named = topology_device_of(plane, &device->config);
 	bool host = device->config.kind == DEVICE_HOST;
 	const struct mapper_agent_config config = {
-		.id = identity(&device->config),
+		.id = device->config.kind == DEVICE_HOST ? HOST_IDENTITY + device->config.number
+							 : device->config.number + 1u,
 		.fabric = plane->config.fabric,
 		.session = plane->config.session,
 		.kind = host ? MAPPER_HOST : MAPPER_SWITCH,
@@ -112,23 +108,19 @@ struct control_plane *control_plane_create(const struct control_plane_config *co
 	return NULL;
 }
 
-static void fini_device(struct control_device *device)
-{
-	if (device->mapper != NULL) {
-		mapper_fini(&device->mapper->mapper);
-		free(device->mapper->miscabled);
-		free(device->mapper);
-	}
-	mapper_agent_fini(&device->agent);
-	device_control_destroy(device->control);
-}
-
 void control_plane_destroy(struct control_plane *plane)
 {
 	if (plane == NULL)
 		return;
-	for (unsigned i = 0; i < plane->devices; i++)
-		fini_device(&plane->device[i]);
+	for (unsigned i = 0; i < plane->devices; i++) {
+		if (plane->device[i].mapper != NULL) {
+			mapper_fini(&plane->device[i].mapper->mapper);
+			free(plane->device[i].mapper->miscabled);
+			free(plane->device[i].mapper);
+		}
+		mapper_agent_fini(&plane->device[i].agent);
+		device_control_destroy(plane->device[i].control);
+	}
 	for (unsigned i = 0; i < plane->messages_count; i++)
 		free(plane->messages[i].text);
 	free(plane->device);
@@ -241,18 +233,6 @@ static unsigned receive_all(
 	return count;
 }
 
-static void update_links(struct control_device *device)
-{
-	uint64_t linked = device_control_linked(device->control);
-
-	for (uint64_t changed = linked ^ device->agent.linked; changed != 0;
-		changed &= changed - 1) {
-		unsigned port = (unsigned)__builtin_ctzll(changed);
-
-		mapper_agent_set_link(&device->agent, (uint8_t)port, (linked >> port & 1) != 0);
-	}
-}
-
 static unsigned report(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	if (mapper_agent_due(&device->agent) > now || !device_control_ready(device->control) ||
@@ -267,8 +247,14 @@ static unsigned turn_device(
 	struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	unsigned done = device_control_collect(device->control);
+	uint64_t linked = device_control_linked(device->control);
 
-	update_links(device);
+	for (uint64_t changed = linked ^ device->agent.linked; changed != 0;
+		changed &= changed - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(changed);
+
+		mapper_agent_set_link(&device->agent, (uint8_t)port, (linked >> port & 1) != 0);
+	}
 	if (device->tables_due && device_control_ready(device->control))
 		commit(plane, device);
 	done += receive_all(plane, device, now);
@@ -383,25 +369,19 @@ static weft_time next_due(const struct control_plane *plane, weft_time now)
 	return due < now ? now : due;
 }
 
-static void serve_requests(struct control_plane *plane, weft_time now)
-{
-	uint32_t bytes;
-
-	for (const char *text; (text = record_ring_next(plane->requests, &bytes)) != NULL;
-		record_ring_done(plane->requests))
-		control_plane_serve(plane, text, now);
-}
-
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall)
 {
 	unsigned done = 0;
+	uint32_t bytes;
 
 	for (unsigned i = 0; i < plane->devices; i++)
 		done += turn_device(plane, &plane->device[i], now);
 	for (unsigned i = 0; i < plane->devices; i++)
 		if (plane->device[i].mapper != NULL)
 			done += turn_mapper(plane, &plane->device[i], now, wall);
-	serve_requests(plane, now);
+	for (const char *text; (text = record_ring_next(plane->requests, &bytes)) != NULL;
+		record_ring_done(plane->requests))
+		control_plane_serve(plane, text, now);
 	plane->busy = done > 0 || is_busy(plane);
 	atomic_store_explicit(&plane->routed, is_routed(plane), memory_order_relaxed);
 	return done > 0 ? now : next_due(plane, now);

@@ -55,12 +55,6 @@ static bool hears_nothing(const struct mapper_agent *agent, weft_time now)
 	       now - agent->heard_at > 2 * agent->config.lease_ps;
 }
 
-/* Number of other hosts that a host has a route to; null for a switch. */
-static json_t *routes_of(const struct control_device *device)
-{
-	return device->config.kind == DEVICE_HOST ? number(device->reached) : json_null();
-}
-
 static json_t *agent_status(
 	const struct control_plane *plane, const struct control_device *device, weft_time now)
 {
@@ -69,10 +63,12 @@ static json_t *agent_status(
 
 	if (agent->followed != 0)
 		control_plane_name_of(plane, agent->followed, follows);
+	/* Number of other hosts that a host has a route to; null for a switch. */
 	return json_pack(
 		"{s:s, s:s, s:o, s:b, s:o, s:I, s:I, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"device", device->name, "follows", follows, "heard_ns", heard_before(agent, now),
-		"silent", hears_nothing(agent, now), "reached", routes_of(device), "epoch",
+		"silent", hears_nothing(agent, now), "reached",
+		device->config.kind == DEVICE_HOST ? number(device->reached) : json_null(), "epoch",
 		(json_int_t)agent->epoch, "number", (json_int_t)agent->number, "paused",
 		agent->paused, "tables_refused", device_control_has_refused(device->control),
 		"linked", ports_of(agent->linked), "refused", refused(agent->refused), "dropped_up",

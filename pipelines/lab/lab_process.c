@@ -202,16 +202,6 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 	return result;
 }
 
-static void close_lab(struct lab_process *process)
-{
-	free(process->switch_here);
-	free(process->host_here);
-	free(process->external);
-	free(process->vlan);
-	lab_security_wipe(&process->security);
-	lab_close(&process->lab);
-}
-
 /* --- running --- */
 
 /* Different for each run of the process, never 0. Random, because frames that name it count as
@@ -515,7 +505,12 @@ enum weft_exit lab_process_main(const struct lab_process_options *options)
 	result = open_lab(&process, &fault);
 	if (result == 0)
 		result = run_with_eal(&process, &fault);
-	close_lab(&process);
+	free(process.switch_here);
+	free(process.host_here);
+	free(process.external);
+	free(process.vlan);
+	lab_security_wipe(&process.security);
+	lab_close(&process.lab);
 	if (result == 0)
 		return EXIT_DONE;
 	fprintf(stderr, "%s: %s\n", options->program, fault.text);

@@ -222,21 +222,16 @@ static unsigned receive(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
-/* Offers a message for a silent peer although nic_send() may refuse it, so that it does not block
- * those behind it. */
-static bool can_offer(const struct poll_nic *pn, const struct traffic_message *due, weft_time now)
-{
-	return nic_has_room(pn->nic, due->destination, due->sl, now) ||
-	       nic_is_silent(pn->nic, due->destination);
-}
-
 static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time now)
 {
 	struct traffic_message due;
 	unsigned count = 0;
 
+	/* Offers a message for a silent peer although nic_send() may refuse it, so that it does not
+	 * block those behind it. */
 	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
-		can_offer(pn, &due, now)) {
+		(nic_has_room(pn->nic, due.destination, due.sl, now) ||
+			nic_is_silent(pn->nic, due.destination))) {
 		struct nic_message message = {.destination = due.destination,
 			.sl = due.sl,
 			.entry = traffic_config(source)->entry,
@@ -361,15 +356,6 @@ static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time
 	return mbuf;
 }
 
-/* 'at': of next_frame(). */
-static void stamp(struct poll_nic *pn, struct rte_mbuf *mbuf, weft_time at, weft_time now)
-{
-	if (is_own_control(pn, mbuf_packet(mbuf)))
-		tx_queue_stamp_own(&pn->tx, mbuf, at, now);
-	else
-		tx_queue_stamp(&pn->tx, mbuf, at);
-}
-
 static unsigned transmit(struct poll_nic *pn, weft_time now)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
@@ -389,7 +375,10 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 		} else {
 			pn->carried++;
 		}
-		stamp(pn, mbuf, at, now);
+		if (is_own_control(pn, mbuf_packet(mbuf)))
+			tx_queue_stamp_own(&pn->tx, mbuf, at, now);
+		else
+			tx_queue_stamp(&pn->tx, mbuf, at);
 		mbufs[count++] = mbuf;
 	}
 	if (count > 0)

@@ -23,16 +23,11 @@ void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct
 		port_due(ps->port[at].port, mbuf, now));
 }
 
-static bool is_foreign(const struct poll_switch *ps, unsigned output)
-{
-	return ps->part != NULL && output != SWITCH_PORT_NONE &&
-	       switch_part_is_foreign(ps->part, output);
-}
-
 void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	unsigned passed, struct poll_switch_captured *frame)
 {
 	struct capture_state *state = &frame->state;
+	unsigned output;
 
 	if (frame->packet == NULL) {
 		capture_end(capture, frame->slot, state);
@@ -47,7 +42,9 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 	if (passed == SWITCH_PORT_NONE && frame->packet->out_port != SWITCH_PORT_NONE)
 		state->voq_depth_blocks -= frame->packet->blocks;
 	/* That queue is another part's. */
-	if (is_foreign(ps, passed != SWITCH_PORT_NONE ? passed : frame->packet->out_port))
+	output = passed != SWITCH_PORT_NONE ? passed : frame->packet->out_port;
+	if (ps->part != NULL && output != SWITCH_PORT_NONE &&
+		switch_part_is_foreign(ps->part, output))
 		state->voq_depth_blocks = CAPTURE_UNKNOWN;
 	capture_end(capture, frame->slot, state);
 }

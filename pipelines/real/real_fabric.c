@@ -49,16 +49,6 @@ static unsigned count_transit(const struct real_fabric_options *options)
 	return all < TRANSIT_MBUFS_MAX ? (unsigned)all : TRANSIT_MBUFS_MAX;
 }
 
-/* Ends of links that lead to other processes. */
-static unsigned count_external(const struct real_fabric_options *options)
-{
-	unsigned count = 0;
-
-	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
-		count += options->external[i] != NULL;
-	return count;
-}
-
 /* Frames that their transmitters hold back. */
 static unsigned count_held(const struct real_fabric_options *options)
 {
@@ -106,7 +96,12 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 /* Everything that a device hears comes from this process. */
 static bool is_whole(const struct real_fabric_options *options)
 {
-	return count_external(options) == 0;
+	unsigned count = 0;
+
+	/* Ends of links that lead to other processes. */
+	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
+		count += options->external[i] != NULL;
+	return count == 0;
 }
 
 static int create_pools(struct real_fabric *fabric, struct fault *fault)
@@ -173,13 +168,6 @@ static int make_routes(struct real_fabric *fabric, struct fault *fault)
 	return fabric_routes_compute(&fabric->routes, topology, run, fault);
 }
 
-static int count_arrivals(struct real_fabric *fabric, struct fault *fault)
-{
-	return real_entries_create(fabric) == 0
-		       ? 0
-		       : fault_set(fault, ENOMEM, "no memory for measurements");
-}
-
 /* Each queue of the hosts has sources of its own. */
 static int check_sources(struct real_fabric *fabric, struct fault *fault)
 {
@@ -204,7 +192,9 @@ static int build(struct real_fabric *fabric, struct fault *fault)
 		(result = real_switches_create(fabric, fault)) < 0 ||
 		(result = real_hosts_create(fabric, fault)) < 0 ||
 		(result = real_links_pace(fabric, fault)) < 0 ||
-		(result = count_arrivals(fabric, fault)) < 0 ||
+		(result = real_entries_create(fabric) == 0
+				  ? 0
+				  : fault_set(fault, ENOMEM, "no memory for measurements")) < 0 ||
 		(result = create_captures(fabric, fault)) < 0)
 		return result;
 	return real_show(fabric, fault);

@@ -35,12 +35,6 @@ static void take_sample(struct real_fabric *fabric, weft_time now)
 	measure_window_sample(&fabric->work->window, &totals);
 }
 
-static bool sample_is_due(const struct real_fabric *fabric, weft_time now)
-{
-	return now - fabric->traffic_from >=
-	       fabric->work->window.sampled.at_ps + fabric->work->run->measure.sample_ps;
-}
-
 /* False: it is not due. */
 static bool take_batch(struct real_fabric *fabric, weft_time now)
 {
@@ -146,19 +140,15 @@ static bool goal_is_over(const struct real_fabric *fabric)
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);
 }
 
-/* In real time; a slow clock leaves enough of its own for the hellos. */
-static weft_time links_wait(const struct real_fabric *fabric)
-{
-	return RTE_MAX(
-		clock_share(&fabric->clock, LINKS_WAIT_PS), 20 * fabric->options.run->hello_ps);
-}
-
 /* Links are up and routes are there, or it has waited for long enough. */
 static bool may_begin(struct real_fabric *fabric, weft_time now)
 {
 	weft_time waited = now - fabric->waited_from;
 
-	if (!real_links_are_up(fabric) && waited < links_wait(fabric))
+	/* In real time; a slow clock leaves enough of its own for the hellos. */
+	if (!real_links_are_up(fabric) &&
+		waited < RTE_MAX(clock_share(&fabric->clock, LINKS_WAIT_PS),
+				 20 * fabric->options.run->hello_ps))
 		return false;
 	if (!real_is_routed(fabric) && real_may_be_routed(fabric) && waited < ROUTES_WAIT_PS)
 		return false;
@@ -213,7 +203,8 @@ static bool has_settled(struct real_fabric *fabric, weft_time now)
 /* Takes what is due. True: the value asked for is known. */
 static bool measure(struct real_fabric *fabric, weft_time now)
 {
-	if (sample_is_due(fabric, now))
+	if (now - fabric->traffic_from >=
+		fabric->work->window.sampled.at_ps + fabric->work->run->measure.sample_ps)
 		take_sample(fabric, now);
 	return take_batch(fabric, now) && measures_until(fabric) &&
 	       measure_until_reached(&fabric->work->window);

@@ -60,24 +60,19 @@ static int check_longest(
 		&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run), fault);
 }
 
-static void init_impairment(struct real_fabric *fabric, struct real_end *end, unsigned side)
-{
-	const struct run_config *run = fabric->options.run;
-
-	end->impairment.credit_loss_ppm = run->faults.credit_loss_ppm;
-	end->impairment.corrupt_ppm = run->faults.corrupt_ppm;
-	rng_init(&end->impairment.rng, run->seed, 2 * (uint64_t)end->link + side,
-		REAL_STREAM_IMPAIRMENT);
-}
-
 static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
 {
 	const struct topology_link *cable = &fabric->options.topology->link_at[link];
 	struct real_end *end = &fabric->end[2 * link + side];
+	const struct run_config *run;
 
 	end->at = side == 0 ? cable->a : cable->b;
 	end->link = link;
-	init_impairment(fabric, end, side);
+	run = fabric->options.run;
+	end->impairment.credit_loss_ppm = run->faults.credit_loss_ppm;
+	end->impairment.corrupt_ppm = run->faults.corrupt_ppm;
+	rng_init(&end->impairment.rng, run->seed, 2 * (uint64_t)end->link + side,
+		REAL_STREAM_IMPAIRMENT);
 }
 
 /* The device of a link with its far end elsewhere; NULL: none is named. */

@@ -367,15 +367,6 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	return ps_to_ns(sum);
 }
 
-static uint64_t count_cut(const struct real_fabric *fabric)
-{
-	uint64_t cut = 0;
-
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
-		cut += fabric->end[i].open && port_is_cut_by(&fabric->end[i].port, PORT_CUT_ORDER);
-	return cut;
-}
-
 /* Programs send through TAPs while the result is made: a window to each destination. */
 static uint64_t in_flight_most(const struct real_fabric *fabric)
 {
@@ -388,9 +379,14 @@ static uint64_t in_flight_most(const struct real_fabric *fabric)
 /* The whole lab is judged by 'weft lab run'. */
 static void judge(const struct real_fabric *fabric, struct run_result *result)
 {
+	uint64_t cut;
+
 	result->wall.away_ns = longest_away_ns(fabric);
 	result->wall.absent_ns = absent_ns(fabric);
-	result->wall.cut_ends = count_cut(fabric);
+	cut = 0;
+	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+		cut += fabric->end[i].open && port_is_cut_by(&fabric->end[i].port, PORT_CUT_ORDER);
+	result->wall.cut_ends = cut;
 	for (unsigned i = 0; i < fabric->loops; i++)
 		histogram_merge(&result->wall.spent_ns, &fabric->worker[i].presence.spent);
 	if (fabric->incomplete)

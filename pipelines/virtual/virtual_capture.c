@@ -471,22 +471,17 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
 	return result;
 }
 
-static void write_counts(struct virtual_capture *capture)
-{
-	for (uint32_t i = 0; i < capture->ports; i++)
-		if (capture->port[i].file != NULL)
-			pcapng_write_counts(&capture->port[i].file->pcapng,
-				capture->port[i].interface, capture->fabric->now / PS_PER_NS,
-				capture->port[i].frames, 0);
-}
-
 int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
 {
 	int result = capture->fabric->parts != NULL ? write_rest(capture, fault) : 0;
 
 	if (result < 0 || !writes(capture))
 		return result;
-	write_counts(capture);
+	for (uint32_t i = 0; i < capture->ports; i++)
+		if (capture->port[i].file != NULL)
+			pcapng_write_counts(&capture->port[i].file->pcapng,
+				capture->port[i].interface, capture->fabric->now / PS_PER_NS,
+				capture->port[i].frames, 0);
 	for (struct capture_file *file = capture->files; file != NULL; file = file->next) {
 		int failed = file->pcapng.failed;
 

@@ -28,16 +28,6 @@ static int check(const struct virtual_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
-/* Own parts get the lowest numbers, and those of the next ranks follow. */
-static void number_parts(struct virtual_parts *parts, size_t devices)
-{
-	unsigned first = parts->ranks != NULL ? parts->ranks->own * parts->own : 0;
-
-	for (size_t i = 0; first > 0 && i < devices; i++)
-		parts->of_device[i] =
-			(uint16_t)((parts->of_device[i] + parts->count - first) % parts->count);
-}
-
 /* Computed by rank 0 for all, because METIS versions may differ between machines. */
 static int assign(struct virtual_fabric *fabric, struct virtual_parts *parts, struct fault *fault)
 {
@@ -81,10 +71,17 @@ static int cut(struct virtual_fabric *fabric, struct virtual_parts *parts, struc
 {
 	char text[VIRTUAL_PARTS_TEXT];
 	int result = assign(fabric, parts, fault);
+	size_t devices;
+	unsigned first;
 
 	if (result < 0)
 		return result;
-	number_parts(parts, (size_t)fabric->switches + fabric->hosts);
+	/* Own parts get the lowest numbers, and those of the next ranks follow. */
+	devices = (size_t)fabric->switches + fabric->hosts;
+	first = parts->ranks != NULL ? parts->ranks->own * parts->own : 0;
+	for (size_t i = 0; first > 0 && i < devices; i++)
+		parts->of_device[i] =
+			(uint16_t)((parts->of_device[i] + parts->count - first) % parts->count);
 	mark_links(fabric, parts);
 	virtual_lookahead_open(&parts->lookahead, fabric, parts->of_device);
 	fabric->ends.wanted = virtual_lookahead_wants_ends(&parts->lookahead);

@@ -11,17 +11,6 @@
  * other workers have events. */
 #define ROUND_STEPS 64u
 
-/* Packets and control frames that the worker has sent to others in the round. */
-static uint64_t count_crossed(const struct virtual_worker *worker)
-{
-	uint64_t crossed = 0;
-
-	for (unsigned i = 0; i < worker->parts->count; i++)
-		crossed += worker->box[worker->side][i].packets +
-			   worker->box[worker->side][i].controls;
-	return crossed;
-}
-
 /* For other parts, in their lines. */
 static void post(struct virtual_worker *worker, const struct virtual_told *told, unsigned number)
 {
@@ -62,6 +51,7 @@ void virtual_round_tell(struct virtual_worker *worker)
 	struct virtual_told *told = &worker->told[worker->side];
 	struct virtual_fabric *fabric = worker->fabric;
 	weft_time sent = first_sent(worker), own;
+	uint64_t crossed = 0;
 
 	/* The other parts have read them last. Not earlier in the round: a part that waits
 	 * already would take them back. */
@@ -77,7 +67,11 @@ void virtual_round_tell(struct virtual_worker *worker)
 		.pause = worker->pause || fabric->failed,
 		.goal = fabric->goal_state};
 	worker->events_told = worker->use.events;
-	worker->use.crossed += count_crossed(worker);
+	/* Packets and control frames that the worker has sent to others in the round. */
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		crossed += worker->box[worker->side][i].packets +
+			   worker->box[worker->side][i].controls;
+	worker->use.crossed += crossed;
 	post(worker, told, number);
 	atomic_store_explicit(&worker->posts, number, memory_order_release);
 }
@@ -204,14 +198,6 @@ static void stop_rounds(struct virtual_worker *worker, const struct virtual_told
 			worker->fabric, "too many frames wait at hosts for those before them");
 }
 
-/* The other side, which all have read, is filled again. */
-static void turn(struct virtual_worker *worker)
-{
-	worker->side ^= 1;
-	for (unsigned i = 0; i < worker->parts->count; i++)
-		virtual_box_clear(&worker->box[worker->side][i]);
-}
-
 bool virtual_round_run(struct virtual_worker *worker)
 {
 	struct virtual_parts *parts = worker->parts;
@@ -224,7 +210,10 @@ bool virtual_round_run(struct virtual_worker *worker)
 	all = hear(worker);
 	if (worker->fabric->part == 0)
 		worker->critical_events += all.events;
-	turn(worker);
+	/* The other side, which all have read, is filled again. */
+	worker->side ^= 1;
+	for (unsigned i = 0; i < worker->parts->count; i++)
+		virtual_box_clear(&worker->box[worker->side][i]);
 	end = end_of(worker, &all.goal);
 	if (all.pause || all.next >= end) {
 		if (worker->fabric->part == 0)

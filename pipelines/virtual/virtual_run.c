@@ -273,14 +273,6 @@ static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 	return run_result_minus(measure->duration_ps, measure->warmup_ps);
 }
 
-/* Searches heads that have waited since the search before last, before the watchdog frees them. */
-static void watch(struct virtual_fabric *fabric, weft_time period)
-{
-	virtual_deadlock_look(fabric, 2 * period, time_of_measuring(fabric));
-	if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
-		poll_watchdogs(fabric);
-}
-
 /* Up to 'until', in steps that serve samples and watchdog. */
 static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
@@ -298,7 +290,11 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
 		}
 		if (fabric->now >= watch_at) {
-			watch(fabric, period);
+			/* Searches heads that have waited since the search before last, before the
+			 * watchdog frees them. */
+			virtual_deadlock_look(fabric, 2 * period, time_of_measuring(fabric));
+			if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
+				poll_watchdogs(fabric);
 			watch_at = fabric->now + period;
 		}
 		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)

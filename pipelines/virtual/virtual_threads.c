@@ -207,16 +207,6 @@ static bool may_go_on(const struct virtual_worker *part)
 	       ((claim & CLAIM_STATE) != CLAIM_STOPPED && virtual_round_is_ready(part));
 }
 
-/* After many polls, sleeps unless the thread that it waits for is on a core. */
-static void wait_long(struct virtual_thread *thread)
-{
-	judge_wait(thread);
-	if (thread->culprit != NULL && lost_seconds(thread) < LOST_MIN_S)
-		thread->looks = thread->parts->spin_looks / 2 + 1;
-	else
-		sleep_a_while(thread->parts);
-}
-
 /* There was no work. */
 static void wait_a_while(struct virtual_thread *thread)
 {
@@ -228,7 +218,12 @@ static void wait_a_while(struct virtual_thread *thread)
 	if (thread->culprit == NULL && thread->looks >= parts->spin_looks / 2)
 		note_culprit(thread);
 	if (thread->looks >= parts->spin_looks) {
-		wait_long(thread);
+		/* After many polls, sleeps unless the thread that it waits for is on a core. */
+		judge_wait(thread);
+		if (thread->culprit != NULL && lost_seconds(thread) < LOST_MIN_S)
+			thread->looks = thread->parts->spin_looks / 2 + 1;
+		else
+			sleep_a_while(thread->parts);
 		return;
 	}
 	for (unsigned i = 0; i < LOOKS_AT_ONCE; i++) {

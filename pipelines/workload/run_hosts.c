@@ -196,17 +196,6 @@ static void take(const struct resolver *resolver, const uint16_t *host, uint32_t
 		resolver->taken[host[i]] = true;
 }
 
-static void store(struct run_hosts_entry *entry, enum side side, const struct run_host_list *list)
-{
-	if (side == FROM) {
-		entry->from = list->host;
-		entry->from_count = list->count;
-	} else {
-		entry->to = list->host;
-		entry->to_count = list->count;
-	}
-}
-
 /* 'from' or 'to' of one entry, if it is of this kind. */
 static int resolve_set(
 	const struct resolver *resolver, enum side side, uint32_t number, enum run_hosts_kind kind)
@@ -224,7 +213,13 @@ static int resolve_set(
 		result = resolve_share(resolver, side, number, &list);
 	else
 		result = keep(resolver, gather(resolver, kind == RUN_HOSTS_REST), &list);
-	store(&resolver->hosts->entry[number], side, &list);
+	if (side == FROM) {
+		resolver->hosts->entry[number].from = list.host;
+		resolver->hosts->entry[number].from_count = list.count;
+	} else {
+		resolver->hosts->entry[number].to = list.host;
+		resolver->hosts->entry[number].to_count = list.count;
+	}
 	if (result == 0 && (kind == RUN_HOSTS_LIST || kind == RUN_HOSTS_SHARE))
 		take(resolver, list.host, list.count);
 	if (result == 0 && list.count == 0)

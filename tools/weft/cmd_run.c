@@ -279,17 +279,6 @@ static struct run_config *load(const struct run_request *request, int *code)
 	return NULL;
 }
 
-/* As comments, so that the text stays a run file. A missing topology is reported elsewhere. */
-static void explain_cover(const struct run_config *config)
-{
-	struct fault fault;
-	struct topology *topology = run_config_open_topology(config, &fault);
-
-	if (topology != NULL)
-		credit_cover_tell(config, topology, credit_cover_warn, NULL);
-	topology_destroy(topology);
-}
-
 static int explain(int argc, char **argv)
 {
 	struct run_request request = {.sets = 0};
@@ -300,8 +289,16 @@ static int explain(int argc, char **argv)
 		return result;
 	config = load(&request, &result);
 	if (config != NULL) {
+		struct fault fault;
+		struct topology *topology;
+
 		run_config_explain(config, stdout);
-		explain_cover(config);
+		/* As comments, so that the text stays a run file. A missing topology is reported
+		 * elsewhere. */
+		topology = run_config_open_topology(config, &fault);
+		if (topology != NULL)
+			credit_cover_tell(config, topology, credit_cover_warn, NULL);
+		topology_destroy(topology);
 	}
 	run_config_destroy(config);
 	return result;

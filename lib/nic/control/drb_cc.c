@@ -53,18 +53,6 @@ static void add_source(struct drb_cc_pair *pair, uint16_t source)
 		pair->source[pair->sources++] = source;
 }
 
-static void throttle(struct drb_cc_pair *pair, struct iba_cc *cc, uint16_t destination,
-	const struct cn *cn, uint64_t now_ns)
-{
-	if (iba_cc_index(cc, destination, now_ns) == cc->config.min)
-		pair->sources = 0;
-	for (unsigned i = 0; i < cn->flows; i++)
-		if (cn->flow[i].destination == destination)
-			add_source(pair, cn->flow[i].source);
-	iba_cc_mark(cc, destination, now_ns);
-	iba_cc_raise(cc, destination, pair->sources, now_ns);
-}
-
 int drb_cc_hear(struct drb_cc_pair *pair, struct metapath *path, const struct metapath_rules *rules,
 	struct iba_cc *cc, uint16_t destination, const struct cn *cn, uint64_t now_ns)
 {
@@ -77,7 +65,14 @@ int drb_cc_hear(struct drb_cc_pair *pair, struct metapath *path, const struct me
 	if (pair->incast <= 0 && pair->recurring > 0)
 		return metapath_hear(path, rules, cn->path, cn->waiting_ns, now_ns);
 	metapath_measure(path, rules, cn->path, cn->waiting_ns, now_ns);
-	if (incast && pair->incast > 0)
-		throttle(pair, cc, destination, cn, now_ns);
+	if (incast && pair->incast > 0) {
+		if (iba_cc_index(cc, destination, now_ns) == cc->config.min)
+			pair->sources = 0;
+		for (unsigned i = 0; i < cn->flows; i++)
+			if (cn->flow[i].destination == destination)
+				add_source(pair, cn->flow[i].source);
+		iba_cc_mark(cc, destination, now_ns);
+		iba_cc_raise(cc, destination, pair->sources, now_ns);
+	}
 	return -(int)metapath_close_last(path, rules, now_ns);
 }

@@ -52,12 +52,6 @@ static int allocate(struct source_control *control)
 	return result;
 }
 
-static bool is_valid(const struct source_control_config *config)
-{
-	return config->hosts > 0 && config->paths.smoothing > 0 &&
-	       config->paths.low <= config->paths.high && config->iba.timer_ns > 0;
-}
-
 struct source_control *source_control_create(const struct source_control_config *config)
 {
 	struct source_control *control = calloc(1, sizeof(*control));
@@ -69,7 +63,10 @@ struct source_control *source_control_create(const struct source_control_config 
 	control->pr.rules = config->pr;
 	control->pr.paths = config->paths;
 	rng_init(&control->rng, config->seed, config->host, STREAM_SOURCE_CONTROL);
-	result = is_valid(config) ? allocate(control) : -EINVAL;
+	result = (config->hosts > 0 && config->paths.smoothing > 0 &&
+			 config->paths.low <= config->paths.high && config->iba.timer_ns > 0)
+			 ? allocate(control)
+			 : -EINVAL;
 	if (result == 0)
 		return control;
 	source_control_destroy(control);
@@ -112,15 +109,6 @@ void source_control_begin(struct source_control *control, uint16_t destination, 
 		control->end[destination] = (struct drb_cc_pair){.incast = 0};
 }
 
-static unsigned choose_marked(
-	struct source_control *control, struct marked_paths *paths, uint64_t now_ns)
-{
-	control->count[SOURCE_CONTROL_PATHS_CLOSED] +=
-		marked_paths_expire(paths, control->config.iba.timer_ns, now_ns);
-	control->sum.open_paths += paths->open;
-	return marked_paths_choose(paths, &control->rng);
-}
-
 unsigned source_control_choose(
 	struct source_control *control, uint16_t destination, uint64_t now_ns)
 {
@@ -129,8 +117,12 @@ unsigned source_control_choose(
 	if (!source_control_spreads(control->config.kind))
 		return 0;
 	control->sum.messages++;
-	if (control->marked != NULL)
-		return choose_marked(control, &control->marked[destination], now_ns);
+	if (control->marked != NULL) {
+		control->count[SOURCE_CONTROL_PATHS_CLOSED] += marked_paths_expire(
+			&control->marked[destination], control->config.iba.timer_ns, now_ns);
+		control->sum.open_paths += control->marked[destination].open;
+		return marked_paths_choose(&control->marked[destination], &control->rng);
+	}
 	path = &control->path[destination];
 	control->count[SOURCE_CONTROL_PATHS_CLOSED] +=
 		metapath_close_idle(path, &control->config.paths, now_ns);

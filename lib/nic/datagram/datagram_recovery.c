@@ -2,16 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "datagram_recovery.h"
 
-/* Restores the header that datagram_inject() made. */
-static void renew(const struct datagram *nic, struct weft_packet *packet)
-{
-	packet->cursor = 0;
-	packet->flags &= FRAME_F_TAIL | FRAME_F_LATENCY;
-	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original =
-		nic->config.sl_to_vc[packet->sl & 15];
-	packet->stalled = 0;
-}
-
 /* Of two reports that arrive at one time the one that was made first, however the driver comes upon
  * them. Any order that prefers some destinations starves others, where discards go on for long. */
 static bool is_before(const struct weft_packet *a, const struct weft_packet *b)
@@ -31,7 +21,12 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 	struct datagram_recovery *recovery = nic->recovery;
 	struct weft_packet **at = &recovery->again;
 
-	renew(nic, packet);
+	/* Restores the header that datagram_inject() made. */
+	packet->cursor = 0;
+	packet->flags &= FRAME_F_TAIL | FRAME_F_LATENCY;
+	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original =
+		nic->config.sl_to_vc[packet->sl & 15];
+	packet->stalled = 0;
 	packet->arrived_ps = due;
 	while (*at != NULL && is_before(*at, packet))
 		at = &(*at)->next;

@@ -157,22 +157,16 @@ static bool reached_by_all(const struct route_graph *graph, const struct legal_s
 	return true;
 }
 
-static bool fits(const struct route_graph *graph)
-{
-	uint32_t searches = 0;
-
-	for (uint32_t at = 0; at < graph->switches; at++)
-		searches += route_graph_hosts_at(graph, at) > 0;
-	return searches * legal_search_copy_bytes(graph) <= PAIRS_BYTES_MAX;
-}
-
 static int search_all(struct pairs *pairs)
 {
 	const struct route_graph *graph = pairs->maker.graph;
 	struct legal_search *search = legal_search_create(graph, pairs->up);
 	int result = search == NULL ? -ENOMEM : 0;
+	uint32_t searches = 0;
 
-	pairs->maker.complete = fits(graph);
+	for (uint32_t at = 0; at < graph->switches; at++)
+		searches += route_graph_hosts_at(graph, at) > 0;
+	pairs->maker.complete = searches * legal_search_copy_bytes(graph) <= PAIRS_BYTES_MAX;
 	for (uint32_t at = 0; at < graph->switches && pairs->maker.complete && result == 0; at++) {
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;

@@ -313,14 +313,6 @@ static const struct lab_record *record_of(const struct capture_run *run, struct 
 					   : topology->host_at[port.device].name);
 }
 
-/* Telemetry of DPDK has few connections: a process gets one for all its ports. */
-static int connect_tap(struct capture_run *run, struct tap *tap, const struct lab_record *record,
-	struct fault *fault)
-{
-	tap->connection = &run->connection[record - run->state.process];
-	return tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, fault);
-}
-
 /* The ports of a machine have one session. */
 static int add_port_there(struct capture_run *run, const struct lab_remote *machine,
 	const char *port, struct fault *fault)
@@ -361,7 +353,9 @@ static int add_tap(struct capture_run *run, struct topology_port port, struct fa
 			return fault_set(fault, EINVAL, "%s is there twice", tap->port);
 	if (record == NULL)
 		return fault_set(fault, ENODEV, "%s: its process was not started here", tap->port);
-	result = connect_tap(run, tap, record, fault);
+	/* Telemetry of DPDK has few connections: a process gets one for all its ports. */
+	tap->connection = &run->connection[record - run->state.process];
+	result = tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, fault);
 	run->taps += result == 0;
 	return result;
 }

@@ -30,16 +30,6 @@ static int write_block(struct pcapng_merge *merge, const uint8_t *block, uint32_
 	return merge->write(merge->ctx, block, bytes) ? 0 : -EIO;
 }
 
-static int begin_section(struct pcapng_merge *merge, const uint8_t *block, uint32_t bytes)
-{
-	if (bytes < BLOCK_MIN + 4 || word_at(block, NUMBER_AT) != ORDER_MAGIC)
-		return -EPROTO;
-	if (merge->begun)
-		return 0;
-	merge->begun = true;
-	return write_block(merge, block, bytes);
-}
-
 static int add_interface(struct pcapng_merge_stream *stream, uint32_t number)
 {
 	uint32_t *more;
@@ -60,8 +50,14 @@ static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *st
 {
 	uint32_t type = word_at(block, 0), number;
 
-	if (type == SECTION_HEADER)
-		return begin_section(merge, block, bytes);
+	if (type == SECTION_HEADER) {
+		if (bytes < BLOCK_MIN + 4 || word_at(block, NUMBER_AT) != ORDER_MAGIC)
+			return -EPROTO;
+		if (merge->begun)
+			return 0;
+		merge->begun = true;
+		return write_block(merge, block, bytes);
+	}
 	if (type == INTERFACE) {
 		int result = add_interface(stream, merge->interfaces++);
 

@@ -50,20 +50,15 @@ int output_file_heed(struct output_file *output, const atomic_bool *stop)
 	return 0;
 }
 
-/* Standard output itself stays open. */
-static bool close_standard(struct output_file *output)
-{
-	bool good = !ferror(output->file);
-
-	return (output->file == stdout ? fflush(stdout) : fclose(output->file)) == 0 && good;
-}
-
 int output_file_close(struct output_file *output)
 {
 	struct fault fault;
 
 	if (!to_file(output)) {
-		if (close_standard(output))
+		bool good = !ferror(output->file);
+
+		/* Standard output itself stays open. */
+		if ((output->file == stdout ? fflush(stdout) : fclose(output->file)) == 0 && good)
 			return EXIT_DONE;
 		return command_fail(output->command, EXIT_NOT_ABLE,
 			"standard output: cannot be written: %s", strerror(errno));

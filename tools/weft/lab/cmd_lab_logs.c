@@ -13,16 +13,6 @@
 
 #define COMMAND "lab logs"
 
-/* Each line behind the name of its process. */
-static void print_log(const char *process, char *text)
-{
-	char *line, *rest = text;
-
-	while ((line = strsep(&rest, "\n")) != NULL)
-		if (*line != '\0' || rest != NULL)
-			printf("%s: %s\n", process, line);
-}
-
 static char *read_there(const struct lab_record *record, struct fault *fault)
 {
 	json_t *answer = lab_remote_call(record->remote,
@@ -37,10 +27,15 @@ static int show(const struct lab_state *state, const struct lab_record *record, 
 {
 	char *text = record->remote != NULL ? read_there(record, fault)
 					    : lab_log_read(state, record, fault);
+	char *line, *rest;
 
 	if (text == NULL)
 		return -ENOENT;
-	print_log(record->name, text);
+	/* Each line behind the name of its process. */
+	rest = text;
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line != '\0' || rest != NULL)
+			printf("%s: %s\n", record->name, line);
 	free(text);
 	return 0;
 }

@@ -168,14 +168,6 @@ static int measure(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-static void warn_of_starvation(const struct lab_run *run)
-{
-	char why[160];
-
-	if (run_fidelity_starved(run->result, run->lab.config->run.hello_ps, why, sizeof(why)))
-		fprintf(stderr, "weft lab run: CPU starved: %s\n", why);
-}
-
 static int connect_all(struct lab_run *run, struct fault *fault)
 {
 	int result = 0;
@@ -298,6 +290,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 	struct fault fault;
 	enum weft_exit code;
 	int result = connect_all(run, &fault);
+	char why[160];
 
 	if (result == 0)
 		result = measure(run, &fault);
@@ -314,7 +307,8 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		fprintf(stderr, "weft " COMMAND ": nothing was measured: %s\n",
 			run->result->nothing);
 	run_result_print_deadlock(run->result, "weft lab run: deadlock: ", stderr);
-	warn_of_starvation(run);
+	if (run_fidelity_starved(run->result, run->lab.config->run.hello_ps, why, sizeof(why)))
+		fprintf(stderr, "weft lab run: CPU starved: %s\n", why);
 	code = write_result(run);
 	return code == EXIT_DONE && !good(run) ? EXIT_BAD_ANSWER : code;
 }

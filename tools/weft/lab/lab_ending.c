@@ -140,29 +140,24 @@ void lab_ending_describe(int status, enum lab_memory memory, char out[LAB_ENDING
 		snprintf(out, LAB_ENDING_TEXT, "has ended with exit code %d", WEXITSTATUS(status));
 }
 
-/* Reaps a child. Its main thread may have ended some milliseconds before the others. */
-static bool reap(pid_t pid, int *status)
-{
-	pid_t reaped = waitpid(pid, status, WNOHANG);
-
-	for (int waited = 0; reaped == 0 && waited < REAP_MS; waited += STEP_MS) {
-		lab_sleep_ms(STEP_MS);
-		reaped = waitpid(pid, status, WNOHANG);
-	}
-	return reaped == pid;
-}
-
 void lab_ending_find(const struct lab_record *record, uint64_t kills, char out[LAB_ENDING_TEXT])
 {
 	enum lab_memory memory = LAB_MEMORY_UNKNOWN;
 	bool known;
 	int status;
+	pid_t reaped;
 
 	if (lab_ending_in_log(record))
 		memory = LAB_MEMORY_NAMED;
 	else if (lab_ending_kills() > kills)
 		memory = LAB_MEMORY_KILLS;
-	known = reap(record->pid, &status);
+	/* Reaps a child. Its main thread may have ended some milliseconds before the others. */
+	reaped = waitpid(record->pid, &status, WNOHANG);
+	for (int waited = 0; reaped == 0 && waited < REAP_MS; waited += STEP_MS) {
+		lab_sleep_ms(STEP_MS);
+		reaped = waitpid(record->pid, &status, WNOHANG);
+	}
+	known = reaped == record->pid;
 	if (known)
 		lab_ending_describe(status, memory, out);
 	else if (memory == LAB_MEMORY_NAMED)

@@ -332,17 +332,12 @@ static bool is_file(const char *name)
 	return topology_is_generated(name) && strchr(name, ':') != NULL;
 }
 
-/* A folder, or a kind of topologies such as 'ring', may have the name of a lab. */
-static bool is_known(const char *name)
-{
-	return access(name, F_OK) == 0 || topology_is_generated(name);
-}
-
 int lab_kept_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct fault *fault)
 {
 	const char *file = arguments->file, *run_dir = arguments->run_dir;
-	bool known = is_known(file), found;
+	/* A folder, or a kind of topologies such as 'ring', may have the name of a lab. */
+	bool known = access(file, F_OK) == 0 || topology_is_generated(file), found;
 
 	*target = (struct lab_target){0};
 	found = !is_file(file) && !(known && run_dir != NULL) && find_by_name(arguments, target);
@@ -363,14 +358,6 @@ int lab_kept_find(
 	return 0;
 }
 
-static void console_dir(const char *name, char *dir, size_t size)
-{
-	char labs[RUNTIME_DIR_MAX];
-
-	runtime_dir_labs(labs);
-	snprintf(dir, size, "%s/%s" LAB_CONSOLE_END, labs, name);
-}
-
 static int check_machine(
 	const struct lab_arguments *arguments, const struct lab *lab, struct fault *fault)
 {
@@ -384,6 +371,7 @@ int lab_kept_open(const struct lab_arguments *arguments, struct lab *lab, struct
 	struct fault *fault)
 {
 	int result = lab_kept_find(arguments, target, fault);
+	char labs[RUNTIME_DIR_MAX];
 
 	if (result < 0)
 		return result;
@@ -400,7 +388,9 @@ int lab_kept_open(const struct lab_arguments *arguments, struct lab *lab, struct
 	target->console = true;
 	if (arguments->run_dir != NULL)
 		return 0;
-	console_dir(lab->config->name, target->dir, sizeof(target->dir));
+	runtime_dir_labs(labs);
+	snprintf(
+		target->dir, sizeof(target->dir), "%s/%s" LAB_CONSOLE_END, labs, lab->config->name);
 	lab_close(lab);
 	return lab_open(lab, target->file, target->dir, fault);
 }

@@ -21,15 +21,6 @@
 #define TRIES   100             /* others come and go */
 #define NAME_MS 1000            /* until a new holder wrote its id, or a child released the lock */
 
-static void lock_path(const char *dir, char *path, size_t size)
-{
-	size_t length = strlen(dir);
-
-	while (length > 1 && dir[length - 1] == '/')
-		length--;
-	snprintf(path, size, "%.*s.lock", (int)length, dir);
-}
-
 /* The previous holder has removed the file since it was opened here. */
 static bool was_removed(int fd, const char *path)
 {
@@ -122,8 +113,11 @@ static int take_passed(const char *path)
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault)
 {
 	int result = -ESTALE;
+	size_t length = strlen(dir);
 
-	lock_path(dir, lock->path, sizeof(lock->path));
+	while (length > 1 && dir[length - 1] == '/')
+		length--;
+	snprintf(lock->path, sizeof(lock->path), "%.*s.lock", (int)length, dir);
 	lock->fd = take_passed(lock->path);
 	lock->passed = lock->fd >= 0;
 	if (lock->passed)

@@ -56,12 +56,6 @@ json_t *lab_mapping_leader(const json_t *mapping)
 	return leader;
 }
 
-/* An identity that belongs to no host of the lab is not on this machine. */
-static bool is_elsewhere(const char *host, const json_t *elsewhere)
-{
-	return strncmp(host, "0x", 2) == 0 || lab_elsewhere_has(elsewhere, host);
-}
-
 /* Merges the report of a device here about the mapper that it follows. */
 static void hear(struct lab_lead *lead, const json_t *agent)
 {
@@ -87,7 +81,9 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 	{
 		const char *follows = lab_text(agent, "follows");
 
-		if (lead.host == NULL && is_elsewhere(follows, elsewhere))
+		/* An identity that belongs to no host of the lab is not on this machine. */
+		if (lead.host == NULL &&
+			(strncmp(follows, "0x", 2) == 0 || lab_elsewhere_has(elsewhere, follows)))
 			lead.host = follows;
 		if (lead.host != NULL && strcmp(follows, lead.host) == 0)
 			hear(&lead, agent);

@@ -180,16 +180,11 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 
 /* --- ending --- */
 
-/* Reaps our children, so that they do not stay as zombies. */
-static void reap(const struct lab_state *state)
-{
-	for (unsigned i = 0; i < state->processes; i++)
-		waitpid(state->process[i].pid, NULL, WNOHANG);
-}
-
 static unsigned count_alive(const struct lab_state *state)
 {
-	reap(state);
+	/* Reaps our children, so that they do not stay as zombies. */
+	for (unsigned i = 0; i < state->processes; i++)
+		waitpid(state->process[i].pid, NULL, WNOHANG);
 	return lab_state_count_alive(state);
 }
 

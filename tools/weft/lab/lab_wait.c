@@ -37,15 +37,6 @@ static struct lab_lead lead_of(
 	return lead;
 }
 
-/* Other machines may have devices that the mapper has not found yet. */
-static void look_short(
-	const struct lab *lab, int answers, const json_t *mapping, struct lab_mapper *leader)
-{
-	leader->short_of.text[0] = '\0';
-	if (answers != (int)lab->plan->processes)
-		lab_mapping_reaches(mapping, lab->topology->hosts, &leader->short_of);
-}
-
 /* 1: every device has routes; 0: not yet, and why; or -errno. */
 static int is_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	struct lab_mapper *leader, struct fault *fault)
@@ -57,7 +48,10 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 	if (answers >= 0)
 		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, fault) &&
 			 (lenient || lab_lead_lives(&lead, fault));
-	look_short(lab, answers, mapping, leader);
+	/* Other machines may have devices that the mapper has not found yet. */
+	leader->short_of.text[0] = '\0';
+	if (answers != (int)lab->plan->processes)
+		lab_mapping_reaches(mapping, lab->topology->hosts, &leader->short_of);
 	leader->elsewhere = lead.elsewhere;
 	snprintf(leader->host, sizeof(leader->host), "%s", lead.host != NULL ? lead.host : "");
 	leader->miscabled = (unsigned)json_array_size(

@@ -28,19 +28,6 @@ static void print_said(const struct console_orders *orders, const char *machine,
 	free(copy);
 }
 
-static enum weft_exit read_answer(
-	const struct console_orders *orders, const struct lab_remote *remote, const json_t *answer)
-{
-	print_said(orders, remote->target.name, lab_text(answer, "err"));
-	return (enum weft_exit)json_integer_value(json_object_get(answer, "code"));
-}
-
-static void interrupt_all(struct lab_state *state)
-{
-	for (unsigned i = 0; i < state->remotes; i++)
-		lab_remote_interrupt(&state->remote[i]);
-}
-
 /* Until when the answers of all machines are waited for. */
 struct patience {
 	uint64_t until_ms;
@@ -57,7 +44,8 @@ static void heed_signal(struct lab_state *state, struct patience *patience)
 	patience->stopped = true;
 	if (until < patience->until_ms)
 		patience->until_ms = until;
-	interrupt_all(state);
+	for (unsigned i = 0; i < state->remotes; i++)
+		lab_remote_interrupt(&state->remote[i]);
 }
 
 static enum weft_exit wait_for(
@@ -78,7 +66,8 @@ static enum weft_exit wait_for(
 			names ? "" : remote->target.name, names ? "" : ": ", fault.text);
 		return fault_exit_code(code);
 	}
-	result = read_answer(orders, remote, answer);
+	print_said(orders, remote->target.name, lab_text(answer, "err"));
+	result = (enum weft_exit)json_integer_value(json_object_get(answer, "code"));
 	json_decref(answer);
 	return result;
 }

@@ -309,11 +309,6 @@ static void look(struct console *console)
 	console->all = lab_collect(console->lab, &console->state, false);
 }
 
-static bool is_up(const struct console *console)
-{
-	return json_is_true(json_object_get(console->all, "up"));
-}
-
 /* The first thing that is missing. */
 static void explain(const struct console *console, char *why, size_t size)
 {
@@ -343,7 +338,7 @@ static int wait_whole(struct console *console, struct fault *fault)
 	char why[400];
 
 	look(console);
-	while (!is_up(console)) {
+	while (!json_is_true(json_object_get(console->all, "up"))) {
 		if (lab_interrupted())
 			return fault_set(fault, EINTR, "interrupted");
 		if (lab_now_ms() > deadline) {

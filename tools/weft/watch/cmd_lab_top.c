@@ -93,14 +93,6 @@ static int show(const struct top *top, json_t *line)
 	return result;
 }
 
-static void wait_interval(const struct top *top)
-{
-	uint64_t until = lab_now_ms() + top->arguments->interval_ps / PS_PER_MS;
-
-	for (uint64_t now; (now = lab_now_ms()) < until && !lab_interrupted();)
-		lab_sleep_ms(until - now < STEP_MS ? (int)(until - now) : STEP_MS);
-}
-
 /* Asks once more. 0, or -errno and fault. */
 static int next(struct top *top, json_t **line, struct fault *fault)
 {
@@ -128,6 +120,7 @@ static int watch_lab(struct top *top, struct fault *fault)
 	while (!lab_interrupted()) {
 		int result = next(top, &line, fault);
 		bool last = line != NULL && top->arguments->once;
+		uint64_t until;
 
 		if (result < 0)
 			return result;
@@ -141,7 +134,9 @@ static int watch_lab(struct top *top, struct fault *fault)
 				strerror(-result));
 		if (last)
 			return 0;
-		wait_interval(top);
+		until = lab_now_ms() + top->arguments->interval_ps / PS_PER_MS;
+		for (uint64_t now; (now = lab_now_ms()) < until && !lab_interrupted();)
+			lab_sleep_ms(until - now < STEP_MS ? (int)(until - now) : STEP_MS);
 	}
 	return 0;
 }

@@ -206,19 +206,6 @@ static void collect_there(json_t *all, const struct lab_state *state)
 
 /* --- checks --- */
 
-/* Adds the mapper that leads, even if it is on another machine. */
-static void add_lead(json_t *mapping, const struct lab_lead *lead)
-{
-	json_object_set_new(
-		mapping, "mapper", lead->host != NULL ? json_string(lead->host) : json_null());
-	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead->elsewhere));
-	json_object_set_new(mapping, "mapper_silent", json_boolean(lead->silent));
-	json_object_set_new(mapping, "mapper_epoch",
-		lead->host != NULL ? json_integer(lead->epoch) : json_null());
-	json_object_set_new(mapping, "mapper_heard_ns",
-		lead->elsewhere ? json_integer(lead->heard_ns) : json_null());
-}
-
 /* Whether routes are in use everywhere; adds the answer to the document. */
 static bool check_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
 {
@@ -233,7 +220,15 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	lead = lab_mapping_lead(mapping, json_object_get(all, "elsewhere"));
 	done = lab_mapping_done(mapping, state->processes == lab->plan->processes, &why) &&
 	       lab_lead_lives(&lead, &why);
-	add_lead(mapping, &lead);
+	/* The mapper that leads, even if it is on another machine. */
+	json_object_set_new(
+		mapping, "mapper", lead.host != NULL ? json_string(lead.host) : json_null());
+	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead.elsewhere));
+	json_object_set_new(mapping, "mapper_silent", json_boolean(lead.silent));
+	json_object_set_new(mapping, "mapper_epoch",
+		lead.host != NULL ? json_integer(lead.epoch) : json_null());
+	json_object_set_new(mapping, "mapper_heard_ns",
+		lead.elsewhere ? json_integer(lead.heard_ns) : json_null());
 	leader = lab_mapping_leader(mapping);
 	json_object_set_new(mapping, "done", json_boolean(done));
 	json_object_set_new(mapping, "why", json_string(done ? "" : why.text));

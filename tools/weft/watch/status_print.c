@@ -57,16 +57,6 @@ static void print_down(json_t *links, FILE *out)
 	}
 }
 
-static void print_starved(json_t *all, FILE *out)
-{
-	const char *starved = lab_text(all, "starved");
-
-	if (starved[0] != '\0')
-		fprintf(out,
-			"  CPU starved: %s, more than three hellos: links may go down by that\n",
-			starved);
-}
-
 static void print_deadlock(json_t *all, FILE *out)
 {
 	json_t *ports = json_object_get(all, "deadlock"), *port;
@@ -203,13 +193,18 @@ void status_print(json_t *all)
 	size_t size;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
+	const char *starved;
 
 	if (out == NULL)
 		return;
 	print_summary(all, out);
 	print_gone(json_object_get(all, "processes"), out);
 	print_down(json_object_get(all, "links"), out);
-	print_starved(all, out);
+	starved = lab_text(all, "starved");
+	if (starved[0] != '\0')
+		fprintf(out,
+			"  CPU starved: %s, more than three hellos: links may go down by that\n",
+			starved);
 	print_deadlock(all, out);
 	status_print_strangers(json_object_get(all, "links"), out);
 	print_errors(all, out);

@@ -249,13 +249,6 @@ static void print_list(const struct top_print *to, const json_t *list, size_t mo
 	print_more(to, most, json_array_size(list), what);
 }
 
-static void print_links(const struct top_print *to, const json_t *links, size_t most)
-{
-	print_line(to, BOLD, "%-23s %10s %6s %7s %5s %8s %7s %7s", "LINK", "RATE", "USED",
-		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "LATE us");
-	print_list(to, links, most, "ends of links", print_link);
-}
-
 static void print_host(const struct top_print *to, const json_t *host)
 {
 	char sent[8], received[8], rate[16], again[8], failed[8], p50[16], p99[16];
@@ -273,13 +266,6 @@ static void print_host(const struct top_print *to, const json_t *host)
 		lab_text(host, "host"), sent, received, rate, again, failed, p50, p99);
 }
 
-static void print_hosts(const struct top_print *to, const json_t *hosts, size_t most)
-{
-	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
-		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
-	print_list(to, hosts, most, "hosts", print_host);
-}
-
 static void print_process(const struct top_print *to, const json_t *process)
 {
 	bool runs = strcmp(lab_text(process, "state"), "running") == 0;
@@ -287,12 +273,6 @@ static void print_process(const struct top_print *to, const json_t *process)
 	print_line(to, runs ? NULL : RED, "%-25.25s %10s %5.0f%% %12.1f", lab_text(process, "name"),
 		lab_text(process, "state"), 100 * json_value_of(process, "cpu"),
 		json_value_of(process, "away_ns") / 1e6);
-}
-
-static void print_processes(const struct top_print *to, const json_t *processes, size_t most)
-{
-	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "AWAY ms");
-	print_list(to, processes, most, "processes", print_process);
 }
 
 /* Rows of a table of 'wanted', where 'left' are free; one of them is for "... and more". */
@@ -324,7 +304,12 @@ void top_print(const struct top_print *to, const json_t *line)
 	print_head(to, line);
 	print_errors(to, errors, most[0]);
 	print_line(to, NULL, "%s", "");
-	print_links(to, links, most[1]);
-	print_hosts(to, hosts, most[2]);
-	print_processes(to, processes, most[3]);
+	print_line(to, BOLD, "%-23s %10s %6s %7s %5s %8s %7s %7s", "LINK", "RATE", "USED",
+		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "LATE us");
+	print_list(to, links, most[1], "ends of links", print_link);
+	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
+		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
+	print_list(to, hosts, most[2], "hosts", print_host);
+	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "AWAY ms");
+	print_list(to, processes, most[3], "processes", print_process);
 }

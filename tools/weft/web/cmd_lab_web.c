@@ -80,25 +80,20 @@ static void carry_out(struct web *web, struct web_order *order)
 	web_orders_finish(order);
 }
 
-/* All orders that wait; their effect shows soon. */
-static void carry_out_all(struct web *web)
-{
-	struct web_order *order;
-	uint64_t soon = web->before_ns / 1000000 + SOON_MS;
-
-	while ((order = web_orders_take(web->setup.orders)) != NULL) {
-		carry_out(web, order);
-		web->next_ms = soon < web->next_ms ? soon : web->next_ms;
-	}
-}
-
 /* Until a signal, or until the lab has gone down. 0, or -errno and fault. */
 static int watch_lab(struct web *web, struct fault *fault)
 {
 	int result = 0;
 
 	while (result == 0 && !lab_interrupted()) {
-		carry_out_all(web);
+		struct web_order *order;
+		uint64_t soon = web->before_ns / 1000000 + SOON_MS;
+
+		/* All orders that wait; their effect shows soon. */
+		while ((order = web_orders_take(web->setup.orders)) != NULL) {
+			carry_out(web, order);
+			web->next_ms = soon < web->next_ms ? soon : web->next_ms;
+		}
 		http_server_check(web->server, lab_now_ms());
 		if (!lab_watch_is_up(&web->watch))
 			return fault_set(fault, ENOENT, "lab %s is not up any more",

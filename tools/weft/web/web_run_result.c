@@ -57,17 +57,6 @@ static double sum_of(const struct web_run *run, uint32_t way, unsigned value)
 	return sum;
 }
 
-/* As an object of "links", but from the samples. */
-static json_t *mean_of_samples(const struct web_run *run, uint32_t way)
-{
-	double all = (double)run->links.samples * RUN_LINK_SHARE_ONE;
-
-	return json_pack("{s:f,s:f,s:f}", "utilisation",
-		sum_of(run, way, RUN_LINK_UTILISATION) / all, "blocked",
-		sum_of(run, way, RUN_LINK_BLOCKED) / all, "stalls",
-		sum_of(run, way, RUN_LINK_STALLS));
-}
-
 static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool blocked_is_share)
 {
 	json_t *stalls = json_object_get(link, "stalls"),
@@ -88,12 +77,18 @@ static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool
 static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
 {
 	json_t *mean;
+	double all;
 
 	if (virtual || run->links.samples == 0) {
 		add_mean(run, link, way, virtual);
 		return;
 	}
-	mean = mean_of_samples(run, way);
+	/* As an object of "links", but from the samples. */
+	all = (double)run->links.samples * RUN_LINK_SHARE_ONE;
+	mean = json_pack("{s:f,s:f,s:f}", "utilisation",
+		sum_of(run, way, RUN_LINK_UTILISATION) / all, "blocked",
+		sum_of(run, way, RUN_LINK_BLOCKED) / all, "stalls",
+		sum_of(run, way, RUN_LINK_STALLS));
 	add_mean(run, mean, way, true);
 	json_decref(mean);
 }

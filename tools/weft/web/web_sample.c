@@ -138,16 +138,6 @@ static void add_link(const struct sample *sample, const json_t *link)
 	json_decref(fill);
 }
 
-static void add_links(const struct sample *sample, const json_t *links)
-{
-	json_t *utilisation = json_object_get(sample->out, "utilisation"), *link;
-	size_t index;
-
-	for (uint32_t i = 0; i < 2 * sample->lab->topology->links; i++)
-		json_array_append_new(utilisation, json_null());
-	json_array_foreach(links, index, link) add_link(sample, link);
-}
-
 /* --- adaptive routing --- */
 
 static double growth(
@@ -238,8 +228,13 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 			"stalls", "drops", "retransmissions", "late", "rate", "fill", "roots",
 			"switches", "hosts", "mapper", json_object_get(rates, "mapper"),
 			"processes", json_object_get(rates, "processes"))};
+	const json_t *links = json_object_get(rates, "links");
+	json_t *utilisation = json_object_get(sample.out, "utilisation"), *link;
+	size_t index;
 
-	add_links(&sample, json_object_get(rates, "links"));
+	for (uint32_t i = 0; i < 2 * sample.lab->topology->links; i++)
+		json_array_append_new(utilisation, json_null());
+	json_array_foreach(links, index, link) add_link(&sample, link);
 	add_roots(&sample);
 	add_switches(&sample);
 	add_hosts(&sample);
