@@ -257,6 +257,10 @@ class OneLab(Console):
             after = self.pids()
             self.assertEqual({name for name in before if before[name] != after[name]}, {"s1"})
             self.wait(lambda status: status["up"], "not up again")
+        path = self.bench.path("restarted.json")
+        self.must("run", "bench", "--duration", "50ms", "--json", path)
+        with open(path) as file:
+            self.assertEqual(json.load(file)["changes"]["restarts"], [{"process": "s1", "times": 2}])
 
     def test_7_clear_on_a_machine_clears_its_counters_and_no_others(self):
         self.must("run", "bench", "--duration", "50ms")

@@ -59,6 +59,8 @@ static void take_answer(struct lab_state *state, struct lab_remote *remote, cons
 			continue;
 		record->pid = (pid_t)json_integer_value(json_object_get(process, "pid"));
 		record->cpu_ns = (uint64_t)json_integer_value(json_object_get(process, "cpu_ns"));
+		record->restarts =
+			(unsigned)json_integer_value(json_object_get(process, "restarts"));
 	}
 }
 

@@ -90,15 +90,15 @@ static bool is_cut(const json_t *link)
 	return strcmp(lab_text(link, "state"), "cut") == 0;
 }
 
-/* Restarts on other machines are known there. */
+/* null: a machine does not answer. */
 static json_t *list_restarts(const struct lab_state *state)
 {
-	json_t *list = json_array();
+	json_t *list;
 
-	if (state->remotes > 0) {
-		json_decref(list);
-		return json_null();
-	}
+	for (unsigned i = 0; i < state->remotes; i++)
+		if (lab_remote_is_broken(&state->remote[i]))
+			return json_null();
+	list = json_array();
 	for (unsigned i = 0; i < state->processes; i++)
 		if (state->process[i].restarts > 0)
 			json_array_append_new(

@@ -71,9 +71,10 @@ static json_t *describe(const struct part *part)
 		const struct lab_record *record = &part->state.process[i];
 
 		json_array_append_new(
-			list, json_pack("{s:s,s:I,s:b,s:I}", "name", record->name, "pid",
+			list, json_pack("{s:s,s:I,s:b,s:I,s:i}", "name", record->name, "pid",
 				      (json_int_t)record->pid, "alive", lab_record_alive(record),
-				      "cpu_ns", (json_int_t)lab_record_cpu_ns(record)));
+				      "cpu_ns", (json_int_t)lab_record_cpu_ns(record), "restarts",
+				      (int)record->restarts));
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	return json_pack("{s:s,s:b,s:s,s:I,s:o}", "version", WEFT_VERSION, "up", part->up, "dir",
