@@ -251,7 +251,8 @@ class Guest(machine.Machine):
         return order
 
     def clock_ahead(self):
-        """Of the best of some questions: the answer's time is taken for the middle of its way."""
+        """Seconds that its clock is ahead of this machine's, from the best of some questions: the answer's time is taken
+        for the middle of its way."""
         best = (float("inf"), 0)
         for _ in range(10):
             asked = time.time()

@@ -65,10 +65,6 @@ class Machine:
             raise Broken(f"{self.name}: {done.err.strip()}")
         return done.raw
 
-    def clock_ahead(self):
-        """Seconds that its clock is ahead of this machine's."""
-        return 0
-
     def end(self):
         pass
 

@@ -6,7 +6,10 @@ import pathlib
 import shutil
 import socket
 import subprocess
-import time
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
+import labs # pylint: disable=wrong-import-position
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 CONF = """
@@ -75,26 +78,26 @@ class Slurm:
         self.begin("munged", "--foreground", "--force", f"--key-file={self.dir}/munge.key",
                    f"--socket={self.dir}/munge.socket", f"--pid-file={self.dir}/munged.pid",
                    f"--log-file={self.dir}/munged.log", f"--seed-file={self.dir}/munged.seed")
-        self.wait(lambda: (self.dir / "munge.socket").exists(), "munged")
+        labs.wait_path(str(self.dir / "munge.socket"), self.running["munged"])
         self.begin("slurmctld", "-D", "-f", str(self.dir / "slurm.conf"))
         self.start_node()
 
     def start_node(self):
         self.begin("slurmd", "-D", "-N", "node", "-f", str(self.dir / "slurm.conf"))
         self.wait(lambda: self.ask("sinfo", "--noheader", "--format=%T").strip() in ("idle", "mixed", "allocated"),
-                  "a node")
+                  "node")
 
     def ask(self, *command):
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=240, check=False).stdout
 
     def wait(self, condition, what):
-        end = time.monotonic() + 240
-        while not condition():
-            if time.monotonic() > end:
-                logs = [f"{log.name}: {log.read_text(errors='replace')[-1500:]}" for log in self.dir.glob("*.log")]
-                logs += [f"{log.name}: {log.read_text(errors='replace')[-800:]}" for log in self.dir.glob("*.out")]
-                raise TimeoutError(f"{what} has not come: " + "\n".join(logs))
-            time.sleep(0.1)
+        """Until condition(), which asks Slurm."""
+        try:
+            labs.wait_until(condition, f"no {what}")
+        except AssertionError as error:
+            logs = [f"{log.name}: {log.read_text(errors='replace')[-1500:]}" for log in self.dir.glob("*.log")]
+            logs += [f"{log.name}: {log.read_text(errors='replace')[-800:]}" for log in self.dir.glob("*.out")]
+            raise AssertionError("\n".join((str(error), *logs))) from None
 
     def kill_node(self):
         self.running["slurmd"].kill()
@@ -104,7 +107,7 @@ class Slurm:
         try:
             if "slurmctld" in self.running:
                 self.ask("scancel", "--user=" + str(os.getuid()))
-                self.wait(lambda: self.ask("squeue", "--noheader").strip() == "", "an empty queue")
+                self.wait(lambda: self.ask("squeue", "--noheader").strip() == "", "empty queue")
         finally: # also if Slurm does not answer
             self.end_daemons()
 

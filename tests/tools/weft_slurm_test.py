@@ -14,7 +14,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("tools", "net")]
+import labs # pylint: disable=wrong-import-position
 import slurm_bed # pylint: disable=wrong-import-position
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
@@ -54,12 +55,16 @@ class OnSlurm(unittest.TestCase):
     def results(self, out):
         return len(list((self.top / out).glob("*seed*.json")))
 
+    def wait_results(self, out, count, process):
+        labs.wait_path(str(self.top / out / "slurm.jobs"), process)
+        labs.wait_file(str(self.top / out / "slurm.jobs"), lambda _: self.results(out) >= count, process)
+
     def test_a_sweep_that_is_cancelled_and_whose_node_dies_has_the_bytes_of_one_without_slurm(self):
         self.sweep("plain", "--jobs", "2")
         # Cancelled from outside: what is missing has failed, and is done by the same command.
         first = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.slurm.wait(lambda: self.results("array") >= 2, "a result")
+        self.wait_results("array", 2, first)
         self.slurm.ask("scancel", "--name=weft-sweep")
         said = first.communicate(timeout=240)
         self.assertEqual(first.returncode, 1, said)
@@ -69,7 +74,7 @@ class OnSlurm(unittest.TestCase):
         second = subprocess.Popen(self.command("array", "--on", "slurm", "--grace", "0"), env=self.slurm.env, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         had = self.results("array")
-        self.slurm.wait(lambda: self.results("array") > had, "another result")
+        self.wait_results("array", had + 1, second)
         self.slurm.kill_node()
         self.slurm.start_node()
         said = second.communicate(timeout=240)
@@ -82,7 +87,7 @@ class OnSlurm(unittest.TestCase):
         points = ("--vary", "traffic[0].load=10%,20%", "--seeds", "1:4")
         first = subprocess.Popen(self.command("killed", "--on", "slurm", "--sbatch", "--begin=now+4", points=points),
                                  env=self.slurm.env, stderr=subprocess.DEVNULL)
-        self.slurm.wait(lambda: (self.top / "killed/slurm.jobs").exists(), "a job")
+        labs.wait_path(str(self.top / "killed/slurm.jobs"), first)
         first.send_signal(signal.SIGKILL)
         first.wait()
         job = (self.top / "killed/slurm.jobs").read_text()
