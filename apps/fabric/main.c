@@ -29,7 +29,7 @@
 static int fail(const struct ranks *ranks, int result, const struct fault *fault)
 {
 	if (rank_speaks(ranks) || ranks->failed)
-		fprintf(stderr, "weft-fabric: %s\n", fault->text);
+		fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
 	return fault_exit_code(result);
 }
 
@@ -45,7 +45,7 @@ static int report(struct real_fabric *fabric, const struct options *options,
 	if (code == 0)
 		code = report_result(&result, options, config, topology, fault);
 	if (code >= 0 && real_fabric_check_complete(fabric, fault) < 0) {
-		fprintf(stderr, "weft-fabric: %s\n", fault->text);
+		fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
 		code = EXIT_BAD_ANSWER;
 	}
 	run_result_free(&result);
@@ -71,11 +71,11 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 
 		if (capture_stop(real_fabric_captures(fabric), options->capture[i].port, &counts,
 			    &fault) < 0)
-			fprintf(stderr, "weft-fabric: %s\n", fault.text);
+			fprintf(stderr, "%s: %s\n", PROGRAM, fault.text);
 		else if (counts.dropped > 0)
-			fprintf(stderr,
-				"weft-fabric: %s: %llu of %llu frames are not in the capture\n",
-				options->capture[i].port, (unsigned long long)counts.dropped,
+			fprintf(stderr, "%s: %s: %llu of %llu frames are not in the capture\n",
+				PROGRAM, options->capture[i].port,
+				(unsigned long long)counts.dropped,
 				(unsigned long long)counts.offered);
 	}
 }
@@ -227,7 +227,7 @@ static int check_output(int result)
 	errno = 0;
 	if ((fflush(stdout) == 0 && !bad) || errno == EPIPE || report_reader_is_gone())
 		return result;
-	fprintf(stderr, "weft-fabric: standard output: cannot be written%s%s\n",
+	fprintf(stderr, "%s: standard output: cannot be written%s%s\n", PROGRAM,
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
@@ -266,8 +266,7 @@ static int run_loaded(struct options *options, struct run_config *config,
 		return result;
 	signal(SIGPIPE, SIG_IGN);
 	if (!options->quiet && rank_speaks(ranks))
-		credit_cover_tell(
-			config, topology, credit_cover_warn, (void *)(uintptr_t) "weft-fabric");
+		credit_cover_tell(config, topology, credit_cover_warn, (void *)(uintptr_t)PROGRAM);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return wormhole_run(options, config, topology, fault);
 	if (config->clock == RUN_CLOCK_VIRTUAL)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "fault.h"
+#include "program.h"
 
 #define OPTIONS_SETS_MAX     64
 #define OPTIONS_CAPTURES_MAX 32
@@ -31,6 +32,9 @@ struct options {
 	bool mpi;                  /* this is a rank of MPI's, or the only one */
 	bool quiet;
 };
+
+/* Begins the messages of this program. */
+#define PROGRAM program_name("weft-fabric")
 
 /* 'argc', 'argv': of main(). Prints help or a usage error itself and exits with 0 or 2. */
 void options_parse(struct options *options, int argc, char **argv);

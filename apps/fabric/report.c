@@ -175,7 +175,7 @@ int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
 	const struct report report = {result, config};
-	char advice[RUN_ADVICE_MAX];
+	char advice[RUN_ADVICE_MAX], prefix[64];
 	int code;
 
 	run_result_judge_nothing(result, config, topology);
@@ -189,11 +189,13 @@ int report_result(struct run_result *result, const struct options *options,
 		!is_standard_output(options->csv))
 		run_result_print(result, config, stdout);
 	if (!options->quiet && run_result_advise(result, config, topology, advice))
-		fprintf(stderr, "weft-fabric: warning: %s\n", advice);
-	run_result_print_deadlock(result, "weft-fabric: deadlock: ", stderr);
-	run_result_print_reasons(result, "weft-fabric: incomplete: ", stderr);
+		fprintf(stderr, "%s: warning: %s\n", PROGRAM, advice);
+	snprintf(prefix, sizeof(prefix), "%s: deadlock: ", PROGRAM);
+	run_result_print_deadlock(result, prefix, stderr);
+	snprintf(prefix, sizeof(prefix), "%s: incomplete: ", PROGRAM);
+	run_result_print_reasons(result, prefix, stderr);
 	if (result->nothing[0] != '\0')
-		fprintf(stderr, "weft-fabric: nothing was measured: %s\n", result->nothing);
+		fprintf(stderr, "%s: nothing was measured: %s\n", PROGRAM, result->nothing);
 	return (result->lost | result->duplicated | result->out_of_order) != 0 ||
 			       result->deadlock || run_result_is_broken(result)
 		       ? EXIT_BAD_ANSWER

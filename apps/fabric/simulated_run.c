@@ -98,7 +98,7 @@ static int report_virtual(struct virtual_fabric *fabric, const struct options *o
 	if (result == 0)
 		result = report_result(&measured, options, config, topology, fault);
 	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
-		fprintf(stderr, "weft-fabric: %s\n", fault->text);
+		fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
 		result = EXIT_BAD_ANSWER;
 	}
 	run_result_free(&measured);

@@ -39,6 +39,7 @@ void word_list_hint(const struct word_list *list, const char *word, char hint[WO
 /* --- did you mean --- */
 
 #define NAME_MAX_BYTES 63
+#define DISTANCE_MAX   2
 
 static unsigned min(unsigned a, unsigned b)
 {
@@ -71,17 +72,20 @@ unsigned did_you_mean_distance(const char *a, const char *b)
 
 void did_you_mean_init(struct did_you_mean *nearest, const char *text)
 {
-	size_t length = strlen(text);
+	unsigned half = (unsigned)min((unsigned)strlen(text) / 2, DISTANCE_MAX);
 
-	/* More edits than half of the letters make it another word, not a misspelling. */
-	*nearest = (struct did_you_mean){
-		.text = text, .distance = length > NAME_MAX_BYTES ? 0 : (unsigned)length / 2 + 2};
+	/* More edits make it another word, not a misspelling. */
+	*nearest = (struct did_you_mean){.text = text, .distance = half + 1};
 }
 
 void did_you_mean_offer(struct did_you_mean *nearest, const char *name)
 {
+	size_t length = strlen(nearest->text);
 	unsigned distance = did_you_mean_distance(nearest->text, name);
 
+	/* A word that was cut short. */
+	if (length > 1 && strncmp(nearest->text, name, length) == 0)
+		distance = min(distance, 1);
 	if (distance < nearest->distance) {
 		nearest->best = name;
 		nearest->distance = distance;

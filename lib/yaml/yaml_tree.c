@@ -70,6 +70,22 @@ int yaml_tree_expect(
 		names[node->kind]);
 }
 
+/* The command for another kind of file, as the end of a message. */
+static const char *command_for(const char *format)
+{
+	static const char *const commands[][2] = {
+		{"run/1", "; 'weft run' takes this file"},
+		{"lab/1", "; 'weft lab up' takes this file"},
+		{"topology/1", "; 'weft topo show' takes this file, and 'topology' in a run file"},
+		{"cases/1", "; 'weft sweep --cases' takes this file"},
+	};
+
+	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i][0], format) == 0)
+			return commands[i][1];
+	return "";
+}
+
 int yaml_tree_expect_format(
 	const struct yaml_tree_node *root, const char *format, struct fault *fault)
 {
@@ -80,11 +96,13 @@ int yaml_tree_expect_format(
 		return result;
 	node = yaml_tree_get(root, "weft");
 	if (node == NULL)
-		return yaml_tree_refuse(root, fault,
-			"'weft: %s' is missing, it tells what kind of file this is", format);
-	if (node->kind != YAML_TREE_SCALAR || strcmp(node->text, format) != 0)
-		return yaml_tree_refuse(node, fault, "expected 'weft: %s', found '%s'", format,
-			node->kind == YAML_TREE_SCALAR ? node->text : "…");
+		return yaml_tree_refuse(
+			root, fault, "'weft: %s' is missing; it names the kind of file", format);
+	if (node->kind != YAML_TREE_SCALAR)
+		return yaml_tree_refuse(node, fault, "expected 'weft: %s', found '…'", format);
+	if (strcmp(node->text, format) != 0)
+		return yaml_tree_refuse(node, fault, "expected 'weft: %s', found '%s'%s", format,
+			node->text, command_for(node->text));
 	return 0;
 }
 

@@ -49,13 +49,11 @@ static int check_virtual(const struct run_config *config, struct fault *fault)
 {
 	const struct rule rules[] = {
 		{config->edges.count > 0 || config->edges.all,
-			"edges on the virtual clock: programs live on the real "
-			"one; use clock: real"},
+			"'edges' is not supported on the virtual clock; use clock: real"},
 		{config->dilation != 1,
-			"dilation on the virtual clock, which follows no real time: expected "
-			"'dilation: 1'"},
+			"'dilation' is not supported on the virtual clock; use dilation: 1"},
 		{config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0,
-			"'faults' on the virtual clock is not built yet; use clock: real"},
+			"'faults' is not supported on the virtual clock; use clock: real"},
 	};
 
 	return config->clock == RUN_CLOCK_REAL ? 0 : CHECK_RULES(config, "", rules, fault);
@@ -65,16 +63,16 @@ static int check_virtual(const struct run_config *config, struct fault *fault)
 static int check_wormhole(const struct run_config *config, struct fault *fault)
 {
 	const struct rule rules[] = {
-		{config->clock == RUN_CLOCK_REAL, "goes with 'clock: virtual'"},
+		{config->clock == RUN_CLOCK_REAL, "requires 'clock: virtual'"},
 		{config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO,
-			"goes with 'flow-control: stop-go'"},
+			"requires 'flow-control: stop-go'"},
 		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
 			"has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: "
 			"1q'"},
 		{config->sw.fecn != 0, "has no VCs to mark by: expected 'fecn: 0'"},
 		{run_config_is_adaptive(config),
 			"has no credits to route by: expected 'routing.adaptive: none'"},
-		{config->routing.mode != RUN_ROUTING_SOURCE, "goes with 'routing.mode: source'"},
+		{config->routing.mode != RUN_ROUTING_SOURCE, "requires 'routing.mode: source'"},
 		{config->nic.control != SOURCE_CONTROL_NONE,
 			"has no notifications: expected 'nic.control: none'"},
 	};
@@ -87,15 +85,15 @@ static int check_switch(const struct run_config *config, struct fault *fault)
 	bool real = config->clock == RUN_CLOCK_REAL;
 	const struct rule rules[] = {
 		{config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT,
-			"switch.flow-control: stop-go goes with 'switching: wormhole' alone"},
+			"switch.flow-control: stop-go requires 'switching: wormhole'"},
 		{config->sw.routing_start != RUN_ROUTING_STARTS_GRANT,
-			"switch.routing-start: header goes with 'switching: wormhole' alone"},
-		{config->measure.hosts, "measure.hosts goes with 'switching: wormhole' alone"},
+			"switch.routing-start: header requires 'switching: wormhole'"},
+		{config->measure.hosts, "measure.hosts requires 'switching: wormhole'"},
 		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
-			"measure.messages: numbers of messages go with 'switching: wormhole' "
-			"alone; use measure.duration"},
+			"measure.messages requires 'switching: wormhole'; use "
+			"measure.duration"},
 		{config->sw.routing_delay_ps != 0 && real,
-			"a switch.routing-delay on the real clock is not built yet; use 0ns"},
+			"switch.routing-delay is not supported on the real clock; use 0ns"},
 	};
 	int result;
 
@@ -157,13 +155,11 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		result = check_algorithm(config, config->routing.other[i], fault);
 	if (result == 0 && config->routing.radius != 0 && !run_routing_has_steps(&config->routing))
 		return fault_set(fault, EINVAL,
-			"%s: routing.radius goes with 'routing.algorithm: msp' alone",
-			config->origin);
+			"%s: routing.radius requires 'routing.algorithm: msp'", config->origin);
 	if (result == 0 && config->routing.steps != RUN_STEPS_UNSET &&
 		!run_routing_has_steps(&config->routing))
 		return fault_set(fault, EINVAL,
-			"%s: routing.steps goes with 'routing.algorithm: msp' alone",
-			config->origin);
+			"%s: routing.steps requires 'routing.algorithm: msp'", config->origin);
 	if (result == 0 && config->routing.ties != RUN_TIES_UNSET &&
 		!run_routing_has_ties(&config->routing))
 		return fault_set(fault, EINVAL,
@@ -186,7 +182,7 @@ static int check_mapper(const struct run_config *config, struct fault *fault)
 {
 	const struct rule rules[] = {
 		{config->clock == RUN_CLOCK_VIRTUAL,
-			"goes with 'clock: real'; 'static' has the file's routes"},
+			"requires 'clock: real'; 'static' has the file's routes"},
 		{may_deadlock(&config->routing) && !config->routing.may_deadlock,
 			"puts no routes in use that may deadlock; expected another "
 			"routing.algorithm, or routing.may-deadlock: true"},
@@ -200,9 +196,9 @@ static int check_mapper(const struct run_config *config, struct fault *fault)
 static const char *why_no_goal(const struct run_config *config)
 {
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return "with 'switching: wormhole' is not built yet; use cut-through";
+		return "is not supported with 'switching: wormhole'; use cut-through";
 	if (config->traffic.count > 1 && config->clock == RUN_CLOCK_REAL)
-		return "beside other traffic on the real clock is not built yet; use it alone";
+		return "beside other traffic is not supported on the real clock; use it alone";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		(config->routing.file != NULL ||
 			config->routing.alternatives + config->routing.others > 1) &&

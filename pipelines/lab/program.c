@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fault.h"
@@ -31,6 +32,13 @@ const atomic_bool *program_catch_signals(void)
 	return &stop;
 }
 
+const char *program_name(const char *own)
+{
+	const char *typed = getenv(PROGRAM_COMMAND);
+
+	return typed != NULL ? typed : own;
+}
+
 int program_separator(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -43,10 +51,11 @@ void program_parse(const struct argp *argp, unsigned flags, int argc, char **arg
 {
 	int first = program_separator(argc, argv);
 	char *separator = argv[first], *slash = strrchr(argv[0], '/');
+	const char *own = slash != NULL ? slash + 1 : argv[0];
 
 	argp_err_exit_status = EXIT_BAD_REQUEST;
-	/* Messages begin with the program's name, without its folder. */
-	argv[first] = slash != NULL ? slash + 1 : argv[0];
+	/* Messages begin with the command, or the program's name without its folder. */
+	argv[first] = (char *)program_name(own);
 	for (int i = first + 1; i < argc; i++)
 		if (strcmp(argv[i], "-h") == 0)
 			argv[i] = (char *)"--help";

@@ -14,6 +14,11 @@ const atomic_bool *program_catch_signals(void);
 /* Another signal sets it, too. */
 void program_catch_also(int number);
 
+/* How messages name this program: the command that was typed, which 'weft run' leaves in the
+ * environment, or 'own'. */
+#define PROGRAM_COMMAND "WEFT_COMMAND"
+const char *program_name(const char *own);
+
 /* The index of "--", which ends EAL's options; 0: all options are the program's own. */
 int program_separator(int argc, char **argv);
 

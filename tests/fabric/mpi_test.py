@@ -136,7 +136,7 @@ class Mpi(unittest.TestCase):
     def test_a_capture_that_cannot_be_written_is_told_once(self):
         for path, code, text in (("/nowhere/x", 2, "/nowhere/x: cannot capture into it: No such file or directory"),
                                  ("/dev/full", 3, "/dev/full: the capture is not complete: No space left on device")):
-            self.refused(code, f"weft-fabric: {text}\n", WEFT, "run", str(self.file), "-q", "--mpi", "2", "--pcap",
+            self.refused(code, f"weft run: {text}\n", WEFT, "run", str(self.file), "-q", "--mpi", "2", "--pcap",
                          f"all={path}")
         self.run_refused("s99:0: no such port here", "--mpi", "2", "--pcap", f"s99:0={self.dir}/x.pcapng")
 
@@ -186,7 +186,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual("".join(lines), text)
 
     def run_refused(self, text, *words):
-        self.refused(2, f"weft-fabric: {text}\n", WEFT, "run", str(self.file), *words)
+        self.refused(2, f"weft run: {text}\n", WEFT, "run", str(self.file), *words)
 
     def test_numbers_of_processes_out_of_range_are_refused(self):
         for number in ("0", "257", "x", ""):
@@ -198,7 +198,7 @@ class Mpi(unittest.TestCase):
                          "--mpi", "2", "--workers", "11")
 
     def test_a_wrong_file_is_told_once(self):
-        self.refused(2, "weft-fabric: nowhere.yaml: No such file or directory\n",
+        self.refused(2, "weft run: nowhere.yaml: No such file or directory\n",
                      WEFT, "run", "nowhere.yaml", "--mpi", "3")
 
     def test_a_caller_that_ignores_ends_of_children_gets_the_exit_code(self):

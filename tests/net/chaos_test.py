@@ -207,7 +207,7 @@ class Chaos(unittest.TestCase):
             with open(path) as file:
                 result = json.load(file)
         self.assertTrue(result["incomplete"])
-        self.assertRegex(errors, r"weft-fabric: incomplete: the loop was away for \d")
+        self.assertRegex(errors, r"weft run: incomplete: the loop was away for \d")
         self.assertIn("  incomplete             the loop was away for ", said)
 
 

@@ -323,7 +323,7 @@ class Fabric(unittest.TestCase):
         result, done = self.demand("--set", "fidelity={late: 1us, share: 100%}")
         fidelity = result["fidelity"]
         self.assertEqual(done.returncode, 1)
-        self.assertIn("weft-fabric: incomplete: fidelity: ", done.stderr)
+        self.assertIn("weft run: incomplete: fidelity: ", done.stderr)
         self.assertRegex(result["incomplete_reasons"][0], r"^fidelity: .* of arrivals were late by at most 1us, expected 100 %")
         self.assertEqual((fidelity["demand"]["met"], fidelity["demand"]["late_ns"]), (False, 1000))
         self.assertGreater(fidelity["arrivals"], fidelity["frames"])
@@ -366,7 +366,7 @@ class Fabric(unittest.TestCase):
         warnings = json.loads((self.dir / "small.json").read_text())["warnings"]
         self.assertEqual(len(warnings), 1, warnings)  # windows are of the real clock
         self.assertRegex(warnings[0], "^s0:0 and .*: at most .* %$")
-        self.assertIn(f"weft-fabric: warning: {warnings[0]}\n", done.stderr)
+        self.assertIn(f"weft run: warning: {warnings[0]}\n", done.stderr)
         self.assertIn(f"  {warnings[0]}\n", done.stdout)
 
     def test_explain_reads_back_to_itself(self):
@@ -493,7 +493,7 @@ class Fabric(unittest.TestCase):
         done = subprocess.run(["prlimit", "--nofile=12:12", WEFT, "run", self.file, "--quiet"],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertRegex(done.stderr, r"\Aweft-fabric: too few file descriptors: 12 may be open, expected "
+        self.assertRegex(done.stderr, r"\Aweft run: too few file descriptors: 12 may be open, expected "
                          r"\d+ or more \('ulimit -n'\)\n\Z")
 
     def test_a_low_limit_of_descriptors_is_raised_where_that_is_allowed(self):

@@ -64,7 +64,7 @@ class VirtualRun(unittest.TestCase):
         for option, value in (("--json", path), ("--csv", path), ("--pcap", f"s0:0={path}")):
             done = self.run_file(option, str(value))
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, f"^weft-fabric: {path}: .*: Not a directory\n$")
+            self.assertRegex(done.stderr, f"^weft run: {path}: .*: Not a directory\n$")
 
     def test_a_folder_is_no_result_file(self):
         for option in ("--json", "--csv"):
@@ -224,7 +224,7 @@ class VirtualRun(unittest.TestCase):
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(timeout=240), 130, option)
                 self.assertEqual(process.stderr.read(),
-                                 b"weft-fabric: a signal came before the result was written\n")
+                                 b"weft run: a signal came before the result was written\n")
 
 
 @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")

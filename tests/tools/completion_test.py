@@ -124,6 +124,17 @@ class Help(unittest.TestCase):
             self.assertEqual(run(WEFT, "help", *words).stdout, long.stdout, words)
             self.assertEqual(run(WEFT, *words, "-h").stdout, long.stdout, words)
 
+    def test_every_help_has_the_exit_codes(self):
+        for command in re.findall(r"(?m)^  ([a-z]+) ", weft("help")):
+            for words in ([command], *([command, part] for part in usage_parts(command))):
+                self.assertRegex(weft(*words, "--help"), r"(?m)^Exit: ", words)
+
+    def test_every_topic_that_is_listed_has_a_text(self):
+        topics = re.findall(r"(?m)^    ([a-z]+) ", weft("help"))
+        self.assertGreaterEqual(len(topics), 5)
+        for topic in topics:
+            self.assertGreater(weft("help", topic).count("\n"), 5, topic)
+
     def test_every_program_knows_h_help_and_version(self):
         for program in PROGRAMS:
             long = run(program, "--help")
@@ -132,7 +143,7 @@ class Help(unittest.TestCase):
 
     def test_an_error_begins_with_the_command(self):
         for words in (["bad"], ["topo", "bad"], ["goal", "gen", "--bad"], ["route", "compute", "--bad"], ["lab", "up", "--bad"],
-                      ["run", "--explain", "--bad"], ["sweep", "--bad"], ["plot", "--bad"], ["reproduce", "--bad"], ["words", "bad"]):
+                      ["run", "--explain", "--bad"], ["run", "--bad"], ["demo", "--bad"], ["sweep", "--bad"], ["plot", "--bad"], ["reproduce", "--bad"], ["words", "bad"]):
             done = run(WEFT, *words)
             self.assertEqual(done.returncode, 2, words)
             known = [word for word in words if word != "bad" and not word.startswith("-")]

@@ -129,9 +129,12 @@ class Reader:
         self.keys = {line.split()[1] for line in keys.splitlines()}
 
     def help_of(self, words):
-        name = tuple(words[:1])
+        name = tuple(word for word in words[:2] if re.fullmatch("[a-z]+", word))
         if name not in self.helps:
-            done = subprocess.run([self.weft, *name, "--help"], capture_output=True, text=True, check=False, timeout=240)
+            done = subprocess.run([self.weft, *name[:1], "--help"], capture_output=True, text=True, check=False, timeout=240)
+            if len(words) > 1 and re.fullmatch("[a-z]+", words[1]):
+                part = subprocess.run([self.weft, *name, "--help"], capture_output=True, text=True, check=False, timeout=240)
+                done.stdout += part.stdout
             man = TOP / "docs/man" / f"weft-{name[0]}.1" if name else TOP / "docs/man/weft.1"
             self.helps[name] = done.stdout + done.stderr + (man.read_text().replace("\\-", "-") if man.exists() else "")
         return self.helps[name]

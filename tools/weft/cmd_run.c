@@ -397,6 +397,7 @@ int cmd_run(int argc, char **argv)
 		if (strcmp(argv[i], "--explain") == 0)
 			return explain(argc, argv);
 	}
+	setenv("WEFT_COMMAND", "weft run", 1);
 	result = run_mpi_take(&argc, argv, &ranks);
 	if (result != EXIT_DONE)
 		return (int)result;

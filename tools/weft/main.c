@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "help_topics.h"
 #include "terminal_guard.h"
+#include "word_list.h"
 
 struct command {
 	const char *name;
@@ -15,6 +17,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"demo", cmd_python, "a tour of two minutes, without root, that ends with a picture"},
 	{"goal", cmd_goal, "make and check schedules in GOAL"},
 	{"lab", cmd_lab, "a lab of real processes: up, status, top, web, run, exec, down and more"},
 	{"port", cmd_port, "network interfaces on PCI: list, bind, release, check"},
@@ -32,10 +35,15 @@ static const struct command commands[] = {
 
 static void print_usage(FILE *out)
 {
-	fputs("usage: weft COMMAND [ARGUMENT]...\n\n", out);
+	fputs("Weft emulates lossless HPC interconnects. New here? Try 'weft demo'.\n\n"
+	      "usage: weft COMMAND [ARGUMENT]...\n\n",
+		out);
 	for (const struct command *command = commands; command->help != NULL; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->help);
-	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more.\n", out);
+	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more. Topics of 'weft help':\n",
+		out);
+	for (const struct help_topic *topic = help_topics; topic->name != NULL; topic++)
+		fprintf(out, "    %-12s %s\n", topic->name, topic->title);
 }
 
 /* Checks that the output was written: a full disk or a closed output is an error. */
@@ -64,18 +72,32 @@ static void expand_help(int argc, char **argv)
 
 static int run_command(int argc, char **argv)
 {
+	struct did_you_mean nearest;
+
 	for (const struct command *command = commands; command->name != NULL; command++)
 		if (strcmp(command->name, argv[0]) == 0)
 			return check_output(command->name, command->run(argc, argv));
-	fprintf(stderr, "weft: no command '%s'; 'weft --help' lists them\n", argv[0]);
+	did_you_mean_init(&nearest, argv[0]);
+	for (const struct command *command = commands; command->help != NULL; command++)
+		did_you_mean_offer(&nearest, command->name);
+	fprintf(stderr, "weft: no command '%s'%s%s; 'weft help' lists them\n", argv[0],
+		nearest.best != NULL ? ", nearest is " : "",
+		nearest.best != NULL ? nearest.best : "");
 	return EXIT_BAD_REQUEST;
 }
 
-/* 'weft help COMMAND WORD...' is 'weft COMMAND WORD... --help'. */
+/* 'weft help COMMAND WORD...' is 'weft COMMAND WORD... --help'; 'weft help TOPIC' prints a text. */
 static int help(int argc, char **argv)
 {
+	const struct help_topic *topic;
+
 	if (argc < 3 || strcmp(argv[2], "--help") == 0) {
 		print_usage(stdout);
+		return check_output("help", EXIT_DONE);
+	}
+	topic = help_topic_find(argv[2]);
+	if (topic != NULL) {
+		fputs(topic->text, stdout);
 		return check_output("help", EXIT_DONE);
 	}
 	argv++;

@@ -53,6 +53,26 @@ UNIT_TEST(a_hint_names_all_and_the_nearest)
 	assert_string_equal(hint, "apple, cherry, plum");
 }
 
+static const char *nearest_to(const char *text, const char *name)
+{
+	struct did_you_mean nearest;
+
+	did_you_mean_init(&nearest, text);
+	did_you_mean_offer(&nearest, name);
+	return nearest.best;
+}
+
+UNIT_TEST(another_word_is_no_misspelling)
+{
+	assert_null(nearest_to("foo", "dor"));
+	assert_null(nearest_to("clock", "link"));
+	assert_null(nearest_to("x", "y"));
+	assert_string_equal(nearest_to("bufer", "buffer"), "buffer");
+	assert_string_equal(nearest_to("rnu", "run"), "run");
+	assert_string_equal(nearest_to("topolyg", "topology"), "topology");
+	assert_string_equal(nearest_to("mem", "memif"), "memif");
+}
+
 UNIT_TEST(a_hint_that_is_too_long_is_cut)
 {
 	static const struct fruit long_name = {

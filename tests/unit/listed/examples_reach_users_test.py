@@ -75,7 +75,7 @@ class Examples(unittest.TestCase):
 
     def test_the_kind_makes_topologies(self):
         self.assertIn("name: star-3-1", weft("topo", "gen", "star", "--leaves", "3").stdout)
-        self.assertIn("\n  star ", weft("topo", "--help").stdout)
+        self.assertIn("\n  star ", weft("topo", "gen", "--help").stdout)
         self.assertIn("star", weft("topo", "check", "xyz:leaves=3").stderr)
 
 

@@ -240,9 +240,11 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"weft: run/1\n", "some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'"},
+		{"weft: run/1\n",
+			"some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'; 'weft run' "
+			"takes this file"},
 		{HEAD "clock: real\n",
-			"some/l.yaml:3:1: unknown key 'clock', nearest is link; known are: weft, "
+			"some/l.yaml:3:1: unknown key 'clock'; known are: weft, "
 			"name, topology, links, processes, groups, machines, uplink, eal, security, faults, cores, lcores, dilation, seed, link, "
 			"switch, "
 			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, fidelity, edges, traffic"},

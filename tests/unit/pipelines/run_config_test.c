@@ -612,18 +612,16 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 		const char *set, *message;
 	} unbuilt[] = {
 		{"switch.switching=wormhole",
-			"r.yaml: switch.switching: wormhole goes with 'clock: virtual'"},
+			"r.yaml: switch.switching: wormhole requires 'clock: virtual'"},
 		{"switch.flow-control=stop-go",
-			"r.yaml: switch.flow-control: stop-go goes with 'switching: wormhole' alone"},
+			"r.yaml: switch.flow-control: stop-go requires 'switching: wormhole'"},
 		{"measure.messages=10",
-			"r.yaml: measure.messages: numbers of messages go with 'switching: "
-			"wormhole' "
-			"alone; use measure.duration"},
+			"r.yaml: measure.messages requires 'switching: wormhole'; use "
+			"measure.duration"},
 		{"switch.routing-start=header",
-			"r.yaml: switch.routing-start: header goes with 'switching: wormhole' "
-			"alone"},
+			"r.yaml: switch.routing-start: header requires 'switching: wormhole'"},
 		{"switch.routing-delay=1ns",
-			"r.yaml: a switch.routing-delay on the real clock is not built yet; use 0ns"},
+			"r.yaml: switch.routing-delay is not supported on the real clock; use 0ns"},
 		{"nic.selector=detect",
 			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
 			"use 'routing.algorithm: ud+ud-itb'"},
@@ -635,8 +633,8 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 
 	assert_int_equal(run_config_supported(beside, &fault), -EINVAL);
 	assert_string_equal(fault.text,
-		"r.yaml:4:31: pattern goal beside other traffic on the real "
-		"clock is not built yet; use it alone");
+		"r.yaml:4:31: pattern goal beside other traffic is not supported on the "
+		"real clock; use it alone");
 	run_config_destroy(beside);
 	beside = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: virtual\n"
 		       "nic: {selector: random}\nrouting: {algorithm: ud, alternatives: 2}\n"
@@ -733,7 +731,7 @@ UNIT_TEST(what_a_mapper_cannot_do_is_refused)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"clock: virtual\n", "goes with 'clock: real'; 'static' has the file's routes"},
+		{"clock: virtual\n", "requires 'clock: real'; 'static' has the file's routes"},
 		{"clock: real\nrouting: {algorithm: minhop}\n",
 			"puts no routes in use that may deadlock; expected another routing.algorithm, or routing.may-deadlock: true"},
 		{"clock: real\nrouting: {algorithm: ud+minhop}\n",
@@ -815,13 +813,11 @@ UNIT_TEST(a_radius_goes_with_multi_step_paths_alone)
 	run_config_destroy(config);
 	config = parse(HEAD "routing: {algorithm: dor, radius: 2}\n");
 	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
-	assert_non_null(
-		strstr(fault.text, "routing.radius goes with 'routing.algorithm: msp' alone"));
+	assert_non_null(strstr(fault.text, "routing.radius requires 'routing.algorithm: msp'"));
 	run_config_destroy(config);
 	config = parse(HEAD "routing: {algorithm: dor, steps: itb}\n");
 	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
-	assert_non_null(
-		strstr(fault.text, "routing.steps goes with 'routing.algorithm: msp' alone"));
+	assert_non_null(strstr(fault.text, "routing.steps requires 'routing.algorithm: msp'"));
 	run_config_destroy(config);
 	assert_null(parse_set(HEAD, "routing.steps=host", &fault));
 	assert_null(parse_set(HEAD, "routing.radius=5", &fault));
@@ -1051,7 +1047,7 @@ UNIT_TEST(a_dilation_is_auto_or_a_number_of_the_real_clock)
 	assert_int_equal(run_config_set_dilation(config, "2", &fault), 0);
 	assert_int_equal(run_config_set_clock(config, "virtual", &fault), 0);
 	assert_int_equal(run_config_supported(config, &fault), -EINVAL);
-	assert_non_null(strstr(fault.text, "expected 'dilation: 1'"));
+	assert_non_null(strstr(fault.text, "use dilation: 1"));
 	run_config_destroy(config);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_null(parse_set(text, wrong[i], &fault));

@@ -65,9 +65,11 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"weft: run/1\n", "t.yaml:1:7: expected 'weft: topology/1', found 'run/1'"},
-		{"name: x\n", "t.yaml:1:1: 'weft: topology/1' is missing, it tells what kind of "
-			      "file this is"},
+		{"weft: run/1\n",
+			"t.yaml:1:7: expected 'weft: topology/1', found 'run/1'; 'weft run' "
+			"takes this file"},
+		{"name: x\n", "t.yaml:1:1: 'weft: topology/1' is missing; it names the kind "
+			      "of file"},
 		{"weft: topology/1\nswitchs: []\n",
 			"t.yaml:2:1: unknown key 'switchs', nearest is switches; known are: weft, "
 			"name, link, switches, hosts, links, ports"},

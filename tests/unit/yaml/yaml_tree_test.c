@@ -131,7 +131,8 @@ UNIT_TEST(the_kind_of_file_is_told_by_its_first_key)
 
 	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "run/1", &fault), 0);
 	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "lab/1", &fault), -EINVAL);
-	assert_string_equal(fault.text, "t.yaml:1:7: expected 'weft: lab/1', found 'run/1'");
+	assert_string_equal(fault.text,
+		"t.yaml:1:7: expected 'weft: lab/1', found 'run/1'; 'weft run' takes this file");
 	yaml_tree_destroy(tree);
 }
 

@@ -16,6 +16,7 @@ from .error import Error, Exit, os_error, printable
 
 # name: (module, function). A command imports only what it needs.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": (".demo", "main"),
     "plot": (".plot.command", "plot"),
     "figure": (".plot.figure", "figure"),  # started by 'weft reproduce'
     "sweep": (".sweeping.command", "main"),

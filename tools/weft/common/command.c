@@ -77,6 +77,7 @@ const char *command_root(void)
 /* --- command parts --- */
 
 #define NAMES_BYTES 256
+#define DOC_BYTES   1024
 
 static const struct command_part *part_at(const struct command_parts *parts, unsigned i)
 {
@@ -124,14 +125,16 @@ int command_parts_choose(const struct command_parts *parts, int argc, char **arg
 void command_part_parse(const struct command_parts *parts, const struct command_part *part,
 	argp_parser_t parser, unsigned flags, int argc, char **argv, void *input)
 {
+	char doc[DOC_BYTES], name[64], *word = argv[0];
 	const struct argp argp = {
 		.options = part->options,
 		.parser = parser,
 		.args_doc = part->arguments,
-		.doc = part->doc,
+		.doc = doc,
 	};
-	char name[64], *word = argv[0];
 
+	snprintf(doc, sizeof(doc), "%s\vExit: %s.", part->doc,
+		part->exit != NULL ? part->exit : "0 done, 2 bad request, 3 not able");
 	snprintf(name, sizeof(name), "weft %s %s", parts->command, part->name);
 	argv[0] = name;
 	argp_err_exit_status = EXIT_BAD_REQUEST;

@@ -57,6 +57,7 @@ struct command_part {
 	const char *arguments;             /* as the usage shows them */
 	const struct argp_option *options; /* with an empty one at the end */
 	const char *doc;
+	const char *exit; /* the exit codes; NULL: 0, 2 and 3 */
 };
 
 /* A command with parts. */

@@ -175,6 +175,8 @@ static const struct argp_option route_options[] = {
 };
 static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 
+#define EXIT_OF_PROGRAM "as the program; 2 bad request, 3 not able"
+
 static const struct part {
 	struct command_part is;
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
@@ -182,18 +184,19 @@ static const struct part {
 	bool in_order;        /* options behind LAB are those of a program */
 } parts[] = {
 	{{"up", "LAB.yaml", up_options,
-		 "Starts the processes of a lab and waits until all links are up."},
+		 "Starts the processes of a lab and waits until all links are up.",
+		 "0 done, 1 a pool of buffers ran out, 2 bad request, 3 not able"},
 		cmd_lab_up},
 	{{"list", "", list_options,
 		 "Shows the labs of this user that are up, and the files they were started from."},
 		cmd_lab_list},
-	{{"status", "LAB", status_options,
-		 "Shows processes, links and counters. Exit 1: a process or link is down, or "
-		 "switches wait for each other."},
+	{{"status", "LAB", status_options, "Shows processes, links and counters.",
+		 "0 done, 1 a process or link is down, or switches wait for each other, 2 "
+		 "bad request, 3 not able"},
 		cmd_lab_status},
 	{{"doctor", "LAB", doctor_options,
-		 "Checks CPUs, NICs and the path MTU of links, and shows what to change. Exit 1: "
-		 "there is something to change."},
+		 "Checks CPUs, NICs and the path MTU of links, and shows what to change.",
+		 "0 done, 1 there is something to change, 2 bad request, 3 not able"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
 		 "Shows what the processes of a lab have printed, or those of these switches and "
@@ -208,25 +211,27 @@ static const struct part {
 		 "Serves a page on this machine that draws the lab, shows what its links do, and "
 		 "cuts and joins cables."},
 		cmd_lab_web},
-	{{"run", "LAB", run_options,
-		 "Sends the traffic of the lab file and shows what arrived. Exit 1: frames were "
-		 "lost, duplicated or out of order, nothing was sent or measured, switches wait for "
-		 "each other, frames came later than 'fidelity' allows, or the run is incomplete."},
+	{{"run", "LAB", run_options, "Sends the traffic of the lab file and shows what arrived.",
+		 "0 done, 1 frames were lost, duplicated or out of order, nothing was sent"
+		 " or measured, switches wait for each other, frames came later than "
+		 "'fidelity' allows, or the run is incomplete, 2 bad request, 3 not able"},
 		cmd_lab_run},
 	{{"capture", "LAB PORT...|all", capture_options,
 		 "Captures ports such as s0:1 as pcapng until interrupted; 'all': every port here.\n"
 		 "weft lab capture LAB s0:1 s1:0 | wireshark -k -i -"},
 		cmd_lab_capture, 1, UINT_MAX},
 	{{"map", "LAB", map_options,
-		 "Writes the topology that the mapper has found, and its differences to the expected "
-		 "one. Exit 1: there are differences."},
+		 "Writes the topology that the mapper has found, and its differences "
+		 "from the expected one.",
+		 "0 done, 1 there are differences, 2 bad request, 3 not able"},
 		cmd_lab_map},
 	{{"link", "LAB PORT down|up", link_options,
 		 "Cuts the cable at a port such as s0:1, or restores it."},
 		cmd_lab_link, 2, 2},
 	{{"route", "LAB HOST HOST", route_options,
-		 "Shows the ways from a host to another as the mapper has distributed them. Exit 1: "
-		 "there is none."},
+		 "Shows the paths between two hosts in the tables that the mapper "
+		 "distributed.",
+		 "0 done, 1 there is none, 2 bad request, 3 not able"},
 		cmd_lab_route, 2, 2},
 	{{"set", "LAB all|s0:*|PORT[>] KEY=VALUE...|reset", host_options,
 		 "Sets rate, delay, jitter, loss, corrupt, credit-loss and reorder of all links, of "
@@ -240,16 +245,19 @@ static const struct part {
 		 "Ends the processes of these switches and hosts, and starts them again."},
 		cmd_lab_restart, 1, LAB_ONLY_MAX},
 	{{"exec", "LAB HOST [--] COMMAND [ARGUMENT...]", exec_options,
-		 "Runs a program in a host of the lab's 'edges': in its network, with its name."},
+		 "Runs a program in a host of the lab's 'edges': in its network, with its name.",
+		 EXIT_OF_PROGRAM},
 		cmd_lab_exec, 2, UINT_MAX, true},
-	{{"shell", "LAB HOST", program_options, "Starts a shell in a host of the lab's 'edges'."},
+	{{"shell", "LAB HOST", program_options, "Starts a shell in a host of the lab's 'edges'.",
+		 EXIT_OF_PROGRAM},
 		cmd_lab_shell, 1, 1},
 	{{"hosts", "LAB", host_options,
 		 "Lists the hosts that programs run in, as a hostfile of Open MPI."},
 		cmd_lab_hosts},
 	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", program_options,
 		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
-		 "weft lab mpirun LAB -np 4 ./a.out"},
+		 "weft lab mpirun LAB -np 4 ./a.out",
+		 EXIT_OF_PROGRAM},
 		cmd_lab_mpirun, 1, UINT_MAX, true},
 	{{"export", "LAB", export_options,
 		 "Writes a lab as a topology file of another tool, with the files that it needs."},
@@ -377,7 +385,9 @@ static const struct command_parts lab_parts = COMMAND_PARTS("lab", parts, print_
 static void print_usage(FILE *out)
 {
 	command_parts_print(&lab_parts, out);
-	fputs("'weft lab PART --help' and weft-lab(1) explain more.\n", out);
+	fputs("Exit: 0 done, 1 the answer is bad, 2 bad request, 3 not able.\n"
+	      "'weft lab PART --help' and weft-lab(1) explain more.\n",
+		out);
 }
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)

@@ -213,9 +213,10 @@ static const struct part {
 		 "Gives network interfaces back to the kernel's own driver."},
 		cmd_port_release, 1, PORT_DEVICES_MAX},
 	{{"check", "LAB.yaml", check_options,
-		 "Tells whether the PCI ports of a lab can be used on this machine, and what mends "
-		 "each fault; of a lab that is up, whether frames of full size pass its ports. "
-		 "Changes nothing. Exit 3: there is a fault."},
+		 "Tells whether the PCI ports of a lab can be used on this machine, and how to fix "
+		 "each fault; for a lab that is up, also whether frames of full size pass its "
+		 "ports. Changes nothing.",
+		 "0 no fault, 2 bad request, 3 there is a fault"},
 		cmd_port_check, 1, 1},
 };
 
@@ -254,7 +255,9 @@ static const struct command_parts command = COMMAND_PARTS("port", parts, print_u
 static void print_usage(FILE *out)
 {
 	command_parts_print(&command, out);
-	fputs("'weft help port PART' and weft-port(1) explain more.\n", out);
+	fputs("Exit: 0 done, 2 bad request, 3 not able or a fault.\n"
+	      "'weft help port PART' and weft-port(1) explain more.\n",
+		out);
 }
 
 static enum weft_exit run_part(const struct part *part, int argc, char **argv)

@@ -151,7 +151,7 @@ static int check_on(struct request *request, struct fault *fault)
 	if (request->on == NULL)
 		return request->srun == NULL
 			       ? 0
-			       : fault_set(fault, EINVAL, "--srun goes with --on slurm");
+			       : fault_set(fault, EINVAL, "--srun requires --on slurm");
 	if (strcmp(request->on, "slurm") != 0)
 		return fault_set(fault, EINVAL, "--on %s: expected slurm", request->on);
 	if (request->srun == NULL)

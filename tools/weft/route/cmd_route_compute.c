@@ -155,9 +155,9 @@ static int check(const struct request *request)
 	else if (request->tables && request->count > 1)
 		wrong = "--tables of several algorithms, expected one: a switch has one table";
 	else if (request->options.radius != 0 && !has_steps(request))
-		wrong = "--radius goes with msp alone";
+		wrong = "--radius requires --algorithm msp";
 	else if (request->steps_given && !has_steps(request))
-		wrong = "--steps goes with msp alone";
+		wrong = "--steps requires --algorithm msp";
 	else if (request->ties_given && !has_ties(request))
 		wrong = "--ties requires dor or msp";
 	if (wrong == NULL)

@@ -31,7 +31,15 @@ static const char usage[] =
 	"  export writes another program's format: ibnetdiscover, ibsim, booksim, dot\n"
 	"Exit: 0 done, 2 bad request or bad topology, 3 not able.\n"
 	"\n"
-	"Kinds and their options (every kind takes --rate 10Gbps and --delay 30ns too):\n";
+	"'weft topo gen --help' lists the kinds and their options.\n";
+
+static const char usage_gen[] =
+	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"
+	"\n"
+	"Writes a topology file, on standard output without -o.\n"
+	"Exit: 0 done, 2 bad request, 3 not able.\n"
+	"\n"
+	"Kinds and their options. Every kind also takes --rate (10Gbps) and --delay (30ns):\n";
 
 static void print_kind(const struct generator *generator, FILE *out)
 {
@@ -49,28 +57,29 @@ static void print_kind(const struct generator *generator, FILE *out)
 
 static void print_usage(FILE *out)
 {
-	const struct generator *generator;
-
 	fputs(usage, out);
-	for (unsigned i = 0; (generator = generator_at(i)) != NULL; i++)
-		print_kind(generator, out);
 }
 
-/* 'weft topo gen KIND --help' prints only that kind. */
+/* 'weft topo gen --help' prints all kinds, 'weft topo gen KIND --help' only that one. */
 static void print_help(int argc, char **argv)
 {
-	const struct generator *generator = NULL;
+	const struct generator *generator;
 
-	if (argc > 2 && strcmp(argv[1], "gen") == 0)
-		generator = generator_find(argv[2]);
-	if (generator == NULL) {
+	if (argc < 2 || strcmp(argv[1], "gen") != 0) {
 		print_usage(stdout);
+		return;
+	}
+	generator = argc > 2 ? generator_find(argv[2]) : NULL;
+	if (generator == NULL) {
+		fputs(usage_gen, stdout);
+		for (unsigned i = 0; (generator = generator_at(i)) != NULL; i++)
+			print_kind(generator, stdout);
 		return;
 	}
 	printf("usage: weft topo gen %s [--OPTION VALUE]... [-o FILE]\n\n", generator->name);
 	print_kind(generator, stdout);
-	fputs("Every kind takes --rate 10Gbps and --delay 30ns too; 'weft topo --help' has them "
-	      "all.\n",
+	fputs("Every kind also takes --rate (10Gbps) and --delay (30ns).\n"
+	      "Exit: 0 done, 2 bad request, 3 not able.\n",
 		stdout);
 }
 

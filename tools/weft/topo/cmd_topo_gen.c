@@ -80,7 +80,7 @@ int cmd_topo_gen(int argc, char **argv)
 
 	if (argc < 2 || argv[1][0] == '-')
 		return command_fail(
-			NAME, EXIT_BAD_REQUEST, "which kind? 'weft topo --help' lists them");
+			NAME, EXIT_BAD_REQUEST, "which kind? 'weft topo gen --help' lists them");
 	if (append(&request, "", argv[1]) != EXIT_DONE)
 		return EXIT_BAD_REQUEST;
 	for (int i = 2; i < argc; i += used) {

@@ -15,7 +15,8 @@ static const char usage[] =
 	"Serves a page on this machine that draws the fabric of a result of 'weft run': the load of its\n"
 	"links (measure.links, for each sample measure.link-series), the waiting times of its switches\n"
 	"as a map (measure.switches), and its series over time (measure.sample). Ctrl-C ends it.\n"
-	"  --listen ADDRESS:PORT   where the page is served (" WEB_RUN_LISTEN ")\n";
+	"  --listen ADDRESS:PORT   where the page is served (" WEB_RUN_LISTEN ")\n"
+	"Exit: 0 ended by Ctrl-C, 2 bad request, 3 not able.\n";
 
 static enum weft_exit show_result(const char *path, const char *listen)
 {

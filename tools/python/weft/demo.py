@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""weft demo: a tour of two minutes on the virtual clock, which ends with a picture."""
+from __future__ import annotations
+
+import getopt
+import importlib
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from .asker import program
+from .error import Error, Exit, os_error
+from .output import write_file
+
+USAGE = """\
+usage: weft demo [-o DIR]
+
+A tour of two minutes: one run, a sweep over the load, a deadlock, and a hot spot with and
+without congestion management. It runs on the virtual clock and needs no root and no NIC.
+  -o DIR   a new folder for the run files, the results and the pictures (weft-demo)
+Exit: 0 done, 2 bad request, 3 not able (no matplotlib), 130 ended by Ctrl-C.
+"""
+
+TREE = """\
+# A fat tree of 80 switches and 128 hosts. Each host sends to random others.
+weft: run/1
+topology: "rlft:ports=8,stages=3"
+clock: virtual
+link: {rate: 100Gbps, delay: 30ns}
+switch: {buffer: 64KiB, mtu: 4KiB}
+routing: {algorithm: dmodk}
+traffic:
+  - {pattern: uniform, load: 80%, message: 4KiB}
+measure: {warmup: 200us, duration: 1ms, sample: 50us}
+"""
+
+HOT_SPOT = """\
+# The same tree. From 1 ms on, a tenth of the hosts send everything to host h4.
+weft: run/1
+topology: "rlft:ports=8,stages=3"
+clock: virtual
+link: {rate: 100Gbps, delay: 30ns}
+switch: {credits: each, buffer: 344KiB, mtu: 4KiB}
+routing: {algorithm: dmodk, mode: table, adaptive: arn, afi: true}
+detector: {crt: 1ms}
+traffic:
+  - {pattern: uniform, from: rest, load: 100%, message: 4KiB}
+  - {pattern: hotspot, from: 10%, to: [h4], load: 100%, message: 4KiB, start: 1ms}
+measure: {warmup: 0s, duration: 6ms, sample: 200us}
+"""
+
+PLAIN = "--set routing.adaptive=none --set routing.afi=false"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A few commands, with the text in front of them."""
+
+    text: str
+    commands: tuple[str, ...]
+    code: int = Exit.DONE  # of the last command
+
+
+STEPS = (
+    Step(
+        "1. One run. 128 hosts send at 80 % of their links for 1 ms of virtual time.",
+        ("weft run tree.yaml",),
+    ),
+    Step(
+        "2. A sweep: eight loads, two queue layouts. Without virtual output queues (VOQs), a\n"
+        "   blocked packet also blocks the packets behind it.",
+        (
+            "weft sweep tree.yaml --vary switch.voq=true,false --vary traffic.0.load=20%:90%:10% -o sweep",
+            "weft plot sweep --kind latency-throughput --latency total -o latency.png",
+        ),
+    ),
+    Step(
+        "3. A deadlock. Minimal routes around a ring form a cycle of waiting buffers; up*/down*\n"
+        "   routes do not. The second command ends with exit code 1: the answer is bad.",
+        (
+            "weft route compute ring:switches=6 --algorithm ud -o ud.routes",
+            "weft route compute ring:switches=6 --algorithm minhop -o minhop.routes",
+        ),
+        Exit.BAD_ANSWER,
+    ),
+    Step(
+        "4. A hot spot. Congestion spreads upstream and halves the traffic of all other hosts.\n"
+        "   Notifications (ARN) and isolated flows (AFI) bring it back.",
+        (
+            f"weft run hot-spot.yaml --quiet {PLAIN} --json plain.json",
+            "weft run hot-spot.yaml --quiet --json arn-afi.json",
+            "weft plot plain.json arn-afi.json --kind efficiency-time -o hot-spot.png",
+        ),
+    ),
+)
+
+END = """
+Look at {0}/latency.png and {0}/hot-spot.png. Then change the run files and try again:
+  weft run {0}/tree.yaml --set traffic.0.load=95%
+  weft run {0}/hot-spot.yaml --web             the fabric as a picture, while it runs
+  weft help files                              what a run file may contain
+"""
+
+
+def _run(command: str, folder: str, expected: int) -> None:
+    print(f"   $ {command}", flush=True)
+    words = shlex.split(command)
+    done = subprocess.run([program(), *words[1:]], cwd=folder, check=False)
+    if done.returncode == Exit.INTERRUPTED:
+        raise KeyboardInterrupt
+    if done.returncode != expected:
+        raise Error(
+            f"'{command}' ended with {done.returncode}, expected {int(expected)}", Exit.NOT_ABLE
+        )
+
+
+def _folder(arguments: list[str]) -> str:
+    try:
+        options, rest = getopt.getopt(arguments, "o:")
+    except getopt.GetoptError as error:
+        raise Error(f"{error.msg}; 'weft demo --help' lists the options") from None
+    if rest:
+        raise Error(f"'{rest[0]}': too many arguments")
+    return options[-1][1] if options else "weft-demo"
+
+
+def main(arguments: list[str]) -> int:
+    """The command."""
+    if "--help" in arguments:
+        sys.stdout.write(USAGE)
+        return Exit.DONE
+    folder = _folder(arguments)
+    importlib.import_module("matplotlib")  # before anything is run
+
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        raise Error(f"{folder} is already there, expected a new folder after -o") from None
+    except OSError as error:
+        raise os_error(error, folder) from None
+    write_file(os.path.join(folder, "tree.yaml"), TREE.encode())
+    write_file(os.path.join(folder, "hot-spot.yaml"), HOT_SPOT.encode())
+    for step in STEPS:
+        print(f"\n{step.text}\n")
+        for command in step.commands:
+            _run(command, folder, step.code if command is step.commands[-1] else Exit.DONE)
+    sys.stdout.write(END.format(folder))
+    return Exit.DONE
