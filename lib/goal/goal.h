@@ -17,11 +17,12 @@
  *
  * calc is in nanoseconds. 'requires': begins after the other has ended; 'irequires': after it has
  * begun. A recv from -1 takes any source, tag -1 any tag. Labels are optional and local to their
- * rank; tag, cpu and nic are optional (0). Comments are // and the C form. A statement ends with
- * its line, with ';' or with the rank's '}'.
+ * rank; they are words or numbers. tag, cpu and nic are optional (0). Comments are //, # and the C
+ * form. A statement ends with its line, with ';' or with the rank's '}'. A rank that does not
+ * appear has no operations.
  *
- * Stricter than txt2bin: every rank appears exactly once, labels are defined once, in any order, no
- * rank sends to itself, and dependencies have no cycle.
+ * Stricter than txt2bin: no rank appears twice, labels are defined once, in any order, and
+ * dependencies have no cycle.
  *
  * A schedule is constant once read; any thread may read it. */
 
@@ -36,21 +37,23 @@
 #define GOAL_OPS_MAX     (1u << 25)
 #define GOAL_EDGES_MAX   (1u << 26)
 #define GOAL_TEXT_MAX    ((size_t)1 << 30)
-#define GOAL_BYTES_MAX   UINT32_MAX
-#define GOAL_CALC_MAX_NS ((uint64_t)1000 * 1000 * 1000 * 1000) /* 1000 s */
-#define GOAL_ANY         UINT32_MAX                            /* source or tag of a recv */
+#define GOAL_BYTES_MAX   ((uint64_t)1 << 40)
+#define GOAL_CALC_MAX_NS ((uint64_t)1 << 63)
+#define GOAL_CPU_MAX     UINT16_MAX
+#define GOAL_ANY         UINT32_MAX /* source of a recv */
 
 enum goal_kind { GOAL_SEND, GOAL_RECV, GOAL_CALC };
 
 struct goal_op {
 	uint64_t amount; /* bytes; of a calc nanoseconds */
 	uint32_t peer;   /* rank; GOAL_ANY: any */
-	uint32_t tag;    /* GOAL_ANY: any */
-	uint32_t label;  /* goal_label() */
-	uint32_t line;   /* of the file */
-	uint32_t waits;  /* incoming edges */
-	uint8_t kind;    /* enum goal_kind */
-	uint8_t cpu, nic;
+	uint32_t tag;
+	uint32_t label; /* goal_label() */
+	uint32_t line;  /* of the file */
+	uint32_t waits; /* incoming edges */
+	uint16_t cpu;   /* the i-th that the rank's file names, in ascending order */
+	uint8_t kind;   /* enum goal_kind */
+	bool any_tag;   /* of a recv */
 };
 
 struct goal_rank {
@@ -67,6 +70,7 @@ struct goal {
 	uint32_t *first_edge; /* of operation i: edge[first_edge[i]] .. [first_edge[i + 1] - 1] */
 	uint32_t *edge;       /* operation, GOAL_EDGE_STARTED */
 	char *labels;
+	uint32_t nic_line; /* of the first operation with another nic than 0; 0: none */
 };
 
 /* NULL with errno and fault, "ORIGIN:LINE:COLUMN: what is wrong, what was expected". */

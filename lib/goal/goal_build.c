@@ -20,7 +20,11 @@ int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer,
 	build->labels_room = ROOM_FIRST;
 	build->labels_length = 1; /* offset 0: no label */
 	build->rank_line = calloc(ranks, sizeof(*build->rank_line));
-	return goal->rank == NULL || goal->labels == NULL || build->rank_line == NULL ? -ENOMEM : 0;
+	build->cpu_at = calloc(GOAL_CPU_MAX + 1, sizeof(*build->cpu_at));
+	return goal->rank == NULL || goal->labels == NULL || build->rank_line == NULL ||
+			       build->cpu_at == NULL
+		       ? -ENOMEM
+		       : 0;
 }
 
 int goal_build_rank(struct goal_builder *build, uint32_t rank, const struct goal_token *place)
@@ -163,27 +167,41 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 	return 0;
 }
 
+/* Gives the CPUs that the rank names the numbers 0, 1, …: a file may name few and large ones. */
+static void number_cpus(struct goal_builder *build)
+{
+	const struct goal_rank *rank = &build->goal->rank[build->rank];
+	struct goal_op *op = build->goal->op + rank->first;
+	uint16_t max = 0, place = 0;
+
+	for (uint32_t i = 0; i < rank->count; i++)
+		max = op[i].cpu > max ? op[i].cpu : max;
+	if (max == 0)
+		return;
+	memset(build->cpu_at, 0, (max + 1u) * sizeof(*build->cpu_at));
+	for (uint32_t i = 0; i < rank->count; i++)
+		build->cpu_at[op[i].cpu] = 1;
+	for (uint32_t cpu = 0; cpu <= max; cpu++)
+		if (build->cpu_at[cpu] != 0)
+			build->cpu_at[cpu] = place++;
+	for (uint32_t i = 0; i < rank->count; i++)
+		op[i].cpu = build->cpu_at[op[i].cpu];
+}
+
 int goal_build_rank_end(struct goal_builder *build)
 {
 	int result = sort_labels(build);
 
+	number_cpus(build);
 	for (size_t i = 0; i < build->requires_count && result == 0; i++)
 		result = tie(build, &build->requires[i]);
 	return result;
 }
 
-int goal_build_end(struct goal_builder *build, const struct goal_token *place)
-{
-	for (uint32_t rank = 0; rank < build->goal->ranks; rank++)
-		if (build->rank_line[rank] == 0)
-			return GOAL_REFUSE(build->lexer, place, "rank %u of %u has no schedule",
-				rank, build->goal->ranks);
-	return goal_build_edges(build);
-}
-
 void goal_build_fini(struct goal_builder *build)
 {
 	free(build->rank_line);
+	free(build->cpu_at);
 	free(build->requires);
 	free(build->by_label);
 	free(build->pair);

@@ -34,6 +34,7 @@ struct goal_builder {
 	uint32_t *by_label; /* operations with labels, sorted */
 	size_t labelled;
 	uint32_t by_label_room;
+	uint16_t *cpu_at; /* [GOAL_CPU_MAX + 1] scratch: the place of each CPU among those named */
 	/* Of all ranks. */
 	struct goal_pair *pair;
 	size_t pairs;
@@ -48,8 +49,6 @@ int goal_build_op(
 int goal_build_requires(struct goal_builder *build, const struct goal_token *waiting,
 	const struct goal_token *other, bool started);
 int goal_build_rank_end(struct goal_builder *build);
-/* 'place' is the end of the text. */
-int goal_build_end(struct goal_builder *build, const struct goal_token *place);
 /* Frees everything except the schedule. */
 void goal_build_fini(struct goal_builder *build);
 

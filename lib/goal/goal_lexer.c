@@ -58,7 +58,7 @@ static int skip_blanks(struct goal_lexer *lexer)
 	while (lexer->at < lexer->end) {
 		if (*lexer->at == ' ' || *lexer->at == '\t' || *lexer->at == '\r') {
 			lexer->at++;
-		} else if (starts(lexer, "//")) {
+		} else if (starts(lexer, "//") || *lexer->at == '#') {
 			while (lexer->at < lexer->end && *lexer->at != '\n')
 				lexer->at++;
 		} else if (starts(lexer, "/*")) {

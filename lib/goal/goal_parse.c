@@ -73,16 +73,16 @@ static int take_number(struct parser *parser, const char *what, uint64_t max, ui
 	return advance(parser);
 }
 
-static int take_match(
-	struct parser *parser, const char *what, bool any, uint64_t max, uint32_t *number)
+/* A number, or -1 in a recv. */
+static int take_match(struct parser *parser, const char *what, struct goal_op *op, uint64_t max,
+	uint32_t *number, bool *any)
 {
 	uint64_t value = 0;
 	int result;
 
-	if (any && parser->token.kind == GOAL_TOKEN_ANY) {
-		*number = GOAL_ANY;
+	*any = op->kind == GOAL_RECV && parser->token.kind == GOAL_TOKEN_ANY;
+	if (*any)
 		return advance(parser);
-	}
 	result = take_number(parser, what, max, &value);
 	if (result == 0)
 		*number = (uint32_t)value;
@@ -91,17 +91,14 @@ static int take_match(
 
 static int take_peer(struct parser *parser, struct goal_op *op)
 {
-	bool recv = op->kind == GOAL_RECV;
-	struct goal_token place;
+	bool recv = op->kind == GOAL_RECV, any = false;
 	int result = take_word(parser, recv ? "from" : "to");
 
-	place = parser->token;
 	if (result == 0)
-		result = take_match(parser, recv ? "a rank, or -1" : "a rank", recv,
-			parser->build.goal->ranks - 1, &op->peer);
-	if (result == 0 && op->peer == parser->rank)
-		return GOAL_REFUSE(&parser->lexer, &place, "expected another rank, %u is this one",
-			parser->rank);
+		result = take_match(parser, recv ? "a rank, or -1" : "a rank", op,
+			parser->build.goal->ranks - 1, &op->peer, &any);
+	if (any)
+		op->peer = GOAL_ANY;
 	return result;
 }
 
@@ -113,19 +110,20 @@ static int take_options(struct parser *parser, struct goal_op *op)
 	if (op->kind != GOAL_CALC && is_word(parser, "tag")) {
 		result = advance(parser);
 		if (result == 0)
-			result = take_match(
-				parser, "a tag", op->kind == GOAL_RECV, GOAL_ANY - 1, &op->tag);
+			result =
+				take_match(parser, "a tag", op, UINT32_MAX, &op->tag, &op->any_tag);
 	}
 	if (result == 0 && is_word(parser, "cpu")) {
 		if ((result = advance(parser)) == 0)
-			result = take_number(parser, "a number of a CPU", UINT8_MAX, &number);
-		op->cpu = (uint8_t)number;
+			result = take_number(parser, "a number of a CPU", GOAL_CPU_MAX, &number);
+		op->cpu = (uint16_t)number;
 	}
 	if (result == 0 && is_word(parser, "nic")) {
 		if ((result = advance(parser)) == 0)
-			result =
-				take_number(parser, "a number of an interface", UINT8_MAX, &number);
-		op->nic = (uint8_t)number;
+			result = take_number(
+				parser, "a number of an interface", UINT32_MAX, &number);
+		if (number != 0 && parser->build.goal->nic_line == 0)
+			parser->build.goal->nic_line = op->line;
 	}
 	return result;
 }
@@ -181,6 +179,11 @@ static int take_operation(struct parser *parser, const struct goal_token *label)
 	return result == 0 ? goal_build_op(&parser->build, &op, label) : result;
 }
 
+static bool is_label(const struct parser *parser)
+{
+	return parser->token.kind == GOAL_TOKEN_WORD || parser->token.kind == GOAL_TOKEN_NUMBER;
+}
+
 /* LABEL: operation, LABEL requires LABEL, or an operation alone. */
 static int take_statement(struct parser *parser)
 {
@@ -190,7 +193,7 @@ static int take_statement(struct parser *parser)
 
 	if (at_operation(parser))
 		return take_operation(parser, NULL);
-	if (label.kind != GOAL_TOKEN_WORD)
+	if (!is_label(parser))
 		return expected(parser, "a label, send, recv, calc or '}'");
 	if ((result = advance(parser)) < 0)
 		return result;
@@ -206,7 +209,7 @@ static int take_statement(struct parser *parser)
 	if ((result = advance(parser)) < 0)
 		return result;
 	other = parser->token;
-	if (other.kind != GOAL_TOKEN_WORD)
+	if (!is_label(parser))
 		return expected(parser, "a label");
 	if ((result = advance(parser)) < 0 || (result = take_end(parser)) < 0)
 		return result;
@@ -252,7 +255,7 @@ static int take_all(struct parser *parser)
 	while (result == 0 && (result = skip_breaks(parser)) == 0 &&
 		parser->token.kind != GOAL_TOKEN_END)
 		result = take_rank(parser);
-	return result == 0 ? goal_build_end(&parser->build, &parser->token) : result;
+	return result == 0 ? goal_build_edges(&parser->build) : result;
 }
 
 struct goal *goal_parse(const char *text, size_t length, const char *origin, struct fault *fault)

@@ -27,17 +27,17 @@ static void op_list_remove(struct op_list *list, uint32_t *next, uint32_t before
 
 static weft_time later(weft_time at, uint64_t ns)
 {
-	weft_time ps = ns * PS_PER_NS;
+	weft_time last = WEFT_TIME_NEVER - 1;
 
-	return at > WEFT_TIME_NEVER - 1 - ps ? WEFT_TIME_NEVER - 1 : at + ps;
+	return ns > (last - at) / PS_PER_NS ? last : at + ns * PS_PER_NS;
 }
 
 static bool fits(const struct goal_replay *replay, uint32_t recv, uint32_t send)
 {
 	const struct goal_op *wanted = &replay->goal->op[recv], *sent = &replay->goal->op[send];
 
-	return (wanted->peer == GOAL_ANY || wanted->peer == replay->source[send]) &&
-	       (wanted->tag == GOAL_ANY || wanted->tag == sent->tag);
+	return (wanted->peer == GOAL_ANY || wanted->peer == replay->owner[send]) &&
+	       (wanted->any_tag || wanted->tag == sent->tag);
 }
 
 /* Tells the operations that wait for 'op' that it has begun or ended; appends those that wait for
@@ -54,14 +54,30 @@ static void release(struct goal_replay *replay, uint32_t op, uint32_t moment, st
 	}
 }
 
-static void end(struct goal_replay *replay, struct goal_replay_rank *rank, uint32_t op,
-	weft_time at, struct op_list *ready)
+static void end(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
+	struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
+
 	replay->state[op] = OP_DONE;
 	if (at > rank->ended_ps)
 		rank->ended_ps = at;
+	replay->host[rank->host].left--;
 	release(replay, op, 0, ready);
 	atomic_fetch_add_explicit(&rank->ended, 1, memory_order_release);
+}
+
+/* When a calc or copy that begins at 'at' ends. */
+static weft_time end_of(const struct goal_replay *replay, uint32_t op, weft_time at)
+{
+	const struct goal_op *is = &replay->goal->op[op];
+	unsigned __int128 ps;
+
+	if (is->kind == GOAL_CALC)
+		return later(at, is->amount);
+	if (replay->copy_rate_bps == 0)
+		return at;
+	ps = (unsigned __int128)is->amount * 8 * PS_PER_S / replay->copy_rate_bps;
+	return ps > WEFT_TIME_NEVER - 1 - at ? WEFT_TIME_NEVER - 1 : at + (weft_time)ps;
 }
 
 static void run_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, weft_time at,
@@ -70,14 +86,14 @@ static void run_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, wef
 	if (cpu->running != GOAL_NONE || cpu->ready.head == GOAL_NONE)
 		return;
 	cpu->running = op_list_pop(&cpu->ready, replay->next);
-	cpu->until = later(at, replay->goal->op[cpu->running].amount);
+	cpu->until = end_of(replay, cpu->running, at);
 	release(replay, cpu->running, GOAL_EDGE_STARTED, ready);
 }
 
 /* Takes a message that has already arrived, or joins the waiting recvs. */
-static void post_recv(struct goal_replay *replay, struct goal_replay_rank *rank, uint32_t op,
-	weft_time at, struct op_list *ready)
+static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
+	struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
 	uint32_t before = GOAL_NONE;
 
 	release(replay, op, GOAL_EDGE_STARTED, ready);
@@ -86,46 +102,80 @@ static void post_recv(struct goal_replay *replay, struct goal_replay_rank *rank,
 		if (!fits(replay, op, send))
 			continue;
 		op_list_remove(&rank->unexpected, replay->next_message, before, send);
-		end(replay, rank, op, at, ready);
+		end(replay, op, at, ready);
 		return;
 	}
 	replay->state[op] = OP_POSTED;
 	op_list_push(&rank->posted, replay->next, op);
 }
 
-void goal_replay_begin(struct goal_replay *replay, struct goal_replay_rank *rank, weft_time at,
-	struct op_list *ready)
+/* The message of a send has arrived: a waiting recv takes it, or a later one will. */
+static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, struct op_list *ready)
+{
+	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];
+	uint32_t before = GOAL_NONE;
+
+	for (uint32_t recv = rank->posted.head; recv != GOAL_NONE;
+		before = recv, recv = replay->next[recv]) {
+		if (!fits(replay, recv, send))
+			continue;
+		op_list_remove(&rank->posted, replay->next, before, recv);
+		end(replay, recv, at, ready);
+		return;
+	}
+	op_list_push(&rank->unexpected, replay->next_message, send);
+}
+
+static void begin_on_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, uint32_t op,
+	weft_time at, struct op_list *ready)
+{
+	op_list_push(&cpu->ready, replay->next, op);
+	run_cpu(replay, cpu, at, ready);
+}
+
+static void begin_send(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
+{
+	struct goal_replay_host *host = &replay->host[replay->rank[replay->owner[op]].host];
+
+	if (goal_replay_is_copy(replay, op)) {
+		begin_on_cpu(replay, &replay->cpu[host->first_cpu + host->cpus - 1], op, at, ready);
+		return;
+	}
+	replay->due_ps[op] = at;
+	op_list_push(&host->due, replay->next, op);
+	release(replay, op, GOAL_EDGE_STARTED, ready);
+}
+
+void goal_replay_begin(struct goal_replay *replay, weft_time at, struct op_list *ready)
 {
 	while (ready->head != GOAL_NONE) {
 		uint32_t op = op_list_pop(ready, replay->next);
-		struct goal_replay_cpu *cpu =
-			&replay->cpu[rank->first_cpu + replay->goal->op[op].cpu];
+		const struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
 
 		replay->state[op] = OP_READY;
 		switch ((enum goal_kind)replay->goal->op[op].kind) {
 		case GOAL_SEND:
-			replay->due_ps[op] = at;
-			op_list_push(&rank->due, replay->next, op);
-			release(replay, op, GOAL_EDGE_STARTED, ready);
+			begin_send(replay, op, at, ready);
 			break;
 		case GOAL_RECV:
-			post_recv(replay, rank, op, at, ready);
+			post_recv(replay, op, at, ready);
 			break;
 		case GOAL_CALC:
-			op_list_push(&cpu->ready, replay->next, op);
-			run_cpu(replay, cpu, at, ready);
+			begin_on_cpu(replay,
+				&replay->cpu[rank->first_cpu + replay->goal->op[op].cpu], op, at,
+				ready);
 			break;
 		}
 	}
 }
 
 static struct goal_replay_cpu *first_cpu(
-	const struct goal_replay *replay, const struct goal_replay_rank *rank)
+	const struct goal_replay *replay, const struct goal_replay_host *host)
 {
 	struct goal_replay_cpu *first = NULL;
 
-	for (uint32_t i = 0; i < rank->cpus; i++) {
-		struct goal_replay_cpu *cpu = &replay->cpu[rank->first_cpu + i];
+	for (uint32_t i = 0; i < host->cpus; i++) {
+		struct goal_replay_cpu *cpu = &replay->cpu[host->first_cpu + i];
 
 		if (cpu->running != GOAL_NONE && (first == NULL || cpu->until < first->until))
 			first = cpu;
@@ -133,36 +183,40 @@ static struct goal_replay_cpu *first_cpu(
 	return first;
 }
 
-static void pass_time(struct goal_replay *replay, struct goal_replay_rank *rank, weft_time now)
+static void pass_time(struct goal_replay *replay, struct goal_replay_host *host, weft_time now)
 {
 	struct goal_replay_cpu *cpu;
 
-	while ((cpu = first_cpu(replay, rank)) != NULL && cpu->until <= now) {
+	while ((cpu = first_cpu(replay, host)) != NULL && cpu->until <= now) {
 		struct op_list ready = {GOAL_NONE, GOAL_NONE};
 		weft_time at = cpu->until;
 		uint32_t op = cpu->running;
 
 		cpu->running = GOAL_NONE;
-		end(replay, rank, op, at, &ready);
+		end(replay, op, at, &ready);
+		if (replay->goal->op[op].kind == GOAL_SEND)
+			arrive(replay, op, at, &ready);
 		run_cpu(replay, cpu, at, &ready);
-		goal_replay_begin(replay, rank, at, &ready);
+		goal_replay_begin(replay, at, &ready);
 	}
 }
 
 bool goal_replay_poll(
-	struct goal_replay *replay, uint32_t rank, weft_time now, struct goal_message *message)
+	struct goal_replay *replay, uint32_t host, weft_time now, struct goal_message *message)
 {
-	struct goal_replay_rank *at = &replay->rank[rank];
+	struct goal_replay_host *at = &replay->host[host];
+	uint64_t left;
 	uint32_t op;
 
 	pass_time(replay, at, now);
 	op = at->due.head;
 	if (op == GOAL_NONE)
 		return false;
+	left = replay->goal->op[op].amount - at->accepted_bytes;
 	*message = (struct goal_message){.op = op,
-		.to = replay->goal->op[op].peer,
-		.tag = replay->goal->op[op].tag,
-		.bytes = replay->goal->op[op].amount,
+		.to = replay->rank[replay->goal->op[op].peer].host,
+		.bytes = left < replay->piece_bytes ? left : replay->piece_bytes,
+		.first = at->accepted_bytes == 0,
 		.due_ps = replay->due_ps[op]};
 	return true;
 }
@@ -170,13 +224,13 @@ bool goal_replay_poll(
 static struct goal_replay_channel *find_channel(
 	const struct goal_replay *replay, uint32_t from, uint32_t to)
 {
-	const struct goal_replay_rank *rank = &replay->rank[from];
-	uint32_t low = 0, high = rank->channels;
+	const struct goal_replay_host *host = &replay->host[from];
+	uint32_t low = 0, high = host->channels;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		struct goal_replay_channel *channel =
-			&replay->channel[rank->first_channel + middle];
+			&replay->channel[host->first_channel + middle];
 
 		if (channel->to == to)
 			return channel;
@@ -188,11 +242,11 @@ static struct goal_replay_channel *find_channel(
 	return NULL;
 }
 
-/* False: more than its rank sends. */
+/* False: more than its host sends. */
 static bool put_in_flight(struct goal_replay *replay, uint32_t op)
 {
-	struct goal_replay_channel *channel =
-		find_channel(replay, replay->source[op], replay->goal->op[op].peer);
+	struct goal_replay_channel *channel = find_channel(replay,
+		replay->rank[replay->owner[op]].host, replay->rank[replay->goal->op[op].peer].host);
 	uint32_t sent;
 
 	if (channel == NULL)
@@ -205,15 +259,23 @@ static bool put_in_flight(struct goal_replay *replay, uint32_t op)
 	return true;
 }
 
-void goal_replay_accept(struct goal_replay *replay, uint32_t rank, weft_time now)
+void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now)
 {
-	struct goal_replay_rank *at = &replay->rank[rank];
+	struct goal_replay_host *at = &replay->host[host];
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
-	uint32_t op = op_list_pop(&at->due, replay->next);
+	uint32_t op = at->due.head;
+	uint64_t left = replay->goal->op[op].amount - at->accepted_bytes;
 
-	put_in_flight(replay, op);
-	end(replay, at, op, now, &ready);
-	goal_replay_begin(replay, at, now, &ready);
+	if (at->accepted_bytes == 0)
+		put_in_flight(replay, op);
+	if (left > replay->piece_bytes) {
+		at->accepted_bytes += replay->piece_bytes;
+		return;
+	}
+	at->accepted_bytes = 0;
+	op_list_pop(&at->due, replay->next);
+	end(replay, op, now, &ready);
+	goal_replay_begin(replay, now, &ready);
 }
 
 bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op)
@@ -222,35 +284,38 @@ bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op)
 	       put_in_flight(replay, op);
 }
 
-bool goal_replay_deliver(struct goal_replay *replay, uint32_t rank, uint32_t from, weft_time now)
+static bool has_more_pieces(const struct goal_replay *replay, uint32_t send, uint32_t arrived)
 {
-	struct goal_replay_rank *at = &replay->rank[rank];
+	uint64_t bytes = replay->goal->op[send].amount;
+
+	return bytes > replay->piece_bytes && (bytes - 1) / replay->piece_bytes >= arrived;
+}
+
+bool goal_replay_deliver(struct goal_replay *replay, uint32_t host, uint32_t from, weft_time now)
+{
 	struct goal_replay_channel *channel =
-		from < replay->goal->ranks ? find_channel(replay, from, rank) : NULL;
+		from < replay->hosts ? find_channel(replay, from, host) : NULL;
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
-	uint32_t send, before = GOAL_NONE;
+	uint32_t send;
 
 	if (channel == NULL ||
 		channel->taken == atomic_load_explicit(&channel->sent, memory_order_acquire))
 		return false;
-	pass_time(replay, at, now);
-	send = replay->slot[channel->first + channel->taken++];
-	for (uint32_t recv = at->posted.head; recv != GOAL_NONE;
-		before = recv, recv = replay->next[recv]) {
-		if (!fits(replay, recv, send))
-			continue;
-		op_list_remove(&at->posted, replay->next, before, recv);
-		end(replay, at, recv, now, &ready);
-		goal_replay_begin(replay, at, now, &ready);
+	pass_time(replay, &replay->host[host], now);
+	send = replay->slot[channel->first + channel->taken];
+	channel->pieces++;
+	if (has_more_pieces(replay, send, channel->pieces))
 		return true;
-	}
-	op_list_push(&at->unexpected, replay->next_message, send);
+	channel->pieces = 0;
+	channel->taken++;
+	arrive(replay, send, now, &ready);
+	goal_replay_begin(replay, now, &ready);
 	return true;
 }
 
-weft_time goal_replay_next(const struct goal_replay *replay, uint32_t rank)
+weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host)
 {
-	const struct goal_replay_rank *at = &replay->rank[rank];
+	const struct goal_replay_host *at = &replay->host[host];
 	const struct goal_replay_cpu *cpu = first_cpu(replay, at);
 
 	if (at->due.head != GOAL_NONE)
@@ -258,16 +323,16 @@ weft_time goal_replay_next(const struct goal_replay *replay, uint32_t rank)
 	return cpu != NULL ? cpu->until : WEFT_TIME_NEVER;
 }
 
-bool goal_replay_rank_done(const struct goal_replay *replay, uint32_t rank)
+bool goal_replay_host_done(const struct goal_replay *replay, uint32_t host)
 {
-	return atomic_load_explicit(&replay->rank[rank].ended, memory_order_acquire) ==
-	       replay->goal->rank[rank].count;
+	return replay->host[host].left == 0;
 }
 
 bool goal_replay_done(const struct goal_replay *replay)
 {
 	for (uint32_t rank = 0; rank < replay->goal->ranks; rank++)
-		if (!goal_replay_rank_done(replay, rank))
+		if (atomic_load_explicit(&replay->rank[rank].ended, memory_order_acquire) !=
+			replay->goal->rank[rank].count)
 			return false;
 	return true;
 }
@@ -320,9 +385,9 @@ uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *c
 
 /* --- goal replay diagnose --- */
 
-static void describe_match(uint32_t value, char out[16])
+static void describe_match(uint32_t value, bool any, char out[16])
 {
-	if (value == GOAL_ANY)
+	if (any)
 		snprintf(out, 16, "any");
 	else
 		snprintf(out, 16, "%" PRIu32, value);
@@ -334,8 +399,8 @@ static int refuse_recv(const struct goal_replay *replay, uint32_t rank, uint32_t
 	const struct goal_op *recv = &replay->goal->op[op];
 	char peer[16], tag[16];
 
-	describe_match(recv->peer, peer);
-	describe_match(recv->tag, tag);
+	describe_match(recv->peer, recv->peer == GOAL_ANY, peer);
+	describe_match(recv->tag, recv->any_tag, tag);
 	return fault_set(fault, EINVAL,
 		"rank %u: recv '%.32s' (line %u) from %s tag %s got no message; %" PRIu64
 		" operations have not ended",
@@ -358,7 +423,7 @@ static int refuse_message(const struct goal_replay *replay, uint32_t rank, struc
 
 	return fault_set(fault, EINVAL,
 		"rank %u: no recv took the message of rank %u's send '%.32s' (line %u)", rank,
-		replay->source[op], goal_label(replay->goal, op), replay->goal->op[op].line);
+		replay->owner[op], goal_label(replay->goal, op), replay->goal->op[op].line);
 }
 
 int goal_replay_diagnose(const struct goal_replay *replay, struct fault *fault)

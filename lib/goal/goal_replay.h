@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Replay of a schedule (goal.h): a state machine for each rank. The driver, on either clock, passes
- * the time and the arrivals; the replay returns the message that is due, in the manner of
- * traffic.h:
+/* Replay of a schedule (goal.h): a state machine for each host, which has any number of ranks. The
+ * driver, on either clock, passes the time and the arrivals; the replay returns the message that is
+ * due, in the manner of traffic.h:
  *
  *     goal_replay_poll(), goal_replay_accept()   while a message is due and the interface takes it
  *     goal_replay_deliver()                      for each message that has arrived completely
@@ -14,21 +14,24 @@
  * driver polls. Then
  *
  *     calc  waits for its CPU, which runs one calc at a time in the order of becoming ready
- *     send  is due; ranks send in the order in which messages became due. It ends when the
- *           interface takes the message (an eager send), not when it arrives
+ *     send  is due; hosts send in the order in which messages became due. It ends when the
+ *           interface has taken the message (an eager send), not when it arrives. A message longer
+ *           than a piece goes to the interface piece by piece. Between ranks of one host, or from a
+ *           rank to itself, it is copied, one such message of a host at a time, and ends and
+ *           arrives when it has been copied
  *     recv  ends when it has a message: the first arrived one that matches (source, tag), else the
  *           first to arrive that no earlier recv takes. Lengths are not compared
  *
- * Tags do not travel: messages from one rank to another must be delivered in the order in which
- * they were accepted, as the interfaces guarantee; the n-th delivered is the n-th accepted. 'nic'
- * is read and ignored: a host has one interface. An 'irequires' is met when the other operation
+ * Ranks and tags do not travel: messages from one host to another must be delivered in the order in
+ * which they were accepted, as the interfaces guarantee; the n-th delivered is the n-th accepted.
+ * 'nic' is ignored: a host has one interface. An 'irequires' is met when the other operation
  * begins: for a calc, when its CPU starts it.
  *
- * Nothing is allocated after goal_replay_create(). The calls for one rank come from one thread;
- * ranks may have different threads.
+ * Nothing is allocated after goal_replay_create(). The calls for one host come from one thread;
+ * hosts may have different threads.
  *
  * A schedule can be replayed by several processes, each of which has a replay of the whole of it
- * and calls these functions for its own ranks: goal_replay_accept_elsewhere() where a message goes,
+ * and calls these functions for its own hosts: goal_replay_accept_elsewhere() where a message goes,
  * and at the end goal_replay_end() and goal_replay_set_end(), after which a replay can be asked
  * about ranks of others. */
 
@@ -39,36 +42,48 @@
 
 struct goal_replay;
 
+struct goal_replay_config {
+	const struct goal *goal; /* must outlive the replay */
+	weft_time start;         /* operations without requirements begin here */
+	const uint16_t *host_of; /* [ranks], must outlive the replay; NULL: rank i is on host i */
+	uint32_t hosts;          /* numbers below it; with 'host_of' NULL, the ranks */
+	uint64_t copy_rate_bps;  /* between ranks of one host; 0: no time */
+	uint64_t piece_bytes;    /* that an interface takes at once; 0: any */
+};
+
+/* A message, or a piece of one. */
 struct goal_message {
 	uint32_t op; /* in the schedule */
-	uint32_t to; /* rank */
-	uint32_t tag;
+	uint32_t to; /* host */
 	uint64_t bytes;
+	bool first;       /* piece of its message */
 	weft_time due_ps; /* earliest time at which it could leave */
 };
 
-/* Operations without requirements begin at 'start'. 'goal' must outlive the replay. NULL with errno
- * ENOMEM. */
-struct goal_replay *goal_replay_create(const struct goal *goal, weft_time start);
+/* NULL with errno ENOMEM. */
+struct goal_replay *goal_replay_create(const struct goal_replay_config *config);
 void goal_replay_destroy(struct goal_replay *replay);
 
-/* The message of a rank that is due at 'now', the same one until it is accepted; false: none. */
+/* The message of a host that is due at 'now', the same one until it is accepted; false: none. */
 bool goal_replay_poll(
-	struct goal_replay *replay, uint32_t rank, weft_time now, struct goal_message *message);
-/* The interface has taken the message; call before it can be delivered. */
-void goal_replay_accept(struct goal_replay *replay, uint32_t rank, weft_time now);
-/* The same for a message that was accepted in another process, which replays its sender: then it is
- * in flight here, too. False: 'op' is no send, or too many were in flight. */
+	struct goal_replay *replay, uint32_t host, weft_time now, struct goal_message *message);
+/* The interface has taken the message or piece; call before it can be delivered. */
+void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now);
+/* The same for the first piece of a message that was accepted in another process, which replays its
+ * sender: then it is in flight here, too. False: 'op' is no send over the network, or too many were
+ * in flight. */
 bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op);
-/* The oldest message in flight from 'from' to 'rank' has arrived. False: none is in flight. */
-bool goal_replay_deliver(struct goal_replay *replay, uint32_t rank, uint32_t from, weft_time now);
+/* The oldest message or piece in flight from host 'from' to 'host' has arrived. False: none is in
+ * flight. */
+bool goal_replay_deliver(struct goal_replay *replay, uint32_t host, uint32_t from, weft_time now);
 
-/* When this rank next acts without a delivery: the end of a calc, 0 for a message that is due;
- * WEFT_TIME_NEVER: only after a delivery. */
-weft_time goal_replay_next(const struct goal_replay *replay, uint32_t rank);
+/* When this host next acts without a delivery: the end of a calc or copy, 0 for a message that is
+ * due; WEFT_TIME_NEVER: only after a delivery. */
+weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host);
 
-/* All operations of the rank, or of all ranks, have ended. */
-bool goal_replay_rank_done(const struct goal_replay *replay, uint32_t rank);
+/* All operations of the host's ranks have ended. For the host's thread. */
+bool goal_replay_host_done(const struct goal_replay *replay, uint32_t host);
+/* Those of all ranks have ended. */
 bool goal_replay_done(const struct goal_replay *replay);
 /* When the last operation ended so far. */
 weft_time goal_replay_ended(const struct goal_replay *replay);

@@ -12,19 +12,21 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Makes the channels of a rank from the destinations of its sends; 'scratch' has room for them. */
-static void make_channels(struct goal_replay *replay, uint32_t number, uint32_t *scratch,
-	uint32_t *channels, uint32_t *slots)
+/* Makes the channels of a host from the destinations of its sends; 'scratch' has room for them. */
+static void make_channels(struct goal_replay *replay, struct goal_replay_host *host,
+	uint32_t *scratch, uint32_t *channels, uint32_t *slots)
 {
-	const struct goal_rank *range = &replay->goal->rank[number];
-	struct goal_replay_rank *rank = &replay->rank[number];
 	uint32_t sends = 0;
 
-	rank->first_channel = *channels;
-	for (uint32_t op = range->first; op < range->first + range->count; op++) {
-		replay->source[op] = number;
-		if (replay->goal->op[op].kind == GOAL_SEND)
-			scratch[sends++] = replay->goal->op[op].peer;
+	host->first_channel = *channels;
+	for (uint32_t i = 0; i < host->ranks; i++) {
+		uint32_t number = replay->by_host[host->first_rank + i];
+		const struct goal_rank *range = &replay->goal->rank[number];
+
+		for (uint32_t op = range->first; op < range->first + range->count; op++)
+			if (replay->goal->op[op].kind == GOAL_SEND &&
+				!goal_replay_is_copy(replay, op))
+				scratch[sends++] = replay->rank[replay->goal->op[op].peer].host;
 	}
 	if (sends > 0)
 		qsort(scratch, sends, sizeof(*scratch), compare_numbers);
@@ -34,7 +36,7 @@ static void make_channels(struct goal_replay *replay, uint32_t number, uint32_t 
 				(struct goal_replay_channel){.to = scratch[i], .first = *slots};
 		replay->channel[*channels - 1].sends++;
 	}
-	rank->channels = *channels - rank->first_channel;
+	host->channels = *channels - host->first_channel;
 }
 
 static uint32_t count_cpus(const struct goal *goal, uint32_t rank)
@@ -49,14 +51,22 @@ static uint32_t count_cpus(const struct goal *goal, uint32_t rank)
 	return cpus;
 }
 
+/* The CPUs of a host are one range of the array. */
 static int make_cpus(struct goal_replay *replay)
 {
 	uint32_t cpus = 0;
 
-	for (uint32_t i = 0; i < replay->goal->ranks; i++) {
-		replay->rank[i].first_cpu = cpus;
-		replay->rank[i].cpus = count_cpus(replay->goal, i);
-		cpus += replay->rank[i].cpus;
+	for (uint32_t i = 0; i < replay->hosts; i++) {
+		struct goal_replay_host *host = &replay->host[i];
+
+		host->first_cpu = cpus;
+		for (uint32_t j = 0; j < host->ranks; j++) {
+			uint32_t rank = replay->by_host[host->first_rank + j];
+
+			replay->rank[rank].first_cpu = cpus;
+			cpus += count_cpus(replay->goal, rank);
+		}
+		host->cpus = ++cpus - host->first_cpu;
 	}
 	ARRAYS_ADD(replay, cpu, cpus);
 	if (replay->cpu == NULL)
@@ -67,62 +77,103 @@ static int make_cpus(struct goal_replay *replay)
 	return 0;
 }
 
+static void place_ranks(struct goal_replay *replay, const uint16_t *host_of)
+{
+	const struct goal *goal = replay->goal;
+	uint32_t first = 0;
+
+	for (uint32_t rank = 0; rank < goal->ranks; rank++) {
+		replay->rank[rank].host = host_of != NULL ? host_of[rank] : rank;
+		replay->host[replay->rank[rank].host].ranks++;
+	}
+	for (uint32_t i = 0; i < replay->hosts; i++) {
+		replay->host[i].first_rank = first;
+		first += replay->host[i].ranks;
+		replay->host[i].ranks = 0;
+	}
+	for (uint32_t rank = 0; rank < goal->ranks; rank++) {
+		struct goal_replay_host *host = &replay->host[replay->rank[rank].host];
+
+		replay->by_host[host->first_rank + host->ranks++] = rank;
+		host->left += goal->rank[rank].count;
+		for (uint32_t i = 0; i < goal->rank[rank].count; i++)
+			replay->owner[goal->rank[rank].first + i] = rank;
+	}
+}
+
 static int make_rooms(struct goal_replay *replay)
 {
 	const struct goal *goal = replay->goal;
 	size_t ops = (size_t)goal->ops + 1;
 
 	ARRAYS_ADD(replay, rank, goal->ranks);
+	ARRAYS_ADD(replay, host, replay->hosts);
+	ARRAYS_ADD(replay, by_host, goal->ranks);
 	ARRAYS_ADD(replay, channel, ops);
 	ARRAYS_ADD(replay, slot, ops);
 	ARRAYS_ADD(replay, waits, ops);
 	ARRAYS_ADD(replay, next, ops);
 	ARRAYS_ADD(replay, next_message, ops);
-	ARRAYS_ADD(replay, source, ops);
+	ARRAYS_ADD(replay, owner, ops);
 	ARRAYS_ADD(replay, due_ps, ops);
 	ARRAYS_ADD(replay, state, ops);
-	if (replay->arrays.failed)
-		return -ENOMEM;
-	return make_cpus(replay);
+	return replay->arrays.failed ? -ENOMEM : 0;
 }
 
-static void begin_rank(struct goal_replay *replay, uint32_t number, weft_time start)
+static void begin_host(struct goal_replay *replay, struct goal_replay_host *host, weft_time start)
 {
-	const struct goal_rank *range = &replay->goal->rank[number];
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
-	struct goal_replay_rank *rank = &replay->rank[number];
 
-	rank->due = rank->posted = rank->unexpected = ready;
-	for (uint32_t op = range->first; op < range->first + range->count; op++) {
-		replay->waits[op] = replay->goal->op[op].waits;
-		if (replay->waits[op] == 0)
-			op_list_push(&ready, replay->next, op);
+	host->due = ready;
+	for (uint32_t i = 0; i < host->ranks; i++) {
+		uint32_t number = replay->by_host[host->first_rank + i];
+		const struct goal_rank *range = &replay->goal->rank[number];
+
+		replay->rank[number].posted = replay->rank[number].unexpected =
+			(struct op_list){GOAL_NONE, GOAL_NONE};
+		for (uint32_t op = range->first; op < range->first + range->count; op++) {
+			replay->waits[op] = replay->goal->op[op].waits;
+			if (replay->waits[op] == 0)
+				op_list_push(&ready, replay->next, op);
+		}
 	}
-	goal_replay_begin(replay, rank, start, &ready);
+	goal_replay_begin(replay, start, &ready);
 }
 
-struct goal_replay *goal_replay_create(const struct goal *goal, weft_time start)
+static int make(struct goal_replay *replay, const struct goal_replay_config *config)
+{
+	uint32_t *scratch = calloc((size_t)replay->goal->ops + 1, sizeof(*scratch));
+	uint32_t channels = 0, slots = 0;
+	int result = scratch == NULL ? -ENOMEM : make_rooms(replay);
+
+	if (result == 0) {
+		place_ranks(replay, config->host_of);
+		result = make_cpus(replay);
+	}
+	for (uint32_t host = 0; host < replay->hosts && result == 0; host++)
+		make_channels(replay, &replay->host[host], scratch, &channels, &slots);
+	for (uint32_t host = 0; host < replay->hosts && result == 0; host++)
+		begin_host(replay, &replay->host[host], config->start);
+	free(scratch);
+	return result;
+}
+
+struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 {
 	struct goal_replay *replay = calloc(1, sizeof(*replay));
-	uint32_t *scratch = calloc((size_t)goal->ops + 1, sizeof(*scratch));
-	uint32_t channels = 0, slots = 0;
 
-	if (replay == NULL || scratch == NULL)
-		goto err;
-	replay->goal = goal;
-	if (make_rooms(replay) < 0)
-		goto err;
-	for (uint32_t rank = 0; rank < goal->ranks; rank++)
-		make_channels(replay, rank, scratch, &channels, &slots);
-	for (uint32_t rank = 0; rank < goal->ranks; rank++)
-		begin_rank(replay, rank, start);
-	free(scratch);
+	if (replay != NULL) {
+		replay->goal = config->goal;
+		replay->hosts = config->host_of != NULL ? config->hosts : config->goal->ranks;
+		replay->copy_rate_bps = config->copy_rate_bps;
+		replay->piece_bytes = config->piece_bytes != 0 ? config->piece_bytes : UINT64_MAX;
+	}
+	if (replay == NULL || make(replay, config) < 0) {
+		goal_replay_destroy(replay);
+		errno = ENOMEM;
+		return NULL;
+	}
 	return replay;
-err:
-	free(scratch);
-	goal_replay_destroy(replay);
-	errno = ENOMEM;
-	return NULL;
 }
 
 void goal_replay_destroy(struct goal_replay *replay)

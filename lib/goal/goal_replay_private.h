@@ -18,46 +18,67 @@ struct op_list {
 	uint32_t head, tail;
 };
 
-/* One CPU of a rank. */
+/* One CPU of a rank, or what copies the messages within a host: an operation at a time. */
 struct goal_replay_cpu {
 	struct op_list ready;
 	uint32_t running; /* GOAL_NONE: idle */
 	weft_time until;
 };
 
-/* Messages from one rank to another in the order in which the interface took them. The sender
- * writes the slot and 'sent', the receiver 'taken'. */
+/* Messages from one host to another in the order in which the interface took their first pieces.
+ * The sender writes the slot and 'sent', the receiver 'taken' and 'pieces'. */
 struct goal_replay_channel {
 	uint32_t to;
 	uint32_t first; /* of its slots */
 	uint32_t sends; /* slots */
 	_Atomic uint32_t sent;
 	uint32_t taken;
+	uint32_t pieces; /* of the oldest message, that have arrived */
 };
 
-/* State of one rank; used by one thread. */
+/* State of one rank; used by its host's thread. */
 struct goal_replay_rank {
-	struct op_list due;        /* sends */
 	struct op_list posted;     /* recvs without a message */
 	struct op_list unexpected; /* messages without a recv: the senders' operations */
-	uint32_t first_cpu, cpus, first_channel, channels;
+	uint32_t host, first_cpu;
 	_Atomic uint32_t ended;
 	weft_time ended_ps;
 };
 
+/* State of one host; used by one thread. */
+struct goal_replay_host {
+	struct op_list due;         /* sends over the network */
+	uint64_t accepted_bytes;    /* of the first of them */
+	uint32_t first_rank, ranks; /* in 'by_host' */
+	uint32_t first_cpu, cpus;   /* those of its ranks, and the last one copies */
+	uint32_t first_channel, channels;
+	uint32_t left; /* operations that have not ended */
+};
+
 struct goal_replay {
 	const struct goal *goal;
+	uint32_t hosts;
+	uint64_t copy_rate_bps, piece_bytes;
 	struct goal_replay_rank *rank;
+	struct goal_replay_host *host;
+	uint32_t *by_host; /* ranks, host by host */
 	struct goal_replay_cpu *cpu;
 	struct goal_replay_channel *channel;
 	uint32_t *slot;
 	/* By operation. */
 	uint32_t *waits, *next, *next_message; /* next_message: the receiver's */
-	uint32_t *source;                      /* of a send: its rank */
+	uint32_t *owner;                       /* its rank */
 	weft_time *due_ps;
 	uint8_t *state;
 	struct arrays arrays; /* all of these */
 };
+
+/* The message of this send stays on its host. */
+static inline bool goal_replay_is_copy(const struct goal_replay *replay, uint32_t send)
+{
+	return replay->rank[replay->goal->op[send].peer].host ==
+	       replay->rank[replay->owner[send]].host;
+}
 
 static inline void op_list_push(struct op_list *list, uint32_t *next, uint32_t op)
 {
@@ -69,6 +90,6 @@ static inline void op_list_push(struct op_list *list, uint32_t *next, uint32_t o
 	list->tail = op;
 }
 
-/* Begins every operation in 'ready' at 'at', and every operation that this makes ready. */
-void goal_replay_begin(struct goal_replay *replay, struct goal_replay_rank *rank, weft_time at,
-	struct op_list *ready);
+/* Begins every operation in 'ready' at 'at', and every operation that this makes ready; all of them
+ * are of one host. */
+void goal_replay_begin(struct goal_replay *replay, weft_time at, struct op_list *ready);

@@ -49,7 +49,7 @@ static int add_entry(struct measure_window *window, unsigned which, const struct
 	entry->senders = traffic->entry[which].from_count;
 	if (config->pattern->schedule && goal != NULL) {
 		entry->sender = goal->host_of;
-		entry->senders = goal->goal->ranks;
+		entry->senders = goal->used;
 	}
 	entry->start_ps = config->start_ps;
 	entry->first_ps = WEFT_TIME_NEVER;

@@ -128,8 +128,10 @@ static int read_root(
 		result = run_config_choose_routes(&config->run, root, fault);
 	if (result == 0)
 		result = run_config_take_opensm(&config->run, root, fault);
+	if (result < 0)
+		return result;
 	run_config_complete(&config->run);
-	return result == 0 ? run_config_check(&config->run, root, fault) : result;
+	return run_config_check(&config->run, root, fault);
 }
 
 /* A lab file with only a topology; 'origin' is for messages. NULL with errno. */

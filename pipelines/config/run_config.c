@@ -42,6 +42,8 @@ const struct yaml_field run_file_fields[] = {
 	RUN_SHARED_FIELDS(struct run_config, ),
 	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, faults),
 		.fields = run_faults_fields},
+	{"host", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, host),
+		.fields = run_host_fields},
 	{NULL},
 };
 
@@ -111,6 +113,7 @@ static const struct run_config config_default = {
 		.drain_ps = 200 * PS_PER_MS},
 	.measure = {.duration_ps = PS_PER_S, .sample_ps = 10 * PS_PER_MS},
 	.fidelity = {.late_ps = WEFT_TIME_NEVER, .share_ppm = 990000},
+	.host = {.copy_rate_bps = (uint64_t)80 * 1000 * 1000 * 1000},
 };
 
 void run_config_default(struct run_config *config)
@@ -120,10 +123,7 @@ void run_config_default(struct run_config *config)
 
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
-	/* 0: no duration is given; run_config_complete() chooses one. */
-	if (run_config_says(root, "measure", "until", NULL) ||
-		run_config_says(root, "measure", "messages", NULL))
-		config->measure.duration_ps = 0;
+	config->measure.duration_ps = 0; /* unless given, run_config_complete() chooses one */
 	if (!run_config_says(
 		    root, "switch", "switching", run_switching_name(RUN_SWITCHING_WORMHOLE)))
 		return;
@@ -209,6 +209,22 @@ bool run_routing_has_ties(const struct run_config_routing *routing)
 	return ties;
 }
 
+/* Runs that end by something else than a time have a generous one; on the real clock a schedule
+ * that never ends would keep its user waiting. */
+static weft_time default_duration(const struct run_config *config)
+{
+	const struct run_config_measure *measure = &config->measure;
+	weft_time samples = RUN_SAMPLES_MAX * measure->sample_ps;
+
+	if (measure->until.interval_ppm > 0 && measure->at_most_ps > 0)
+		return measure->at_most_ps;
+	if (measure->messages > 0)
+		return 1000 * PS_PER_S;
+	if (run_config_has_schedule(config) && config->clock == RUN_CLOCK_VIRTUAL)
+		return samples < 10000 * PS_PER_S ? samples : 10000 * PS_PER_S;
+	return config_default.measure.duration_ps;
+}
+
 void run_config_complete(struct run_config *config)
 {
 	struct run_config_measure *measure = &config->measure;
@@ -217,12 +233,8 @@ void run_config_complete(struct run_config *config)
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
-	if (measure->duration_ps == 0 && measure->until.interval_ppm > 0)
-		measure->duration_ps = measure->at_most_ps;
-	else if (measure->duration_ps == 0 && measure->messages > 0)
-		measure->duration_ps = 1000 * PS_PER_S;
 	if (measure->duration_ps == 0)
-		measure->duration_ps = config_default.measure.duration_ps;
+		measure->duration_ps = default_duration(config);
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
 	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. Withheld
@@ -262,8 +274,10 @@ static int read_root(
 		result = run_config_choose_routes(config, root, fault);
 	if (result == 0)
 		result = run_config_take_opensm(config, root, fault);
+	if (result < 0)
+		return result;
 	run_config_complete(config);
-	return result == 0 ? run_config_check(config, root, fault) : result;
+	return run_config_check(config, root, fault);
 }
 
 static int override(
@@ -364,7 +378,11 @@ int run_config_set_clock(struct run_config *config, const char *name, struct fau
 {
 	for (unsigned i = RUN_CLOCK_VIRTUAL; i <= RUN_CLOCK_REAL; i++)
 		if (strcmp(name, run_clock_name((enum run_clock)i)) == 0) {
+			bool as_default = config->measure.duration_ps == default_duration(config);
+
 			config->clock = (enum run_clock)i;
+			if (as_default)
+				config->measure.duration_ps = default_duration(config);
 			return 0;
 		}
 	return fault_set(fault, EINVAL, "--clock %s: expected virtual or real", name);

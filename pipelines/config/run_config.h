@@ -253,6 +253,11 @@ struct run_config_fidelity {
 	uint32_t share_ppm; /* for at least this share of the arrivals */
 };
 
+/* The host beside its interface. */
+struct run_config_host {
+	uint64_t copy_rate_bps; /* of messages between ranks of a schedule on the same host */
+};
+
 struct run_config_topology {
 	char *spec;                /* generator text or absolute path; NULL: in_place */
 	struct topology *in_place; /* a topology written in the file itself */
@@ -290,7 +295,8 @@ struct run_config_traffic {
 	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
 	char *file;  /* of a permutation (NULL: drawn from the seed) or a GOAL schedule */
-	char *ranks; /* goal: file that maps ranks to hosts; NULL: rank i is host i */
+	char *ranks; /* goal: file that maps ranks to hosts; NULL: in order */
+	uint32_t ranks_per_host; /* goal, without such a file; 0: 1 */
 	struct run_config_place place;
 };
 
@@ -327,6 +333,7 @@ struct run_config {
 	struct run_config_faults faults;
 	struct run_config_measure measure;
 	struct run_config_fidelity fidelity;
+	struct run_config_host host;
 	struct run_config_edge_list edges;
 	struct run_config_traffic_list traffic;
 };

@@ -86,10 +86,11 @@ int run_config_check_link_series(
 	uint64_t each = 2 * (uint64_t)topology->links * (RUN_LINK_VALUES + run_config_vcs(config));
 	uint64_t samples = measure->duration_ps / measure->sample_ps;
 	uint64_t max = each > 0 ? RUN_LINK_VALUES_MAX / each : samples;
+	bool counts = measure->messages > 0 || run_config_has_schedule(config);
 	char min[QUANTITY_TEXT];
 
-	/* A run that counts messages usually ends long before its duration. */
-	if (!measure->link_series || samples <= max || (measure->messages > 0 && max > 0))
+	/* A run that counts messages, or has a schedule, usually ends long before its duration. */
+	if (!measure->link_series || samples <= max || (counts && max > 0))
 		return 0;
 	if (max == 0)
 		return fault_set(fault, EINVAL,

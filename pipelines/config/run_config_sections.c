@@ -231,6 +231,12 @@ const struct yaml_field run_fidelity_fields[] = {
 	{NULL},
 };
 
+const struct yaml_field run_host_fields[] = {
+	{"copy-rate", YAML_FIELD_RATE, YAML_MEMBER(struct run_config_host, copy_rate_bps),
+		.min = TOPOLOGY_RATE_MIN_BPS, .max = 100 * TOPOLOGY_RATE_MAX_BPS},
+	{NULL},
+};
+
 static const struct yaml_field until_fields[] = {
 	{"interval", YAML_FIELD_SHARE, YAML_MEMBER(struct run_config_until, interval_ppm),
 		.max = QUANTITY_WHOLE_PPM / 2},

@@ -111,6 +111,8 @@ const struct yaml_field run_traffic_fields[] = {
 		.write = run_write_path, .present = run_path_present},
 	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present},
+	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
+		.max = TOPOLOGY_HOSTS_MAX, .present = word_present},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
@@ -150,6 +152,7 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 		{"switches", TRAFFIC_SWITCHES, traffic->switches != UINT32_MAX},
 		{"file", TRAFFIC_FILE, traffic->file != NULL},
 		{"ranks", TRAFFIC_RANKS, traffic->ranks != NULL},
+		{"ranks-per-host", TRAFFIC_RANKS, traffic->ranks_per_host != 0},
 		{"load", TRAFFIC_RATE, traffic->load_ppm != 0},
 		{"message", TRAFFIC_RATE, traffic->message_bytes != 0},
 		{"message-max", TRAFFIC_RATE, traffic->message_max_bytes != 0},
@@ -273,6 +276,9 @@ static int complete_traffic(
 	if (traffic->stop_ps != WEFT_TIME_NEVER && pattern->schedule)
 		return yaml_tree_refuse(node, fault,
 			"pattern %s has no 'stop', it ends with its schedule", pattern->name);
+	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
+		return yaml_tree_refuse(node, fault,
+			"'ranks' gives the host of each rank, 'ranks-per-host' cannot stand beside it");
 	complete_peers(traffic, pattern->keys);
 	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, fault) : 0;
 }

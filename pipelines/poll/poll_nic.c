@@ -264,16 +264,16 @@ static unsigned replay_goal(struct poll_nic *pn, weft_time now)
 	unsigned count = 0;
 
 	while (count < MESSAGES_A_TURN &&
-		goal_replay_poll(goal->replay, goal->rank, now - goal->from_ps, &due) &&
-		can_take(pn, goal->goal->host_of[due.to], now)) {
-		struct nic_message message = {.destination = goal->goal->host_of[due.to],
-			.entry = goal->goal->entry,
+		goal_replay_poll(goal->replay, goal->host, now - goal->from_ps, &due) &&
+		can_take(pn, (uint16_t)due.to, now)) {
+		struct nic_message message = {.destination = (uint16_t)due.to,
+			.entry = goal->entry,
 			.bytes = run_goal_bytes(due.bytes),
 			.generated_ps = goal->from_ps + due.due_ps};
 
 		if (nic_send(pn->nic, &message, now) < 0)
 			break;
-		goal_replay_accept(goal->replay, goal->rank, now - goal->from_ps);
+		goal_replay_accept(goal->replay, goal->host, now - goal->from_ps);
 		goal->messages++;
 		goal->frames += frame_count(message.bytes, nic_config(pn->nic)->mtu_bytes);
 		goal->bytes += message.bytes;
@@ -288,16 +288,17 @@ static void take_message(void *ctx, uint16_t source, weft_time due_ps)
 
 	if (goal->replay == NULL || due_ps < goal->from_ps)
 		return;
-	if (!goal_replay_deliver(
-		    goal->replay, goal->rank, goal->goal->rank_of[source], due_ps - goal->from_ps))
+	if (!goal_replay_deliver(goal->replay, goal->host, source, due_ps - goal->from_ps))
 		goal->strays++;
 }
 
-void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct goal_replay *replay,
-	uint32_t rank, weft_time from_ps)
+void poll_nic_set_goal(
+	struct poll_nic *pn, uint8_t entry, struct goal_replay *replay, weft_time from_ps)
 {
-	pn->goal = (struct poll_nic_goal){
-		.replay = replay, .rank = rank, .from_ps = from_ps, .goal = goal};
+	pn->goal = (struct poll_nic_goal){.replay = replay,
+		.host = nic_config(pn->nic)->host,
+		.entry = entry,
+		.from_ps = from_ps};
 	pn->demux.message_ctx = &pn->goal;
 	pn->demux.message = take_message;
 }

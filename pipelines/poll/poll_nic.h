@@ -58,12 +58,12 @@ struct poll_nic_tap {
 	uint64_t frames; /* fabric frames for messages from the TAP */
 };
 
-/* A rank of a schedule that this host replays (goal_replay.h). */
+/* The ranks of a schedule that this host replays (goal_replay.h). */
 struct poll_nic_goal {
 	struct goal_replay *replay; /* NULL: none; its clock is 0 at 'from_ps' */
-	uint32_t rank;
+	uint16_t host;
+	uint8_t entry; /* of the run's traffic */
 	weft_time from_ps;
-	const struct run_goal *goal;      /* maps ranks to hosts */
 	uint64_t messages, frames, bytes; /* taken by the interface */
 	uint64_t strays;                  /* messages that arrived without a send in flight */
 };
@@ -110,10 +110,11 @@ void poll_nic_destroy(struct poll_nic *pn);
 int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
 
-/* Lets the host replay 'rank' from 'from_ps' on. The caller owns 'goal' and 'replay'. No other
- * synthetic messages may go between hosts with ranks: their order of arrival identifies them. */
-void poll_nic_set_goal(struct poll_nic *pn, const struct run_goal *goal, struct goal_replay *replay,
-	uint32_t rank, weft_time from_ps);
+/* Lets the host replay its ranks from 'from_ps' on, as 'entry' of the run's traffic. The caller
+ * owns 'replay'. No other synthetic messages may go between hosts with ranks: their order of
+ * arrival identifies them. */
+void poll_nic_set_goal(
+	struct poll_nic *pn, uint8_t entry, struct goal_replay *replay, weft_time from_ps);
 
 /* Binds the host to a TAP, a non-blocking descriptor (tap.h) that the caller owns. The interface
  * needs payloads (nic_config.payloads, with payload_bytes >= mtu_bytes). 'address': as in

@@ -149,8 +149,8 @@ static int open_goal(struct real_fabric *fabric, struct fault *fault)
 
 	if (result < 0 || fabric->goal == NULL)
 		return result;
-	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
-	return fabric->replay != NULL ? 0 : fault_set(fault, ENOMEM, "no memory for a schedule");
+	fabric->replay = run_goal_replay(fabric->goal, fault);
+	return fabric->replay != NULL ? 0 : -ENOMEM;
 }
 
 static int make_routes(struct real_fabric *fabric, struct fault *fault)

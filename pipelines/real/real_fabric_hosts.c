@@ -285,10 +285,8 @@ static int add_source(
 
 static void start_goal(struct real_fabric *fabric, struct real_host *host)
 {
-	uint32_t rank = fabric->goal->rank_of[host->number];
-
-	if (rank != RUN_GOAL_NO_RANK)
-		poll_nic_set_goal(host->poll, fabric->goal, fabric->replay, rank,
+	if (fabric->goal->rank_of[host->number] != RUN_GOAL_NO_RANK)
+		poll_nic_set_goal(host->poll, fabric->goal->entry, fabric->replay,
 			fabric->traffic_from + fabric->goal->start_ps);
 }
 

@@ -12,13 +12,13 @@
 #include "virtual_links.h"
 #include "virtual_parts.h"
 
-/* The rank may have done all that it has. */
-static void look_at(struct virtual_fabric *fabric, uint32_t rank, weft_time now)
+/* The host's ranks may have done all that they have. */
+static void look_at(struct virtual_fabric *fabric, uint32_t host, weft_time now)
 {
-	if (fabric->goal_rank_done[rank] || !goal_replay_rank_done(fabric->replay, rank))
+	if (fabric->goal_host_done[host] || !goal_replay_host_done(fabric->replay, host))
 		return;
-	fabric->goal_rank_done[rank] = true;
-	fabric->goal_state.ranks_done++;
+	fabric->goal_host_done[host] = true;
+	fabric->goal_state.hosts_done++;
 	fabric->goal_state.changed = now;
 }
 
@@ -26,14 +26,14 @@ void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_
 {
 	all->sent += of->sent;
 	all->delivered += of->delivered;
-	all->ranks_done += of->ranks_done;
+	all->hosts_done += of->hosts_done;
 	all->changed = of->changed > all->changed ? of->changed : all->changed;
 }
 
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state)
 {
-	return fabric->goal != NULL && state->ranks_done == fabric->goal->goal->ranks &&
+	return fabric->goal != NULL && state->hosts_done == fabric->goal->used &&
 	       state->delivered == state->sent;
 }
 
@@ -65,33 +65,33 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 {
 	struct datagram *nic = &fabric->host[number].nic;
 	weft_time from = fabric->goal->start_ps, next;
-	uint32_t rank = fabric->goal->rank_of[number];
 	struct goal_message due;
 
-	if (rank == RUN_GOAL_NO_RANK)
+	if (fabric->goal->rank_of[number] == RUN_GOAL_NO_RANK)
 		return WEFT_TIME_NEVER;
 	if (now < from)
 		return from;
-	while (goal_replay_poll(fabric->replay, rank, now - from, &due)) {
+	while (goal_replay_poll(fabric->replay, number, now - from, &due)) {
 		const struct datagram_message message = {.generated_ps = from + due.due_ps,
 			.bytes = run_goal_bytes(due.bytes),
-			.destination = fabric->goal->host_of[due.to],
+			.destination = (uint16_t)due.to,
 			.entry = fabric->goal->entry};
 
 		if (!datagram_has_room(nic, &message))
 			return WEFT_TIME_NEVER; /* until something has left */
 		datagram_send(nic, &message);
-		goal_replay_accept(fabric->replay, rank, now - from);
-		tell_process_of(fabric, message.destination, due.op);
+		goal_replay_accept(fabric->replay, number, now - from);
+		if (due.first)
+			tell_process_of(fabric, message.destination, due.op);
 		fabric->goal_messages++;
 		fabric->goal_state.sent++;
 		fabric->window.entry[message.entry].flow[number].generated++;
 		fabric->goal_wire_bytes += virtual_wire_cost_wire_bytes(
 			fabric, number, message.destination, message.bytes);
 	}
-	look_at(fabric, rank, now);
+	look_at(fabric, number, now);
 	look_for_end(fabric);
-	next = goal_replay_next(fabric->replay, rank);
+	next = goal_replay_next(fabric->replay, number);
 	return next == WEFT_TIME_NEVER ? next : from + next;
 }
 
@@ -110,12 +110,11 @@ void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 
 	if (goal->rank_of[number] == RUN_GOAL_NO_RANK || (packet->flags & FRAME_F_TAIL) == 0)
 		return;
-	if (goal_replay_deliver(fabric->replay, goal->rank_of[number],
-		    goal->rank_of[packet->source], now - goal->start_ps)) {
+	if (goal_replay_deliver(fabric->replay, number, packet->source, now - goal->start_ps)) {
 		fabric->goal_state.delivered++;
 		fabric->goal_state.changed = now;
 	}
-	look_at(fabric, goal->rank_of[number], now);
+	look_at(fabric, number, now);
 	look_for_end(fabric);
 	virtual_host_try(fabric, number, now);
 }
@@ -139,9 +138,9 @@ int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault)
 	result = run_goal_check_beside(fabric->goal, fabric->run, fabric->traffic, fault);
 	if (result < 0)
 		return result;
-	fabric->replay = goal_replay_create(fabric->goal->goal, 0);
-	fabric->goal_rank_done = calloc(fabric->goal->goal->ranks + 1u, sizeof(bool));
-	if (fabric->replay == NULL || fabric->goal_rank_done == NULL)
+	fabric->replay = run_goal_replay(fabric->goal, fault);
+	fabric->goal_host_done = calloc(fabric->goal->hosts + 1u, sizeof(bool));
+	if (fabric->replay == NULL || fabric->goal_host_done == NULL)
 		return fault_set(fault, ENOMEM, "no memory for a schedule");
 	fabric->goal_rest_ps = longest_delay(fabric->topology);
 	return 0;
@@ -150,6 +149,6 @@ int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault)
 void virtual_goal_close(struct virtual_fabric *fabric)
 {
 	goal_replay_destroy(fabric->replay);
-	free(fabric->goal_rank_done);
+	free(fabric->goal_host_done);
 	run_goal_close(fabric->goal);
 }

@@ -200,7 +200,7 @@ struct virtual_held {
 /* How far a schedule is, by the hosts of a part. */
 struct virtual_goal_state {
 	uint64_t sent, delivered; /* messages */
-	uint32_t ranks_done;
+	uint32_t hosts_done;
 	weft_time changed; /* when, last */
 };
 
@@ -257,7 +257,7 @@ struct virtual_fabric {
 	struct goal_replay *replay;
 	uint64_t goal_messages, goal_wire_bytes; /* that they have sent */
 	struct virtual_goal_state goal_state;
-	bool *goal_rank_done; /* [ranks]: its hosts know */
+	bool *goal_host_done; /* [hosts]: all operations of its ranks have ended */
 	/* All ranks have done all that they have, and all messages have arrived, at that time.
 	 * WEFT_TIME_NEVER: not so. */
 	weft_time goal_ended;

@@ -12,7 +12,7 @@ struct reader {
 	struct pair_file file;
 	const struct topology *topology;
 	struct run_goal *goal;
-	uint32_t *rank_line, *host_line; /* line of each; 0: none */
+	uint32_t *rank_line; /* line of each; 0: none */
 };
 
 static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
@@ -39,11 +39,6 @@ static int take_host(const struct reader *reader, const char *text, uint32_t ran
 	if (host < 0)
 		return fault_set(reader->file.fault, EINVAL, "%s:%u: topology %s has no host '%s'",
 			reader->file.path, reader->file.line, reader->topology->name, text);
-	if (reader->host_line[host] != 0)
-		return fault_set(reader->file.fault, EINVAL,
-			"%s:%u: host %s has a rank in line %u; each rank has a host of its own",
-			reader->file.path, reader->file.line, text, reader->host_line[host]);
-	reader->host_line[host] = reader->file.line;
 	reader->goal->host_of[rank] = (uint16_t)host;
 	return 0;
 }
@@ -75,27 +70,34 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 		.topology = topology,
 		.goal = goal,
 		.rank_line = calloc(goal->goal->ranks, sizeof(*reader.rank_line)),
-		.host_line = calloc((size_t)topology->hosts + 1, sizeof(*reader.host_line)),
 	};
 	int result;
 
-	if (reader.rank_line == NULL || reader.host_line == NULL)
+	if (reader.rank_line == NULL)
 		result = fault_set(fault, ENOMEM, "%s: no memory", path);
 	else
 		result = read_file(&reader);
 	free(reader.rank_line);
-	free(reader.host_line);
 	return result;
 }
 
-static int check_lengths(const struct goal *goal, const char *path, struct fault *fault)
+/* Ranks in the order of hosts, or as the file says. */
+static int choose_hosts(struct run_goal *goal, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct fault *fault)
 {
-	for (uint32_t op = 0; op < goal->ops; op++)
-		if (goal->op[op].kind == GOAL_SEND && goal->op[op].amount > RUN_MESSAGE_MAX)
-			return fault_set(fault, EINVAL,
-				"%s:%u: a message of %llu bytes, at most %llu are possible", path,
-				goal->op[op].line, (unsigned long long)goal->op[op].amount,
-				(unsigned long long)RUN_MESSAGE_MAX);
+	uint32_t ranks = goal->goal->ranks;
+	uint32_t per_host = traffic->ranks_per_host != 0 ? traffic->ranks_per_host : 1;
+
+	if (traffic->ranks != NULL)
+		return read_ranks(goal, topology, traffic->ranks, fault);
+	if ((ranks - 1) / per_host >= topology->hosts)
+		return fault_set(fault, EINVAL,
+			"%s: %u ranks, but topology %s has %u hosts with %u each; expected "
+			"ranks-per-host: %u, or a file of ranks",
+			traffic->file, ranks, topology->name, topology->hosts, per_host,
+			topology->hosts > 0 ? (ranks - 1) / topology->hosts + 1 : ranks);
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		goal->host_of[rank] = (uint16_t)(rank / per_host);
 	return 0;
 }
 
@@ -103,38 +105,31 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 	const struct topology *topology, struct fault *fault)
 {
 	uint32_t ranks = goal->goal->ranks;
-	int result = 0;
+	int result;
 
-	if (ranks > topology->hosts)
-		return fault_set(fault, EINVAL,
-			"%s: %u ranks, but topology %s has %u hosts; each rank has one of its own",
-			traffic->file, ranks, topology->name, topology->hosts);
+	goal->hosts = topology->hosts;
 	goal->host_of = calloc(ranks, sizeof(*goal->host_of));
 	goal->rank_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->rank_of));
 	if (goal->host_of == NULL || goal->rank_of == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
-	for (uint32_t rank = 0; rank < ranks; rank++)
-		goal->host_of[rank] = (uint16_t)rank;
-	if (traffic->ranks != NULL)
-		result = read_ranks(goal, topology, traffic->ranks, fault);
+	result = choose_hosts(goal, traffic, topology, fault);
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		goal->rank_of[host] = RUN_GOAL_NO_RANK;
-	for (uint32_t rank = 0; rank < ranks && result == 0; rank++)
-		goal->rank_of[goal->host_of[rank]] = rank;
+	for (uint32_t rank = 0; rank < ranks && result == 0; rank++) {
+		uint32_t *first = &goal->rank_of[goal->host_of[rank]];
+
+		goal->used += *first == RUN_GOAL_NO_RANK;
+		*first = *first == RUN_GOAL_NO_RANK ? rank : *first;
+	}
 	return result;
 }
 
 static int open_entry(struct run_goal *goal, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct fault *fault)
 {
-	int result;
-
 	goal->start_ps = traffic->start_ps;
 	goal->goal = goal_load(traffic->file, fault);
-	if (goal->goal == NULL)
-		return -errno;
-	result = check_lengths(goal->goal, traffic->file, fault);
-	return result == 0 ? place_ranks(goal, traffic, topology, fault) : result;
+	return goal->goal != NULL ? place_ranks(goal, traffic, topology, fault) : -errno;
 }
 
 int run_goal_open(const struct run_config *run, const struct topology *topology,
@@ -154,12 +149,27 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 	if (opened == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
 	opened->entry = (uint8_t)(traffic - run->traffic.at);
+	opened->copy_rate_bps = run->host.copy_rate_bps;
 	result = open_entry(opened, traffic, topology, fault);
 	if (result < 0)
 		run_goal_close(opened);
 	else
 		*goal = opened;
 	return result;
+}
+
+struct goal_replay *run_goal_replay(const struct run_goal *goal, struct fault *fault)
+{
+	const struct goal_replay_config config = {.goal = goal->goal,
+		.host_of = goal->host_of,
+		.hosts = goal->hosts,
+		.copy_rate_bps = goal->copy_rate_bps,
+		.piece_bytes = RUN_MESSAGE_MAX};
+	struct goal_replay *replay = goal_replay_create(&config);
+
+	if (replay == NULL)
+		fault_set(fault, ENOMEM, "no memory for a schedule");
+	return replay;
 }
 
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,

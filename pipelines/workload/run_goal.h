@@ -5,27 +5,33 @@
 /* The GOAL schedule of a run (pattern goal) and its mapping of ranks to hosts, checked against the
  * topology, for either clock; goal_replay.h replays it. Constant once opened.
  *
- * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is host i.
- * Each rank has a host of its own. */
+ * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
+ * i / 'ranks-per-host'. */
 
-#include "goal.h"
+#include "goal_replay.h"
 #include "run_hosts.h"
 
 #define RUN_GOAL_NO_RANK UINT32_MAX
 
 struct run_goal {
 	struct goal *goal;
-	uint16_t *host_of;  /* [ranks] */
-	uint32_t *rank_of;  /* [hosts]; RUN_GOAL_NO_RANK */
+	uint16_t *host_of; /* [ranks] */
+	uint32_t *rank_of; /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
+	uint32_t hosts;    /* of the topology */
+	uint32_t used;     /* hosts with ranks */
+	uint64_t copy_rate_bps;
 	weft_time start_ps; /* after the start of the traffic */
 	uint8_t entry;      /* of the run's traffic */
 };
 
 /* Opens the run's schedule; '*goal' is NULL if it has none. 0, or a negative errno and fault: a bad
- * file, more ranks than hosts, a message above RUN_MESSAGE_MAX. */
+ * file, more ranks than places. */
 int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct fault *fault);
 void run_goal_close(struct run_goal *goal);
+
+/* A replay of it from 0 on. NULL and fault without memory. */
+struct goal_replay *run_goal_replay(const struct run_goal *goal, struct fault *fault);
 
 /* Refuses other traffic from hosts with a rank: a receiver cannot tell its messages from those of
  * the schedule. 0, or -EINVAL and fault. */

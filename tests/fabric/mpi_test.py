@@ -99,7 +99,7 @@ class Mpi(unittest.TestCase):
 
     def schedule(self, path, size):
         call(WEFT, "goal", "gen", "alltoall", "--ranks", "16", "--bytes", size, "--rounds", "2", "-o", str(path))
-        return "--set", f"traffic=[{{pattern: goal, file: {path}}}]", "--set", "measure.duration=5ms"
+        return "--set", f"traffic=[{{pattern: goal, file: {path}, ranks-per-host: 3}}]", "--set", "measure.duration=5ms"
 
     def test_schedules_give_the_bytes_of_one(self):
         words = self.schedule(self.dir / "s.goal", "3000B")

@@ -99,6 +99,44 @@ UNIT_TEST(there_and_back_takes_what_the_formula_says)
 	run_result_free(&outcome.result);
 }
 
+#define COPY_PS(n) ((n) * (weft_time)100) /* 80 Gbps */
+
+UNIT_TEST(ranks_of_a_host_copy_and_only_others_use_the_network)
+{
+	static const char schedule[] =
+		"num_ranks 3\n"
+		"rank 0 {\ns: send 1000b to 1\nt: send 200b to 0 tag 1\nt requires s\n"
+		"u: recv 200b from 0 tag 1\nv: send 500b to 2\nv requires u\n}\n"
+		"rank 1 {\nrecv 1000b from 0\n}\nrank 2 {\nrecv 500b from 0\n}\n";
+	static const char *const set[] = {"traffic.0.ranks-per-host=2"};
+	struct outcome outcome = run_set(schedule, "0ns", "", set, 1);
+
+	assert_int_equal(outcome.judged, 0);
+	assert_int_equal(outcome.result.messages.delivered, 1);
+	assert_int_equal(result_counter(&outcome.result, "goal_completion_ns"),
+		ps_to_ns(COPY_PS(1000) + COPY_PS(200) + SAME_LEAF(500)));
+	run_result_free(&outcome.result);
+}
+
+/* Beyond RUN_MESSAGE_MAX a message takes as long as messages of that length and one of the rest. */
+UNIT_TEST(a_message_in_pieces_takes_as_long_as_its_pieces)
+{
+	static const char whole[] = "num_ranks 2\nrank 0 {\nsend 67118864b to 1\n}\n"
+				    "rank 1 {\nrecv 67118864b from 0\n}\n";
+	static const char pieces[] =
+		"num_ranks 2\nrank 0 {\nsend 67108864b to 1\nsend 10000b to 1\n}\n"
+		"rank 1 {\nrecv 67108864b from 0\nrecv 10000b from 0\n}\n";
+	struct outcome one = run(whole, "0ns"), two = run(pieces, "0ns");
+
+	assert_int_equal(one.judged, 0);
+	assert_int_equal(one.result.messages.delivered, 2);
+	assert_int_equal(result_counter(&one.result, "goal_operations"), 2);
+	assert_int_equal(result_counter(&one.result, "goal_completion_ns"),
+		result_counter(&two.result, "goal_completion_ns"));
+	run_result_free(&one.result);
+	run_result_free(&two.result);
+}
+
 /* A message of several frames has arrived when its last one has; the next leaves behind it. */
 UNIT_TEST(messages_of_several_frames_arrive_with_their_last_one)
 {

@@ -6,6 +6,7 @@
 
 #include "goal_replay.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
@@ -25,9 +26,10 @@ static void check_schedule(const struct goal *goal)
 }
 
 /* Sends what is due until nothing is; then no operation can be left but for want of a message. */
-static void replay(const struct goal *goal)
+static void replay(const struct goal *goal, const struct goal_replay_config *config)
 {
-	struct goal_replay *replay = goal_replay_create(goal, 0);
+	struct goal_replay *replay = goal_replay_create(config);
+	uint32_t hosts = config->host_of != NULL ? config->hosts : goal->ranks;
 	struct goal_message message;
 	uint32_t sent = 0;
 	bool more = true;
@@ -35,21 +37,40 @@ static void replay(const struct goal *goal)
 	REQUIRE(replay != NULL);
 	while (more) {
 		more = false;
-		for (uint32_t rank = 0; rank < goal->ranks; rank++) {
-			while (goal_replay_poll(replay, rank, WEFT_TIME_NEVER - 1, &message)) {
-				goal_replay_accept(replay, rank, WEFT_TIME_NEVER - 1);
+		for (uint32_t host = 0; host < hosts; host++) {
+			while (goal_replay_poll(replay, host, WEFT_TIME_NEVER - 1, &message)) {
+				goal_replay_accept(replay, host, WEFT_TIME_NEVER - 1);
 				REQUIRE(goal_replay_deliver(
-					replay, message.to, rank, WEFT_TIME_NEVER - 1));
-				REQUIRE(++sent <= goal->ops);
+					replay, message.to, host, WEFT_TIME_NEVER - 1));
+				REQUIRE(!message.first || ++sent <= goal->ops);
 				more = true;
 			}
-			REQUIRE(goal_replay_next(replay, rank) == WEFT_TIME_NEVER);
+			REQUIRE(goal_replay_next(replay, host) == WEFT_TIME_NEVER);
 		}
 	}
 	REQUIRE(goal_replay_count(replay) <= goal->ops);
 	REQUIRE(goal_replay_diagnose(replay, NULL) == 0 || !goal_replay_done(replay) ||
 		goal_replay_count(replay) == goal->ops);
 	goal_replay_destroy(replay);
+}
+
+/* A rank on a host of its own; and all ranks on three hosts, where long messages have pieces. */
+static void replay_both(const struct goal *goal)
+{
+	struct goal_replay_config config = {.goal = goal};
+	uint16_t *host_of = calloc(goal->ranks, sizeof(*host_of));
+
+	REQUIRE(host_of != NULL);
+	replay(goal, &config);
+	for (uint32_t rank = 0; rank < goal->ranks; rank++)
+		host_of[rank] = (uint16_t)(rank % 3);
+	config = (struct goal_replay_config){.goal = goal,
+		.host_of = host_of,
+		.hosts = 3,
+		.copy_rate_bps = 1000000000,
+		.piece_bytes = (uint64_t)1 << 34};
+	replay(goal, &config);
+	free(host_of);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -61,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (goal == NULL)
 		return 0;
 	check_schedule(goal);
-	replay(goal);
+	replay_both(goal);
 	goal_destroy(goal);
 	return 0;
 }

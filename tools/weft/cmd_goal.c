@@ -13,7 +13,6 @@
 #include "goal_replay.h"
 #include "output_file.h"
 #include "quantity.h"
-#include "run_config.h"
 
 static const char usage[] =
 	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME]\n"
@@ -46,19 +45,12 @@ static int refuse(const char *option, const char *value, const char *expected)
 		"goal gen", EXIT_BAD_REQUEST, "%s '%s': expected %s", option, value, expected);
 }
 
-/* The limit of 'weft run'. */
 static int take_bytes(struct request *request, const char *value)
 {
-	char max[QUANTITY_TEXT];
-
-	if (!command_number(value, 0, UINT64_MAX, &request->config.bytes) &&
-		quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) < 0)
-		return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
-	if (request->config.bytes <= RUN_MESSAGE_MAX)
+	if (command_number(value, 0, UINT64_MAX, &request->config.bytes) ||
+		quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) == 0)
 		return EXIT_DONE;
-	quantity_format(QUANTITY_SIZE, RUN_MESSAGE_MAX, max);
-	return command_fail("goal gen", EXIT_BAD_REQUEST,
-		"--bytes '%s': expected at most %s, the largest message of a run", value, max);
+	return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
 }
 
 /* "18x24": rows and columns; "4x4x4": layers too. */
@@ -171,6 +163,7 @@ static int gen(int argc, char **argv)
 struct summary {
 	uint64_t count[3]; /* by enum goal_kind */
 	uint64_t bytes;
+	uint32_t idle; /* ranks without operations */
 };
 
 static void summarise(const struct goal *goal, struct summary *summary)
@@ -181,6 +174,8 @@ static void summarise(const struct goal *goal, struct summary *summary)
 		if (goal->op[op].kind == GOAL_SEND)
 			summary->bytes += goal->op[op].amount;
 	}
+	for (uint32_t rank = 0; rank < goal->ranks; rank++)
+		summary->idle += goal->rank[rank].count == 0;
 }
 
 /* Replays without a network: every message arrives when it is sent, and time advances when
@@ -207,9 +202,25 @@ static void run_through(const struct goal *goal, struct goal_replay *replay)
 	}
 }
 
+static void print_summary(
+	const struct goal *goal, const struct summary *summary, weft_time ended, const char *path)
+{
+	printf("%s: %" PRIu32 " ranks", path, goal->ranks);
+	if (summary->idle > 0)
+		printf(" (%" PRIu32 " without operations)", summary->idle);
+	printf(", %" PRIu64 " sends of %" PRIu64 " bytes in all, %" PRIu64 " recvs, %" PRIu64
+	       " calcs, %" PRIu32 " dependencies; %" PRIu64 " ns without a network\n",
+		summary->count[GOAL_SEND], summary->bytes, summary->count[GOAL_RECV],
+		summary->count[GOAL_CALC], goal->edges, ps_to_ns(ended));
+	if (goal->nic_line != 0)
+		printf("line %" PRIu32 " names an interface; hosts have one, so 'nic' is ignored\n",
+			goal->nic_line);
+}
+
 static int check_ends(const struct goal *goal, const char *path)
 {
-	struct goal_replay *replay = goal_replay_create(goal, 0);
+	const struct goal_replay_config config = {.goal = goal};
+	struct goal_replay *replay = goal_replay_create(&config);
 	struct summary summary;
 	struct fault fault;
 	int result;
@@ -220,12 +231,7 @@ static int check_ends(const struct goal *goal, const char *path)
 	result = goal_replay_diagnose(replay, &fault);
 	summarise(goal, &summary);
 	if (result == 0)
-		printf("%s: %" PRIu32 " ranks, %" PRIu64 " sends of %" PRIu64
-		       " bytes in all, %" PRIu64 " recvs, %" PRIu64 " calcs, %" PRIu32
-		       " dependencies; %" PRIu64 " ns without a network\n",
-			path, goal->ranks, summary.count[GOAL_SEND], summary.bytes,
-			summary.count[GOAL_RECV], summary.count[GOAL_CALC], goal->edges,
-			ps_to_ns(goal_replay_ended(replay)));
+		print_summary(goal, &summary, goal_replay_ended(replay), path);
 	goal_replay_destroy(replay);
 	return result == 0
 		       ? EXIT_DONE

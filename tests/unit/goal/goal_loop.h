@@ -50,7 +50,7 @@ static inline void goal_loop_init(struct goal_loop *loop, const struct goal *goa
 {
 	*loop = (struct goal_loop){.goal = goal};
 	rng_init(&loop->rng, seed, 0, 0);
-	loop->replay = goal_replay_create(goal, 0);
+	loop->replay = goal_replay_create(&(struct goal_replay_config){.goal = goal});
 	loop->flight = calloc(goal->ops + 1, sizeof(*loop->flight));
 	loop->accept_at = calloc(goal->ranks, sizeof(*loop->accept_at));
 	loop->received = calloc((size_t)goal->ranks * goal->ranks, sizeof(*loop->received));

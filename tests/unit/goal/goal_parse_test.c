@@ -34,8 +34,8 @@ UNIT_TEST(operations_are_read_with_all_that_they_say)
 	assert_int_equal(op[0].kind, GOAL_RECV);
 	assert_int_equal(op[0].amount, 4096);
 	assert_int_equal(op[0].peer, GOAL_ANY);
-	assert_int_equal(op[0].tag, GOAL_ANY);
-	assert_int_equal(op[0].cpu, 2);
+	assert_true(op[0].any_tag);
+	assert_int_equal(op[0].cpu, 1); /* the second that the rank names */
 	assert_int_equal(op[0].line, 4);
 	assert_int_equal(op[1].kind, GOAL_CALC);
 	assert_int_equal(op[1].amount, 7);
@@ -46,7 +46,8 @@ UNIT_TEST(operations_are_read_with_all_that_they_say)
 	assert_int_equal(op[1].kind, GOAL_SEND);
 	assert_int_equal(op[1].peer, 1);
 	assert_int_equal(op[1].tag, 5);
-	assert_int_equal(op[1].nic, 3);
+	assert_false(op[1].any_tag);
+	assert_int_equal(goal->nic_line, 10);
 	assert_int_equal(op[1].line, 10);
 	assert_int_equal(op[2].tag, 0);
 	assert_string_equal(goal_label(goal, goal->rank[0].first + 1), "late");
@@ -83,7 +84,6 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 		{"num_ranks 0", "g:1:11: expected 1 or more ranks, found '0'"},
 		{"num_ranks 65535",
 			"g:1:11: expected a number of ranks of at most 65534, found 65535"},
-		{"num_ranks 1", "g:1:12: rank 0 of 1 has no schedule"},
 		{"num_ranks 2\nrank 2 {", "g:2:6: expected a rank of at most 1, found 2"},
 		{"num_ranks 2\nrank 1 {\n",
 			"g:3:1: expected a label, send, recv, calc or '}', found the end of the file"},
@@ -93,17 +93,17 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 		{TWO "l1: send 8 to 1\n}", "g:4:12: expected b, found 'to'"},
 		{TWO "l1: send 8b from 1\n}", "g:4:13: expected to, found 'from'"},
 		{TWO "l1: send 8b to -1\n}", "g:4:16: expected a rank, found '-1'"},
-		{TWO "l1: send 8b to 0\n}", "g:4:16: expected another rank, 0 is this one"},
 		{TWO "l1: send 8b to 2\n}", "g:4:16: expected a rank of at most 1, found 2"},
-		{TWO "l1: send 4294967296b to 1\n}",
-			"g:4:10: expected a number of bytes of at most 4294967295, found 4294967296"},
+		{TWO "l1: send 1099511627777b to 1\n}",
+			"g:4:10: expected a number of bytes of at most 1099511627776, found "
+			"1099511627777"},
 		{TWO "l1: send 8b to 1 tag 99999999999999999999\n}",
-			"g:4:22: expected a tag of at most 4294967294, found 99999999999999999999"},
+			"g:4:22: expected a tag of at most 4294967295, found 99999999999999999999"},
 		{TWO "l1: recv 8b from x\n}", "g:4:18: expected a rank, or -1, found 'x'"},
 		{TWO "l1: calc 8 tag 1\n}",
 			"g:4:12: expected the end of the statement, found 'tag'"},
-		{TWO "l1: calc 8 cpu 256\n}",
-			"g:4:16: expected a number of a CPU of at most 255, found 256"},
+		{TWO "l1: calc 8 cpu 65536\n}",
+			"g:4:16: expected a number of a CPU of at most 65535, found 65536"},
 		{TWO "l1 calc 8\n}", "g:4:4: expected ':', requires or irequires, found 'calc'"},
 		{TWO "l1: calc 8\nl1 requires l2\n}", "g:5:13: rank 0 has no operation 'l2'"},
 		{TWO "l1: calc 8\nl requires l1\n}", "g:5:1: rank 0 has no operation 'l'"},
@@ -147,6 +147,26 @@ UNIT_TEST(a_file_that_is_not_there_is_named)
 
 	assert_null(goal_load("/nowhere/x.goal", &fault));
 	assert_string_equal(fault.text, "/nowhere/x.goal: No such file or directory");
+}
+
+/* As scripts and tracers write them. */
+UNIT_TEST(a_rank_may_be_absent_and_send_to_itself_and_labels_may_be_numbers)
+{
+	static const char text[] =
+		"# by a script\nnum_ranks 4 # ranks\nrank 2 {\n1: send 1099511627776b to 2 tag "
+		"4294967295\n2: recv 8b from 2 tag 4294967295\n2 requires 1\n"
+		"calc 9223372036854775808 cpu 65535\ncalc 1 cpu 300\n}\n";
+	struct fault fault = {""};
+	struct goal *goal = goal_parse(text, strlen(text), "g", &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(goal->rank[0].count + goal->rank[1].count + goal->rank[3].count, 0);
+	assert_int_equal(goal->op[0].peer, 2);
+	assert_int_equal(goal->op[0].tag, UINT32_MAX);
+	assert_int_equal(goal->op[1].waits, 1);
+	assert_int_equal(goal->op[2].cpu, 2);
+	assert_int_equal(goal->op[3].cpu, 1);
+	goal_destroy(goal);
 }
 
 UNIT_MAIN(NULL, NULL)

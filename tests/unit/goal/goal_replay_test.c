@@ -17,7 +17,7 @@ static struct goal_replay *replay(struct goal **goal, const char *rank0, const c
 	snprintf(text, sizeof(text), "num_ranks 2\nrank 0 {\n%s\n}\nrank 1 {\n%s\n}\n", rank0,
 		rank1);
 	*goal = goal_loop_parse(text);
-	return goal_replay_create(*goal, 0);
+	return goal_replay_create(&(struct goal_replay_config){.goal = *goal});
 }
 
 static void finish(struct goal_replay *made, struct goal *goal)
@@ -54,13 +54,13 @@ UNIT_TEST(a_send_is_due_when_the_calc_before_it_has_ended)
 	/* Looked at late: it was due then all the same. */
 	assert_true(goal_replay_poll(made, 0, 500 * NS, &message));
 	assert_int_equal(message.due_ps, 100 * NS);
+	assert_int_equal(goal->op[message.op].tag, 9);
 	assert_int_equal(message.bytes, 4096);
-	assert_int_equal(message.tag, 9);
 	assert_int_equal(message.to, 1);
 	assert_int_equal(goal_replay_next(made, 0), 0);
 	goal_replay_accept(made, 0, 500 * NS);
 	assert_false(goal_replay_poll(made, 0, 500 * NS, &message));
-	assert_true(goal_replay_rank_done(made, 0));
+	assert_true(goal_replay_host_done(made, 0));
 	assert_false(goal_replay_done(made));
 	assert_int_equal(goal_replay_next(made, 1), WEFT_TIME_NEVER);
 	assert_true(goal_replay_deliver(made, 1, 0, 700 * NS));
@@ -87,7 +87,7 @@ UNIT_TEST(a_cpu_computes_one_thing_at_a_time_and_several_do_at_once)
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(goal_replay_next(made, 0), due[i].at * NS);
 		assert_true(goal_replay_poll(made, 0, due[i].at * NS, &message));
-		assert_int_equal(message.tag, due[i].tag);
+		assert_int_equal(goal->op[message.op].tag, due[i].tag);
 		goal_replay_accept(made, 0, due[i].at * NS);
 	}
 	finish(made, goal);
@@ -106,7 +106,7 @@ UNIT_TEST(irequires_waits_for_the_beginning_only)
 	/* The CPU begins b when a has ended. */
 	assert_false(goal_replay_poll(made, 0, 10 * NS - 1, &message));
 	assert_true(goal_replay_poll(made, 0, 10 * NS, &message));
-	assert_int_equal(message.tag, 7);
+	assert_int_equal(goal->op[message.op].tag, 7);
 	finish(made, goal);
 }
 
@@ -154,7 +154,7 @@ UNIT_TEST(a_recv_from_anywhere_takes_from_whoever_comes_first)
 		"num_ranks 3\nrank 0 {\nsend 1b to 2\n}\nrank 1 {\nsend 1b to 2\n}\n"
 		"rank 2 {\nb: recv 1b from 0\na: recv 1b from -1\n}\n";
 	struct goal *goal = goal_loop_parse(text);
-	struct goal_replay *made = goal_replay_create(goal, 0);
+	struct goal_replay *made = goal_replay_create(&(struct goal_replay_config){.goal = goal});
 	uint32_t first = goal->rank[2].first;
 
 	send_all(made, 0, 0);
@@ -236,7 +236,7 @@ UNIT_TEST(a_long_chain_begins_at_once)
 		at += sprintf(at, "l%u: calc 0\nl%u requires l%u\n", i, i, i - 1);
 	sprintf(at, "s: send 1b to 1\ns requires l%u\n}\n", CHAIN - 1);
 	goal = goal_loop_parse(text);
-	made = goal_replay_create(goal, 7);
+	made = goal_replay_create(&(struct goal_replay_config){.goal = goal, .start = 7});
 	assert_true(goal_replay_poll(made, 0, 7, &message));
 	assert_int_equal(message.due_ps, 7);
 	finish(made, goal);
@@ -334,8 +334,8 @@ UNIT_TEST(copies_in_two_processes_tell_each_other_what_was_accepted)
 	goal_replay_accept(made[1], 1, 6 * NS);
 	assert_true(goal_replay_accept_elsewhere(made[0], message.op));
 	assert_true(goal_replay_deliver(made[0], 0, 1, 9 * NS));
-	assert_true(goal_replay_rank_done(made[0], 0));
-	assert_true(goal_replay_rank_done(made[1], 1));
+	assert_true(goal_replay_host_done(made[0], 0));
+	assert_true(goal_replay_host_done(made[1], 1));
 	for (unsigned i = 0; i < 2; i++)
 		finish(made[i], goal[i]);
 }
@@ -383,6 +383,225 @@ UNIT_TEST(nothing_is_accepted_elsewhere_that_a_rank_does_not_send)
 	assert_true(goal_replay_accept_elsewhere(made, 0));
 	assert_false(goal_replay_accept_elsewhere(made, 0)); /* rank 0 sends two */
 	finish(made, goal);
+}
+
+/* --- several ranks on a host --- */
+
+static struct goal_replay *placed(const struct goal *goal, const uint16_t *host_of, uint32_t hosts,
+	uint64_t copy_rate_bps, uint64_t piece_bytes)
+{
+	const struct goal_replay_config config = {.goal = goal,
+		.host_of = host_of,
+		.hosts = hosts,
+		.copy_rate_bps = copy_rate_bps,
+		.piece_bytes = piece_bytes};
+
+	return goal_replay_create(&config);
+}
+
+UNIT_TEST(messages_within_a_host_are_copied_one_at_a_time)
+{
+	static const uint16_t host_of[] = {0, 0, 0};
+	struct goal *goal =
+		goal_loop_parse("num_ranks 3\nrank 0 {\nsend 1000b to 1\nsend 1000b to 0\n"
+				"recv 1000b from 0\n}\nrank 1 {\nrecv 1000b from 0\n}\n"
+				"rank 2 {\nrecv 500b from 2\nsend 500b to 2\n}\n");
+	struct goal_replay *made = placed(goal, host_of, 1, 8000000000, 0); /* a byte per ns */
+	struct goal_message message;
+
+	assert_false(goal_replay_poll(made, 0, 0, &message));
+	assert_int_equal(goal_replay_next(made, 0), 1000 * NS);
+	assert_false(goal_replay_poll(made, 0, 2500 * NS - 1, &message));
+	assert_false(goal_replay_host_done(made, 0));
+	assert_false(goal_replay_poll(made, 0, 2500 * NS, &message));
+	assert_true(goal_replay_done(made));
+	assert_true(goal_replay_host_done(made, 0));
+	assert_int_equal(goal_replay_end(made, 1).ended_ps, 1000 * NS);
+	assert_int_equal(goal_replay_end(made, 0).ended_ps, 2000 * NS);
+	assert_int_equal(goal_replay_end(made, 2).ended_ps, 2500 * NS);
+	assert_int_equal(goal_replay_diagnose(made, NULL), 0);
+	finish(made, goal);
+}
+
+/* Hosts see one another, not ranks: the message finds its rank by the order between the hosts. */
+UNIT_TEST(a_message_finds_its_rank_among_those_of_the_host)
+{
+	static const uint16_t host_of[] = {2, 2, 5, 5};
+	struct goal *goal = goal_loop_parse(
+		"num_ranks 4\nrank 0 {\na: calc 10\nb: send 1b to 3\nb requires a\n}\n"
+		"rank 1 {\nsend 1b to 2\n}\nrank 2 {\nrecv 1b from 1\n}\nrank 3 {\nrecv 1b from 0\n}\n");
+	struct goal_replay *made = placed(goal, host_of, 6, 0, 0);
+	struct goal_message message;
+
+	assert_true(goal_replay_poll(made, 2, 0, &message));
+	assert_int_equal(message.to, 5);
+	goal_replay_accept(made, 2, 0);
+	assert_true(goal_replay_poll(made, 2, 10 * NS, &message));
+	goal_replay_accept(made, 2, 10 * NS);
+	assert_true(goal_replay_deliver(made, 5, 2, 20 * NS));
+	assert_int_equal(goal_replay_end(made, 2).ended_ps, 20 * NS);
+	assert_int_equal(goal_replay_end(made, 3).ended, 0);
+	assert_true(goal_replay_deliver(made, 5, 2, 30 * NS));
+	assert_true(goal_replay_done(made));
+	assert_true(goal_replay_host_done(made, 0)); /* has no rank */
+	finish(made, goal);
+}
+
+UNIT_TEST(a_long_message_goes_in_pieces_and_arrives_with_the_last)
+{
+	struct goal *goal =
+		goal_loop_parse("num_ranks 2\nrank 0 {\na: send 2500b to 1\nb: calc 1\nb "
+				"requires a\n}\nrank 1 {\nrecv 2500b from 0\n}\n");
+	struct goal_replay *made = placed(goal, NULL, 0, 0, 1000);
+	static const uint64_t pieces[] = {1000, 1000, 500};
+	struct goal_message message;
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(goal_replay_poll(made, 0, i * NS, &message));
+		assert_int_equal(message.bytes, pieces[i]);
+		assert_int_equal(message.first, i == 0);
+		assert_int_equal(message.due_ps, 0);
+		goal_replay_accept(made, 0, i * NS);
+		assert_false(goal_replay_host_done(made, 1));
+		assert_true(goal_replay_deliver(made, 1, 0, (i + 5) * NS));
+	}
+	assert_false(goal_replay_poll(made, 0, 3 * NS, &message));
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_ended(made), 7 * NS);
+	finish(made, goal);
+}
+
+UNIT_TEST(a_calc_of_centuries_does_not_overflow)
+{
+	struct goal *goal = goal_loop_parse("num_ranks 1\nrank 0 {\ncalc 9223372036854775808\n}\n");
+	struct goal_replay *made = placed(goal, NULL, 0, 0, 0);
+	struct goal_message message;
+
+	assert_int_equal(goal_replay_next(made, 0), WEFT_TIME_NEVER - 1);
+	assert_false(goal_replay_poll(made, 0, 1000000 * PS_PER_S, &message));
+	assert_false(goal_replay_done(made));
+	finish(made, goal);
+}
+
+/* A network that keeps the order between two hosts. */
+struct pipe_network {
+	uint32_t to[4096], from[4096];
+	uint64_t bytes[4096];
+	uint32_t count;
+};
+
+/* Moves what is due, and delivers a message drawn from those that are the oldest of their hosts. */
+static bool pipe_step(struct pipe_network *net, struct goal_replay *replay, struct rng *rng,
+	weft_time now, uint64_t *moved)
+{
+	bool acted = false;
+	struct goal_message message;
+	uint32_t i;
+
+	for (uint32_t host = 0; host < replay->hosts; host++)
+		while (net->count < 4096 && rng_below(rng, 4) != 0 &&
+			goal_replay_poll(replay, host, now, &message)) {
+			net->from[net->count] = host;
+			net->to[net->count] = message.to;
+			net->bytes[net->count++] = message.bytes;
+			goal_replay_accept(replay, host, now);
+			acted = true;
+		}
+	if (net->count == 0)
+		return acted;
+	i = (uint32_t)rng_below(rng, net->count);
+	for (uint32_t j = 0; j < i; j++)
+		if (net->from[j] == net->from[i] && net->to[j] == net->to[i])
+			i = j;
+	assert_true(goal_replay_deliver(replay, net->to[i], net->from[i], now));
+	*moved += net->bytes[i];
+	net->count--;
+	for (; i < net->count; i++) {
+		net->from[i] = net->from[i + 1];
+		net->to[i] = net->to[i + 1];
+		net->bytes[i] = net->bytes[i + 1];
+	}
+	return true;
+}
+
+/* Bytes of the schedule that leave their host. */
+static uint64_t bytes_between_hosts(const struct goal *goal, const uint16_t *host_of)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t rank = 0; rank < goal->ranks; rank++)
+		for (uint32_t i = 0; i < goal->rank[rank].count; i++) {
+			const struct goal_op *op = &goal->op[goal->rank[rank].first + i];
+
+			if (op->kind == GOAL_SEND && host_of[op->peer] != host_of[rank])
+				bytes += op->amount;
+		}
+	return bytes;
+}
+
+static char *draw_schedule(struct rng *rng, uint32_t ranks)
+{
+	char *text = NULL, *lines[16] = {NULL};
+	size_t length, lengths[16];
+	FILE *out = open_memstream(&text, &length), *rank[16];
+
+	for (uint32_t i = 0; i < ranks; i++)
+		rank[i] = open_memstream(&lines[i], &lengths[i]);
+	for (uint32_t i = 0; i < 60; i++) {
+		uint32_t from = (uint32_t)rng_below(rng, ranks);
+		uint32_t to = (uint32_t)rng_below(rng, ranks);
+		uint32_t bytes = (uint32_t)rng_below(rng, 5000);
+
+		fprintf(rank[from], "s%u: send %ub to %u tag %u cpu %u\n", i, bytes, to, i,
+			(uint32_t)rng_below(rng, 65536));
+		fprintf(rank[to],
+			"r%u: recv %ub from %u tag %u\nc%u: calc %u cpu %u\nc%u requires r%u\n", i,
+			bytes, from, i, i, (uint32_t)rng_below(rng, 900),
+			(uint32_t)rng_below(rng, 3) * 9999, i, i);
+	}
+	fprintf(out, "num_ranks %u\n", ranks);
+	for (uint32_t i = 0; i < ranks; i++) {
+		fclose(rank[i]);
+		if (lengths[i] > 0)
+			fprintf(out, "rank %u {\n%s}\n", i, lines[i]);
+		free(lines[i]);
+	}
+	fclose(out);
+	return text;
+}
+
+UNIT_TEST(any_placement_and_any_piece_ends_the_same_schedule)
+{
+	struct rng rng;
+
+	rng_init(&rng, 20261129, 0, 0);
+	for (unsigned i = 0; i < 300; i++) {
+		uint32_t ranks = 1 + (uint32_t)rng_below(&rng, 16);
+		uint32_t hosts = 1 + (uint32_t)rng_below(&rng, 6);
+		char *text = draw_schedule(&rng, ranks);
+		struct goal *goal = goal_loop_parse(text);
+		struct pipe_network *net = calloc(1, sizeof(*net));
+		uint64_t moved = 0, piece = 1 + rng_below(&rng, 6000);
+		uint16_t host_of[16];
+		struct goal_replay *made;
+
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			host_of[rank] = (uint16_t)rng_below(&rng, hosts);
+		made = placed(goal, host_of, hosts, 1 + rng_below(&rng, 1000000000), piece);
+		for (weft_time now = 0; !goal_replay_done(made); now += PS_PER_MS) {
+			assert_true(now < 60000 * PS_PER_MS);
+			pipe_step(net, made, &rng, now, &moved);
+		}
+		assert_int_equal(net->count, 0);
+		assert_int_equal(goal_replay_count(made), goal->ops);
+		assert_int_equal(goal_replay_diagnose(made, NULL), 0);
+		assert_int_equal(moved, bytes_between_hosts(goal, host_of));
+		for (uint32_t host = 0; host < hosts; host++)
+			assert_true(goal_replay_host_done(made, host));
+		free(net);
+		free(text);
+		finish(made, goal);
+	}
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -142,6 +142,8 @@ static const char full[] =
 	"  - {pattern: combined, to: [h4], share: 10%, switches: 5, load: 20%, message: 32B, "
 	"other-message: 512B, other-share: 30%, arrivals: bursty, on: 10us, off: 40us}\n"
 	"  - {pattern: goal, file: /g.goal, ranks: /r.txt, start: 1ms}\n"
+	"  - {pattern: goal, file: /g.goal, ranks-per-host: 4}\n"
+	"host: {copy-rate: 40Gbps}\n"
 	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n"
 	"fidelity: {late: 100us, share: 99.5%}\n";
 
@@ -224,7 +226,7 @@ UNIT_TEST(every_key_is_read)
 	assert_string_equal(config->edges.at[0].netns, "weft-a");
 	assert_string_equal(config->edges.at[0].address, "10.87.0.1/24");
 	assert_string_equal(config->edges.at[1].netns, "");
-	assert_int_equal(config->traffic.count, 5);
+	assert_int_equal(config->traffic.count, 6);
 	assert_int_equal(config->traffic.at[0].to.kind, RUN_HOSTS_ALL);
 	assert_int_equal(config->traffic.at[0].stop_ps, WEFT_TIME_NEVER);
 	assert_int_equal(hot->from.kind, RUN_HOSTS_SHARE);
@@ -246,6 +248,8 @@ UNIT_TEST(every_key_is_read)
 	assert_int_equal(mixed->off_ps, 40 * PS_PER_US);
 	assert_string_equal(config->traffic.at[4].file, "/g.goal");
 	assert_string_equal(config->traffic.at[4].ranks, "/r.txt");
+	assert_int_equal(config->traffic.at[5].ranks_per_host, 4);
+	assert_int_equal(config->host.copy_rate_bps, 40000000000);
 	assert_int_equal(config->measure.duration_ps, 120 * PS_PER_MS);
 	assert_true(config->measure.links);
 	run_config_destroy(config);
@@ -290,7 +294,7 @@ UNIT_TEST(an_explanation_has_every_section)
 {
 	static const char *const keys[] = {"topology", "clock", "seed", "link", "switch", "queuing",
 		"routing", "detector", "nic", "hello", "watchdog", "mapper", "measure", "fidelity",
-		"edges", "traffic", "faults"};
+		"edges", "traffic", "faults", "host"};
 	struct run_config *config = parse(HEAD);
 	char *text = explain(config), key[32];
 
@@ -312,7 +316,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "clok: real\n",
 			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, "
 			"topology, clock, dilation, seed, link, switch, queuing, routing, detector, nic, "
-			"hello, watchdog, mapper, measure, fidelity, edges, traffic, faults"},
+			"hello, watchdog, mapper, measure, fidelity, edges, traffic, faults, host"},
 		{HEAD "switch: {bufer: 1KiB}\n",
 			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
 			"are: "
@@ -418,7 +422,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, hotspot, permutation, local, bit-reversal, transpose, shuffle, butterfly, combined, all-to-all, bursty, goal; nearest is 'shuffle'"},
 		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
 			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known "
-			"are: pattern, from, to, share, switches, file, ranks, load, message, "
+			"are: pattern, from, to, share, switches, file, ranks, ranks-per-host, load, message, "
 			"message-max, other-message, other-message-max, other-share, arrivals, on, off, start, stop"},
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
 			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "

@@ -102,16 +102,13 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 		const char *message;
 	} bad[] = {
 		{SCHEDULE, NULL, 2,
-			": 3 ranks, but topology full-1-2 has 2 hosts; each rank has one of its own"},
+			": 3 ranks, but topology full-1-2 has 2 hosts with 1 each; expected "
+			"ranks-per-host: 2, or a file of ranks"},
 		{"num_ranks x", NULL, 2, ":1:11: expected a number of ranks, found 'x'"},
-		{"num_ranks 2\nrank 0 {\nsend 67108865b to 1\n}\nrank 1 {}", NULL, 2,
-			":3: a message of 67108865 bytes, at most 67108864 are possible"},
 		{SCHEDULE, "0 h0\n1 h1\n", 5, ": rank 2 has no host"},
 		{SCHEDULE, "0 h0\n3 h1\n", 5, ":2: '3': expected a rank from 0 to 2"},
 		{SCHEDULE, "0 h0\nx h1\n", 5, ":2: 'x': expected a rank from 0 to 2"},
 		{SCHEDULE, "0 h0\n1 h9\n", 5, ":2: topology full-1-5 has no host 'h9'"},
-		{SCHEDULE, "0 h0\n1 h0\n", 5,
-			":2: host h0 has a rank in line 1; each rank has a host of its own"},
 		{SCHEDULE, "0 h0\n0 h1\n", 5, ":2: rank 0 has a host in line 1"},
 		{SCHEDULE, "0\n", 5, ":1: expected RANK HOST"},
 		{SCHEDULE, "0 h0 1 h1\n", 5, ":1: expected RANK HOST"},
