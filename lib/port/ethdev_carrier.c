@@ -49,15 +49,6 @@ static void look(void *arg)
 {
 	struct ethdev_ctx *ctx = arg;
 
-	if (ctx->driver->overhears) {
-		int carrier = packet_socket_carrier(ctx->info.if_index);
-
-		/* The kernel knows the carrier from the start; DPDK's driver always reports up. */
-		if (carrier >= 0)
-			port_set_cut(ctx->port, PORT_CUT_CARRIER, carrier == 0);
-		rte_eal_alarm_set(LOOK_US, look, ctx);
-		return;
-	}
 	note_carrier(ctx);
 	if (ctx->looks++ % (LOSSES_US / LOOK_US) == 0)
 		note_losses(ctx);
@@ -68,8 +59,7 @@ void port_watch_ethdev(struct port *port)
 {
 	struct ethdev_ctx *ctx = port->ctx;
 
-	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->watched ||
-		(ctx->driver->is_virtual && !ctx->driver->overhears))
+	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->watched || ctx->driver->is_virtual)
 		return;
 	ctx->watched = rte_eal_alarm_set(1, look, ctx) == 0;
 }

@@ -21,8 +21,6 @@ struct ethdev_driver {
 	uint32_t buffer_bytes;
 	bool is_ethernet; /* a bridge may be behind it, as behind a NIC */
 	bool keeps_sent;  /* hands its mbufs to the other end, whose ring has ring_slots */
-	bool overhears;   /* receives from every interface of its namespace until it is bound to its
-			     own */
 	/* --- NICs --- */
 	bool buffers_are_powers; /* receive buffers are rounded down to a power of two */
 	bool unsafe_cleanup;     /* its tx_done_cleanup() is unsafe with some transmit functions */

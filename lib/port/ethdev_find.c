@@ -55,15 +55,9 @@ static int fault_vdev(const char *name, const char *dpdk, int result, const stru
 	const char *cause;
 	int length = log_lines_cause(log->text, &cause);
 
-	if (geteuid() != 0 &&
-		(strncmp(dpdk, "net_tap", 7) == 0 || strncmp(dpdk, "net_af_packet", 13) == 0))
+	if (geteuid() != 0 && strncmp(dpdk, "net_tap", 7) == 0)
 		return fault_set(fault, EPERM, "%s: %s: no privilege (%.*s), expected root", name,
 			dpdk, length, cause);
-	if (log->text != NULL && strstr(log->text, "SIOCGIFINDEX") != NULL)
-		return fault_set(fault, ENODEV,
-			"%s: %s: no interface of this name in this network namespace: No such "
-			"device ('ip link' shows them)",
-			name, dpdk);
 	if (length > 0 && strstr(cause, "failed to parse device") == cause)
 		return fault_set(fault, ENODEV,
 			"%s: %s: DPDK has no driver of this name, expected a PCI address or "

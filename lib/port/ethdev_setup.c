@@ -24,22 +24,12 @@ static uint32_t frame_overhead(const struct rte_eth_dev_info *info)
 	return RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 }
 
-/* The kernel drops longer frames of a packet socket, and nobody counts them. */
-static uint32_t interface_mtu(const struct ethdev_ctx *ctx)
-{
-	int mtu = packet_socket_mtu(ctx->info.if_index);
-
-	return mtu < 0 ? UINT16_MAX : RTE_MIN((uint32_t)mtu, (uint32_t)UINT16_MAX);
-}
-
 uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx)
 {
 	const struct rte_eth_dev_info *info = &ctx->info;
 	uint32_t by_length =
 		info->max_rx_pktlen - RTE_MIN(frame_overhead(info), info->max_rx_pktlen);
 
-	if (ctx->driver->overhears)
-		return interface_mtu(ctx);
 	if (ctx->driver->is_virtual)
 		return UINT16_MAX;
 	return info->max_mtu != 0 ? RTE_MIN(info->max_mtu, by_length) : by_length;
@@ -211,35 +201,6 @@ static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
 	return result;
 }
 
-/* Drops the frames that a packet socket received before it was bound: they include hellos of other
- * links, which would pass for a neighbour's. */
-static void forget_overheard(const struct port *port)
-{
-	struct rte_mbuf *mbufs[PORT_BURST];
-	uint32_t taken = 0;
-	uint16_t count;
-
-	do {
-		count = rte_eth_rx_burst(port->ethdev, 0, mbufs, PORT_BURST);
-		rte_pktmbuf_free_bulk(mbufs, count);
-		taken += count;
-	} while (count > 0 && taken < port->slots);
-}
-
-/* Of a packet socket, which also hears what is sent by its own interface. */
-static int hear_the_other_end_only(struct port *port, struct fault *fault)
-{
-	const struct ethdev_ctx *ctx = port->ctx;
-	int result = packet_socket_ignore_outgoing(ctx->info.if_index);
-
-	if (result < 0)
-		return fault_set(fault, -result,
-			"%s: %s: outgoing frames cannot be told from others: %s", port->name,
-			ctx->dpdk, rte_strerror(-result));
-	forget_overheard(port);
-	return 0;
-}
-
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct fault *fault)
 {
@@ -259,8 +220,5 @@ int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	ctx->running = true;
 	port->slots = ethdev_driver_slots(ctx->driver, devargs != NULL ? devargs->args : NULL,
 		ctx->rx_descriptors, config->frame_bytes);
-	result = hear_all(ctx, fault);
-	if (result == 0 && ctx->driver->overhears)
-		result = hear_the_other_end_only(port, fault);
-	return result;
+	return hear_all(ctx, fault);
 }

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A port of an emulated device: an ethdev (PCI NIC, net_memif, net_af_packet, net_ring, net_tap,
- * net_pcap), an in-memory link to a device of this process, or memory shared with another process
- * (port_shared.h). Debian's DPDK allows 32 ethdevs per process; the other two kinds are not.
+/* A port of an emulated device: an ethdev (PCI NIC, net_memif, net_ring, net_tap, net_pcap), an
+ * in-memory link to a device of this process, memory shared with another process (port_shared.h), a
+ * kernel interface (port_packet.h) or UDP (port_udp.h). Debian's DPDK allows 32 ethdevs per
+ * process; the other kinds are not ethdevs.
  *
  * Frames are rte_mbufs of one segment with a struct weft_packet in the private area; frames that a
  * driver delivers in several segments are linearised. An mbuf accepted by port_tx() belongs to the
@@ -26,6 +27,7 @@
 
 struct port;
 struct port_losses; /* port_ethdev.h */
+struct port_ethdev_link;
 struct capture;
 
 /* Fills up to 'count' mbufs that have arrived by 'now'; returns their number. If the port is
@@ -42,6 +44,8 @@ typedef void port_idle_fn(struct port *port, weft_time now);
 typedef void port_close_fn(struct port *port);
 /* For port_losses_read() and port_losses_seen(); any thread. */
 typedef void port_losses_fn(const struct port *port, struct port_losses *losses);
+/* For port_ethdev_link(); any thread. */
+typedef void port_link_fn(const struct port *port, struct port_ethdev_link *link);
 
 /* Reasons why the port passes nothing; a set. */
 enum port_cut_reason {
@@ -72,6 +76,7 @@ struct port {
 	port_idle_fn *idle; /* NULL: nothing to do */
 	port_close_fn *close;
 	port_losses_fn *losses;  /* NULL: an ethdev, or a link that loses nothing */
+	port_link_fn *link;      /* NULL: an ethdev, or a link without a cable */
 	void *ctx;               /* for the kind of port */
 	struct capture *capture; /* NULL: not captured. Set and cleared by capture.c (atomic) */
 	/* Lateness of received frames, if they have due times. It belongs to the owner and outlives

@@ -300,9 +300,6 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 	needs->device = ctx->dpdk;
 	needs->socket =
 		ctx->driver->is_virtual ? SOCKET_ID_ANY : rte_eth_dev_socket_id(port->ethdev);
-	needs->interface[0] = '\0';
-	if (ctx->driver->overhears)
-		packet_socket_name(ctx->info.if_index, needs->interface);
 }
 
 void port_ethdev_needs_most(
@@ -317,7 +314,6 @@ void port_ethdev_needs_most(
 	needs->frame_bytes_max = UINT32_MAX;
 	needs->device = dpdk;
 	needs->socket = SOCKET_ID_ANY;
-	needs->interface[0] = '\0';
 }
 
 static bool is_started(const struct port *port)
@@ -330,8 +326,6 @@ static bool is_started(const struct port *port)
 /* Most virtual devices report a constant. */
 static uint32_t speed_mbps(const struct ethdev_ctx *ctx, const struct rte_eth_link *link)
 {
-	if (ctx->driver->overhears)
-		return packet_socket_speed(ctx->info.if_index);
 	if (ctx->driver->is_virtual || link->link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
 		return 0;
 	return link->link_speed;
@@ -343,6 +337,10 @@ bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 	struct rte_eth_link now;
 	int result;
 
+	if (port->link != NULL) {
+		port->link(port, link);
+		return true;
+	}
 	if (!is_started(port))
 		return false;
 	pthread_mutex_lock(&ctx->asking);
@@ -350,12 +348,9 @@ bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link)
 	pthread_mutex_unlock(&ctx->asking);
 	if (result != 0)
 		return false;
-	if (ctx->driver->overhears && packet_socket_carrier(ctx->info.if_index) == 0)
-		now.link_status = RTE_ETH_LINK_DOWN;
 	*link = (struct port_ethdev_link){
 		.up = now.link_status == RTE_ETH_LINK_UP,
-		.is_dark = now.link_status != RTE_ETH_LINK_UP &&
-			   (!ctx->driver->is_virtual || ctx->driver->overhears),
+		.is_dark = now.link_status != RTE_ETH_LINK_UP && !ctx->driver->is_virtual,
 		.speed_mbps = speed_mbps(ctx, &now),
 		.driver = ctx->info.driver_name,
 		.rx_descriptors = ctx->rx_descriptors,

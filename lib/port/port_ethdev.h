@@ -17,7 +17,6 @@
  * Weft drops nothing in a port; a NIC, a kernel socket or a ring may. port_losses_read() returns
  * their counts. */
 
-#include <net/if.h>
 #include <stdint.h>
 
 #include "port.h"
@@ -41,10 +40,9 @@ struct port_ethdev_needs {
 	unsigned sent_mbufs;
 	uint32_t room_bytes; /* of an mbuf that the driver accepts and that holds a frame in one
 				segment */
-	uint32_t frame_bytes_max;    /* longest frame that the device can be configured for */
-	const char *device;          /* its name, for messages; lives as long as the port */
-	int socket;                  /* NUMA node of a NIC; -1: a virtual device, or unknown */
-	char interface[IF_NAMESIZE]; /* the kernel's, whose MTU that is; "": none */
+	uint32_t frame_bytes_max; /* longest frame that the device can be configured for */
+	const char *device;       /* its name, for messages; lives as long as the port */
+	int socket;               /* NUMA node of a NIC; -1: a virtual device, or unknown */
 };
 
 /* Finds the ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args",
@@ -78,24 +76,23 @@ bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_
  * another thread asks it something else. Any thread; never waits. */
 bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
-/* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread; of
- * net_af_packet the carrier of its interface. Does nothing for another virtual device. Call it when
- * all ports of the process are started: driver messages during a port's setup are attributed to
- * that port. Does nothing for a port that is no ethdev. */
+/* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
+ * nothing for a virtual device. Call it when all ports of the process are started: driver messages
+ * during a port's setup are attributed to that port. Does nothing for a port that is no ethdev. */
 void port_watch_ethdev(struct port *port);
 /* Stops watching; the port may be unopened. port_close() does this too, but for this port alone. */
 void port_unwatch_ethdev(struct port *port);
 
 struct port_ethdev_link {
-	bool up;             /* undefined for a virtual device but net_af_packet */
+	bool up;             /* undefined for a virtual device */
 	bool is_dark;        /* a NIC or a kernel interface without carrier */
 	uint32_t speed_mbps; /* 0: unknown */
 	const char *driver;  /* "net_e1000_em" */
 	unsigned rx_descriptors, tx_descriptors;
 };
 
-/* Reports the state of the cable. False: the port is not a started ethdev. Any thread but a poll
- * loop: a driver may have to query its firmware. */
+/* Reports the state of the cable. False: the port has none, or is not started. Any thread but a
+ * poll loop: a driver may have to query its firmware. */
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link);
 
 #define PORT_LOSSES(X)                                          \

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* mbuf data size, shared by mbufs, memif slots and packet rings: the drivers take a faster path, or
- * work at all, only if these agree. */
+/* mbuf data size, shared by mbufs and memif slots: the driver takes a faster path only if these
+ * agree.
+ */
 
 #include <stdint.h>
 
 #include "frame.h"
 
-/* af_packet needs an mbuf as large as a slot of its ring without the first 32 bytes; the kernel
- * uses 66 bytes before the frame, and slots are multiples of 16. */
+/* For VLAN tags of a frame that a virtual device delivers with them. */
 #define FRAME_ROOM_SPARE 64
 
 /* The longest frame from the Ethernet header on, for a payload of 'mtu_bytes'. */

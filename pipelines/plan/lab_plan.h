@@ -20,7 +20,9 @@
 
 #define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
 #define LAB_DEVICE_MAX 256
-#define LAB_PORTS_MAX  32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
+/* Of a kernel interface: PORT_PACKET_DRIVER. */
+#define LAB_PACKET_DEVICE "net_af_packet"
+#define LAB_PORTS_MAX     32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
 
 /* kind, text in files and listings */
 #define LAB_LINK_KINDS(X)                                                             \
@@ -120,9 +122,6 @@ static inline bool lab_plan_is_timed(const struct lab_plan *plan, uint32_t link)
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
 /* "wl3a", "wl3b": the interfaces of link 3. */
 void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
-/* The DPDK device that opens a kernel interface, with room for frames of 'frame_bytes'. */
-void lab_plan_packet_device(
-	unsigned number, const char *interface, uint32_t frame_bytes, char out[LAB_DEVICE_MAX]);
 /* RUN_DIR/l3.sock, of a memif link */
 void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
 

@@ -10,14 +10,7 @@
 
 /* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */
 #define MEMIF_RING_LOG2 11
-/* Rings of af_packet: slots, slot header outside the mbuf (TPACKET2_HDRLEN without the address),
- * slot alignment. The driver assumes blocks without a gap at the end, the kernel blocks of whole
- * pages: 256 times a multiple of 16 bytes is both. */
-#define PACKET_SLOTS          1024
-#define PACKET_HEADER_BYTES   32
-#define PACKET_ALIGN          16
-#define PACKET_SLOTS_IN_BLOCK 256
-#define SOCKET_PATH_MAX       108 /* of sockaddr_un */
+#define SOCKET_PATH_MAX 108 /* of sockaddr_un */
 
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8])
 {
@@ -81,24 +74,14 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 	return 0;
 }
 
-void lab_plan_packet_device(
-	unsigned number, const char *interface, uint32_t frame_bytes, char out[LAB_DEVICE_MAX])
-{
-	/* The driver refuses slots that hold more than an mbuf. */
-	unsigned slot = (frame_bytes + PACKET_HEADER_BYTES) / PACKET_ALIGN * PACKET_ALIGN;
-
-	snprintf(out, LAB_DEVICE_MAX, "net_af_packet%u,iface=%s,blocksz=%u,framesz=%u,framecnt=%u",
-		number, interface, slot * PACKET_SLOTS_IN_BLOCK, slot, PACKET_SLOTS);
-}
-
-static void plan_veth(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at)
+static void plan_veth(struct lab_plan *plan, uint32_t at)
 {
 	char interface[16];
 
 	for (unsigned side = 0; side < 2; side++) {
 		lab_plan_interface(at, side, interface);
-		lab_plan_packet_device(
-			at, interface, request->frame_bytes, plan->link[at].device[side]);
+		snprintf(plan->link[at].device[side], LAB_DEVICE_MAX,
+			LAB_PACKET_DEVICE "%u,iface=%s", at, interface);
 	}
 	plan->veth = true;
 }
@@ -163,10 +146,17 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 	if (link->kind == LAB_LINK_SHARED)
 		plan_shared(plan, at);
 	else if (link->kind == LAB_LINK_VETH)
-		plan_veth(plan, request, at);
+		plan_veth(plan, at);
 	else
 		return refuse_unbound(plan, cable, fault);
 	return 0;
+}
+
+/* The others are ports of Weft's own. */
+static bool is_ethdev(const char *device)
+{
+	return strncmp(device, "shared:", 7) != 0 && strncmp(device, "udp:", 4) != 0 &&
+	       strncmp(device, LAB_PACKET_DEVICE, strlen(LAB_PACKET_DEVICE)) != 0;
 }
 
 static int check_ports(const struct lab_plan *plan, struct fault *fault)
@@ -194,7 +184,7 @@ int lab_plan_links(
 			struct lab_plan_process *process = &plan->process[link->process[side]];
 
 			process->ports++;
-			process->ethdevs += link->kind != LAB_LINK_SHARED;
+			process->ethdevs += is_ethdev(link->device[side]);
 		}
 	}
 	return result == 0 ? check_ports(plan, fault) : result;

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "frame_fit.h"
 
-#include <net/ethernet.h>
-#include <stdio.h>
-
 #include "frame_room.h"
 
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
@@ -12,7 +9,6 @@ int frame_fit_check(const struct port *port, const struct port_ethdev_needs *nee
 {
 	uint32_t least = frame_longest(extra_bytes), most = needs->frame_bytes_max;
 	uint32_t frame_bytes = least + mtu_bytes;
-	char raise[80] = "";
 
 	if (most >= frame_bytes)
 		return 0;
@@ -20,11 +16,8 @@ int frame_fit_check(const struct port *port, const struct port_ethdev_needs *nee
 		return fault_set(fault, EINVAL,
 			"%s: %s takes frames of %u bytes at most, too few for any fabric",
 			port->name, needs->device, most);
-	if (needs->interface[0] != '\0')
-		snprintf(raise, sizeof(raise), ", or 'ip link set %s mtu %u'", needs->interface,
-			frame_bytes - ETHER_HDR_LEN);
 	return fault_set(fault, EINVAL,
 		"%s: %s takes frames of %u bytes at most, and those with a payload of %u B have %u: "
-		"nic.mtu of %uB fits%s",
-		port->name, needs->device, most, mtu_bytes, frame_bytes, most - least, raise);
+		"nic.mtu of %uB fits",
+		port->name, needs->device, most, mtu_bytes, frame_bytes, most - least);
 }

@@ -86,7 +86,7 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++) {
 		if (options->external[i] == NULL)
 			continue;
-		port_ethdev_needs_most(options->external[i], &config, &needs);
+		real_device_needs(options->external[i], &config, &needs);
 		real_pool_add(&request, &needs);
 	}
 	real_pool_sizes(&request, &sizes);

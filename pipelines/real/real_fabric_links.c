@@ -12,6 +12,7 @@
 #include "link_order.h"
 #include "link_timing.h"
 #include "port_ethdev.h"
+#include "port_packet.h"
 #include "port_shared.h"
 #include "port_udp.h"
 
@@ -83,6 +84,11 @@ static const char *device_of(const struct real_fabric *fabric, const struct real
 	return external != NULL ? external[end->link] : NULL;
 }
 
+static uint16_t vlan_of(const struct real_fabric *fabric, const struct real_end *end)
+{
+	return fabric->options.vlan != NULL ? fabric->options.vlan[end->link] : 0;
+}
+
 static bool is_external(const struct real_fabric *fabric, const struct real_end *end)
 {
 	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
@@ -95,9 +101,12 @@ static bool is_shared(const struct real_fabric *fabric, const struct real_end *e
 	return port_is_shared(device_of(fabric, end));
 }
 
-static bool is_udp(const struct real_fabric *fabric, const struct real_end *end)
+/* A socket of the kernel, which copies frames. */
+static bool is_socket(const struct real_fabric *fabric, const struct real_end *end)
 {
-	return port_is_udp(device_of(fabric, end));
+	const char *device = device_of(fabric, end);
+
+	return port_is_udp(device) || port_is_packet(device);
 }
 
 static int attach_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
@@ -129,11 +138,22 @@ int real_links_attach(struct real_fabric *fabric, struct fault *fault)
 				"%s: its far end is in another process, and nothing says by what "
 				"device",
 				name);
-		else if (!is_shared(fabric, end) && !is_udp(fabric, end) &&
+		else if (!is_shared(fabric, end) && !is_socket(fabric, end) &&
 			 port_ethdev_is_nic(device_of(fabric, end)))
 			result = attach_external(fabric, end, fault);
 	}
 	return result;
+}
+
+void real_device_needs(const char *device, const struct port_ethdev_config *config,
+	struct port_ethdev_needs *needs)
+{
+	if (!port_is_udp(device) && !port_is_packet(device))
+		port_ethdev_needs_most(device, config, needs);
+	else
+		*needs = (struct port_ethdev_needs){.received_mbufs = PORT_BURST,
+			.room_bytes = config->frame_bytes,
+			.socket = SOCKET_ID_ANY};
 }
 
 void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request)
@@ -146,14 +166,10 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 
 		if (!is_external(fabric, end) || is_shared(fabric, end))
 			continue;
-		if (is_udp(fabric, end))
-			needs = (struct port_ethdev_needs){.received_mbufs = PORT_BURST,
-				.room_bytes = config.frame_bytes,
-				.socket = SOCKET_ID_ANY};
-		else if (end->attached)
+		if (end->attached)
 			port_ethdev_needs(&end->port, &config, &needs);
 		else
-			port_ethdev_needs_most(device_of(fabric, end), &config, &needs);
+			real_device_needs(device_of(fabric, end), &config, &needs);
 		real_pool_add(request, &needs);
 	}
 }
@@ -185,7 +201,7 @@ static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct 
 	int result = end->attached ? 0 : attach_external(fabric, end, fault);
 
 	/* Only interfaces compare clocks. */
-	config.vlan = fabric->options.vlan != NULL ? fabric->options.vlan[end->link] : 0;
+	config.vlan = vlan_of(fabric, end);
 	config.stamps = fabric->options.run->nic.hardware_stamps && end->at.kind == DEVICE_HOST;
 	if (result == 0)
 		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
@@ -193,24 +209,30 @@ static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct 
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
-static int open_udp(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int open_socket(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
+	const uint32_t frame_bytes = ethdev_config(fabric).frame_bytes;
+	const char *device = device_of(fabric, end);
 	char name[64];
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
-	result = port_open_udp(&end->port, name, device_of(fabric, end),
-		ethdev_config(fabric).frame_bytes, fabric->data_pool, fault);
+	if (port_is_udp(device))
+		result = port_open_udp(
+			&end->port, name, device, frame_bytes, fabric->data_pool, fault);
+	else
+		result = port_open_packet(&end->port, name, device, frame_bytes,
+			vlan_of(fabric, end), fabric->data_pool, fault);
 	end->open = result == 0;
-	return result;
+	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
 static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	if (is_shared(fabric, end))
 		return open_shared(fabric, end, fault);
-	if (is_udp(fabric, end))
-		return open_udp(fabric, end, fault);
+	if (is_socket(fabric, end))
+		return open_socket(fabric, end, fault);
 	return open_ethdev(fabric, end, fault);
 }
 

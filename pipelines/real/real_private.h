@@ -335,6 +335,9 @@ uint64_t real_end_knob(
 /* Finds the devices of external links, which the pools depend on. */
 int real_links_attach(struct real_fabric *fabric, struct fault *fault);
 void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
+/* Of a device that is not attached; at most, if it is a NIC. */
+void real_device_needs(const char *device, const struct port_ethdev_config *config,
+	struct port_ethdev_needs *needs);
 /* Opens all links, when there are pools. */
 int real_links_open(struct real_fabric *fabric, struct fault *fault);
 void real_links_close(struct real_fabric *fabric);

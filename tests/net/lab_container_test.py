@@ -29,7 +29,7 @@ PROGRAMS = ("sh", "ip", "ping", "sleep", "grep")
 # crun, podman's default, refuses machines with both versions of control groups. Podman's limits are higher than those of a
 # machine without CAP_SYS_RESOURCE.
 LIMITS = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096")
-DRIVERS = ("bus_vdev", "bus_pci", "mempool_ring", "net_af_packet")
+DRIVERS = ("bus_vdev", "bus_pci", "mempool_ring")
 
 LAB = """weft: lab/1
 name: clab

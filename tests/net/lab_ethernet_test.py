@@ -310,10 +310,9 @@ class Exchanged(unittest.TestCase):
         ip("netns", "add", netns)
         self.addCleanup(ip, "netns", "del", netns)
         ports = ""
-        for number, (port, far) in enumerate(((2, 3), (3, 2))):
-            # DPDK numbers its sockets with process id ^ index, which must differ in the namespace.
-            ip("link", "add", f"s0-{port}", "index", str((2 * number + 1) << 14), "mtu", "5000", "up", "type", "veth",
-               "peer", "name", f"s1-{far}", "index", str((2 * number + 2) << 14), "mtu", "5000", netns=netns)
+        for port, far in ((2, 3), (3, 2)):
+            ip("link", "add", f"s0-{port}", "mtu", "5000", "up", "type", "veth", "peer", "name", f"s1-{far}", "mtu", "5000",
+               netns=netns)
             ip("link", "set", f"s1-{far}", "up", netns=netns)
         for number, (switch, port) in enumerate(((0, 2), (0, 3), (1, 2), (1, 3))):
             device = DEVICE.format(nic=number).replace(f"iface=nic{number}", f"iface=s{switch}-{port}")

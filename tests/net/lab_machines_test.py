@@ -18,7 +18,7 @@ import labs
 
 WEFT = None
 
-DEVICE = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+DEVICE = "net_af_packet0,iface=cable"
 
 TOPOLOGY = f"""weft: topology/1
 name: two-machines

@@ -20,7 +20,7 @@ import labs
 
 WEFT = None
 
-DEVICE = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+DEVICE = "net_af_packet0,iface=cable"
 SPARE = DEVICE.replace("packet0,iface=cable", "packet1,iface=spare")  # pr-drb needs a choice of routes
 
 TOPOLOGY = f"""weft: topology/1

@@ -31,7 +31,7 @@ TOPOLOGY = """  weft: topology/1
 
 
 def device(number):
-    return f"net_af_packet{number},iface=p{number},blocksz=1089536,framesz=4256,framecnt=1024"
+    return f"net_af_packet{number},iface=p{number}"
 
 
 def machine(number, weft=None):

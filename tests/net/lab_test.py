@@ -371,7 +371,7 @@ class Machines(LabCase):
         for name in (left, right):
             subprocess.run(["ip", "-n", name, "link", "set", "cable", "up"], check=True)
         with open(os.path.join(lab.folder, "topology.yaml"), "a") as file:
-            device = "net_af_packet0,iface=cable,blocksz=1089536,framesz=4256,framecnt=1024"
+            device = "net_af_packet0,iface=cable"
             file.write("ports:\n" + "".join(f"  - {{port: {port}, dpdk: \"{device}\"}}\n"
                                             for port in ("leaf0:2", "spine:0")))
 

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Opening an ethdev in one step, where the pool is there already. */
+/* Opening an ethdev or a kernel interface in one step, where the pool is there already. */
 
 #include "port_ethdev.h"
+#include "port_packet.h"
 
 #include <rte_mbuf.h>
 
@@ -17,7 +18,10 @@ static inline int open_port_ethdev(struct port *port, const char *name, const ch
 		.rx_descriptors = descriptors,
 		.tx_descriptors = descriptors,
 	};
-	int result = port_attach_ethdev(port, name, dpdk, fault);
+	int result;
 
+	if (port_is_packet(dpdk))
+		return port_open_packet(port, name, dpdk, config.frame_bytes, 0, pool, fault);
+	result = port_attach_ethdev(port, name, dpdk, fault);
 	return result < 0 ? result : port_start_ethdev(port, &config, pool, fault);
 }

@@ -12,36 +12,27 @@
 
 #include "unit.h"
 
-struct choice {
-	unsigned asked, refusals;
-	pid_t last;
-};
-
-static int suits(void *ctx, pid_t pid, struct fault *fault)
+static int record(void *ctx, pid_t pid, struct fault *fault)
 {
-	struct choice *choice = ctx;
-
-	choice->last = pid;
-	return choice->asked++ >= choice->refusals;
+	*(pid_t *)ctx = pid;
+	return 0;
 }
 
-/* Only the last of those that were forked writes its id, and that is the one that suits. */
-UNIT_TEST(only_a_process_whose_id_suits_becomes_the_program)
+UNIT_TEST(the_recorded_process_becomes_the_program)
 {
 	char folder[] = "/tmp/weft-spawn-XXXXXX", log[64];
 	char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"echo $$", NULL};
-	struct choice choice = {.refusals = 3};
 	struct fault fault = {""};
+	pid_t recorded = 0;
 	long written = 0;
 	FILE *file;
 	pid_t pid;
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(log, sizeof(log), "%s/log", folder);
-	pid = lab_spawn(argv, "", log, suits, &choice, &fault);
+	pid = lab_spawn(argv, "", log, record, &recorded, &fault);
 	assert_true(pid > 0);
-	assert_int_equal(choice.asked, 4);
-	assert_int_equal(pid, choice.last);
+	assert_int_equal(pid, recorded);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no other is left */
 	file = fopen(log, "r");
@@ -58,14 +49,14 @@ static void on_signal(int number)
 {
 }
 
-static int suits_interrupted(void *ctx, pid_t pid, struct fault *fault)
+static int record_interrupted(void *ctx, pid_t pid, struct fault *fault)
 {
 	/* Before it waits, and again and again while it does. */
 	for (unsigned i = 0; i < 200; i++) {
 		kill(pid, SIGINT);
 		sched_yield();
 	}
-	return 1;
+	return 0;
 }
 
 /* As with Ctrl-C, which all processes of the terminal get. */
@@ -79,22 +70,12 @@ UNIT_TEST(a_signal_does_not_end_what_waits_to_become_the_program)
 	pid_t pid;
 
 	sigaction(SIGINT, &action, &before);
-	pid = lab_spawn(argv, "", "/dev/null", suits_interrupted, NULL, &fault);
+	pid = lab_spawn(argv, "", "/dev/null", record_interrupted, NULL, &fault);
 	sigaction(SIGINT, &before, NULL);
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-UNIT_TEST(if_none_suits_nothing_is_started)
-{
-	char *argv[] = {(char *)"/bin/true", NULL};
-	struct choice choice = {.refusals = UINT32_MAX};
-	struct fault fault = {""};
-
-	assert_int_equal(lab_spawn(argv, "", "/dev/null", suits, &choice, &fault), -EAGAIN);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 static int cannot_record(void *ctx, pid_t pid, struct fault *fault)
@@ -103,7 +84,7 @@ static int cannot_record(void *ctx, pid_t pid, struct fault *fault)
 	return fault_set(fault, ENOSPC, "the disk is full");
 }
 
-UNIT_TEST(process_that_cannot_be_recorded_is_not_started_and_no_other_is_tried)
+UNIT_TEST(process_that_cannot_be_recorded_is_not_started)
 {
 	char folder[] = "/tmp/weft-spawn-XXXXXX", made[64];
 	char *argv[] = {(char *)"/usr/bin/touch", made, NULL};

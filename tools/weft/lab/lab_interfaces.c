@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "byte_hash.h"
-#include "lab_spawn.h"
 #include "netns.h"
 
 #define ETHERNET_HEADER_BYTES 14
@@ -62,11 +61,10 @@ static void write_commands(const struct lab_plan *plan, uint32_t frame_bytes, FI
 		lab_plan_interface(i, 0, a);
 		lab_plan_interface(i, 1, b);
 		fprintf(out,
-			"link add %s index %u mtu %u type veth peer name %s index %u mtu %u\n"
+			"link add %s mtu %u type veth peer name %s mtu %u\n"
 			"link set %s up\n"
 			"link set %s up\n",
-			a, lab_fanout_index(plan, i, 0), mtu, b, lab_fanout_index(plan, i, 1), mtu,
-			a, b);
+			a, mtu, b, mtu, a, b);
 	}
 }
 

@@ -15,54 +15,6 @@
 #include "runtime_dir.h"
 
 #define STEP_MS 10
-#define IDS_MAX 256
-
-#define GROUPS 0x10000
-
-static unsigned index_shift(const struct lab_plan *plan)
-{
-	unsigned interfaces = 2 * plan->topology->links + 2, shift = 0;
-
-	while (shift < 12 && (interfaces + 1) << (shift + 1) <= GROUPS)
-		shift++;
-	return shift;
-}
-
-unsigned lab_fanout_index(const struct lab_plan *plan, uint32_t link, unsigned side)
-{
-	return (2 * link + 2 + side) << index_shift(plan);
-}
-
-static unsigned group_of(const struct lab_plan *plan, uint32_t link, unsigned side, pid_t pid)
-{
-	return ((unsigned)pid ^ lab_fanout_index(plan, link, side)) % GROUPS;
-}
-
-bool lab_fanout_meets(
-	const struct lab_plan *plan, const pid_t *running, unsigned process, pid_t pid)
-{
-	uint8_t taken[GROUPS / 8] = {0};
-	bool meets = false;
-
-	for (uint32_t end = 0; end < 2 * plan->topology->links; end++) {
-		const struct lab_plan_link *link = &plan->link[end / 2];
-		unsigned holder = link->process[end % 2], group;
-
-		if (link->kind != LAB_LINK_VETH || holder == process || running[holder] == 0)
-			continue;
-		group = group_of(plan, end / 2, end % 2, running[holder]);
-		taken[group / 8] |= (uint8_t)(1u << group % 8);
-	}
-	for (uint32_t end = 0; end < 2 * plan->topology->links && !meets; end++) {
-		const struct lab_plan_link *link = &plan->link[end / 2];
-		unsigned group = group_of(plan, end / 2, end % 2, pid);
-
-		meets = link->kind == LAB_LINK_VETH && link->process[end % 2] == process &&
-			(taken[group / 8] >> group % 8 & 1) != 0;
-	}
-	return meets;
-}
-
 /* --- starting --- */
 
 static int enter_netns(const char *name)
@@ -116,7 +68,7 @@ static void become(char *const argv[], const char *netns, const char *log)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* In the child: waits until the parent accepts this process id. */
+/* In the child: waits until the parent has recorded this process. */
 static void wait_for_word(const int word[2])
 {
 	ssize_t got;
@@ -152,30 +104,24 @@ static pid_t fork_waiting(char *const argv[], const char *netns, const char *log
 	return pid;
 }
 
-pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_accept_fn accept,
+pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_record_fn record,
 	void *ctx, struct fault *fault)
 {
-	for (unsigned i = 0; i < IDS_MAX; i++) {
-		int word;
-		pid_t pid = fork_waiting(argv, netns, log, &word);
-		int accepted;
+	int word, result;
+	pid_t pid = fork_waiting(argv, netns, log, &word);
 
-		if (pid < 0)
-			return fault_set(fault, errno, "%s: cannot be started: %s", argv[0],
-				strerror(errno));
-		accepted = accept(ctx, pid, fault);
-		if (accepted > 0 && write(word, "", 1) != 1)
-			accepted = fault_set(fault, errno, "%s: cannot be started: %s", argv[0],
-				strerror(errno));
-		close(word);
-		if (accepted > 0)
-			return pid;
-		lab_wait_child(pid);
-		if (accepted < 0)
-			return accepted;
-	}
-	return fault_set(fault, EAGAIN, "%s: cannot be started: no process id of %u suits", argv[0],
-		IDS_MAX);
+	if (pid < 0)
+		return fault_set(
+			fault, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+	result = record(ctx, pid, fault);
+	if (result == 0 && write(word, "", 1) != 1)
+		result = fault_set(
+			fault, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+	close(word);
+	if (result == 0)
+		return pid;
+	lab_wait_child(pid);
+	return result;
 }
 
 /* --- ending --- */

@@ -62,47 +62,17 @@ static char **make_arguments(const struct lab_up *up, unsigned process)
 
 struct start {
 	struct lab_up *up;
-	unsigned process;
 	struct lab_record *record;
-	pid_t *running; /* [process of the plan] */
 };
 
-/* If it can open its interfaces, puts it on record. */
-static int accept_process(void *ctx, pid_t pid, struct fault *fault)
+static int record_process(void *ctx, pid_t pid, struct fault *fault)
 {
 	struct start *start = ctx;
-	int result;
 
-	if (lab_fanout_meets(start->up->lab.plan, start->running, start->process, pid))
-		return 0;
 	start->record->pid = pid;
 	if (lab_state_add(&start->up->state, start->record) < 0)
 		return fault_set(fault, ENOMEM, "no memory");
-	result = lab_state_save(&start->up->state, fault);
-	return result < 0 ? result : 1;
-}
-
-static int spawn(struct lab_up *up, unsigned process, struct lab_record *record, char *const argv[],
-	const char *netns, struct fault *fault)
-{
-	const struct lab_plan *plan = up->lab.plan;
-	struct start start = {.up = up, .process = process, .record = record};
-	char log[400];
-	pid_t pid;
-
-	start.running = calloc(plan->processes, sizeof(*start.running));
-	if (start.running == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
-	for (unsigned i = 0; i < up->state.processes; i++) {
-		int number = lab_plan_find(plan, up->state.process[i].name);
-
-		if (number >= 0 && lab_record_alive(&up->state.process[i]))
-			start.running[number] = up->state.process[i].pid;
-	}
-	lab_record_log(&up->state, record, log, sizeof(log));
-	pid = lab_spawn(argv, netns, log, accept_process, &start, fault);
-	free(start.running);
-	return pid < 0 ? (int)pid : 0;
+	return lab_state_save(&start->up->state, fault);
 }
 
 static int start_process(struct lab_up *up, unsigned process, struct fault *fault)
@@ -110,8 +80,9 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
 	char **argv = make_arguments(up, process);
 	struct lab_record record = {.pid = 0};
-	char program[600], netns[LAB_NAME_MAX + 8] = "";
-	int result;
+	struct start start = {.up = up, .record = &record};
+	char program[600], log[400], netns[LAB_NAME_MAX + 8] = "";
+	pid_t pid;
 
 	if (argv == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
@@ -123,10 +94,11 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	if (up->lab.plan->veth)
 		lab_plan_netns(up->lab.plan, netns);
 	held_taps_pass(&up->taps, process, true);
-	result = spawn(up, process, &record, argv, netns, fault);
+	lab_record_log(&up->state, &record, log, sizeof(log));
+	pid = lab_spawn(argv, netns, log, record_process, &start, fault);
 	held_taps_pass(&up->taps, process, false);
 	free(argv);
-	return result;
+	return pid < 0 ? (int)pid : 0;
 }
 
 /* --- 'dilation: auto' --- */

@@ -126,7 +126,6 @@ static int add_port(
 	struct lab *lab, struct topology_port at, char interface[16], struct fault *fault)
 {
 	struct lab_config_machine *machine = machine_of(lab, at);
-	char device[LAB_DEVICE_MAX];
 	struct lab_config_port *more =
 		realloc(machine->port, (machine->ports + 1) * sizeof(*machine->port));
 
@@ -136,9 +135,9 @@ static int add_port(
 	more += machine->ports++;
 	*more = (struct lab_config_port){.vlan = 0};
 	snprintf(interface, 16, "eth%u", machine->ports);
-	lab_plan_packet_device(machine->ports, interface, lab->frame_bytes, device);
 	topology_port_name(lab->topology, at, more->port, sizeof(more->port));
-	snprintf(more->dpdk, sizeof(more->dpdk), "%s", device);
+	snprintf(more->dpdk, sizeof(more->dpdk), LAB_PACKET_DEVICE "%u,iface=%s", machine->ports,
+		interface);
 	return 0;
 }
 

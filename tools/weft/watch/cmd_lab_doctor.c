@@ -233,12 +233,6 @@ static void check_speeds(struct doctor *doctor)
 	}
 }
 
-/* A NIC, or an interface of the kernel that may be one. */
-static bool has_wire(const char *device)
-{
-	return strchr(device, ':') != NULL || strncmp(device, "net_af_packet", 13) == 0;
-}
-
 /* {statistic: value} of DPDK device 'number'; names depend on the driver, such as
  * rx_pause_frames and rx_flow_control_xoff_packets. */
 static void check_pause_of(
@@ -270,7 +264,7 @@ static void check_pause_of(
 				     "port"
 				   : NULL,
 			"%" PRId64 " pause frames", (int64_t)frames);
-	else if (has_wire(name))
+	else if (strchr(name, ':') != NULL) /* a NIC's address */
 		note(doctor, "pause", name, UNKNOWN, "its driver does not count pause frames");
 	json_decref(info);
 	json_decref(statistics);
