@@ -8,6 +8,7 @@ where that is not allowed.
 usage: lab_doctor_test.py WEFT LIBRTE_NET_FAKE [TEST]..."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -34,8 +35,8 @@ links:
   - {a: h1:0, b: s1:0}
   - {a: s0:1, b: s1:1}
 ports:
-  - {port: s0:1, dpdk: "net_af_packet0,iface=nic0,blocksz=1089536,framesz=4256,framecnt=1024"}
-  - {port: s1:1, dpdk: "net_af_packet1,iface=nic1,blocksz=1089536,framesz=4256,framecnt=1024"}
+  - {port: s0:1, dpdk: "net_af_packet0,iface=nic0"}
+  - {port: s1:1, dpdk: "net_af_packet1,iface=nic1"}
 """
 
 
@@ -48,7 +49,8 @@ def write(path, text):
 class Machine:
     """The /proc and /sys of a machine on which the threads of a lab ran and waited for so many ms each."""
 
-    def __init__(self, lab, run_ms, wait_ms, autogroup, governor, defrag):
+    def __init__(self, lab, run_ms, wait_ms, autogroup, governors, defrag, groups=()):
+        """'groups': (line of /proc/PID/cgroup, {file below /sys/fs/cgroup: text})"""
         self.root = os.path.join(lab.folder, "root")
         for pid in lab.pids.values():
             for thread in os.listdir(f"/proc/{pid}/task"):
@@ -56,7 +58,12 @@ class Machine:
                 write(f"{self.root}/proc/{pid}/task/{thread}/comm", name)
                 write(f"{self.root}/proc/{pid}/task/{thread}/schedstat", f"{run_ms}000000 {wait_ms}000000 9")
         write(f"{self.root}/proc/sys/kernel/sched_autogroup_enabled", autogroup)
-        write(f"{self.root}/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor)
+        for pid in lab.pids.values():
+            write(f"{self.root}/proc/{pid}/cgroup", groups[0] if groups else "0::/")
+        for path, text in groups[1].items() if groups else ():
+            write(f"{self.root}/sys/fs/cgroup{path}", text)
+        for cpu, governor in enumerate(governors):
+            write(f"{self.root}/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor", governor)
         write(f"{self.root}/sys/kernel/mm/transparent_hugepage/defrag", defrag)
 
 
@@ -88,27 +95,50 @@ class Cpus(Case):
         lab = self.lab("c")
         lab.up()
         # The lab's clock is 20 times slower: it needs a twentieth of the time.
-        good = Machine(lab, 900, 9000, "1", "performance", "always [madvise] never")
+        good = Machine(lab, 900, 9000, "1", ["performance"] * 12, "always [madvise] never")
         done = doctor(lab, root=good.root)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("\nnothing to change\n", done.stdout)
-        bad = Machine(lab, 300, 9700, "1", "powersave", "[always] madvise never")
+        bad = Machine(lab, 300, 9700, "1", [*["performance"] * 10, "powersave", "schedutil"],
+                      "[always] madvise never")
         found = self.changes(doctor(lab, "--json", root=bad.root))
         self.assertEqual(found, {"loops": [f"{name}, thread {pid}" for name, pid in lab.pids.items()],
-                                 "cores": ["this machine"], "autogroup": ["kernel"], "governor": ["CPU 0"],
+                                 "cores": ["this machine"], "autogroup": ["kernel"], "governor": ["CPU 10"],
                                  "hugepages": ["transparent"]})
         said = doctor(lab, root=bad.root)
         self.assertEqual([line for line in said.stdout.splitlines() if len(line) > 80], [])
         self.assertIn("ran for 0.3 s and waited for a CPU for 9.7 s", " ".join(said.stdout.split()))
-        self.assertIn("CPU 0: powersave", said.stdout)
+        self.assertIn("CPU 10: powersave; 2 of 12 CPUs", " ".join(said.stdout.split()))
         self.assertEqual(said.returncode, 1)
+
+    def test_the_lowest_cpu_quota_of_the_groups_around_the_lab_is_found(self):
+        lab = self.lab("q")
+        lab.up()
+        loops = len(lab.pids)
+        for line, files, expected in (
+                ("0::/a/b", {"/a/cpu.max": "max 100000", "/a/b/cpu.max": "max 100000"}, None),
+                ("0::/a/b", {"/a/cpu.max": "150000 100000", "/a/b/cpu.max": "250000 100000"}, "1.5"),
+                ("0::/a/b", {"/a/b/cpu.max": "5000 10000", "/cpu.max": "max 100000"}, "0.5"),
+                ("0::/", {"/cpu.max": "200000 100000"}, "2"),
+                ("4:cpu,cpuacct:/a", {"/cpu/a/cpu.cfs_quota_us": "-1", "/cpu/a/cpu.cfs_period_us": "100000"}, None),
+                ("3:memory:/x\n4:cpu,cpuacct:/a", {"/cpu/a/cpu.cfs_quota_us": "25000", "/cpu/a/cpu.cfs_period_us": "100000"},
+                 "0.25")):
+            with self.subTest(line=line, files=files):
+                machine = Machine(lab, 300, 9700, "0", ["performance"], "never", (line, files))
+                self.addCleanup(shutil.rmtree, machine.root, True)
+                found = self.changes(doctor(lab, "--json", root=machine.root))
+                self.assertEqual("quota" in found, expected is not None)
+                said = " ".join(doctor(lab, root=machine.root).stdout.split())
+                self.assertIn(f"quota control group: {loops} loops, CPU time of {expected} CPUs, dilation 20: raise its cpu.max"
+                              if expected else "quota control group: none limits the CPU time", said)
+                shutil.rmtree(machine.root)
 
     def test_what_the_kernel_does_not_report_is_unknown(self):
         lab = self.lab("u")
         lab.up()
         done = doctor(lab, "--json")
         self.assertEqual(self.changes(done), {})
-        self.assertLessEqual({"loops", "governor", "hugepages"},
+        self.assertLessEqual({"loops", "quota", "governor", "hugepages"},
                              {c["check"] for c in json.loads(done.stdout)["checks"] if c["result"] == "unknown"})
         self.assertRegex(doctor(lab).stdout, r"\nnothing to change, [0-9]+ checks without an answer\n$")
 
@@ -183,6 +213,16 @@ class Paths(Case):
         self.assertRegex(said, r"(?m)^FAULT +s1:1 +frames of 4174 bytes do not pass to s0:1: raise the MTU of ")
         self.assertNotIn("s0:1 ", said.replace("to s0:1", ""))
         self.assertEqual(self.lab_.downs(), downs)
+
+    def test_a_link_that_is_cut_has_no_path_mtu_to_change(self):
+        self.inside("lab", "link", self.lab_.file, "s0:1", "down")
+        done = doctor(self.lab_, "--json", enter=self.enter)
+        self.assertEqual(self.changes(done), {})
+        checks = {check["subject"]: (check["result"], check["text"].split(",")[0].split(" of ")[0])
+                  for check in json.loads(done.stdout)["checks"] if check["check"] == "path MTU"}
+        dark = ("unknown", "the link is cut or has no carrier")
+        self.assertEqual(checks, {"s0:1": dark, "s1:1": dark, **{
+            port: ("ok", "frames") for port in ("h0:0", "h1:0", "s0:0", "s1:0")}})
 
 
 class Nics(Case):

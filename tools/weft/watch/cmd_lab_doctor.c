@@ -143,14 +143,81 @@ static void check_loops(struct doctor *doctor, const struct lab_record *record)
 			"the kernel does not report its CPU time");
 }
 
+/* Of the group and those around it, the lowest quota, in CPUs; 0: none. */
+static double group_quota(char *group)
+{
+	double lowest = 0, quota, period;
+	char line[64], *slash;
+
+	do {
+		bool limited = kernel_line(line, sizeof(line), "/sys/fs/cgroup%s/cpu.max", group) &&
+			       sscanf(line, "%lf %lf", &quota, &period) == 2;
+
+		if (!limited && kernel_line(line, sizeof(line),
+					"/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group)) {
+			quota = atof(line);
+			limited = quota > 0 &&
+				  kernel_line(line, sizeof(line),
+					  "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+			period = limited ? atof(line) : 0;
+		}
+		if (limited && period > 0 && (lowest == 0 || quota / period < lowest))
+			lowest = quota / period;
+		slash = strrchr(group, '/');
+		if (slash != NULL)
+			*slash = '\0';
+	} while (slash != NULL);
+	return lowest;
+}
+
+/* "0::/a/b", or "4:cpu,cpuacct:/a/b" of the first version. In CPUs; 0: none, -1: not known. */
+static double process_quota(const struct lab_record *record)
+{
+	char path[PATH_MAX], line[PATH_MAX];
+	double lowest = 0, quota;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/%ld/cgroup", command_root(), (long)record->pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return -1;
+	while (fgets(line, sizeof(line), file) != NULL) {
+		char *group = strstr(line, ":/");
+
+		line[strcspn(line, "\n")] = '\0';
+		if (group == NULL || (strstr(line, "::/") == NULL && strstr(line, "cpu,") == NULL &&
+					     strstr(line, ":cpu:") == NULL))
+			continue;
+		quota = group_quota(group + 1);
+		if (quota > 0 && (lowest == 0 || quota < lowest))
+			lowest = quota;
+	}
+	fclose(file);
+	return lowest;
+}
+
 static void check_cores(struct doctor *doctor)
 {
 	unsigned loops = (unsigned)json_object_size(json_object_get(doctor->all, "loops"));
 	unsigned cpus = cpu_count(), dilation = doctor->lab->config->run.dilation;
-	bool few = loops > cpus && (dilation == 1 || doctor->short_of_cpu);
+	bool tight = dilation == 1 || doctor->short_of_cpu;
+	double quota = 0;
 
-	note(doctor, "cores", "this machine", few ? LESS_WORK : NULL,
+	note(doctor, "cores", "this machine", loops > cpus && tight ? LESS_WORK : NULL,
 		"%u loops, %u CPUs, dilation %u", loops, cpus, dilation);
+	for (unsigned i = 0; i < doctor->state->processes && quota <= 0; i++)
+		quota = process_quota(&doctor->state->process[i]);
+	if (quota < 0)
+		note(doctor, "quota", "control group", UNKNOWN,
+			"the kernel does not report the group");
+	else if (quota == 0)
+		note(doctor, "quota", "control group", NULL, "none limits the CPU time");
+	else
+		note(doctor, "quota", "control group",
+			loops > quota && tight ? "raise its cpu.max, or use fewer processes "
+						 "('processes: one') or a slower clock ('dilation')"
+					       : NULL,
+			"%u loops, CPU time of %.3g CPUs, dilation %u", loops, quota, dilation);
 }
 
 static void check_autogroup(struct doctor *doctor)
@@ -167,16 +234,33 @@ static void check_autogroup(struct doctor *doctor)
 
 static void check_governor(struct doctor *doctor)
 {
-	char line[64];
+	char pattern[PATH_MAX], line[64], first[64] = "", subject[32] = "all CPUs";
+	unsigned slow = 0, found = 0;
+	glob_t cpus;
 
-	if (!kernel_line(line, sizeof(line),
-		    "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", 0))
-		note(doctor, "governor", "CPU 0", UNKNOWN, "the kernel does not report one");
+	snprintf(pattern, sizeof(pattern),
+		"%s/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor", command_root());
+	if (glob(pattern, 0, NULL, &cpus) == 0)
+		found = (unsigned)cpus.gl_pathc;
+	for (unsigned i = 0; i < found; i++) {
+		const char *path = cpus.gl_pathv[i] + strlen(command_root());
+
+		if (!kernel_line(line, sizeof(line), "%s", path) ||
+			strcmp(line, "performance") == 0)
+			continue;
+		if (slow++ > 0)
+			continue;
+		snprintf(first, sizeof(first), "%s", line);
+		snprintf(subject, sizeof(subject), "CPU %d", atoi(strstr(path, "/cpu/cpu") + 8));
+	}
+	globfree(&cpus);
+	if (found == 0)
+		note(doctor, "governor", subject, UNKNOWN, "the kernel does not report one");
+	else if (slow == 0)
+		note(doctor, "governor", subject, NULL, "performance");
 	else
-		note(doctor, "governor", "CPU 0",
-			strcmp(line, "performance") != 0 ? "'cpupower frequency-set -g performance'"
-							 : NULL,
-			"%s", line);
+		note(doctor, "governor", subject, "'cpupower frequency-set -g performance'",
+			"%s; %u of %u CPUs are not set to performance", first, slow, found);
 }
 
 static void check_pages(struct doctor *doctor)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "frame_room.h"
 #include "lab_query.h"
@@ -47,6 +48,14 @@ static bool has_grown(const json_t *before, const json_t *now, const char *port,
 	       json_integer_value(json_object_get(old, name));
 }
 
+/* Nothing passes it, whatever its length. */
+static bool is_dark(const json_t *end)
+{
+	const char *state = lab_text(end, "state");
+
+	return strcmp(state, "cut") == 0 || strcmp(state, "no carrier") == 0;
+}
+
 static json_t *judge(const json_t *before, const json_t *now, bool *done)
 {
 	json_t *list = json_array(), *end;
@@ -59,12 +68,14 @@ static json_t *judge(const json_t *before, const json_t *now, bool *done)
 		/* An end that does not answer here answers with a padded hello. */
 		bool here = json_object_get(now, peer) != NULL;
 		bool passes = has_grown(before, now, here ? peer : port, "full_frames_received");
-		bool known = passes || has_grown(before, now, port, "full_frames_sent");
+		bool dark =
+			is_dark(json_object_get(now, port)) || is_dark(json_object_get(now, peer));
+		bool known = passes || (!dark && has_grown(before, now, port, "full_frames_sent"));
 
-		*done = *done && passes;
+		*done = *done && (passes || dark);
 		json_array_append_new(
-			list, json_pack("{s:s,s:s,s:o}", "port", port, "peer", peer, "passes",
-				      known ? json_boolean(passes) : json_null()));
+			list, json_pack("{s:s,s:s,s:b,s:o}", "port", port, "peer", peer, "dark",
+				      dark, "passes", known ? json_boolean(passes) : json_null()));
 	}
 	return list;
 }
@@ -100,7 +111,10 @@ int lab_probe_judge(const struct lab *lab, const json_t *entry, struct fault *fa
 	const json_t *passes = json_object_get(entry, "passes");
 
 	if (json_is_null(passes))
-		return fault_set(fault, ENODATA, "this end sends no hellos");
+		return fault_set(fault, ENODATA, "%s",
+			json_is_true(json_object_get(entry, "dark"))
+				? "the link is cut or has no carrier, so no frame passes"
+				: "this end sends no hellos");
 	if (json_is_true(passes)) {
 		snprintf(fault->text, sizeof(fault->text), "frames of %u bytes pass to %s", bytes,
 			lab_text(entry, "peer"));

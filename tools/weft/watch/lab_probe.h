@@ -11,10 +11,10 @@
 #include "lab.h"
 #include "lab_state.h"
 
-/* [{"port", "peer", "passes"}, …] of each direction that starts at a process of 'state'. "passes"
- * is null if no frame was sent; if the other end belongs to another machine's part, it means both
- * directions. Blocks for up to nine hello
- * intervals and three seconds, or until a signal. The caller's reference. */
+/* [{"port", "peer", "dark", "passes"}, …] of each direction that starts at a process of 'state'.
+ * The link is "dark" if it is cut or has no carrier. "passes" is null if it is, or if no frame was
+ * sent; if the other end belongs to another machine's part, it means both directions. Blocks for up
+ * to nine hello intervals and three seconds, or until a signal. The caller's reference. */
 json_t *lab_probe(const struct lab *lab, const struct lab_state *state);
 
 /* Describes an entry in fault->text. 0, -EMSGSIZE if frames do not pass, or -ENODATA if that is
