@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* One data plane, two clocks: what each switch of a virtual fabric got, in the order in which it
- * got it, given to the same switch under the poll driver. Every frame leaves by the same port, in
- * the same place, at the same time and with the same headers. The cases are drawn from the keys of
- * run files that have a list of values, each value at least once. The cases at the end show that
- * this would not be so if the arbiter or the credits were others. */
+ * got it, given to the same switch under the poll driver. Every frame and every notification of
+ * congestion leaves by the same port, in the same place, at the same time and with the same
+ * headers. The cases are drawn from the keys of run files that have a list of values, each value at
+ * least once. The cases at the end show that this would not be so if the arbiter or the credits
+ * were others. */
 
 #include "unit.h"
 
@@ -36,12 +37,13 @@ static const char scenario[] = "weft: run/1\n"
 			       "switch: {switching: cut-through, buffer: 1728B, mtu: 512B}\n"
 			       "nic: {mtu: 512B}\n"
 			       "routing: {algorithm: dmodk, mode: source}\n"
+			       "detector: {crt: 1us, arn-ttl: 20us, arn-refresh: 2us}\n"
 			       "measure: {warmup: 0ms, duration: 300us, sample: 300us}\n"
 			       "traffic:\n"
 			       "  - {pattern: uniform, from: all, load: 100%, message: 512B}\n";
 
 static struct rte_mempool *pool;
-static uint64_t frames, stalls;
+static uint64_t frames, stalls, arns;
 
 struct recording {
 	struct replay_list at[SWITCHES];
@@ -74,6 +76,9 @@ static void record(void *ctx, const struct virtual_trace_record *record)
 	if (record->out) {
 		if (record->packet != NULL)
 			record_sent(recording, record);
+		else if (record->arn != NULL)
+			replay_add_sent_arn(&recording->at[record->at.device], record->now,
+				record->at.port, record->arn);
 		return;
 	}
 	event.kind = record->packet != NULL ? REPLAY_ARRIVAL : REPLAY_CREDIT;
@@ -81,8 +86,11 @@ static void record(void *ctx, const struct virtual_trace_record *record)
 		event.extension = *record->extension;
 	if (record->packet != NULL)
 		event.packet = *record->packet;
-	else
+	else if (record->credit != NULL)
 		event.credit = *record->credit;
+	else
+		event.arn = *record->arn;
+	event.is_arn = record->arn != NULL;
 	replay_add_event(&recording->at[record->at.device], &event);
 }
 
@@ -119,7 +127,7 @@ static void free_recording(struct recording *recording)
 struct comparison {
 	unsigned different; /* ports */
 	char first[64];     /* such port */
-	uint64_t discards, frames;
+	uint64_t discards, frames, arns;
 };
 
 static struct comparison compare(
@@ -134,13 +142,16 @@ static struct comparison compare(
 
 		result.discards += replay_run(&fabric, i, options, &recording->at[i], &played);
 		result.frames += played.sents;
-		for (unsigned port = 0; port < recording->topology->switch_at[i].ports; port++) {
+		for (unsigned port = 0; port < 2 * SWITCH_PORTS_MAX; port++) {
 			int which = replay_difference(&recording->at[i], &played, port);
 
 			if (which >= 0 && result.different++ == 0)
 				snprintf(result.first, sizeof(result.first),
-					"s%u:%u: frame %d is another one", i, port, which);
+					"s%u:%u: %s %d is another one", i, port % SWITCH_PORTS_MAX,
+					port < REPLAY_ARNS ? "frame" : "notification", which);
 		}
+		for (uint32_t sent = 0; sent < played.sents; sent++)
+			result.arns += played.sent[sent].port >= REPLAY_ARNS;
 		replay_free(&played);
 	}
 	return result;
@@ -209,15 +220,9 @@ static void list_all_choices(void)
 			}
 }
 
-/* The record has neither flits nor notifications; other tests compare these
- * (wormhole_property_test, physics_test). */
-static const char *const elsewhere[] = {"switch.switching=wormhole", "switch.flow-control=stop-go",
-	"switch.routing-start=header", "routing.adaptive=arn", "routing.afi=true"};
-
-static bool is_replayed(const struct run_config *run)
-{
-	return run->sw.switching != RUN_SWITCHING_WORMHOLE && !run->routing.adaptive->notified;
-}
+/* Wormhole switching has one clock only. */
+static const char *const elsewhere[] = {
+	"switch.switching=wormhole", "switch.flow-control=stop-go", "switch.routing-start=header"};
 
 static bool is_elsewhere(const struct choice *one)
 {
@@ -239,7 +244,11 @@ static void draw_rest(struct rng *rng, char set[][SET_BYTES], unsigned *sets)
 	static const char *const lines[] = {"switch.routing-delay=70ns", "traffic[0].message=700B",
 		"switch.fecn=8", "switch.contention=2us", "routing.algorithm=ud+ud-itb",
 		"routing.algorithm=ud+ud-itb+dfs"};
+	/* Notifications need all of these. */
+	static const char *const tree[] = {
+		"topology=rlft:ports=4,stages=2", "routing.mode=table", "routing.adaptive=arn"};
 	unsigned vcs = 1 + (unsigned)rng_below(rng, 8);
+	bool notified = rng_below(rng, 4) == 0;
 
 	snprintf(set[(*sets)++], SET_BYTES, "seed=%u", (unsigned)rng_below(rng, 1000));
 	snprintf(set[(*sets)++], SET_BYTES, "topology=%s",
@@ -247,6 +256,8 @@ static void draw_rest(struct rng *rng, char set[][SET_BYTES], unsigned *sets)
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		if (rng_below(rng, 4) == 0)
 			snprintf(set[(*sets)++], SET_BYTES, "%s", lines[i]);
+	for (unsigned i = 0; notified && i < sizeof(tree) / sizeof(tree[0]); i++)
+		snprintf(set[(*sets)++], SET_BYTES, "%s", tree[i]);
 	snprintf(set[(*sets)++], SET_BYTES, "switch.vcs=%u", vcs);
 	/* Each VC has space for three frames of 512 bytes and headers, or for more. */
 	snprintf(set[(*sets)++], SET_BYTES, "switch.buffer=%uB",
@@ -285,7 +296,7 @@ static bool is_possible(const char *const *set, unsigned sets)
 
 	lab.config = run_config_parse(scenario, strlen(scenario), "test", set, sets, &fault);
 	possible = lab.config != NULL && run_config_supported(lab.config, &fault) == 0 &&
-		   is_replayed(lab.config) &&
+		   lab.config->sw.switching != RUN_SWITCHING_WORMHOLE &&
 		   (lab.topology = run_config_open_topology(lab.config, &fault)) != NULL &&
 		   (lab.fabric = virtual_fabric_create(lab.topology, lab.config, &fault)) != NULL;
 	virtual_lab_close(&lab);
@@ -308,6 +319,7 @@ static void assert_same_order(const char *const *set, unsigned sets)
 	}
 	frames += result.frames;
 	stalls += recording.stalls;
+	arns += result.arns;
 	free_recording(&recording);
 }
 
@@ -341,6 +353,7 @@ UNIT_TEST(every_port_sends_the_same_frames_in_the_same_order_at_both_clocks)
 			fail_msg("no case has %s=%s", choice[i].key, choice[i].value);
 	assert_true(frames > 1000 * choices);
 	assert_true(stalls > frames / 10); /* credits are tight */
+	assert_true(arns > 1000);
 }
 
 /* Waiting times and contending flows are in the frames that are compared. */
@@ -391,6 +404,15 @@ UNIT_TEST(credits_that_are_ignored_are_noticed)
 	const struct replay_options options = {.ignore_credits = true, .pool = pool};
 
 	assert_noticed(&options, NULL, 0);
+}
+
+UNIT_TEST(notifications_that_are_lost_are_noticed)
+{
+	static const char *const set[] = {
+		"routing.mode=table", "routing.adaptive=arn", "switch.vcs=2", "switch.buffer=8KiB"};
+	const struct replay_options options = {.ignore_arns = true, .pool = pool};
+
+	assert_noticed(&options, set, sizeof(set) / sizeof(set[0]));
 }
 
 UNIT_TEST(a_single_queue_for_each_input_is_noticed)

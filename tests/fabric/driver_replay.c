@@ -8,6 +8,7 @@
 
 #include "congestion_setup.h"
 #include "device_config.h"
+#include "switch_congestion.h"
 #include "unit.h"
 
 #define SESSION 1
@@ -99,6 +100,16 @@ void replay_add_sent(struct replay_list *list, weft_time at, uint8_t port,
 	keep_header(sent, frame);
 }
 
+void replay_add_sent_arn(
+	struct replay_list *list, weft_time at, uint8_t port, const struct control_arn *arn)
+{
+	struct replay_sent *sent = add_sent(list);
+
+	sent->at = at;
+	sent->port = port + REPLAY_ARNS;
+	sent->header_bytes = (uint8_t)control_arn_encode(arn, sent->header);
+}
+
 void replay_free(struct replay_list *list)
 {
 	free(list->event);
@@ -146,6 +157,12 @@ static void take_sent(struct replay *replay, uint8_t at, weft_time now)
 			sent->port = at;
 			keep_header(sent, frame);
 			replay->busy[at] = true;
+		} else if (frame_header_const(frame)->kind == FRAME_ARN) {
+			struct control_arn arn;
+
+			assert_true(control_arn_decode(
+				&arn, frame + FRAME_HEADER_BYTES, CONTROL_ARN_BYTES));
+			replay_add_sent_arn(replay->played, now - BEGIN, at, &arn);
 		}
 		rte_pktmbuf_free(mbufs[i]);
 	}
@@ -216,6 +233,18 @@ static void feed_credit(
 			credit.limit[vc] = INT32_MAX;
 	}
 	fields.payload_bytes = (uint16_t)control_credit_encode(&credit, frame + FRAME_HEADER_BYTES);
+	feed(replay, at, mbuf, frame_build(frame, &fields), now);
+}
+
+static void feed_arn(
+	struct replay *replay, unsigned at, const struct control_arn *arn, weft_time now)
+{
+	struct frame_fields fields = {
+		.kind = FRAME_ARN, .source = FRAME_HOST_NONE, .destination = FRAME_HOST_NONE};
+	uint8_t *frame;
+	struct rte_mbuf *mbuf = new_frame(replay, &frame);
+
+	fields.payload_bytes = (uint16_t)control_arn_encode(arn, frame + FRAME_HEADER_BYTES);
 	feed(replay, at, mbuf, frame_build(frame, &fields), now);
 }
 
@@ -318,7 +347,12 @@ static void feed_event(struct replay *replay, const struct replay_event *event, 
 {
 	switch (event->kind) {
 	case REPLAY_CREDIT:
-		feed_credit(replay, event->port, event->credit, now);
+		if (event->is_arn && replay->options->ignore_arns)
+			return;
+		if (event->is_arn)
+			feed_arn(replay, event->port, &event->arn, now);
+		else
+			feed_credit(replay, event->port, event->credit, now);
 		return;
 	case REPLAY_ARRIVAL:
 		feed_packet(replay, event->port, event, now);
@@ -340,6 +374,31 @@ static void move_round_robins(struct replay *replay)
 	}
 }
 
+/* On the virtual clock the detector looks at its times when a packet arrives, before the switch
+ * decides on it. The poll driver looks in each turn; without this about one notification in a
+ * hundred leaves earlier. */
+static void turn_as_on_the_virtual_clock(
+	struct replay *replay, const struct replay_event *event, weft_time now)
+{
+	struct congestion_control *congestion = replay->sw->congestion;
+	struct congestion_detector *detector = congestion != NULL ? congestion->detector : NULL;
+	weft_time due;
+
+	if (detector != NULL && event->kind == REPLAY_ARRIVAL &&
+		switch_congestion_is_due(replay->sw, now))
+		congestion_control_poll(congestion, now);
+	due = detector != NULL ? detector->next_due : 0;
+	if (detector != NULL)
+		detector->next_due = WEFT_TIME_NEVER;
+	turn(replay, now);
+	if (detector == NULL || due >= detector->next_due)
+		return;
+	detector->next_due = due;
+	congestion->due = due < congestion->due ? due : congestion->due;
+	congestion->signal->alert = true;
+	congestion->signal->departures |= CONGESTION_LEFT;
+}
+
 uint64_t replay_run(const struct replay_fabric *fabric, uint32_t number,
 	const struct replay_options *options, const struct replay_list *record,
 	struct replay_list *played)
@@ -353,7 +412,7 @@ uint64_t replay_run(const struct replay_fabric *fabric, uint32_t number,
 		if (i == record->events / 2)
 			move_round_robins(&replay);
 		feed_event(&replay, event, BEGIN + event->at);
-		turn(&replay, BEGIN + event->at);
+		turn_as_on_the_virtual_clock(&replay, event, BEGIN + event->at);
 	}
 	return stop(&replay);
 }

@@ -22,15 +22,21 @@ struct replay_event {
 	uint32_t number; /* the how-manieth of its switch */
 	uint8_t port;
 	enum replay_kind kind;
+	bool is_arn; /* with REPLAY_CREDIT: a notification in place of a credit frame */
 	struct weft_packet packet;
 	struct latency_extension extension; /* of a packet with FRAME_F_LATENCY */
 	struct control_credit credit;
+	struct control_arn arn;
 };
 
-/* A data frame that left: when, by which port, and its headers. */
+/* Notifications that leave by a port are a list apart, because the poll driver sends them after the
+ * data frames of its turn. */
+#define REPLAY_ARNS SWITCH_PORTS_MAX
+
+/* A data frame or a notification that left: when, by which port, and its headers or contents. */
 struct replay_sent {
 	weft_time at;
-	uint8_t port;
+	uint8_t port; /* + REPLAY_ARNS: a notification */
 	uint8_t header_bytes;
 	/* With the latency extension, if there is one. */
 	uint8_t header[FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES];
@@ -46,6 +52,8 @@ void replay_add_event(struct replay_list *list, const struct replay_event *event
 /* The headers that the packet has on the wire. 'extension': of a packet with FRAME_F_LATENCY. */
 void replay_add_sent(struct replay_list *list, weft_time at, uint8_t port,
 	const struct weft_packet *packet, const struct latency_extension *extension);
+void replay_add_sent_arn(
+	struct replay_list *list, weft_time at, uint8_t port, const struct control_arn *arn);
 void replay_free(struct replay_list *list);
 
 /* Sorts the events of a record as the virtual clock had them. */
@@ -62,6 +70,7 @@ struct replay_fabric {
 struct replay_options {
 	unsigned moved_on;   /* inputs that each round robin skips half-way */
 	bool ignore_credits; /* far ends without bounds */
+	bool ignore_arns;    /* notifications that come in are lost */
 	bool one_queue;      /* at each input */
 	const struct contention_config *contention;
 	struct rte_mempool *pool;
