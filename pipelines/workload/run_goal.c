@@ -110,7 +110,8 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 	goal->hosts = topology->hosts;
 	goal->host_of = calloc(ranks, sizeof(*goal->host_of));
 	goal->rank_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->rank_of));
-	if (goal->host_of == NULL || goal->rank_of == NULL)
+	goal->sender = calloc(ranks, sizeof(*goal->sender));
+	if (goal->host_of == NULL || goal->rank_of == NULL || goal->sender == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
 	result = choose_hosts(goal, traffic, topology, fault);
 	for (uint32_t host = 0; host < topology->hosts; host++)
@@ -118,8 +119,10 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 	for (uint32_t rank = 0; rank < ranks && result == 0; rank++) {
 		uint32_t *first = &goal->rank_of[goal->host_of[rank]];
 
-		goal->used += *first == RUN_GOAL_NO_RANK;
-		*first = *first == RUN_GOAL_NO_RANK ? rank : *first;
+		if (*first != RUN_GOAL_NO_RANK)
+			continue;
+		*first = rank;
+		goal->sender[goal->senders++] = goal->host_of[rank];
 	}
 	return result;
 }
@@ -200,5 +203,6 @@ void run_goal_close(struct run_goal *goal)
 	goal_destroy(goal->goal);
 	free(goal->host_of);
 	free(goal->rank_of);
+	free(goal->sender);
 	free(goal);
 }

@@ -18,7 +18,8 @@ struct run_goal {
 	uint16_t *host_of; /* [ranks] */
 	uint32_t *rank_of; /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
 	uint32_t hosts;    /* of the topology */
-	uint32_t used;     /* hosts with ranks */
+	uint16_t *sender;  /* [senders] the hosts with ranks */
+	uint32_t senders;
 	uint64_t copy_rate_bps;
 	weft_time start_ps; /* after the start of the traffic */
 	uint8_t entry;      /* of the run's traffic */

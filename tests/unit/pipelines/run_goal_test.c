@@ -94,6 +94,20 @@ UNIT_TEST(a_file_places_the_ranks)
 	run_goal_close(goal);
 }
 
+UNIT_TEST(a_host_with_several_ranks_is_one_sender)
+{
+	struct run_goal *goal;
+	char message[FAULT_TEXT];
+
+	assert_int_equal(
+		open_goal(SCHEDULE, "0 h4\n1 h2\n2 h4\n", 5, &goal, message, sizeof(message)), 0);
+	assert_int_equal(goal->senders, 2);
+	assert_int_equal(goal->sender[0], 4);
+	assert_int_equal(goal->sender[1], 2);
+	assert_int_equal(goal->rank_of[4], 0);
+	run_goal_close(goal);
+}
+
 UNIT_TEST(what_is_wrong_is_said_with_its_place)
 {
 	static const struct {
