@@ -242,7 +242,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         out, err = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 130)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
-        self.assertIn("the same command goes on with the 3 points that are missing", err)
+        self.assertIn("the same command continues with the 3 points that are missing", err)
         self.assertIn("1 of 4 points", out)
         self.assertEqual(len(self.rows()), 1)
         self.assertFalse([name for name in self.files() if name.endswith((".part", ".log"))])
@@ -403,6 +403,14 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.assertIn("3 of them there before, 1 anew because what was there was another "
                       "configuration's", done.stdout)
         self.assertEqual([row["offered"] for row in self.rows()], ["0.1", "0.2", "0.3", "0.4"])
+
+    def test_a_log_that_cannot_be_opened_ends_the_sweep_once_the_running_points_have_ended(self):
+        (self.out / "1_load=20%.log").mkdir(parents=True)
+        process, child = self.start_blocked("traffic.0.load=10%", *LOADS, "--jobs", "2")
+        os.kill(child, signal.SIGTERM)
+        _, said = process.communicate(timeout=240)
+        self.assertEqual(process.returncode, 2, said)
+        self.assertRegex(said, r"\[1/4\] load=10%: failed: (.*\n)*weft sweep: \S*/1_load=20%.log: Is a directory\n$")
 
     def test_a_failing_point_is_reported_and_the_rest_goes_on(self):
         self.write("fail", "traffic.0.load=20%")

@@ -12,12 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
+from typing import Optional
 
-from .error import Error, Exit
+from .error import Error, Exit, os_error
 
 PDEATHSIG = 1  # prctl
 LOOK_S = 0.25  # between two looks of a waiting program
 PATIENCE_S = 15  # after which a child that was asked to end is killed
+SRUN = "exec srun --quiet --ntasks=1 --job-name=weft-reproduce"
 LIBC = ctypes.CDLL(None)
 
 
@@ -35,21 +37,34 @@ def _become(parent: int) -> Callable[[], None]:
 
 
 class Child:
-    """A run of weft-fabric that writes its result to 'part' and its messages to 'log'."""
+    """A run of weft-fabric that writes its result to 'part' and its messages to 'log'. 'srun': the
+    further arguments of srun, as a shell reads them; the run is a job of Slurm."""
 
     def __init__(
-        self, fabric: str, run_file: str, sets: Sequence[str], part: str, log: str
+        self,
+        fabric: str,
+        run_file: str,
+        sets: Sequence[str],
+        part: str,
+        log: str,
+        srun: Optional[str] = None,
     ) -> None:
         words = ["weft-fabric", run_file, "--quiet", "--json", part]
         for text in sets:
             words += ["--set", text]
+        if srun is not None:
+            words = ["/bin/sh", "-c", f'{SRUN} {srun} "$0" "$@"', fabric, *words[1:]]
         self.part, self.log = part, log
         self.started = time.monotonic()
-        with open(log, "wb") as out:
+        try:
+            out = open(log, "wb")
+        except OSError as error:
+            raise os_error(error, log) from error
+        with out:
             try:
                 self._process = subprocess.Popen(
                     words,
-                    executable=fabric,
+                    executable=fabric if srun is None else words[0],
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=out,

@@ -210,7 +210,9 @@ def _report(sweep: Sweep, outcome: Outcome) -> int:
     print(f"{sweep.folder}/sweep.csv, sweep-mean.csv, sweep.json", file=out)
     if outcome.interrupted:
         left = sweep.valid_points - outcome.done
-        note(NAME, f"ended early; the same command goes on with the {left} points that are missing")
+        note(
+            NAME, f"ended early; the same command continues with the {left} points that are missing"
+        )
         return Exit.INTERRUPTED
     if sweep.valid_points == 0:
         raise Error(f"--skip-invalid: none of {sweep.plan.points} points is valid")
