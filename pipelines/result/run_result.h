@@ -371,12 +371,6 @@ uint64_t run_result_surplus(const struct run_result *result, const struct run_re
  * run, however soon it was joined. */
 void run_result_take_off(struct run_result *result, const struct run_result *before);
 
-/* Adds to an object where a result comes from: "version" of Weft, "command" (the words by which
- * this process was started; empty if that cannot be known), "host" (the machine's name), and
- * "written" (the time now, UTC, ISO 8601). All of them can differ between two runs with one result.
- */
-void provenance_add(json_t *object);
-
 /* A table for people. 'run' is what was run. */
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
 

@@ -260,6 +260,49 @@ static json_t *workers_json(const struct run_result *result)
 	return workers;
 }
 
+#define COMMAND_MAX (1u << 20)
+
+/* The kernel keeps the words as they were, each with a zero behind it. Words that are no UTF-8 are
+ * left out: JSON cannot have them. */
+static json_t *command_json(void)
+{
+	json_t *words = json_array();
+	size_t length = 0;
+	char *text = file_text_read("/proc/self/cmdline", COMMAND_MAX, &length, NULL);
+
+	for (size_t at = 0; text != NULL && at < length; at += strlen(text + at) + 1)
+		json_array_append_new(words, json_string(text + at));
+	free(text);
+	return words;
+}
+
+static json_t *time_json(void)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char text[32];
+
+	if (gmtime_r(&now, &utc) == NULL ||
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+		return json_null();
+	return json_string(text);
+}
+
+/* Adds to an object where a result comes from: "version" of Weft, "command" (the words by which
+ * this process was started; empty if that cannot be known), "host" (the machine's name), and
+ * "written" (the time now, UTC, ISO 8601). All of them can differ between two runs with one result.
+ */
+static void provenance_add(json_t *object)
+{
+	struct utsname system;
+
+	json_object_set_new(object, "version", json_string(WEFT_VERSION));
+	json_object_set_new(object, "command", command_json());
+	json_object_set_new(
+		object, "host", uname(&system) == 0 ? json_string(system.nodename) : json_null());
+	json_object_set_new(object, "written", time_json());
+}
+
 static json_t *wall_json(const struct run_result *result)
 {
 	json_t *wall = json_pack("{s:f,s:I,s:f,s:I}", "seconds", result->wall.seconds,
@@ -471,45 +514,4 @@ void run_result_write_csv(const struct run_result *result, FILE *out)
 				sample->ccti);
 		fputc('\n', out);
 	}
-}
-
-/* --- provenance --- */
-
-#define COMMAND_MAX (1u << 20)
-
-/* The kernel keeps the words as they were, each with a zero behind it. Words that are no UTF-8 are
- * left out: JSON cannot have them. */
-static json_t *command_json(void)
-{
-	json_t *words = json_array();
-	size_t length = 0;
-	char *text = file_text_read("/proc/self/cmdline", COMMAND_MAX, &length, NULL);
-
-	for (size_t at = 0; text != NULL && at < length; at += strlen(text + at) + 1)
-		json_array_append_new(words, json_string(text + at));
-	free(text);
-	return words;
-}
-
-static json_t *time_json(void)
-{
-	time_t now = time(NULL);
-	struct tm utc;
-	char text[32];
-
-	if (gmtime_r(&now, &utc) == NULL ||
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-		return json_null();
-	return json_string(text);
-}
-
-void provenance_add(json_t *object)
-{
-	struct utsname system;
-
-	json_object_set_new(object, "version", json_string(WEFT_VERSION));
-	json_object_set_new(object, "command", command_json());
-	json_object_set_new(
-		object, "host", uname(&system) == 0 ? json_string(system.nodename) : json_null());
-	json_object_set_new(object, "written", time_json());
 }

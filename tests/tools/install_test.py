@@ -43,7 +43,7 @@ class Install(unittest.TestCase):
 
     def test_programs_pages_and_data_are_there(self):
         for ending in ("bin/weft", "bin/weft-fabric", "bin/weft-switch", "bin/weft-nic", "wireshark/plugins/weft.lua",
-                       "weft/topo/quickstart.yaml", "weft/schemas/lab.schema.json", "weft/reproduce/drb-incast.yaml",
+                       "weft/topo/quickstart.yaml", "weft/schemas/lab.schema.json", "weft/reproduce/lugones-2007.csv",
                        "man5/weft-run.5", "man5/weft-lab.5", "man5/weft-topology.5", "systemd/system/weft-lab@.service"):
             self.one(ending)
 

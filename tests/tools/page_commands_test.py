@@ -166,7 +166,7 @@ class Reader:
                 if key not in self.keys and key != "KEY" and not any(known.startswith(key) for known in self.keys):
                     yield f"{name} {words[at + 1]}: no such key"
         if words[:1] == ["reproduce"] and len(words) > 1 and re.match("[a-z]", words[1]) and \
-                not (TOP / "topo/reproduce" / f"{words[1]}.yaml").exists():
+                not any(f"\n  {words[1]}:\n" in path.read_text() for path in (TOP / "topo/reproduce").glob("*.yaml")):
             yield f"weft reproduce {words[1]}: no such experiment"
 
 

@@ -18,7 +18,6 @@ from weft.interval import Interval
 from weft.plot.axes import unit_for
 from weft.plot.curves import CURVES_MAX, Curve, Curves, Point, make_curves
 from weft.plot.sheets import draw_sheet
-from weft.plot.figure import read_curves
 from weft.plot.look import Axis, colour_of, dash_of, mark_of
 from weft.plot.page import Page, format_of, set_font, set_size
 from weft.plot.runs import READERS, Request, Run, Runs, Value
@@ -298,47 +297,44 @@ class Drawn(unittest.TestCase):
             self.assertEqual(draw_sheet(curves, Page()).objects["ax"].get_ylabel(), name)
 
 
-def document(kind, **more):
-    points = [[0, None, 0, None, 30, 2, False], [1, None, 1, None, 50, None, True]]
-    return {"kind": kind, "normalised": True, "bits_per_us": 0.0, "intervals": True, "groups": ["alone", "5% hot"],
-            "quantity": "time [ms]", "network": "n", "curves": [{"label": "a", "points": points}, {"label": "b", "points": points[:1]}],
-            **more}
+def of_paper(kind, **more):
+    points = [Point(Interval(0), Interval(0), Interval(30, 2)), Point(Interval(1), Interval(1), Interval(50), True)]
+    curves = Curves(kind, [Curve("a", points), Curve("b", points[:1])], flits=True, normalised=True, intervals=True,
+                    groups=["alone", "5% hot"], quantity="time [ms]", network="n")
+    for name, value in more.items():
+        setattr(curves, name, value)
+    return curves
 
 
 class OfPapers(unittest.TestCase):
-    def test_null_is_no_value(self):
-        point = read_curves(document("bars")).curves[0].points[0]
-        self.assertTrue(math.isnan(point.x.half))
-        self.assertEqual((point.y2, point.hollow), (Interval(30, 2), False))
-
     def test_bars_stand_side_by_side_in_their_groups(self):
-        sheet = draw_sheet(read_curves(document("bars")), Page())
+        sheet = draw_sheet(of_paper("bars"), Page())
         axes = sheet.objects["ax"]
         self.assertEqual([label.get_text() for label in axes.get_xticklabels()], ["alone", "5% hot"])
         self.assertEqual([round(bar.get_x() + bar.get_width() / 2, 6) for bar in axes.patches], [-0.2, 0.8, 0.2])
 
     def test_bars_of_percent_have_intervals_inside_of_them_and_times_their_sign(self):
-        points = [[0, None, 95, 20, None, None, False]]
+        points = [Point(Interval(0), Interval(95, 20))]
         for quantity, high, name in (("load [%]", 100, "load [%]"), ("wait [us]", 115, "wait [µs]")):
-            curves = read_curves(document("bars", quantity=quantity, curves=[{"label": "a", "points": points}]))
+            curves = of_paper("bars", quantity=quantity, curves=[Curve("a", points)])
             axes = draw_sheet(curves, Page()).objects["ax"]
             self.assertEqual(axes.containers[0].lines[2][0].get_segments()[0][1][1], high)
             self.assertEqual((axes.get_ylabel(), axes.get_title("left")), (name, f"{name[:4]}\nn"))
 
     def test_a_map_for_each_curve_has_its_squares_in_their_places(self):
-        sheet = draw_sheet(read_curves(document("maps")), Page())
+        sheet = draw_sheet(of_paper("maps"), Page())
         squares = sheet.objects["map0"].get_array()
         self.assertEqual((squares[0][0], squares[1][1]), (30, 50))
         self.assertEqual(sheet.objects["map0"].get_clim(), sheet.objects["map1"].get_clim())
 
     def test_loads_are_in_bits_per_microsecond_if_the_definition_has_a_rate(self):
-        sheet = draw_sheet(read_curves(document("throughput-load", bits_per_us=2000.0)), Page())
+        sheet = draw_sheet(of_paper("throughput-load", bits_per_us=2000.0), Page())
         self.assertIn("bits/µs", sheet.objects["ax"].get_xlabel())
         self.assertEqual(max(max(line.get_xdata(), default=0) for line in sheet.objects["ax"].get_lines()), 2000)
 
     def test_normalised_axes_end_above_one(self):
         for kind, name in (("efficiency-time", "network efficiency"), ("throughput-load", "normalised throughput")):
-            axes = draw_sheet(read_curves(document(kind)), Page()).objects["ax"]
+            axes = draw_sheet(of_paper(kind), Page()).objects["ax"]
             self.assertEqual((axes.get_ylabel(), axes.get_ylim()), (name, (0, 1.05)))
 
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Groups of 'weft reproduce', files beside a definition, and what pictures show, with a fabric and a Python that only
-write down what they are asked for.
+"""Groups of 'weft reproduce', files beside a definition, and what pictures show, with a fabric that only writes down what
+it is asked for.
 
 usage: weft_reproduce_groups_test.py WEFT [TEST]...
 """
+import contextlib
+import io
 import json
+import math
 import os
 import pathlib
 import re
@@ -15,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "topo" / "reproduce"
@@ -75,15 +79,9 @@ open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
     "switches": [{"switch": name, "waiting_ns": 1000 * i * part} for i, name in enumerate(names)],
     "series": [{"t_ns": (i + 1) * 1e6, "released": 0.1, "released_latency_ns": 1000 * (i + 1) * part} for i in range(3)]}))
 """
-# Stands for Python: weft -I __main__.py figure PICTURE
-PYTHON = """#!/usr/bin/python3 -ISE
-import os, sys
-with open(os.environ["FAKE"] + "/figures", "a", encoding="utf-8") as out:
-    out.write(sys.stdin.read() + "\\n")
-assert sys.argv[3] == "figure", sys.argv
-with open(sys.argv[4], "w", encoding="utf-8") as out:
-    out.write("a picture")
-"""
+sys.path.insert(0, str(SOURCES.parents[1] / "tools/python"))
+from weft import command  # pylint: disable=wrong-import-position
+from weft.reproducing import definition, pictures  # pylint: disable=wrong-import-position
 
 
 class Case(unittest.TestCase):
@@ -93,11 +91,9 @@ class Case(unittest.TestCase):
         (self.dir / "programs").mkdir()
         self.write("run.yaml", RUN)
         self.write("rows.csv", ROWS)
-        for name, text in (("weft-fabric", FABRIC), ("python", PYTHON)):
-            self.write("programs/" + name, text)
-            (self.dir / "programs" / name).chmod(0o755)
-        self.env = {**os.environ, "FAKE": str(self.dir), "WEFT_PROGRAMS": str(self.dir / "programs"),
-                    "WEFT_PYTHON": str(self.dir / "programs/python")}
+        self.write("programs/weft-fabric", FABRIC)
+        (self.dir / "programs/weft-fabric").chmod(0o755)
+        self.env = {**os.environ, "FAKE": str(self.dir), "WEFT_PROGRAMS": str(self.dir / "programs"), "WEFT": WEFT}
 
     def write(self, name, text):
         (self.dir / name).write_text(text)
@@ -169,13 +165,11 @@ class Groups(Case):
         self.assertEqual(sorted({call["seed"] for call in self.calls()}), ["1", "2", "3"])
 
     def test_the_groups_of_weft_name_definitions_that_are_there(self):
-        groups = 0
-        for path in SOURCES.glob("*.yaml"):
-            members = re.search(r"^members:\n((?:  - .*\n)+)", path.read_text(), re.M)
-            for member in re.findall(r"- (\S+)", members[1] if members else ""):
-                self.assertTrue((SOURCES / (member + ".yaml")).exists(), f"{path.name}: {member}")
-            groups += members is not None
-        self.assertGreaterEqual(groups, 3)
+        known = {one.name: one for path in SOURCES.glob("*.yaml") if not path.name.startswith("run-")
+                 for one in definition.load(str(path))}
+        members = {member for one in known.values() for member in one.members}
+        self.assertGreater(len(members), 10)
+        self.assertLessEqual(members, set(known))
 
 
 class Means(Case):
@@ -228,25 +222,41 @@ class Here(Case):
 
 
 class Pictures(Case):
+    def call(self, name, code=0):
+        """The command in this process: its error output."""
+        said = io.StringIO()
+        words = [str(self.dir / name), "--cache", str(self.dir / "cache"), "-o", str(self.dir / "pictures")]
+        with mock.patch.dict(os.environ, self.env), contextlib.redirect_stdout(io.StringIO()), \
+                contextlib.redirect_stderr(said):
+            self.assertEqual(command.run("reproduce", words), code, said.getvalue())
+        return said.getvalue()
+
     def draw(self, measure, more="", code=0):
-        """The figures by the names of their pictures."""
+        """The curves by the names of their pictures."""
+        figures = {}
+
+        def note(what, trials, asker, _):
+            figures.update(pictures.Figures(what, trials, asker))
+            return ()
+
         self.write("one.yaml", ONE.replace("MEASURE", measure) + more)
-        done = self.weft("one.yaml", code=code)
-        names = re.findall(r"/pictures/(\S+)\.png$", done.stdout, re.M)
-        return dict(zip(names, map(json.loads, (self.dir / "figures").read_text().splitlines())))
+        with mock.patch.object(pictures, "draw", note):
+            self.call("one.yaml", code)
+        return figures
 
     @staticmethod
     def data(figure):
         """The points of each curve: x, y and y2, each with its half width, and whether it is hollow."""
-        return [curve["points"] for curve in figure["curves"]]
+        numbers = [[[*point.x, *point.y, *point.y2, point.hollow] for point in curve.points] for curve in figure.curves]
+        return [[[None if math.isnan(number) else number for number in point] for point in curve] for curve in numbers]
 
     @staticmethod
     def labels(figure):
-        return [curve["label"] for curve in figure["curves"]]
+        return [curve.label for curve in figure.curves]
 
     def test_a_throughput_is_the_mean_over_the_seeds_with_its_interval(self):
         (name, figure), = self.draw("throughput", "loads: 2\n").items()
-        self.assertEqual((name, figure["kind"], figure["bits_per_us"]), ("one-torus", "throughput-load", 0))
+        self.assertEqual((name, figure.kind, figure.bits_per_us), ("one-torus", "throughput-load", 0))
         (first, _), _ = self.data(figure)
         # 0.5 / 1.1 and 0.5: the half-width is 12.706 times half of their distance.
         self.assertAlmostEqual(first[2], 0.5 * 1.05 / 1.1, places=7)
@@ -254,7 +264,7 @@ class Pictures(Case):
 
     def test_loads_are_in_bits_per_microsecond_if_the_definition_says_so(self):
         figure = self.draw("throughput", "loads: 2\naxis: bits/us\n")["one-torus"]
-        self.assertEqual([figure["bits_per_us"] * point[0] for point in self.data(figure)[0]], [1000, 2000])
+        self.assertEqual([figure.bits_per_us * point[0] for point in self.data(figure)[0]], [1000, 2000])
 
     def test_a_latency_has_a_picture_beside_the_throughput(self):
         figures = self.draw("throughput", "loads: 2\nlatency: true\n")
@@ -280,12 +290,12 @@ class Pictures(Case):
     def test_bars_of_cases_say_of_how_many_instances_they_are(self):
         self.write("fail", "nic.selector=random")
         figure = self.draw("total-latency", "cases: [{name: a, set: []}, {name: b, set: []}]\n", code=1)["one-torus"]
-        self.assertEqual((figure["groups"], self.labels(figure)), (["a", "b"], ["none", "other (1 of 2)"]))
+        self.assertEqual((figure.groups, self.labels(figure)), (["a", "b"], ["none", "other (1 of 2)"]))
 
     def test_the_links_used_most_without_control_are_bars(self):
         figure = self.draw("worst-link")["one-torus-links"]
-        self.assertEqual(figure["groups"][:2], ["s5:0 to s0:1", "s4:0 to s0:1"])
-        self.assertFalse([group for group in figure["groups"] if "h0:0" in group])
+        self.assertEqual(figure.groups[:2], ["s5:0 to s0:1", "s4:0 to s0:1"])
+        self.assertFalse([group for group in figure.groups if "h0:0" in group])
         none, other = self.data(figure)
         self.assertAlmostEqual(none[0][2], 52.5)
         self.assertAlmostEqual(other[0][2], 26.25)
@@ -306,12 +316,19 @@ class Pictures(Case):
         self.assertEqual([point[0] for point in none], [1e6, 2e6, 3e6])  # ns
         self.assertAlmostEqual(none[2][2], 3150)
 
-    def test_what_keeps_python_from_drawing_is_said_with_its_exit_code(self):
-        for code, said in ((2, "x.png: No such file or directory"), (3, "the Python module matplotlib is missing"), (9, "")):
-            self.write("programs/python", f"#!/bin/sh\necho 'weft figure: {said}' >&2\nexit {code}\n")
-            self.write("one.yaml", ONE.replace("MEASURE", "throughput") + "loads: 2\n")
-            done = self.weft("one.yaml", code=2 if code == 2 else 3)
-            self.assertIn(f"weft reproduce: {said or 'the process that draws the figures failed'}\n", done.stderr)
+    def test_pictures_are_named_and_drawn(self):
+        self.write("one.yaml", ONE.replace("MEASURE", "worst-switch"))
+        names = re.findall(r"/pictures/(\S+)\.png$", self.weft("one.yaml").stdout, re.M)
+        self.assertEqual(names, ["one-torus", "one-torus-map"])
+        for name in names:
+            self.assertEqual((self.dir / f"pictures/{name}.png").read_bytes()[1:4], b"PNG")
+
+    def test_what_keeps_a_picture_from_being_drawn_is_said_with_its_exit_code(self):
+        self.write("one.yaml", ONE.replace("MEASURE", "throughput") + "loads: 2\n")
+        (self.dir / "pictures/one-torus.png").mkdir(parents=True)
+        self.assertRegex(self.call("one.yaml", 2), r"\nweft reproduce: \S*one-torus.png: Is a directory\n")
+        with mock.patch.dict(sys.modules, {"matplotlib": None}):
+            self.assertIn("weft reproduce: the Python module matplotlib is missing", self.call("one.yaml", 3))
 
 
 if __name__ == "__main__":

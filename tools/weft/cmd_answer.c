@@ -4,11 +4,16 @@
 /* weft answer: what the Python package (tools/python) asks of the C parsers. Each line of standard
  * input is a request in JSON, each line of standard output its answer:
  *
- *   {"ask": "about"}                        version, weft-fabric's path and its mark
+ *   {"ask": "about"}                        version, weft-fabric's path and its mark, and the
+ * folder of the definitions of 'weft reproduce'
  *   {"ask": "run", "file": F, "overrides": [["--set", ["KEY=VALUE", ...]], ...], "whole": true}
  *                                           a run file after the overrides; "whole": its
  *                                           configuration; otherwise the names and CRCs of its
- * files, if the run is supported
+ *                                           files, if the run is supported
+ *   {"ask": "network", "file": F, "overrides": [...], "hosts": true, "places": true}
+ *                                           its size; "hosts": how many hosts of each entry of
+ *                                           traffic send and receive; "places": the switches of a
+ *                                           grid of two dimensions, or null
  *   {"ask": "result", "file": F, "seal": false}
  *                                           checks a result file; "seal" adds its "sum"
  *
@@ -20,21 +25,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "child_process.h"
 #include "commands.h"
 #include "crc.h"
 #include "result_file.h"
+#include "route_grid.h"
 #include "run_config_json.h"
 #include "run_files.h"
+#include "run_hosts.h"
 
 #define OVERRIDES_MAX 16u
 #define SETS_MAX      64u /* weft-fabric takes as many */
 
 static json_t *answer_error(int result, const struct fault *fault)
 {
-	return json_pack("{s:s,s:i,s:b}", "error", fault->text, "code", fault_exit_code(result),
-		"changed", result == -EBADMSG);
+	bool changed = result == -EBADMSG;
+
+	return json_pack("{s:s,s:i,s:b}", "error", fault->text, "code",
+		changed ? EXIT_BAD_REQUEST : fault_exit_code(result), "changed", changed);
 }
 
 static json_t *answer_about(const json_t *request, json_t *sums)
@@ -45,7 +55,9 @@ static json_t *answer_about(const json_t *request, json_t *sums)
 	(void)sums;
 	program_path_find("weft-fabric", path, sizeof(path));
 	snprintf(mark, sizeof(mark), "%016" PRIx64, child_program_mark("weft-fabric"));
-	return json_pack("{s:s,s:s,s:s}", "version", WEFT_VERSION, "fabric", path, "mark", mark);
+	return json_pack("{s:s,s:s,s:s,s:s}", "version", WEFT_VERSION, "fabric", path, "mark", mark,
+		"definitions",
+		access(REPRODUCE_SOURCE, R_OK) == 0 ? REPRODUCE_SOURCE : REPRODUCE_INSTALLED);
 }
 
 struct overrides {
@@ -146,22 +158,110 @@ static json_t *whole(const struct run_config *config)
 		"warmup_messages", (json_int_t)measure->warmup_messages);
 }
 
-static json_t *answer_run(const json_t *request, json_t *sums)
+/* The configuration that a request names; NULL, fault and 'result' otherwise. */
+static struct run_config *load_run(const json_t *request, int *result, struct fault *fault)
 {
 	const char *file = json_string_value(json_object_get(request, "file"));
-	struct files files = {.own = json_object(), .sums = sums};
 	struct run_config *config = NULL;
 	struct overrides overrides;
-	struct fault fault = {.text = "no file"};
-	json_t *answer = NULL;
-	int result = file == NULL ? -EINVAL
-				  : read_overrides(&overrides,
-					    json_object_get(request, "overrides"), &fault);
 
-	if (result == 0) {
-		config = run_config_load_with(file, overrides.by, overrides.count, &fault);
-		result = config == NULL ? -errno : 0;
+	*result = file == NULL ? fault_set(fault, EINVAL, "no file")
+			       : read_overrides(
+					 &overrides, json_object_get(request, "overrides"), fault);
+	if (*result < 0)
+		return NULL;
+	config = run_config_load_with(file, overrides.by, overrides.count, fault);
+	*result = config == NULL ? -errno : 0;
+	return config;
+}
+
+/* [senders, destinations] of each entry of traffic; NULL and fault. */
+static json_t *host_counts(
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	struct run_hosts *hosts = run_config_resolve(config, topology, fault);
+	json_t *counts = hosts == NULL ? NULL : json_array();
+
+	for (uint32_t i = 0; hosts != NULL && i < hosts->entries; i++)
+		json_array_append_new(
+			counts, json_pack("[I,I]", (json_int_t)hosts->entry[i].from_count,
+					(json_int_t)hosts->entry[i].to_count));
+	if (hosts != NULL)
+		run_hosts_destroy(hosts);
+	return counts;
+}
+
+/* {switch: [x, y]}; null: the network is not a grid of two dimensions. */
+static json_t *places(const struct topology *topology)
+{
+	struct route_graph *graph = route_graph_create(topology);
+	struct route_grid grid;
+	json_t *found = NULL;
+
+	if (graph != NULL && route_grid_make(&grid, graph, NULL) == 0) {
+		found = grid.dims == 2 ? json_object() : NULL;
+		for (uint32_t at = 0; found != NULL && at < topology->switches; at++)
+			json_object_set_new(found, topology->switch_at[at].name,
+				json_pack("[i,i]", route_grid_place(&grid, at, 0),
+					route_grid_place(&grid, at, 1)));
+		route_grid_free(&grid);
 	}
+	route_graph_destroy(graph);
+	return found != NULL ? found : json_null();
+}
+
+static json_t *network(const json_t *request, const struct run_config *config,
+	const struct topology *topology, struct fault *fault)
+{
+	const struct run_config_traffic *first = config->traffic.at;
+	json_t *answer = json_pack("{s:I,s:I,s:f,s:i,s:f}", "hosts", (json_int_t)topology->hosts,
+		"switches", (json_int_t)topology->switches, "bytes_per_s",
+		(double)topology->link_at[topology->host_link[0]].rate_bps / 8, "entries",
+		(int)config->traffic.count, "message_bytes",
+		config->traffic.count > 0 ? run_config_mean_bytes(first) : 0);
+	json_t *counts = NULL;
+
+	if (json_is_true(json_object_get(request, "places")))
+		json_object_set_new(answer, "places", places(topology));
+	if (!json_is_true(json_object_get(request, "hosts")))
+		return answer;
+	counts = host_counts(config, topology, fault);
+	if (counts != NULL && json_object_set_new(answer, "counts", counts) == 0)
+		return answer;
+	json_decref(answer);
+	return NULL;
+}
+
+static json_t *answer_network(const json_t *request, json_t *sums)
+{
+	struct topology *topology = NULL;
+	struct fault fault = {.text = ""};
+	json_t *answer = NULL;
+	int result;
+	struct run_config *config = load_run(request, &result, &fault);
+
+	(void)sums;
+	if (result == 0)
+		result = run_config_supported(config, &fault);
+	if (result == 0) {
+		topology = run_config_open_topology(config, &fault);
+		result = topology == NULL ? -EINVAL : 0;
+	}
+	if (result == 0)
+		answer = network(request, config, topology, &fault);
+	topology_destroy(topology);
+	run_config_destroy(config);
+	return answer != NULL ? answer : answer_error(result < 0 ? result : -EINVAL, &fault);
+}
+
+static json_t *answer_run(const json_t *request, json_t *sums)
+{
+	struct files files = {.own = json_object(), .sums = sums};
+	struct fault fault = {.text = ""};
+	json_t *answer = NULL;
+	int result;
+	struct run_config *config = load_run(request, &result, &fault);
+
 	if (result == 0 && json_is_true(json_object_get(request, "whole"))) {
 		answer = whole(config);
 	} else if (result == 0) {
@@ -199,7 +299,8 @@ static json_t *answer(const json_t *request, json_t *sums)
 	static const struct {
 		const char *ask;
 		json_t *(*answer)(const json_t *request, json_t *sums);
-	} kinds[] = {{"about", answer_about}, {"run", answer_run}, {"result", answer_result}};
+	} kinds[] = {{"about", answer_about}, {"run", answer_run}, {"network", answer_network},
+		{"result", answer_result}};
 	const char *ask = json_string_value(json_object_get(request, "ask"));
 	struct fault fault = {
 		.text = "expected a request of the Python package, in a line of JSON"};

@@ -26,7 +26,7 @@ static const struct command commands[] = {
 	{"run", cmd_run, "run a fabric and measure it"},
 	{"sweep", cmd_python, "run it over values of its keys and over seeds"},
 	{"plot", cmd_python, "draw sweeps and results"},
-	{"reproduce", cmd_reproduce, "a figure or table of a paper: published, ours, ratio"},
+	{"reproduce", cmd_python, "a figure or table of a paper: published, ours, ratio"},
 	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
 	{"words", cmd_words, "the words that commands and files take, for shells"},
 	{"answer", cmd_answer, NULL}, /* for the Python package, not for people */

@@ -18,7 +18,7 @@ from .error import Error, Exit, os_error, printable
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": (".demo", "main"),
     "plot": (".plot.command", "plot"),
-    "figure": (".plot.figure", "figure"),  # started by 'weft reproduce'
+    "reproduce": (".reproducing.command", "main"),
     "sweep": (".sweeping.command", "main"),
 }
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Files that appear complete or not at all."""
+"""Files that appear complete or not at all, and JSON documents."""
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
+from typing import Any
 
 from .error import Error, os_error
 
@@ -18,6 +20,27 @@ def refuse_same(output: str, source: str) -> None:
         return
     if same:
         raise Error(f"{output}: is read as {source}, expected another file to write to")
+
+
+def read_json(path: str, what: str) -> Any:
+    """A JSON document; the error has 'what' after the place."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as text:
+            return json.load(text)
+    except OSError as error:
+        raise os_error(error, path) from None
+    except json.JSONDecodeError as error:
+        raise Error(f"{path}:{error.lineno}:{error.colno}: {what}: {error.msg}") from None
+    except RecursionError:
+        raise Error(f"{path}: {what}: nested too deeply") from None
+
+
+def remove(path: str) -> None:
+    """Removes a file, if it is there."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
 
 
 def write_file(path: str, data: bytes) -> None:

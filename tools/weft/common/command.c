@@ -48,16 +48,6 @@ bool command_number(const char *text, uint64_t min, uint64_t max, uint64_t *numb
 	       *number <= max;
 }
 
-int command_jobs(const char *text, unsigned max, unsigned *jobs, struct fault *fault)
-{
-	uint64_t number;
-
-	if (!command_number(text, 1, max, &number))
-		return fault_set(fault, EINVAL, "--jobs %s: expected 1 to %u", text, max);
-	*jobs = (unsigned)number;
-	return 0;
-}
-
 int command_print_json(json_t *document, size_t flags)
 {
 	int result = json_dumpf(document, stdout, JSON_INDENT(2) | flags);

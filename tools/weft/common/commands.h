@@ -26,8 +26,6 @@ bool command_wants_help(int argc, char **argv);
 
 /* Whether 'text' is a decimal number from 'min' to 'max'. */
 bool command_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
-/* Reads the value of --jobs. 0, or -EINVAL and fault. */
-int command_jobs(const char *text, unsigned max, unsigned *jobs, struct fault *fault);
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 
@@ -41,7 +39,6 @@ int cmd_route(int argc, char **argv);
 int cmd_port(int argc, char **argv);
 /* Becomes the Python of the command argv[0] (tools/python). */
 int cmd_python(int argc, char **argv);
-int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
 int cmd_web(int argc, char **argv);

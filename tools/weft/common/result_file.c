@@ -118,14 +118,6 @@ static void sum_of(const json_t *result, char sum[SUM_TEXT])
 	json_decref(computed);
 }
 
-void result_file_sign(json_t *result)
-{
-	char sum[SUM_TEXT];
-
-	sum_of(result, sum);
-	json_object_set_new(result, SUM, json_string(sum));
-}
-
 static int check_sum(const struct reader *reader, const json_t *result)
 {
 	const json_t *sealed = json_object_get(result, SUM);
@@ -168,21 +160,6 @@ json_t *result_file_load(const char *path, struct fault *fault)
 		return result;
 	json_decref(result);
 	errno = -code;
-	return NULL;
-}
-
-json_t *result_file_load_whole(const char *path, bool cut_short)
-{
-	json_t *result = result_file_load(path, NULL);
-	const json_t *checks = json_object_get(result, "checks");
-
-	if (result == NULL)
-		return NULL;
-	if ((!json_is_true(json_object_get(result, "incomplete")) ||
-		    (!cut_short && json_is_true(json_object_get(checks, "deadlock")))))
-		return result;
-	json_decref(result);
-	errno = EINVAL;
 	return NULL;
 }
 

@@ -15,11 +15,5 @@
  * impossible values, EBADMSG if it was changed after sealing, or the error of opening it. */
 json_t *result_file_load(const char *path, struct fault *fault);
 
-/* A complete result: the run went to its end, or it ended in a deadlock and was not 'cut_short' by
- * a signal. NULL and errno as above, EINVAL also for a result that is not complete. */
-json_t *result_file_load_whole(const char *path, bool cut_short);
-
-/* Sets "sum" of a document. */
-void result_file_sign(json_t *result);
 /* Adds "sum" to the end of the file that 'result' was loaded from. 0 or -errno and fault. */
 int result_file_seal(const char *path, const json_t *result, struct fault *fault);

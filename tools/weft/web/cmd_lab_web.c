@@ -13,7 +13,7 @@
 #include <sys/random.h>
 
 #include "cmd_web.h"
-#include "config_files.h"
+#include "content_hash.h"
 #include "lab_cable.h"
 #include "lab_watch.h"
 #include "web_server.h"

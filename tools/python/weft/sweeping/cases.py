@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..error import Error, os_error
+from ..error import Error
+from ..yaml_nodes import Reader, compose
 from .plan import normal_key
 
 CASES_KEY = "case"
 CASES_MAX = 1000
 SETS_MAX = 16
-KINDS = {"scalar": "a value", "sequence": "a list [...]", "mapping": "a map {key: value}"}
 
 
 @dataclass
@@ -24,36 +24,7 @@ class Case:
     sets: list[str]
 
 
-class _Reader:
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def refuse(self, node: Any, text: str) -> Error:
-        mark = node.start_mark
-        return Error(f"{self.path}:{mark.line + 1}:{mark.column + 1}: {text}")
-
-    def expect(self, node: Any, kind: str, key: str | None = None) -> Any:
-        if node.id == kind:
-            return node.value
-        what = f"expected {KINDS[kind]}, found {KINDS[node.id]}"
-        raise self.refuse(node, f"'{key}': {what}" if key is not None else what)
-
-    def map(self, node: Any, key: str | None = None) -> dict[str, tuple[Any, Any]]:
-        """The nodes of keys and values."""
-        pairs: dict[str, tuple[Any, Any]] = {}
-        for name, value in self.expect(node, "mapping", key):
-            if name.id != "scalar":
-                raise self.refuse(name, "a key must be a text")
-            if name.value in pairs:
-                raise self.refuse(name, f"duplicate key '{name.value}'")
-            pairs[name.value] = (name, value)
-        return pairs
-
-    def only(self, pairs: dict[str, tuple[Any, Any]], keys: tuple[str, ...], words: str) -> None:
-        for key, (name, _) in pairs.items():
-            if key not in keys:
-                raise self.refuse(name, f"unknown key '{key[:60]}', expected {words}")
-
+class _Reader(Reader):
     def case(self, node: Any, known: list[Case]) -> Case:
         pairs = self.map(node)
         self.only(pairs, ("name", "set"), "name or set")
@@ -80,15 +51,8 @@ class _Reader:
         return sets
 
     def root(self, node: Any) -> list[Case]:
+        self.form(node, "cases/1")
         pairs = self.map(node)
-        if "weft" not in pairs:
-            raise self.refuse(
-                node, "'weft: cases/1' is missing, it tells what kind of file this is"
-            )
-        weft = pairs["weft"][1]
-        if weft.id != "scalar" or weft.value != "cases/1":
-            found = weft.value if weft.id == "scalar" else "…"
-            raise self.refuse(weft, f"expected 'weft: cases/1', found '{found}'")
         self.only(pairs, ("weft", "cases"), "cases")
         if "cases" not in pairs:
             raise self.refuse(node, "'cases' is missing: expected a list")
@@ -104,21 +68,7 @@ class _Reader:
 
 def load(path: str) -> list[Case]:
     """The cases of a file (docs/reference/sweep-folder.md)."""
-    import yaml
-
-    try:
-        with open(path, encoding="utf-8-sig") as text:
-            node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except OSError as error:
-        raise os_error(error, path) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise Error(f"{path}{place}: not valid YAML: {problem}") from error
-    if node is None:
-        raise Error(f"{path}: nothing is in it")
-    return _Reader(path).root(node)
+    return _Reader(path).root(compose(path))
 
 
 def of(cases: Mapping[str, Sequence[str]]) -> list[Case]:

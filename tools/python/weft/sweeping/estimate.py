@@ -18,7 +18,7 @@ from typing import Any
 from ..asker import Asker
 from ..child import Child, Watch
 from ..error import Error, Exit
-from .manifest import remove
+from ..output import remove
 from .request import Sweep
 
 TRIALS_MAX = 6

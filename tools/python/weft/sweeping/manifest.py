@@ -10,7 +10,7 @@ from typing import Any
 
 from ..asker import Asker, Refused
 from ..error import Error, Exit, os_error
-from ..output import refuse_same
+from ..output import read_json, refuse_same, remove
 from .request import Sweep
 
 Document = dict[str, Any]
@@ -84,13 +84,7 @@ def read(folder: str) -> Document | None:
     path = f"{folder}/{NAME}"
     if not os.path.exists(path):
         return None
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as text:
-            document = json.load(text)
-    except OSError as error:
-        raise os_error(error, path) from error
-    except ValueError as error:
-        raise Error(f"{path}: no manifest of a sweep ({error})") from error
+    document = read_json(path, "no manifest of a sweep")
     if (
         isinstance(document, dict)
         and document.get("weft") == FORMAT
@@ -167,14 +161,6 @@ def _remove_points(sweep: Sweep, manifest: Document | None) -> None:
     for name in _point_files(sweep, manifest):
         remove(sweep.path(name))
         remove(sweep.path(name.removesuffix(RESULT_END) + ".log"))
-
-
-def remove(path: str) -> None:
-    """Removes a file, if it is there."""
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
 
 
 def open_folder(sweep: Sweep) -> int:

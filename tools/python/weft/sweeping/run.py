@@ -13,7 +13,7 @@ from ..asker import Asker, Refused
 from ..child import Child, Watch
 from ..error import Error, Exit, os_error
 from . import table
-from .manifest import remove
+from ..output import remove
 from .progress import Progress
 from .request import Sweep
 

@@ -19,7 +19,7 @@ import time
 from ..asker import Asker, program
 from ..child import Watch, last_line
 from ..error import Error, Exit, os_error
-from .manifest import remove
+from ..output import remove
 from .progress import Progress
 from .request import Sweep
 from .run import Outcome, find
@@ -131,7 +131,7 @@ class Slurm:
             if now < self.heard + PATIENCE_S:
                 return False
             raise Error(
-                "--on slurm: squeue does not answer; the same command goes on when it does",
+                "--on slurm: squeue does not answer; the same command continues when it does",
                 Exit.NOT_ABLE,
             )
         states = [

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""weft reproduce: figures and tables of papers, published numbers beside those of Weft."""
+from __future__ import annotations
+
+import getopt
+import glob
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Optional
+
+from ..asker import Asker
+from ..command import note, wants_help
+from ..error import Error, Exit
+from ..quantity import parse_kind
+from . import document, pool, published, tables, trial
+from .comparison import Comparison
+from .definition import COPIES_MAX, MESSAGES_MAX, TIME, Definition, load
+
+NAME = "reproduce"
+JOBS_MAX = 256
+USAGE = """\
+usage: weft reproduce --list [--json]
+       weft reproduce NAME [--quick] [--only A,B] [--instances N] [--warmup N]
+                           [--messages N] [--latency-limit TIME] [--jobs N]
+                           [--json|--markdown] [--cache DIR]
+                           [--on slurm [--srun ARGS]] [--again] [-o DIR]
+
+Runs a figure or table of a paper and prints published | ours | ratio. NAME is one of --list
+or a file like those in topo/reproduce; a group runs all of its members (--only: those), and
+so does the file of a paper. The same command continues after an interruption.
+  --list       name, paper, figure or table, and the time on two cores, or why it is not run
+  --quick      fewer networks and messages: orderings and coarse factors
+  --only A,B   these networks, cases and algorithms; a list with none of them is run whole
+  --instances N  of each random network or seed, up to 100, instead of the definition's
+  --warmup N   messages of a run before those that are measured, instead of the definition's
+  --messages N  messages of a run that are measured; the output says that it is another run
+  --latency-limit TIME  mean latency above which a search counts a network as saturated, such as
+               20us, instead of the definition's; 0s: any latency is accepted
+  --jobs N     runs at a time (default: the cores)
+  --on slurm   each run is a job of Slurm; the folder of results is on a disk that all see
+  --srun ARGS  further arguments of srun, such as '--time=1:00:00 --mem=2G'
+  --json       print one JSON document
+  --markdown   print tables in Markdown, as the pages of the documentation have them
+  --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)
+  --again      run everything again
+  -o DIR       where figures go (default: here)
+Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.
+"""
+
+
+@dataclass
+class Request:
+    """The options of the command."""
+
+    words: list[str]
+    name: Optional[str] = None
+    only: Optional[str] = None
+    folder: str = "."
+    cache: str = ""
+    on: Optional[str] = None
+    srun: Optional[str] = None
+    jobs: int = 0
+    instances: int = 0  # 0, and None below: as the definition says
+    warmup: Optional[int] = None
+    messages: Optional[int] = None
+    latency_limit: Optional[int] = None
+    lists: bool = False  # --list
+    quick: bool = False
+    json: bool = False
+    markdown: bool = False
+    again: bool = False
+    documents: Optional[list[document.Document]] = None  # of a group's members, with --json
+    members: dict[str, Definition] = field(default_factory=dict)  # of the file of a paper
+
+
+def _number(option: str, text: str, low: int, high: int) -> int:
+    if re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high:
+        return int(text)
+    raise Error(f"{option} {text}: expected {low} to {high}")
+
+
+def _limit(text: str) -> int:
+    value = parse_kind(TIME, text)
+    if value is None:
+        raise Error(f"--latency-limit {text}: expected a time such as 20us, or 0s")
+    return value
+
+
+NUMBERS: dict[str, Callable[[str], int]] = {
+    "instances": lambda text: _number("--instances", text, 1, COPIES_MAX),
+    "warmup": lambda text: _number("--warmup", text, 0, MESSAGES_MAX),
+    "messages": lambda text: _number("--messages", text, 1, MESSAGES_MAX),
+    "latency-limit": _limit,
+    "jobs": lambda text: _number("--jobs", text, 1, JOBS_MAX),
+}
+TEXTS = ("only", "on", "srun", "cache")
+FLAGS = {"list": "lists", **{name: name for name in ("quick", "json", "markdown", "again")}}
+
+
+def default_cache() -> str:
+    """$XDG_CACHE_HOME/weft, ~/.cache/weft, or a folder here if there is no home."""
+    cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    folder = cache if cache.startswith("/") else f"{home}/.cache" if home.startswith("/") else "."
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pass
+    return f"{folder}/weft"
+
+
+def _check(request: Request) -> None:
+    if request.lists == (request.name is not None):
+        raise Error(f"expected --list or a NAME{', not both' if request.lists else ''}")
+    if request.markdown and (request.json or request.lists):
+        raise Error("--markdown is for tables of a NAME, without --json")
+    if request.on is None and request.srun is not None:
+        raise Error("--srun requires --on slurm")
+    if request.on not in (None, "slurm"):
+        raise Error(f"--on {request.on}: expected slurm")
+
+
+def parse(words: list[str]) -> Request:
+    """The request of a command line."""
+    request = Request(words)
+    known = [*FLAGS, *(f"{name}=" for name in (*TEXTS, *NUMBERS))]
+    try:
+        options, rest = getopt.gnu_getopt(words, "o:", known)
+    except getopt.GetoptError as error:
+        raise Error(f"{error}; 'weft reproduce --help' lists the options") from None
+    for option, value in options:
+        name = option.removeprefix("--")
+        if option == "-o":
+            request.folder = value
+        elif name in NUMBERS:
+            setattr(request, name.replace("-", "_"), NUMBERS[name](value))
+        elif name in FLAGS:
+            setattr(request, FLAGS[name], True)
+        else:
+            setattr(request, name, value)
+    if len(rest) > 1:
+        raise Error(f"one NAME, not also '{rest[1]}'")
+    request.name = rest[0] if rest else None
+    _check(request)
+    if not request.cache and not request.lists:
+        request.cache = default_cache()
+    if request.on is not None:
+        request.srun = request.srun or ""
+    cores = len(os.sched_getaffinity(0))
+    request.jobs = request.jobs or (JOBS_MAX if request.on is not None else cores)
+    return request
+
+
+class Session:
+    """A command with its process of 'weft answer'."""
+
+    def __init__(self, request: Request, asker: Asker) -> None:
+        self.request, self.asker = request, asker
+        about = asker.ask("about")
+        self.version: str = about["version"]
+        self.folder: str = about["definitions"]
+
+    def _papers(self) -> list[str]:
+        """The files of the papers, not the base run files."""
+        names = sorted(glob.glob(f"{glob.escape(self.folder)}/*.yaml"))
+        return [name for name in names if not os.path.basename(name).startswith("run-")]
+
+    def open(self, name: str) -> Definition:
+        """The definition of this name or file. The file of a paper is a group of its definitions."""
+        if name in self.request.members:
+            return self.request.members[name]
+        if "/" in name or "." in name:
+            found = load(name)
+            if found[0].origin == name:
+                return found[0]
+            self.request.members = {one.name: one for one in found}
+            stem = os.path.splitext(os.path.basename(name))[0]
+            runnable = [one.name for one in found if not one.members and not one.missing]
+            return Definition(stem, name, paper=found[0].paper, members=runnable)
+        for path in self._papers():
+            with open(path, encoding="utf-8") as text:
+                there = re.search(rf"^  {re.escape(name)}:", text.read(), re.M)
+            for one in load(path, name) if there else []:
+                return one
+        raise Error(f"no experiment '{name}'; 'weft reproduce --list' lists them")
+
+    def list(self) -> int:
+        """Prints all definitions, in the order of their names and numbers."""
+        found = [one for path in self._papers() for one in load(path)]
+        found.sort(key=lambda one: _sort_key(one.name))
+        if self.request.json:
+            _print_json([_entry(one) for one in found])
+            return Exit.DONE
+        form = "{:22} {:20} {:17} {:10} {:10} {}".format
+        print(form("NAME", "PAPER", "PLACE", "TIME", "--quick", "WHAT"))
+        for one in found:
+            time = "not run" if one.missing else one.time
+            what = "; ".join(filter(None, (one.title, one.missing)))
+            print(form(one.name, one.paper, one.place, time, one.quick_time, what))
+        return Exit.DONE
+
+    def _apply(self, what: Definition) -> None:
+        """Makes the definition the one that the options ask for."""
+        request = self.request
+        if request.quick:
+            what.reduce()
+        if request.instances:
+            what.set_instances(request.instances)
+        if request.warmup is not None:
+            what.set_warmup(request.warmup)
+        if request.messages is not None:
+            what.set_messages(request.messages)
+        if request.latency_limit is not None:
+            what.set_latency_limit(request.latency_limit)
+        if request.only is not None:
+            what.select(request.only)
+
+    def reproduce(self, what: Definition) -> int:
+        """Runs a definition and prints the comparison."""
+        request = self.request
+        if what.missing:
+            raise Error(f"{what.name} cannot be run: {what.missing}", Exit.NOT_ABLE)
+        from . import pictures  # which needs the package's plots
+
+        self._apply(what)
+        draws = pictures.wanted(what)
+        if draws:
+            pictures.check_folder(request.folder)
+        pool.make_schedule(what.schedule, request.cache)
+        rows = published.load(what)
+        trials = trial.make(what, rows, self.asker)
+        pool.make_folder(request.cache)
+        runs = pool.Request(request.cache, request.jobs, request.srun, request.again)
+        runner = pool.Pool(runs, trials, self.asker)
+        runner.run()
+        if runner.interrupted:
+            note(NAME, "ended early; the same command runs the missing points")
+            return Exit.INTERRUPTED
+        found = Comparison(what, rows, trials)
+        self._show(found)
+        for path in pictures.draw(what, trials, self.asker, request.folder) if draws else ():
+            print(path, file=sys.stderr if request.json or request.markdown else sys.stdout)
+        return Exit.DONE if found.good else Exit.BAD_ANSWER
+
+    def _show(self, found: Comparison) -> None:
+        request = self.request
+        if request.json:
+            made = document.make(found, self.version, request.words)
+            if request.documents is not None:
+                request.documents.append(made)
+            else:
+                _print_json(made)
+        elif request.markdown:
+            sys.stdout.write(tables.markdown(found, self.version))
+        else:
+            sys.stdout.write(tables.text(found))
+        sys.stdout.flush()
+
+    def _member(self, name: str) -> int:
+        """Runs a member of a group; its errors do not end the group."""
+        whole = self.request
+        if not whole.json:
+            print(f"{chr(10) + '###' if whole.markdown else '=='} {name}", flush=True)
+        try:
+            what = self.open(name)
+            instances = whole.instances if what.has_instances() else 0
+            self.request = replace(whole, only=None, instances=instances)
+            return self.reproduce(what)
+        except Error as error:
+            note(NAME, str(error))
+            return error.code
+        finally:
+            self.request = whole
+
+    def group(self, group: Definition) -> int:
+        """Runs the members of a group one after another. Returns the highest exit code, or the one
+        of Ctrl-C."""
+        request = self.request
+        chosen, code = group.members, int(Exit.DONE)
+        if request.only is not None:
+            words = request.only.split(",")
+            if not set(words) <= set(chosen):
+                raise Error(
+                    f"{group.name}: --only {request.only}: expected members of the group, such as "
+                    f"{chosen[0]}"
+                )
+            chosen = [name for name in chosen if name in words]
+        for name in chosen:
+            self._check_member(name)
+        request.documents = [] if request.json else None
+        for name in chosen:
+            code = max(code, self._member(name))
+            if code == Exit.INTERRUPTED:
+                break
+        if request.documents is not None:
+            form = {"weft": "reproduction-group/1", "name": group.name}
+            _print_json({**form, "members": request.documents})
+        return code
+
+    def _check_member(self, name: str) -> None:
+        """Before anything runs, which may take hours. A member that cannot be read is named when it
+        is its turn."""
+        try:
+            is_group = bool(self.open(name).members)
+        except Error:
+            return
+        if is_group:
+            raise Error(
+                f"{self.request.name}: expected experiments as members, '{name}' is a group"
+            )
+
+
+def _sort_key(name: str) -> list[Any]:
+    """Numbers in names count as numbers."""
+    parts = re.split(r"(\d+)", f"{name}.")
+    return [int(part) if at % 2 else part for at, part in enumerate(parts)]
+
+
+def _entry(one: Definition) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "paper": one.paper,
+        "place": one.place,
+        "title": one.title,
+        "time": one.time,
+        "quick_time": one.quick_time,
+        "missing": one.missing or None,
+        "group": bool(one.members),
+    }
+
+
+def _print_json(made: Any) -> None:
+    json.dump(made, sys.stdout, indent=2, ensure_ascii=False)
+    print()
+
+
+def main(words: list[str]) -> int:
+    """The command. Returns its exit code."""
+    if not words or wants_help(words):
+        print(USAGE, end="", file=sys.stdout if words else sys.stderr)
+        return Exit.DONE if words else Exit.BAD_REQUEST
+    request = parse(words)
+    with Asker() as asker:
+        session = Session(request, asker)
+        if request.name is None:
+            return session.list()
+        what = session.open(request.name)
+        return session.group(what) if what.members else session.reproduce(what)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Numbers that describe the samples of a run. NaN: there is no such sample."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..quantity import KINDS, parse_kind
+from .published import NAN
+
+_, TIME, _, SHARE = KINDS
+BACK_SHARE = 0.9  # of the deliverable: from there on a network has recovered
+LAST = 0.1  # share of the hot spot whose samples are its end
+SLACK_NS = 1.0
+AFTER, AFTER_CRT = 8, 13  # ms: the paper's "less than 8 ms", and the same after the detector's 5 ms
+
+
+def number(entry: Any, key: str) -> float:
+    """A number of a result; 0 if it has none."""
+    value = entry.get(key) if isinstance(entry, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return 0.0
+    return float(value)
+
+
+@dataclass
+class Sample:
+    """The end of a sample, and the traffic accepted in it as a share of the hosts' links."""
+
+    t_ns: float
+    accepted: float
+
+
+@dataclass
+class Transient:
+    """The efficiency of a network over time, around a hot spot that lasts from 'start' to 'stop';
+    without one both are the end of the run (figures 6 and 7 of the ARN+AFI paper)."""
+
+    start_ns: float = 0.0
+    stop_ns: float = 0.0
+    # The traffic that could be accepted during the hot spot: of all other hosts, except to the hot
+    # hosts, and the capacity of the links to those. Without a hot spot, the generated traffic.
+    deliverable: float = 0.0
+    samples: list[Sample] = field(default_factory=list)
+
+    def take(self, series: list[Any]) -> bool:
+        """Takes the samples of a result; False if there are none."""
+        self.samples = [Sample(number(at, "t_ns"), number(at, "released")) for at in series]
+        return bool(self.samples)
+
+    def _between(self, start: float, stop: float) -> list[Sample]:
+        """The samples that end after 'start' and by 'stop'."""
+        return [s for s in self.samples if start + SLACK_NS < s.t_ns <= stop + SLACK_NS]
+
+    def _mean(self, start: float, stop: float) -> float:
+        found = [sample.accepted for sample in self._between(start, stop)]
+        return sum(found) / len(found) if found else NAN
+
+    @property
+    def has_hot_spot(self) -> bool:
+        """Whether the traffic has one."""
+        return self.start_ns < self.stop_ns
+
+    def before(self) -> float:
+        """The mean over the second half of the time before the hot spot."""
+        return self._mean(self.start_ns / 2, self.start_ns)
+
+    def minimum(self) -> float:
+        """The lowest sample of the hot spot; without one, of the second half of the run."""
+        start = self.start_ns if self.has_hot_spot else self.stop_ns / 2
+        return min((s.accepted for s in self._between(start, self.stop_ns)), default=NAN)
+
+    def at(self, after_ns: float) -> float:
+        """The sample that ends this long after the start of the hot spot."""
+        at = self.start_ns + after_ns
+        if at > self.stop_ns + SLACK_NS:
+            return NAN
+        return next((s.accepted for s in self.samples if s.t_ns >= at - SLACK_NS), NAN)
+
+    def end(self) -> float:
+        """The mean over the last tenth of the hot spot; without one, of the run."""
+        start = self.start_ns if self.has_hot_spot else 0
+        sample = self.samples[0].t_ns if self.samples else 0
+        return self._mean(self.stop_ns - max(sample, LAST * (self.stop_ns - start)), self.stop_ns)
+
+    def back_ns(self) -> float:
+        """Time from the start of the hot spot to the end of its last sample below BACK_SHARE of the
+        deliverable traffic: 0 if there is none, infinity if the hot spot ended with one."""
+        inside = self._between(self.start_ns, self.stop_ns)
+        low = [s.accepted < BACK_SHARE * self.deliverable for s in inside]
+        if low and low[-1]:
+            return math.inf
+        return max(
+            (s.t_ns - self.start_ns for s, is_low in zip(inside, low) if is_low), default=0.0
+        )
+
+
+def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:
+    """What a configuration and its network have of a hot spot (answers of 'weft answer')."""
+    end = whole["duration_ps"] / 1000
+    found = Transient(end, end)
+    others = hot = 0.0  # shares of hosts' links
+    destinations = 0  # hot hosts
+    for entry, (senders, receivers) in zip(whole["config"]["traffic"], network["counts"]):
+        share = (parse_kind(SHARE, str(entry.get("load"))) or 0) / 1e6 * senders
+        if entry["pattern"] != "hotspot":
+            others += share
+            continue
+        to_hot = (parse_kind(SHARE, entry["share"]) or 0) / 1e6
+        hot += share * to_hot
+        others += share * (1 - to_hot)
+        destinations += receivers
+        start, stop = (parse_kind(TIME, entry[key]) for key in ("start", "stop"))
+        found.start_ns = min(end, (start or 0) / 1000)
+        found.stop_ns = end if stop is None else min(end, stop / 1000)
+    hosts = network["hosts"]
+    elsewhere = others * (hosts - destinations) / hosts
+    accepted_hot = min(others * destinations / hosts + hot, destinations)
+    found.deliverable = (elsewhere + accepted_hot) / hosts
+    return found
+
+
+class Settling:
+    """The mean latency of a run as a function of the messages that have arrived (figures 62 to 66 of
+    Flich's thesis). Traffic stands for messages: samples and messages have one length each."""
+
+    def __init__(self) -> None:
+        self.samples: list[tuple[float, float]] = []  # share of all messages, mean in ns
+
+    def take(self, series: list[Any]) -> bool:
+        """Takes the samples of a result; False if nothing has arrived."""
+        arrived = total = before = 0.0
+        self.samples = []
+        for at in series:
+            weight = number(at, "released") * (number(at, "t_ns") - before)
+            before = number(at, "t_ns")
+            arrived += weight
+            total += weight * number(at, "released_latency_ns")
+            if arrived > 0:
+                self.samples.append((arrived, total / arrived))
+        self.samples = [(share / arrived, mean) for share, mean in self.samples]
+        return bool(self.samples)
+
+    def deviation(self, share: float) -> float:
+        """The maximum difference between the mean after this share of the messages or more and the
+        mean of all, in per cent of the latter."""
+        last = self.samples[-1][1] if self.samples else NAN
+        return max((100 * abs(m / last - 1) for s, m in self.samples if s >= share), default=NAN)

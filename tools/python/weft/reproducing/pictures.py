@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The figures of an experiment on the axes of the original.
+
+One picture for each network and case: latency against accepted traffic in flits/ns/switch, efficiency
+against time, throughput and latency against load, latency against time, utilisation of links by rank.
+Values of runs and waiting messages are bars, all cases of a network in one picture; those of the worst
+link and switch have a picture of each case as well: bars of the most used links, and maps. Curves are
+means over the instances, except latency against traffic and links by rank: each instance has loads and
+links of its own, so these show the first one.
+"""
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ..asker import Asker
+from ..error import os_error
+from ..interval import Interval, mean_of
+from ..output import write_file
+from ..plot.curves import Curve, Curves, Point
+from . import definition as d
+from .comparison import link_value
+from .courses import number
+from .definition import Definition
+from .pool import make_folder
+from .published import NAN
+from .trial import ACCEPTS_LESS, Stage, Trial, is_between_switches
+
+KINDS = {
+    d.EFFICIENCY: "efficiency-time",
+    d.THROUGHPUT: "throughput-load",
+    d.LATENCY_TIME: "latency-time",
+    d.LINKS: "link-load",
+    d.BLOCKED: "blocked-time",
+}
+LINKS_SHOWN = 10
+Values = Callable[[Trial], Sequence[float]]
+
+
+@dataclass
+class Bundle:
+    """The trials of one curve by instance, without those that failed."""
+
+    label: str
+    trials: list[Trial]
+    wanted: int  # with those that failed
+
+    def named(self, count: int) -> str:
+        """The label, and how many instances it stands for if some are missing."""
+        if count < self.wanted:
+            return f"{self.label} ({count} of {self.wanted})"
+        return self.label
+
+    def mean(self, values: Values, at: int) -> tuple[Interval, int]:
+        """Over the instances that have such a number, and how many those are."""
+        lists = [values(trial) for trial in self.trials]
+        known = [v[at] for v in lists if at < len(v) and not math.isnan(v[at])]
+        return mean_of(known), len(known)
+
+    def entry(self, name: str, at: int, key: str, scale: float) -> Interval:
+        """The mean of a number in the entry of a list of the results."""
+        lists = [trial.result.get(name) or [] for trial in self.trials]
+        return mean_of([scale * number(l[at], key) for l in lists if at < len(l)])
+
+    def list(self, name: str) -> list[Any]:
+        """The list of the first instance."""
+        return self.trials[0].result.get(name) or []
+
+
+def _bundles(
+    what: Definition, trials: Sequence[Trial], network: str, case: str
+) -> Iterator[Bundle]:
+    for algorithm in what.algorithms:
+        own = [trial for trial in trials if trial.is_of(network, case, algorithm.name)]
+        done = [trial for trial in own if trial.stage == Stage.DONE and trial.points]
+        if done:
+            yield Bundle(algorithm.name, done, len(own))
+
+
+def _loads(trial: Trial) -> Sequence[float]:
+    return [point.load for point in trial.points]
+
+
+def _offered(trial: Trial) -> Sequence[float]:
+    return [point.offered for point in trial.points]
+
+
+def _accepted(trial: Trial) -> Sequence[float]:
+    return [point.accepted for point in trial.points]
+
+
+def _total(trial: Trial) -> Sequence[float]:
+    """What was measured before a deadlock is no latency of the load."""
+    return [p.total_ns if p.total_ns > 0 and not p.ended_early else NAN for p in trial.points]
+
+
+def _series(key: str) -> Values:
+    def values(trial: Trial) -> Sequence[float]:
+        found = [number(sample, key) for sample in trial.result.get("series") or []]
+        return [value if value > 0 else NAN for value in found]
+
+    return values
+
+
+def _single(values: Sequence[float], at: int) -> Interval:
+    return Interval(values[at] if at < len(values) else NAN)
+
+
+def _means(bundle: Bundle, x: Values, y: Values) -> list[Point]:
+    """As many points as the first instance has."""
+    places = x(bundle.trials[0])
+    return [
+        Point(_single(places, at), bundle.mean(y, at)[0], Interval(0.0))
+        for at in range(len(places))
+    ]
+
+
+def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
+    """Offered traffic differs a little between the instances of one load: the load is the place. A
+    load at which an instance has no such number has no mean, which would be of the better ones only.
+    """
+    points = _means(bundle, _loads, y)
+    for at, point in enumerate(points):
+        if bundle.mean(y, at)[1] < len(bundle.trials):
+            point.y = Interval(NAN)
+        accepted, offered = (bundle.mean(of, at)[0].mean for of in (_accepted, _offered))
+        point.hollow = accepted < ACCEPTS_LESS * offered
+    return points
+
+
+def _latencies(trial: Trial) -> list[Point]:
+    """Latency against accepted traffic."""
+    searches = trial.definition.measure == d.PRODUCTIVITY
+    points = []
+    for one in sorted(trial.points, key=lambda point: point.load):
+        if one.traffic <= 0:
+            continue
+        hollow = one.accepted < ACCEPTS_LESS * one.offered
+        hollow = trial.accepts_less(one) if searches else hollow
+        x, y, y2 = map(Interval, (one.traffic, one.total_ns, one.network_ns))
+        points.append(Point(x, y, y2, hollow))
+    return points
+
+
+def _ranks(trial: Trial) -> list[Point]:
+    """The links between switches by their use, the highest first, as the thesis has them."""
+    links = filter(is_between_switches, trial.links)
+    uses = sorted((link_value(trial.definition, link) for link in links), reverse=True)
+    return [Point(Interval(rank), Interval(use), Interval(0.0)) for rank, use in enumerate(uses, 1)]
+
+
+def _points(kind: str, bundle: Bundle) -> list[Point]:
+    first = bundle.trials[0]
+    if kind == "efficiency-time":
+        return _means(
+            bundle,
+            lambda trial: [sample.t_ns for sample in trial.transient.samples],
+            lambda trial: [sample.accepted for sample in trial.transient.samples],
+        )
+    if kind in ("throughput-load", "latency-load"):
+        return _over_loads(bundle, _accepted if kind == "throughput-load" else _total)
+    if kind == "latency-time":
+        return _means(bundle, _series("t_ns"), _series("released_latency_ns"))
+    if first.copy > 0:
+        return []
+    return _ranks(first) if kind in ("link-load", "blocked-time") else _latencies(first)
+
+
+def has_bars(what: Definition) -> bool:
+    """Whether the values are drawn as bars."""
+    return what.measure == d.WAITING or what.measures_run and what.measure != d.LATENCY_TIME
+
+
+def wanted(what: Definition) -> bool:
+    """Whether there is anything to draw."""
+    return what.curves or what.measures_links or not what.counts_messages or has_bars(what)
+
+
+def check_folder(folder: str) -> None:
+    """Makes the folder; an Error comes before hours of runs."""
+    try:
+        make_folder(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            os.scandir(folder).close()
+            raise PermissionError(13, "Permission denied")
+    except OSError as error:
+        raise os_error(error, f"-o {folder}") from None
+
+
+class Figures:
+    """The figures of an experiment: names, and curves that are not empty."""
+
+    def __init__(self, what: Definition, trials: Sequence[Trial], asker: Asker) -> None:
+        self.what, self.trials, self.asker = what, trials, asker
+
+    def _curves(self, kind: str, quantity: str = "") -> Curves:
+        found = Curves(kind, flits=True, quantity=quantity, hollow="accepts less than offered")
+        found.normalised = not quantity
+        if not quantity and self.what.axis == "bits/us":
+            found.bits_per_us = self.trials[0].bytes_per_s * 8 / 1e6
+        return found
+
+    def _add(self, curves: Curves, bundle: Bundle, points: list[Point]) -> None:
+        if points:
+            curves.curves.append(Curve(bundle.named(len(bundle.trials)), points))
+            curves.intervals = curves.intervals or len(bundle.trials) > 1
+
+    def _lines(self, kind: str, network: str, case: str) -> Curves:
+        curves = self._curves(kind)
+        for bundle in _bundles(self.what, self.trials, network, case):
+            self._add(curves, bundle, _points(kind, bundle))
+        return curves
+
+    def _bars(self, network: str) -> Curves:
+        """The label of a curve is of the case that misses the most instances."""
+        title = d.RUN_TITLES.get(self.what.measure, "Messages waiting at the host with most")
+        curves = self._curves("bars", title)
+        curves.groups = [case.name for case in self.what.cases]
+        made: dict[str, tuple[Curve, int]] = {}
+        for place, case in enumerate(curves.groups):
+            for bundle in _bundles(self.what, self.trials, network, case):
+                value, count = bundle.mean(lambda trial: [trial.value], 0)
+                curve, least = made.get(bundle.label, (Curve(""), len(self.trials) + 1))
+                curve.points.append(Point(Interval(place), value, Interval(0.0)))
+                if count < least:
+                    curve.label = bundle.named(count)
+                made[bundle.label] = curve, min(count, least)
+                curves.intervals = curves.intervals or len(bundle.trials) > 1
+        names = [algorithm.name for algorithm in self.what.algorithms]
+        curves.curves = [made[name][0] for name in names if name in made]
+        return curves
+
+    def _link_bars(self, network: str, case: str) -> Curves:
+        """The use of the links that the first algorithm uses most, under every algorithm."""
+        curves = self._curves("bars", "Utilisation of links [%]")
+        chosen: list[int] = []
+        for bundle in _bundles(self.what, self.trials, network, case):
+            if not chosen:
+                links = bundle.list("links")
+                between = [at for at, link in enumerate(links) if is_between_switches(link)]
+                between.sort(key=lambda at: -bundle.entry("links", at, "utilisation", 1).mean)
+                chosen = between[:LINKS_SHOWN]
+                curves.groups = [f"{links[at]['from']} to {links[at]['to']}" for at in chosen]
+            uses = [bundle.entry("links", at, "utilisation", 100) for at in chosen]
+            self._add(
+                curves,
+                bundle,
+                [Point(Interval(at), use, Interval(0.0)) for at, use in enumerate(uses)],
+            )
+        return curves
+
+    def _map(self, network: str, case: str) -> Curves:
+        """The mean waiting time of each switch at its place in a mesh or torus of two dimensions."""
+        curves = self._curves("maps", "Mean waiting time of each switch [µs]")
+        places: Optional[dict[str, list[int]]] = None
+        for bundle in _bundles(self.what, self.trials, network, case):
+            if places is None:
+                first = bundle.trials[0]
+                run, sets = first.definition.run, first.overrides()
+                places = self.asker.ask("network", file=run, overrides=sets, places=True)["places"]
+            if not places:
+                break
+            named = [entry.get("switch") for entry in bundle.list("switches")]
+            points = []
+            for at, name in enumerate(named):
+                if name in places:
+                    x, y = map(Interval, places[name])
+                    points.append(Point(x, y, bundle.entry("switches", at, "waiting_ns", 1e-3)))
+            self._add(curves, bundle, points)
+        return curves
+
+    def _of_case(self, network: str, case: str) -> Iterator[tuple[str, Curves]]:
+        """The parts of a case's pictures and their curves."""
+        what = self.what
+        if not has_bars(what):
+            yield "", self._lines(KINDS.get(what.measure, "latency-throughput"), network, case)
+        if what.latency:
+            yield "latency", self._lines("latency-load", network, case)
+        if what.measure == d.WORST_LINK:
+            yield "links", self._link_bars(network, case)
+        if what.measure == d.WORST_SWITCH:
+            yield "map", self._map(network, case)
+
+    def _all(self) -> Iterator[tuple[str, str, str, Curves]]:
+        """Network, case and part of each picture."""
+        for network in (network.name for network in self.what.networks):
+            if has_bars(self.what):
+                yield network, "", "", self._bars(network)
+            for case in (case.name for case in self.what.cases):
+                for part, curves in self._of_case(network, case):
+                    yield network, case, part, curves
+
+    def __iter__(self) -> Iterator[tuple[str, Curves]]:
+        for network, case, part, curves in self._all():
+            if not curves.curves:
+                continue
+            curves.network = ", ".join(filter(None, (network[:31], case[:30])))
+            name = "-".join(filter(None, (self.what.name, network, case, part)))
+            yield re.sub(r"[^A-Za-z0-9./]", "-", name), curves
+
+
+def draw(what: Definition, trials: Sequence[Trial], asker: Asker, folder: str) -> Iterator[str]:
+    """Draws NAME-NETWORK-CASE-PART.png into the folder. Yields the names of the files."""
+    for name, curves in Figures(what, trials, asker):
+        from ..plot.page import Page
+        from ..plot.sheets import draw_sheet, save_options  # matplotlib is slow to import
+
+        path, page = f"{folder}/{name}.png", Page()
+        write_file(path, draw_sheet(curves, page).picture(save_options(curves, page, "png")))
+        yield path

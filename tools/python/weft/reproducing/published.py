@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""The numbers that a paper has printed, from CSV (docs/results/reproduction.md):
+
+    [definition,]quantity,case,network,algorithm,over,min,max,mean[,words]
+
+An empty number was not printed. Rows with a minimum or maximum and no mean are bounds. With 'words',
+which the paper has in place of a number, the numbers are Weft's reading of them; with '-' as words
+they are bounds that no paper has.
+"""
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from ..error import Error, os_error
+from .definition import BLOCKED, COMPLETION, RUN_TITLES, Definition
+
+NAN = math.nan
+HEADER = "quantity,case,network,algorithm,over,min,max,mean"
+WORDS_MAX = 39
+# Quantity: the heading of its rows. %s: the measure; %u: the number in the quantity's name.
+QUANTITIES = {
+    "factor": "factor of %s",
+    "percent": "increase of %s, per cent",
+    "value": "%s",
+    "max": "greatest %s of a link, per cent",
+    "min": "least %s of a link, per cent",
+    "below": "links with a %s below %u %%, per cent",
+    "above": "links with a %s above %u %%, per cent",
+    "before": "efficiency before the hot spot",
+    "minimum": "least efficiency in the hot spot",
+    "at": "efficiency %u ms into the hot spot",
+    "end": "efficiency at the end of the hot spot",
+    "back": "time to recover, ms",
+    "slowdown": "slowdown beside the other case",
+    "after": "mean latency after %u thousandths of the messages, away from the final one, per cent",
+    "interval": "95 %% interval of the %s, per cent of the mean",
+    "traffic-interval": "95 %% interval of the accepted traffic, per cent of the mean",
+}
+FACTORS = ("factor", "percent")
+LINK_QUANTITIES = ("max", "min", "below", "above")
+TRANSIENT = ("before", "minimum", "at", "end", "back")
+NUMBERED = {"below": "below", "above": "above", "after": "thousandths", "at": "ms"}  # its JSON key
+VALUES = {
+    "productivity": "productivity, flits/ns/switch",
+    "latency": "latency, ns",
+    "waiting": "messages that wait at the host with most",
+    "links": "traffic, flits/ns/switch",
+    "blocked": "traffic, flits/ns/switch",
+    "settling": "mean latency, ns",
+    "efficiency": "efficiency of the run",
+    "throughput": "accepted at full load",
+    **RUN_TITLES,
+    COMPLETION: "time of the schedule, ms",
+}
+
+
+@dataclass
+class Row:
+    """A row of the file. 'limit': the number in the quantity's name."""
+
+    quantity: str
+    limit: int
+    case: str
+    network: str
+    algorithm: str
+    over: str  # an algorithm, of a slowdown a case
+    min: float
+    max: float
+    mean: float
+    words: str
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether it describes an efficiency over time."""
+        return self.quantity in TRANSIENT
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it describes the channels between switches."""
+        return self.quantity in LINK_QUANTITIES
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it compares the algorithm with another one."""
+        return self.quantity in FACTORS or self.is_transient and bool(self.over)
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is a bound, without a mean."""
+        return math.isnan(self.mean) and not (math.isnan(self.min) and math.isnan(self.max))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the paper prints a mean."""
+        return not math.isnan(self.mean) and not self.words
+
+    def kind(self, definition: Definition) -> str:
+        """The heading of its table: "factor of productivity"."""
+        what = definition.measure
+        if self.quantity == "value":
+            what = VALUES[what]
+        elif self.is_link:
+            what = "blocked time" if what == BLOCKED else "utilisation"
+        text = QUANTITIES[self.quantity].replace("%s", what).replace("%u", str(self.limit))
+        return text.replace("%%", "%")
+
+
+def _number(text: str) -> float:
+    value = float(text) if text else NAN
+    if math.isinf(value) or text and math.isnan(value):
+        raise ValueError
+    return value
+
+
+def _quantity(text: str) -> tuple[str, int]:
+    """The name and its number.
+
+    >>> _quantity("below-10"), _quantity("traffic-interval")
+    (('below', 10), ('traffic-interval', 0))
+    """
+    if text in QUANTITIES and text not in NUMBERED:
+        return text, 0
+    name, _, digits = text.partition("-")
+    number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else None
+    if name not in NUMBERED or number is None or name == "after" and number > 1000:
+        raise ValueError
+    return name, number
+
+
+def _row(cells: list[str]) -> Row:
+    """ValueError: something is wrong with it."""
+    words = cells[8] if len(cells) == 9 else ""
+    if not 8 <= len(cells) <= 9 or len(words) > WORDS_MAX:
+        raise ValueError
+    case, network, algorithm, over = cells[1:5]
+    low, high, mean = map(_number, cells[5:8])
+    row = Row(*_quantity(cells[0]), case, network, algorithm, over, low, high, mean, words)
+    wants_over = row.quantity in (*FACTORS, "slowdown")
+    if not row.is_transient and wants_over != bool(row.over):
+        raise ValueError
+    return row
+
+
+def _has(definition: Definition, row: Row) -> bool:
+    """Whether the definition has the network, the case and the algorithms."""
+    networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
+    over = cases if row.quantity == "slowdown" else algorithms
+    return (
+        row.network in networks
+        and row.case in cases
+        and row.algorithm in algorithms
+        and (not row.over or row.over in over)
+    )
+
+
+def load(definition: Definition) -> list[Row]:
+    """The definition's rows of what it has."""
+    path, rows, skipped = definition.published, [], -1
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        raise os_error(error, path) from None
+    for number, line in enumerate(lines, 1):
+        if not line or line.startswith("#"):
+            continue
+        cells = line.split(",")
+        if skipped < 0:
+            skipped = int(line.startswith("definition,"))
+            if not ",".join(cells[skipped:]).startswith(HEADER):
+                raise Error(f"{path}:{number}: expected '{HEADER}'")
+            continue
+        if skipped and cells[0] != definition.name:
+            continue
+        try:
+            row = _row(cells[skipped:])
+        except ValueError:
+            raise Error(f"{path}:{number}: expected a row of '{HEADER}'") from None
+        if _has(definition, row):
+            rows.append(row)
+    if not rows and definition.counts_messages:
+        raise Error(f"{path}: no row of what the experiment has")
+    return rows

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""One algorithm in one case on one instance of a network, and the points that measure it, one after
+another because the result of a point decides where a search continues."""
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ..asker import Asker, Overrides
+from ..error import Error
+from . import definition as d
+from .courses import Settling, Transient, number, transient_of
+from .definition import Choice, Definition
+from .published import FACTORS, NAN, Row
+
+STEP = 1.025  # between two loads of a search
+MIN_LOAD = 0.001  # of step 0, a share of the hosts' links
+STRIDE = 3  # the first one: 7.7 %
+ACCEPTS_LESS = 0.97  # sources with random intervals offer a few percent more or less in a short run
+# A search with this many messages per run starts with runs of a tenth of them: most points are far
+# from its end, and a short run is exact enough for those.
+SCOUTED_FROM, SCOUT_SHARE = 100000, 10
+SETTLING_SAMPLES = 2000  # 100 messages each, as in the thesis
+ENTRIES_MAX = 4  # of traffic, of which each point sets the load
+# Loads of a curve, in steps of the search below saturation, and one above it.
+CURVE_STEPS = (-90, -60, -42, -30, -22, -15, -10, -6, -3, 2)
+
+
+def accepts_less(offered: float, accepted: float, messages: int) -> bool:
+    """Whether a network accepts less than offered by more than 1 / sqrt(messages), or by more than
+    ACCEPTS_LESS allows: short runs end with a larger part of their messages in flight. Accepting
+    more than offered, while a backlog drains, shows nothing."""
+    return accepted < offered * max(ACCEPTS_LESS, 1 - 1 / math.sqrt(messages))
+
+
+def _step_of(load: float) -> int:
+    return math.floor(math.log(load / MIN_LOAD) / math.log(STEP) + 1e-9)
+
+
+class Search:
+    """The maximum traffic that a network accepts before it accepts less than offered: the
+    productivity of docs/results/reproduction.md. Tries loads on a grid: away from the first guess in growing
+    strides until one load that is accepted and one that is not are known, then by bisection."""
+
+    LAST = _step_of(1.0)
+
+    def __init__(self, load: float, messages: int) -> None:
+        self.at = min(_step_of(max(load, MIN_LOAD)), self.LAST)  # step to be tried next
+        self._begin(messages, STRIDE)
+
+    def _begin(self, messages: int, stride: int) -> None:
+        self.messages, self.stride = messages, stride
+        self.low = self.high = -1  # highest step that was accepted, lowest one that was not
+        self.traffic = 0.0  # accepted at 'low'
+        self.done = False
+
+    def verify(self, messages: int) -> None:
+        """Starts again at the answer, with strides of one step and longer runs."""
+        self.at = max(self.low, 0)
+        self._begin(messages, 1)
+
+    @property
+    def load(self) -> float:
+        """The load to be tried next."""
+        return load_of(self.at)
+
+    def take(self, offered: float, accepted: float, traffic: float) -> None:
+        """Takes the result of that load."""
+        if accepts_less(offered, accepted, self.messages):
+            self.high = self.at
+        else:
+            self.low, self.traffic = self.at, traffic
+        found = self.low >= 0 and self.high == self.low + 1
+        self.done = self.low == self.LAST or self.high == 0 or found
+        if self.done:
+            return
+        if self.low >= 0 and self.high >= 0:
+            self.at = self.low + (self.high - self.low) // 2
+            return
+        to = self.low + self.stride if self.high < 0 else self.high - self.stride
+        self.at = min(max(to, 0), self.LAST)
+        self.stride *= 2
+
+
+def load_of(step: int) -> float:
+    """The load of a step."""
+    return MIN_LOAD * STEP**step
+
+
+@dataclass
+class Point:
+    """The result of a run. 'ended_early': by a deadlock; nothing counts as accepted."""
+
+    load: float  # asked for, a share of the hosts' links
+    offered: float
+    accepted: float
+    traffic: float  # accepted in flits/ns/switch
+    network_ns: float
+    total_ns: float
+    completion_ms: float  # of a schedule; NaN: it did not end
+    dropped: int  # messages
+    waiting: int  # messages at the host that has the most of them, at the end
+    deadlock: bool
+    ended_early: bool
+
+
+def _boolean(section: dict[str, Any], key: str) -> bool:
+    if not isinstance(section[key], bool):
+        raise TypeError
+    return bool(section[key])
+
+
+def _value(section: dict[str, Any], key: str) -> float:
+    return 0.0 if section[key] is None else float(section[key])
+
+
+def read_point(load: float, result: dict[str, Any]) -> Point:
+    """A point of a result: frames count when they are released in order, as in the published tables.
+    What was not measured counts as 0. KeyError, TypeError or ValueError: a value is missing."""
+    throughput, latency, counters = (
+        result["throughput"],
+        result["latency_ns"],
+        result.get("counters"),
+    )
+    counts = counters if isinstance(counters, dict) else {}
+    early = _boolean(result, "incomplete")
+    accepted, traffic = (_value(throughput, k) for k in ("released", "flits_per_ns_per_switch"))
+    ended = not counts.get("goal_unfinished")
+    return Point(
+        load,
+        float(throughput["offered"]),
+        0.0 if early else accepted,
+        0.0 if early else traffic,
+        _value(latency["network_released"], "mean"),
+        _value(latency["total_released"], "mean"),
+        number(counts, "goal_completion_ns") / 1e6 if ended else NAN,
+        int(result["messages"]["dropped"]) + int(counts.get("itb_discarded") or 0),
+        int(counts.get("host_messages_waiting_most") or 0),
+        _boolean(result["checks"], "deadlock"),
+        early,
+    )
+
+
+class Stage(enum.Enum):
+    """Of a trial."""
+
+    MEASURE = 0
+    CURVE = 1
+    DONE = 2
+    FAILED = 3
+
+
+@dataclass
+class Trial:
+    """The settings of a trial and what it has measured."""
+
+    definition: Definition
+    network: Choice
+    case: Choice
+    algorithm: Choice
+    copy: int  # from 0
+    stage: Stage = Stage.MEASURE
+    hosts: int = 0
+    switches: int = 0
+    entries: int = 0  # of traffic
+    bytes_per_s: float = 0.0  # of a host's link
+    message_bytes: float = 0.0  # mean
+    scouting: bool = False  # the search is one of short runs, which only tells where to look
+    curve_step: int = 0
+    load: float = 0.0  # of the next point
+    value: float = NAN  # the measure
+    points: list[Point] = field(default_factory=list)  # without those of short runs
+    result: dict[str, Any] = field(default_factory=dict)  # of a run as its file says, for pictures
+    links: list[Any] = field(default_factory=list)  # of a result, where the measure wants them
+    transient: Transient = field(default_factory=Transient)
+    settling: Settling = field(default_factory=Settling)
+    search: Search = field(default_factory=lambda: Search(1.0, 1))
+    fault: str = ""
+
+    def prepare(self, asker: Asker) -> None:
+        """Reads the network and its traffic. Error: the changes make a bad run file."""
+        what, overrides = self.definition, self._overrides(self._choices())
+        efficiency = what.measure == d.EFFICIENCY
+        about = asker.ask("network", file=what.run, overrides=overrides, hosts=efficiency)
+        if efficiency:
+            self.transient = transient_of(asker.run(what.run, overrides, whole=True), about)
+        for key in ("hosts", "switches", "entries", "bytes_per_s", "message_bytes"):
+            setattr(self, key, about[key])
+        if what.counts_messages and self.entries != 1:
+            raise Error(f"{what.run}: expected one entry of traffic")
+        loaded = what.measure in (d.EFFICIENCY, d.THROUGHPUT)
+        if loaded and not 0 < self.entries <= ENTRIES_MAX:
+            raise Error(f"{what.run}: expected 1 to {ENTRIES_MAX} entries of traffic")
+        searches = what.measure == d.PRODUCTIVITY
+        self.scouting = searches and what.messages >= SCOUTED_FROM
+        self.load = self._first_load()
+        self.search = Search(self.load, what.messages // (SCOUT_SHARE if self.scouting else 1))
+        if searches:
+            self.load = self.search.load
+
+    def _first_load(self) -> float:
+        if self.definition.measure == d.THROUGHPUT:
+            return 1.0 / self.definition.loads
+        if self.case.traffic > 0:
+            return self.case.traffic * self.switches / (self.hosts * self.bytes_per_s / 1e9)
+        return (self.case.load or self.network.load or self.definition.load) / 1e6
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be run."""
+        return self.stage in (Stage.DONE, Stage.FAILED)
+
+    @property
+    def label(self) -> str:
+        """ "UD_ITB, 16 switches 3, uniform"."""
+        copy = f" {self.copy + 1}" if self.network.n > 1 else ""
+        return ", ".join(
+            filter(None, (self.algorithm.name, self.network.name + copy, self.case.name))
+        )
+
+    def is_of(self, network: str, case: str, algorithm: str) -> bool:
+        """Whether it is of the curve with these names."""
+        return (self.network.name, self.case.name, self.algorithm.name) == (
+            network,
+            case,
+            algorithm,
+        )
+
+    def _choices(self) -> list[str]:
+        choices = (self.network, self.case, self.algorithm, Choice(set=self.definition.also))
+        return [text for choice in choices for text in choice.sets(self.copy + 1)]
+
+    @staticmethod
+    def _overrides(sets: list[str]) -> Overrides:
+        return [("--set", sets)]
+
+    def _time_of(self, messages: int) -> float:
+        """ns in which the hosts generate so many messages."""
+        per_s = self.hosts * self.load * self.bytes_per_s / self.message_bytes
+        return math.ceil(1e9 * messages / per_s)
+
+    def _lengths(self) -> Iterable[str]:
+        """As much time as so many messages take."""
+        what = self.definition
+        share = SCOUT_SHARE if self.scouting else 1
+        samples = SETTLING_SAMPLES if what.measure == d.SETTLING else 1
+        warmup = self._time_of(what.warmup // share)
+        duration = warmup + max(self._time_of(what.messages // share), 1000)
+        yield f"measure.warmup={warmup:.0f}ns"
+        yield f"measure.duration={duration:.0f}ns"
+        yield f"measure.sample={max(math.ceil(duration / samples), 1000):.0f}ns"
+
+    def sets(self) -> list[str]:
+        """The changes of the run file for the next point."""
+        what, sets = self.definition, self._choices()
+        loads = {d.EFFICIENCY: 0, d.THROUGHPUT: self.entries}.get(what.measure, 1)
+        if what.measures_run:
+            return sets + ([f"traffic.0.file={what.schedule.path}"] if what.schedule.path else [])
+        sets += [f"traffic.{entry}.load={100 * self.load:.4f}%" for entry in range(loads)]
+        return [*sets, *self._lengths()] if what.counts_messages else sets
+
+    def overrides(self) -> Overrides:
+        """The same for 'weft answer'."""
+        return self._overrides(self.sets())
+
+    def accepts_less(self, point: Point) -> bool:
+        """Whether a point accepts less than offered, or its latency is above the limit."""
+        return self._is_slow(point) or accepts_less(
+            point.offered, point.accepted, self.definition.messages
+        )
+
+    def _is_slow(self, point: Point) -> bool:
+        limit = self.definition.latency_limit
+        return point.deadlock or 0 < limit < point.network_ns * 1000
+
+    def take(self, result: dict[str, Any]) -> bool:
+        """Takes the result of the next point. False: a value that is needed is missing."""
+        what, series = self.definition, result.get("series")
+        try:
+            point = read_point(self.load, result)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return False
+        if what.measure in (d.SETTLING, d.EFFICIENCY):
+            if not isinstance(series, list) or not series:
+                return False
+            settles = what.measure == d.SETTLING
+            course: Settling | Transient = self.settling if settles else self.transient
+            if not course.take(series):
+                return False
+        self.points.append(point)
+        if self.stage == Stage.CURVE:
+            self._continue_curve()
+        elif what.measure == d.PRODUCTIVITY:
+            self._search(point)
+        else:
+            self._measure(point, result)
+        return True
+
+    def _measure(self, point: Point, result: dict[str, Any]) -> None:
+        what = self.definition
+        self.value = measured(what.measure, point, result)
+        if what.measure == d.THROUGHPUT and len(self.points) < what.loads:
+            self.load = (len(self.points) + 1.0) / what.loads
+            return
+        if what.measures_links and not point.ended_early:
+            self.links = result.get("links") or []
+        if what.measures_run and not self.result:
+            self.result = result
+        self.stage = Stage.DONE
+
+    def _search(self, point: Point) -> None:
+        accepted = 0 if self._is_slow(point) else point.accepted
+        self.search.take(point.offered, accepted, point.traffic)
+        if self.search.done and self.scouting:
+            self.search.verify(self.definition.messages)
+            self.scouting = False
+            self.points = []
+        self.load = self.search.load
+        if not self.search.done:
+            return
+        if self.search.low >= 0:
+            self.value = self.search.traffic
+        self._continue_curve()
+
+    def _continue_curve(self) -> None:
+        """Starts the next point of the curve, if one is to be drawn; only of the first instance."""
+        self.stage = Stage.DONE
+        if not self.definition.curves or self.copy > 0 or self.search.low < 0:
+            return
+        while self.curve_step < len(CURVE_STEPS):
+            step = self.search.low + CURVE_STEPS[self.curve_step]
+            self.curve_step += 1
+            if 0 <= step <= self.search.LAST:
+                self.load, self.stage = load_of(step), Stage.CURVE
+                return
+
+
+def is_between_switches(link: Any) -> bool:
+    """Whether a link of a result is between switches; papers show only those."""
+    return all(str(link.get(end, "")).startswith("s") for end in ("from", "to"))
+
+
+def _max_of(entries: Any, key: str) -> float:
+    found = [number(entry, key) for entry in entries or []]
+    return max(found, default=NAN)
+
+
+def _bursts_us(series: list[Any]) -> float:
+    """Bursts and the pauses between them take a sample each, a burst the first."""
+    found = [number(sample, "released_latency_ns") for sample in series]
+    return sum(found) / len(found) / 1e3 if found else NAN
+
+
+def _positive(value: float) -> float:
+    """0: nothing arrived."""
+    return value if value > 0 else NAN
+
+
+def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
+    """The value of a measure of one point; NaN or 0 if a deadlock ended the run."""
+    series, links = result.get("series") or [], result.get("links") or []
+    if measure in (d.EFFICIENCY, d.THROUGHPUT):
+        return point.accepted
+    if point.ended_early:
+        return NAN
+    own: dict[str, Callable[[], float]] = {
+        d.LATENCY: lambda: _positive(point.network_ns),
+        d.SETTLING: lambda: _positive(point.network_ns),
+        d.WAITING: lambda: float(point.waiting),
+        d.COMPLETION: lambda: point.completion_ms,
+        "accepted": lambda: point.accepted,
+        "total-latency": lambda: _positive(point.total_ns / 1e3),
+        d.LATENCY_TIME: lambda: _positive(point.network_ns / 1e3),
+        d.WORST_SWITCH: lambda: _max_of(result.get("switches"), "waiting_ns") / 1e3,
+        d.WORST_LINK: lambda: _max_of(filter(is_between_switches, links), "utilisation"),
+        d.FIRST_BURST: lambda: _bursts_us(series[:1]),
+        "later-bursts": lambda: _bursts_us(series[2::2]),
+    }
+    return own.get(measure, lambda: point.traffic)()
+
+
+def _is_wanted(definition: Definition, rows: list[Row], trial: Trial) -> bool:
+    """Whether any row wants this algorithm on this network."""
+    if not definition.counts_messages:
+        return True
+    name = trial.algorithm.name
+    return any(
+        (row.network, row.case) == (trial.network.name, trial.case.name)
+        and (row.algorithm == name or row.quantity in FACTORS and row.over == name)
+        for row in rows
+    )
+
+
+def make(definition: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
+    """A trial for each algorithm, case and instance that a row wants; the algorithms of a case follow
+    each other."""
+    trials = [
+        Trial(definition, network, case, algorithm, copy)
+        for network in definition.networks
+        for copy in range(network.n)
+        for case in definition.cases
+        for algorithm in definition.algorithms
+    ]
+    wanted = [trial for trial in trials if _is_wanted(definition, rows, trial)]
+    for trial in wanted:
+        trial.prepare(asker)
+    return wanted
+
+
+def find(
+    trials: Iterable[Trial], row: Row, case: str, algorithm: str, copy: int
+) -> Optional[Trial]:
+    """The trial of an instance; None if it has not been measured."""
+    for trial in trials:
+        if trial.copy == copy and trial.is_of(row.network, case, algorithm):
+            return trial if trial.stage == Stage.DONE else None
+    return None
