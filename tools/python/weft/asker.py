@@ -78,13 +78,21 @@ class Asker:
         return self.ask("run", file=file, overrides=overrides, whole=whole)
 
     def result(self, file: str, seal: bool = False) -> dict[str, Any]:
-        """Checks a result, adds its sum if 'seal', and returns its document."""
+        """Checks a result, adds its sum if 'seal', and returns its document. A sum detects results
+        that were edited after weft-fabric wrote them."""
         sealed = self.ask("result", file=file, seal=seal)["sum"]
         with open(file, encoding="utf-8") as text:
             document: dict[str, Any] = json.load(text)
         if not sealed and not seal:
             document.pop("sum", None)
         return document
+
+
+def load_result(path: str) -> dict[str, Any]:
+    """The result of a run in a file. Error if the file is not one of this version, has impossible
+    values or was changed."""
+    with Asker() as asker:
+        return asker.result(path)
 
 
 class Refused(Error):

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import result as result_file
-from .asker import Asker
+from .asker import Asker, load_result
 from .child import Child, Watch
 from .error import Error, Exit
+from .output import read_json
 from .sweeping import cases as case_files
 from .sweeping import command, manifest
 from .sweeping import run as sweep_run
@@ -180,7 +180,7 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
         if not 0 <= child.exit_code() <= Exit.BAD_ANSWER:
             refused = child.exit_code() == Exit.BAD_REQUEST
             raise Error(child.failure(), Exit.BAD_REQUEST if refused else Exit.NOT_ABLE)
-        return Result(result_file.load(part))
+        return Result(asker.result(part))
 
 
 def _cases(cases: Mapping[str, Mapping[str, Value]] | PathName | None) -> list[Case]:
@@ -257,8 +257,8 @@ def read(path: PathName) -> Result | Sweep:
     """The sweep in a folder, whoever ran it, or the result in a file."""
     name = os.fspath(path)
     if not os.path.isdir(name):
-        return Result(result_file.load(name))
-    document = result_file.load_json(f"{name}/sweep.json", "not the tables of a sweep")
+        return Result(load_result(name))
+    document = read_json(f"{name}/sweep.json", "not the tables of a sweep")
     if not isinstance(document, dict) or document.get("weft") != "sweep-result/1":
         raise Error(f"{name}/sweep.json: expected weft: sweep-result/1")
     return Sweep(name, document)

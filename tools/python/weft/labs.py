@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import result as result_file
+from .asker import load_result
 from .asker import program
 from .error import Error, Exit
 from .experiments import PathName, Result, Value, _sets
@@ -83,7 +83,7 @@ class Lab(Shown):
             done = call(self._words("run", "--json", path, *words))
             if done.returncode not in ANSWERS or not os.path.exists(path):
                 raise failure(done)
-            return Result(result_file.load(path))
+            return Result(load_result(path))
 
     def link(self, port: str) -> Link:
         """The cable at a port such as s0:2."""

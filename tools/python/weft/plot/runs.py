@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from ..asker import Asker
 from ..error import Error, os_error
-from ..result import load, load_json
+from ..sweeping import manifest as manifests
 
 NAN = math.nan
-MANIFEST = "manifest.json"
-MANIFEST_FORMAT = "sweep/1"
 
 _NETWORKS = {
     "rlft": "fat tree",
@@ -139,16 +138,17 @@ def load_runs(paths: list[str], request: Request) -> Runs:
     """The runs of sweeps' folders and of results. Points without a result are left out."""
     runs = Runs(request)
     varied: set[tuple[str, str]] = set()
-    for path in paths:
-        try:
-            folder = os.path.isdir(path) if os.stat(path) else False
-        except OSError as error:
-            raise os_error(error, path) from None
-        runs.inputs.append(os.path.basename(path.rstrip("/") or "/").removesuffix(".json"))
-        if folder:
-            _add_points(runs, path, varied)
-        else:
-            _add_run(runs, path, {}, False)
+    with Asker() as asker:
+        for path in paths:
+            try:
+                folder = os.path.isdir(path) if os.stat(path) else False
+            except OSError as error:
+                raise os_error(error, path) from None
+            runs.inputs.append(os.path.basename(path.rstrip("/") or "/").removesuffix(".json"))
+            if folder:
+                _add_points(runs, path, varied, asker)
+            else:
+                _add_run(runs, asker.result(path), path, {}, False)
     _check_options(request, varied)
     if not any(not (math.isnan(v.y) and math.isnan(v.y2)) for run in runs.runs for v in run.values):
         why = "no schedule ended" if request.kind == "completion" else "nothing was delivered"
@@ -171,17 +171,6 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
             )
 
 
-def _manifest(folder: str) -> dict[str, Any]:
-    path = os.path.join(folder, MANIFEST)
-    if not os.path.exists(path):
-        raise Error(f"{folder}: the folder has no {MANIFEST} of a sweep")
-    found = load_json(path, "no manifest of a sweep")
-    if isinstance(found, dict) and found.get("weft") == MANIFEST_FORMAT:
-        if isinstance(found.get("points"), list):
-            return found
-    raise Error(f"{path}: no manifest of a sweep (expected weft: {MANIFEST_FORMAT})")
-
-
 def _points(folder: str, manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
     """The file and the varied values of each point."""
     for index, point in enumerate(manifest["points"]):
@@ -190,19 +179,21 @@ def _points(folder: str, manifest: dict[str, Any]) -> Iterator[tuple[str, dict[s
         texts = isinstance(vary, dict) and all(isinstance(value, str) for value in vary.values())
         if not isinstance(file, str) or "/" in file or not texts:
             raise Error(
-                f"{folder}/{MANIFEST}: points[{index}]: expected a file and texts in 'vary'"
+                f"{folder}/{manifests.NAME}: points[{index}]: expected a file and texts in 'vary'"
             )
         yield file, vary
 
 
-def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]]) -> None:
-    manifest = _manifest(folder)
+def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: Asker) -> None:
+    manifest = manifests.read(folder)
+    if manifest is None:
+        raise Error(f"{folder}: the folder has no {manifests.NAME} of a sweep")
     before = len(runs.runs)
     for file, vary in _points(folder, manifest):
         varied.update(vary.items())
         path = os.path.join(folder, file)
         if _is_wanted(runs.request.where, vary) and os.path.exists(path):
-            _add_run(runs, path, vary, manifest.get("sums") is True)
+            _add_run(runs, asker.result(path), path, vary, manifest.get("sums") is True)
     if len(runs.runs) == before:
         _check_options(runs.request, varied)
         raise Error(f"{folder}: no results of the points that are asked for")
@@ -214,9 +205,10 @@ def _is_wanted(where: list[str], vary: dict[str, str]) -> bool:
     return all(value == vary[key] for name, value in asked for key in vary if key_is(name, key))
 
 
-def _add_run(runs: Runs, path: str, vary: dict[str, str], sealed: bool) -> None:
+def _add_run(
+    runs: Runs, result: dict[str, Any], path: str, vary: dict[str, str], sealed: bool
+) -> None:
     """'sealed': the result must have a checksum."""
-    result = load(path)
     if sealed and "sum" not in result:
         raise Error(f"{path}: expected a 'sum', as every result of this sweep has")
     values = READERS[runs.request.kind](runs.request, result, path)
