@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Weft developers
 """Runs on several processes by MPI: the same bytes as on one, and clear errors.
 
-usage: mpi_test.py WEFT WEFT-FABRIC MPI-FABRICS [TEST]...
+usage: mpi_test.py WEFT WEFT-FABRIC MPI-FABRICS RANKS-ON-CPUS [TEST]...
 
 WEFT_MPI_CASES: random fabrics on 2 and on 3 processes (default 3; the long form is 20).
 """
@@ -20,7 +20,7 @@ import unittest
 
 # What a caller such as nohup ignores stays ignored in the programs.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-WEFT, FABRIC, FABRICS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+WEFT, FABRIC, FABRICS, ON_CPUS = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
 TOPO = pathlib.Path(__file__).resolve().parents[2] / "topo"
 CASES = os.environ.get("WEFT_MPI_CASES", "3")
 MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"]
@@ -267,6 +267,19 @@ class Mpi(unittest.TestCase):
         ranks = ranks_of(process.pid)
         self.assertEqual(set(ranks), {0, 1})
         return process, ranks
+
+    @unittest.skipIf(min(os.sched_getaffinity(0)) != 0 or len(os.sched_getaffinity(0)) < 2, "not CPU 0 and another")
+    def test_of_two_processes_on_one_cpu_the_second_leaves_it(self):
+        allowed = sum(1 << cpu for cpu in os.sched_getaffinity(0) if cpu < 64)
+        for cpus, moves in (("0,0", [allowed & ~1, allowed]), ("0,1", [])):
+            log = self.dir / f"moves-{cpus}"
+            environment = os.environ | {"LD_PRELOAD": ON_CPUS, "WEFT_RANKS_CPUS": cpus, "WEFT_RANKS_LOG": str(log)}
+            done = subprocess.run([WEFT, "run", str(self.file), "-q", "--mpi", "2"],
+                                  env=environment, capture_output=True, text=True, timeout=240, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), cpus)
+            logs = [self.dir / f"moves-{cpus}.{rank}" for rank in range(2)]
+            masks = [[int(mask, 16) for mask in path.read_text().split()] if path.exists() else [] for path in logs]
+            self.assertEqual((masks[0], masks[1][:2]), ([], moves), cpus)
 
     def test_a_process_that_dies_ends_the_others(self):
         for which in (0, 1):
