@@ -9,6 +9,7 @@ import time
 
 HELLO_MS = 500
 UP_SECONDS = 90
+HANG_SECONDS = 240 # a busy machine takes tens of seconds to show a status
 
 
 class Wrong(Exception):
@@ -77,9 +78,10 @@ class Lab:
     def on(self, site, part, *more, seconds=60):
         return site.machine.run(self.command(part, *more), seconds=seconds)
 
-    def everywhere(self, part, *more, seconds=60):
-        """At the same time on all machines."""
+    def everywhere(self, part, *more, seconds=60, meanwhile=lambda: None):
+        """At the same time on all machines, and meanwhile()."""
         runs = [site.machine.start(self.command(part, *more), seconds=seconds) for site in self.bench.sites]
+        meanwhile()
         return [run.finish() for run in runs]
 
     def everywhere_well(self, part, *more, seconds=60):
@@ -207,7 +209,7 @@ class Lab:
 
     # --- waiting ---
 
-    def wait(self, condition, what, seconds=60):
+    def wait(self, condition, what, seconds=HANG_SECONDS):
         deadline = time.monotonic() + seconds
         while True:
             value = condition()
@@ -216,10 +218,10 @@ class Lab:
             if time.monotonic() > deadline:
                 raise Wrong(f"{what} after {seconds} s; {self.faults()}")
 
-    def wait_whole(self, seconds=60):
+    def wait_whole(self):
         """Until all links are up and the mapper has found what the file says."""
-        self.wait(self.all_up, "links are not up", seconds)
-        self.wait(lambda: self.differences() == [], "the map is not the file's fabric", seconds)
+        self.wait(self.all_up, "links are not up")
+        self.wait(lambda: self.differences() == [], "the map is not the file's fabric")
 
 
 def run_result(done):

@@ -40,7 +40,7 @@ def cell(options, driver, bench, mtu):
         ended = lab.try_up()
         if any(done.code != 0 for done in ended):
             return f"refused: nic.mtu of {judge_refusal(ended, mtu)} fits"
-        lab.wait(lab.all_up, "links are not up", 30)
+        lab.wait(lab.all_up, "links are not up")
         return "passes " + traffic.until(lab, FRAMES, 3)
     finally:
         lab.remove()

@@ -10,12 +10,12 @@ SECONDS_MAX = 300
 RUN_SECONDS_MAX = 60
 
 
-def one_run(lab, seconds):
-    """'run' on all machines; Wrong if something is not as sent. Returns how many messages were not sent, because
+def one_run(lab, seconds, meanwhile=lambda: None):
+    """'run' on all machines, and meanwhile(); Wrong if something is not as sent. Returns how many messages were not sent, because
     their host stood still for a while, as those of a busy machine do; and what each machine knew of the others'
     clocks, in words."""
     dropped, clocks = 0, []
-    ended = lab.everywhere("run", "--duration", f"{seconds}s", "--json", "-", seconds=seconds + 60)
+    ended = lab.everywhere("run", "--duration", f"{seconds}s", "--json", "-", seconds=seconds + 240, meanwhile=meanwhile)
     for site, done in zip(lab.bench.sites, ended):
         if not site.has_hosts():
             continue
@@ -68,7 +68,7 @@ def until(lab, messages, seconds):
             break
         rest = 1.1 * (messages - got.delivered) * sent_seconds / got.delivered
         seconds = min(max(3, round(rest)), RUN_SECONDS_MAX)
-    final = lab.wait(lambda: all_arrived(lab, before), "messages are still under way", 60)
+    final = lab.wait(lambda: all_arrived(lab, before), "messages are still under way")
     took = time.monotonic() - began
     if final.delivered < messages:
         raise Wrong(f"{final.delivered} messages in {took:.0f} s, expected {messages}; {lab.faults()}")
