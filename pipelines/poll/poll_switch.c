@@ -56,12 +56,15 @@ static inline void note_left(struct poll_switch *ps, unsigned input, weft_time a
 	ps->port[input].left_at = RTE_MAX(ps->port[input].left_at, at);
 }
 
-void poll_switch_free_discards(struct poll_switch *ps, weft_time now)
+void poll_switch_free_discards(struct poll_switch *ps, bool stored, weft_time now)
 {
 	struct weft_packet *discards = switch_take_discards(ps->sw);
 
-	for (struct weft_packet *packet = discards; packet != NULL; packet = packet->next)
+	for (struct weft_packet *packet = discards; packet != NULL; packet = packet->next) {
 		note_left(ps, packet->in_port, now);
+		if (stored || packet->control)
+			poll_switch_capture_discard(ps, packet, now);
+	}
 	poll_switch_free_list(discards);
 }
 
@@ -303,7 +306,7 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 	else
 		receive_all(ps, at, mbufs, count, now);
 	if (ps->sw->discarded != NULL)
-		poll_switch_free_discards(ps, now);
+		poll_switch_free_discards(ps, false, now);
 	return count;
 }
 
@@ -580,7 +583,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	if (__builtin_expect(ps->mapper.control != NULL, 0))
 		poll_switch_control_poll(ps, now);
 	if (ps->sw->discarded != NULL)
-		poll_switch_free_discards(ps, now);
+		poll_switch_free_discards(ps, true, now);
 	if (__builtin_expect(ps->part != NULL, 0))
 		poll_switch_tell(ps, now);
 	ps->carried += moved;

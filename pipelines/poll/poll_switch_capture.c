@@ -3,6 +3,7 @@
 #include "poll_switch_private.h"
 
 #include "capture_reason.h"
+#include "frame_check.h"
 #include "poll_capture.h"
 
 void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
@@ -11,7 +12,8 @@ void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct
 	const uint8_t *bytes = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	bool good = poll_capture_begin(mbuf, ps->port[at].guard.fabric, &frame->state);
 
-	if (good && !poll_switch_source_passes(ps, at, bytes)) {
+	if (good && !frame_link_local(frame_header_const(bytes)->kind) &&
+		!poll_switch_source_passes(ps, at, bytes)) {
 		frame->state.reason = CAPTURE_REASON_SOURCE_SPOOFED;
 		good = false;
 	}
@@ -47,6 +49,21 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 		switch_part_is_foreign(ps->part, output))
 		state->voq_depth_blocks = CAPTURE_UNKNOWN;
 	capture_end(capture, frame->slot, state);
+}
+
+void poll_switch_capture_discard(
+	const struct poll_switch *ps, struct weft_packet *packet, weft_time now)
+{
+	const struct port *port = ps->port[packet->in_port].port;
+	/* The input may belong to another part of the switch. */
+	struct capture *capture = port != NULL ? capture_of((struct port *)port) : NULL;
+	const struct capture_state state = {.credits_blocks = CAPTURE_UNKNOWN,
+		.voq_depth_blocks = CAPTURE_UNKNOWN,
+		.vc = packet->vc,
+		.reason = capture_reason_switch(packet->discard)};
+
+	if (capture != NULL)
+		poll_capture_frame(capture, port, PCAPNG_UNKNOWN, packet_mbuf(packet), now, &state);
 }
 
 /* Blocks of later frames of the burst that were in the same queue. */

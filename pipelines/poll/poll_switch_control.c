@@ -64,7 +64,7 @@ static uint64_t data_moved(const struct weft_switch *sw)
 void poll_switch_control_purge(struct poll_switch *ps, weft_time now)
 {
 	switch_purge(ps->sw);
-	poll_switch_free_discards(ps, now);
+	poll_switch_free_discards(ps, true, now);
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)
 			tx_queue_purge(&ps->port[at].tx);

@@ -38,5 +38,6 @@ void poll_switch_send_own(
 unsigned poll_switch_accept(struct poll_switch *ps, weft_time now);
 /* Frees a list of packets of the switch. */
 void poll_switch_free_list(struct weft_packet *packet);
-/* Frees what the switch has discarded; its space in the buffers is free since 'now'. */
-void poll_switch_free_discards(struct poll_switch *ps, weft_time now);
+/* Frees what the switch has discarded; its space in the buffers is free since 'now'. 'stored': not
+ * as it arrived. */
+void poll_switch_free_discards(struct poll_switch *ps, bool stored, weft_time now);

@@ -232,7 +232,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 
 	/* A port without a reader may never take what waits for it. */
 	if (due & LINK_WENT_DOWN) {
-		poll_switch_free_discards(ps, now);
+		poll_switch_free_discards(ps, true, now);
 		tx_queue_drain(&ps->port[at].tx);
 		poll_guard_follow(&ps->port[at].guard, link);
 		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);

@@ -34,6 +34,10 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, bool queued, weft_time now);
 
+/* The switch has discarded a packet that it had stored, or a control frame. */
+void poll_switch_capture_discard(
+	const struct poll_switch *ps, struct weft_packet *packet, weft_time now);
+
 /* The links of a switch: control frames between neighbours, and what falls due at a port. For
  * poll_switch.c. */
 

@@ -126,16 +126,15 @@ static void write_entry(struct virtual_capture *capture, const struct capture_en
 {
 	struct captured_port *port = &capture->port[entry->port];
 
-	pcapng_write_packet(
-		&port->file->pcapng, &(struct pcapng_packet){
-					     .interface = port->interface,
-					     .direction = entry->out ? PCAPNG_OUT : PCAPNG_IN,
-					     .time_ns = entry->at / PS_PER_NS,
-					     .bytes = frame,
-					     .captured_bytes = entry->captured_bytes,
-					     .frame_bytes = entry->frame_bytes,
-					     .comment = comment,
-				     });
+	pcapng_write_packet(&port->file->pcapng, &(struct pcapng_packet){
+							 .interface = port->interface,
+							 .direction = entry->direction,
+							 .time_ns = entry->at / PS_PER_NS,
+							 .bytes = frame,
+							 .captured_bytes = entry->captured_bytes,
+							 .frame_bytes = entry->frame_bytes,
+							 .comment = comment,
+						 });
 	port->frames++;
 }
 
@@ -152,7 +151,9 @@ static void take_frame(struct virtual_capture *capture, const struct virtual_tra
 		.frame_bytes = frame_bytes,
 		.captured_bytes =
 			kept_bytes < capture->snap_bytes ? kept_bytes : capture->snap_bytes,
-		.out = record->out};
+		.direction = record->gone  ? PCAPNG_UNKNOWN
+			     : record->out ? PCAPNG_OUT
+					   : PCAPNG_IN};
 	struct capture_state state;
 	char comment[128];
 

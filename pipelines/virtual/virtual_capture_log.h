@@ -20,7 +20,7 @@ struct capture_entry {
 	uint32_t device; /* in a pause one comes after the other */
 	uint32_t port;
 	uint32_t frame_bytes, captured_bytes, comment_bytes;
-	bool out;
+	uint8_t direction; /* enum pcapng_direction */
 };
 
 /* Entries, each with the bytes of its frame and its comment behind it. */

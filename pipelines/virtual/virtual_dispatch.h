@@ -22,8 +22,8 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 /* True if the switch withholds credits that a sender may lack for its next frame. Sends them to
  * those that got none for device_credit_refresh(). */
 bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_time now, bool send);
-/* Gives back what a switch has discarded. */
-void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at);
+/* Gives back what a switch has discarded. 'stored': not as it arrived. */
+void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored);
 
 /* Events at the hosts of a virtual fabric. */
 

@@ -213,7 +213,7 @@ static void poll_watchdogs(struct virtual_fabric *fabric)
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)
 			continue;
-		virtual_take_discards(part, at);
+		virtual_take_discards(part, at, true);
 		for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
 			virtual_switch_try(part, at, port, fabric->now);
 	}

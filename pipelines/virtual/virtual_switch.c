@@ -245,10 +245,14 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 		try_heads(fabric, at, input, now);
 }
 
-void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at)
+void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored)
 {
 	struct weft_packet *packet = switch_take_discards(fabric->sw[at]), *next;
 
+	/* Their space is free before the first credit frame for it. */
+	for (next = stored && fabric->watch != NULL ? packet : NULL; next != NULL;
+		next = next->next)
+		virtual_trace_discarded(fabric, at, next, fabric->now);
 	for (; packet != NULL; packet = next) {
 		struct link_end *from = &fabric->sw[at]->port[packet->in_port].link;
 
@@ -285,7 +289,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	if (__builtin_expect(alert, 0) && sw->congestion->out_count != 0)
 		virtual_send_arns(fabric, at, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
-		virtual_take_discards(fabric, at);
+		virtual_take_discards(fabric, at, false);
 		return;
 	}
 	channel = virtual_switch_channel(fabric, at, output);

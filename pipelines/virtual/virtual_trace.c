@@ -128,6 +128,15 @@ void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct w
 	show_packet(fabric, &record, packet, header);
 }
 
+void virtual_trace_discarded(
+	struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet, weft_time now)
+{
+	struct virtual_trace_record record = {
+		.now = now, .at = {DEVICE_SWITCH, at, packet->in_port}, .gone = true};
+
+	show_packet(fabric, &record, packet, packet->mutable_word);
+}
+
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now)
 {
@@ -179,6 +188,11 @@ void virtual_trace_state(const struct virtual_fabric *fabric,
 	if (packet == NULL)
 		return;
 	state->vc = packet->header_vc;
+	if (record->gone) {
+		state->vc = packet->vc;
+		state->reason = capture_reason_switch(packet->discard);
+		return;
+	}
 	if (record->at.kind == DEVICE_HOST) {
 		const struct link_end *link = &fabric->host[record->at.device].nic.link;
 

@@ -33,6 +33,7 @@ struct virtual_trace_record {
 	unsigned part;  /* of the fabric, and so which thread calls */
 	struct topology_port at;
 	bool out;
+	bool gone; /* neither: discarded after it had been stored */
 	const struct weft_packet
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
 	/* Of a packet with FRAME_F_LATENCY, as its frame would carry it; else NULL. */
@@ -60,6 +61,9 @@ void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *eve
  * mutable bytes on arrival. */
 void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet,
 	uint32_t header, unsigned output, weft_time now);
+/* Switch 'at' discards a packet that it had stored. */
+void virtual_trace_discarded(
+	struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet, weft_time now);
 /* The port of which 'order' is an event begins to send the packet. */
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now);

@@ -33,6 +33,7 @@ int command_print_json(json_t *document, size_t flags);
 const char *command_root(void);
 
 int cmd_answer(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Follows every captured frame from port to port and checks the rules of the fabric
+ * (docs/man/weft-audit.1). It gets frames in the order of time and reports violations; it opens no
+ * file.
+ *
+ * Memory: a record for each frame that is under way, and one for each pair of hosts that
+ * exchanges data. One thread. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+#include "queuing.h"
+#include "route_set.h"
+#include "route_table.h"
+#include "topology.h"
+
+/* Number of the check (docs/man/weft-audit.1), identifier, name in JSON, what it means. */
+#define AUDIT_KINDS(X)                                                                          \
+	X(1, LOST, "lost", "a frame that entered never left")                                   \
+	X(1, NOWHERE, "nowhere", "a frame that nothing sent")                                   \
+	X(1, TWICE, "twice", "a frame that passed twice")                                       \
+	X(2, DAMAGED, "damaged", "a frame with a wrong header or CRC")                          \
+	X(2, CHANGED, "changed", "bytes changed that no device may change")                     \
+	X(2, CURSOR, "cursor", "a cursor that did not advance as the route requires")           \
+	X(2, FLAGS, "flags", "flags changed that no switch may change")                         \
+	X(2, VC, "vc", "a VC that the rules do not give")                                       \
+	X(3, OUTPUT, "output", "an output that neither route nor table allows")                 \
+	X(3, ROUTE, "route", "a source route that the routes do not have")                      \
+	X(3, AFC, "afc", "the adapted-flow channel with a flow that is not adapted")            \
+	X(4, CREDIT, "credit", "more blocks sent than the limit allowed")                       \
+	X(4, TOTAL, "total", "credit totals that do not match the frames")                      \
+	X(4, FELL, "fell", "a credit total that fell within a session")                         \
+	X(4, BUFFER, "buffer", "more blocks stored than the buffer holds")                      \
+	X(5, OVERTAKEN, "overtaken", "a frame that overtook one in front of it")                \
+	X(6, EARLY, "early", "an arrival before link and frame allow it")                       \
+	X(6, RATE, "rate", "transmissions faster than the link")                                \
+	X(7, UNFAIR, "unfair", "an input that was passed over twice")                           \
+	X(8, ACKNOWLEDGED, "acknowledged", "an acknowledgement of a frame that did not arrive") \
+	X(8, MESSAGE, "message", "a message that is not sent in order")
+
+enum audit_kind {
+#define X(check, id, name, text) AUDIT_##id,
+	AUDIT_KINDS(X)
+#undef X
+		AUDIT_KIND_COUNT
+};
+
+unsigned audit_kind_check(enum audit_kind kind); /* 1 to 8 */
+const char *audit_kind_name(enum audit_kind kind);
+const char *audit_kind_text(enum audit_kind kind);
+
+/* Violations of one kind. */
+struct audit_finding {
+	uint64_t count;
+	/* The earliest one. */
+	uint32_t file;
+	uint64_t number, time_ns;
+	char text[200];
+};
+
+/* The promises of the fabric. Everything outlives the audit. */
+struct audit_rules {
+	const struct topology *topology;
+	const struct route_set *set;     /* NULL: source routes are not compared */
+	const struct route_table *table; /* NULL: outputs of frames without a route are not */
+	bool vcs_known;                  /* the next ones are valid */
+	uint8_t vcs;                     /* with the adapted-flow channel */
+	bool afi;
+	uint8_t sl_to_vc[16];
+	const struct vc_rule *vc_rule;
+	const struct queuing *queuing;
+	bool voq;
+	bool adaptive;      /* switches choose among alternatives */
+	bool marks;         /* switches set FECN bits */
+	bool ordered;       /* frames of a pair in a VC keep their order */
+	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: not known */
+	const bool *timed;  /* [link]: the fabric enforces rate and delay; NULL: all */
+	const bool *waits;  /* [way]: arrivals count from the tail on; NULL: from the header on */
+	uint64_t routing_delay_ps;
+	/* A complete capture of the virtual clock in the order of events: no tolerance. */
+	bool exact;
+	uint64_t complete_ns; /* before this time not all ports were captured */
+};
+
+struct audit_frame_at {
+	uint32_t way; /* of the port: topology_way_at() */
+	bool out;     /* it leaves the device; else it comes in, */
+	bool gone;    /* or is discarded after it had been stored */
+	uint64_t time_ns, number;
+	uint32_t file;
+	const uint8_t *bytes;
+	uint32_t captured_bytes, frame_bytes;
+	const char *comment; /* NULL, or the state of the device */
+	uint32_t comment_bytes;
+};
+
+struct audit;
+
+/* 'captured': [way], ports whose frames are all given. NULL: no memory. */
+struct audit *audit_create(const struct audit_rules *rules, const bool *captured);
+void audit_destroy(struct audit *audit);
+/* 0 or -ENOMEM. */
+int audit_add(struct audit *audit, const struct audit_frame_at *frame);
+/* After the last frame. */
+void audit_end(struct audit *audit);
+
+const struct audit_finding *audit_finding(const struct audit *audit, enum audit_kind kind);
+
+/* Frames that were followed. */
+struct audit_counts {
+	uint64_t frames;    /* given */
+	uint64_t data;      /* of these, data */
+	uint64_t delivered; /* data frames at their destination */
+	uint64_t discarded; /* with a reason in the capture */
+	uint64_t refused;   /* by a receiver, as damaged */
+	uint64_t foreign;   /* not frames of Weft */
+	uint64_t under_way; /* at the end */
+};
+const struct audit_counts *audit_counts(const struct audit *audit);

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Devices: a switch sends what entered it, by the output and in the VC that route, tables and rules
+ * give, in order and fairly; a host sends messages and acknowledges what arrived. */
+
+#include "audit_private.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "bits.h"
+#include "control.h"
+
+#define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
+
+/* --- what a switch has to do --- */
+
+struct decision {
+	uint8_t output;   /* primary; AUDIT_UNKNOWN */
+	uint64_t allowed; /* set of outputs; 0: any */
+	uint8_t cursor;
+	enum vc_turn turn;
+};
+
+static void decide_by_route(
+	const struct audit *audit, const struct audit_frame *frame, struct decision *decision)
+{
+	const struct vc_rule *rule = audit->rules.vc_rule;
+	unsigned cursor = frame->header.cursor, length = frame->header.route_length;
+
+	decision->turn = VC_GO_ON;
+	if (cursor < length && frame->route[cursor] == ROUTE_TYPE_STEP) {
+		decision->turn = VC_NEXT_STEP;
+		cursor++;
+	} else if (rule != NULL && rule->steps != VC_STEPS_NONE && cursor + 1 < length &&
+		   frame->route[cursor + 1] == ROUTE_TYPE_STEP) {
+		decision->turn = VC_STEP_AHEAD;
+	}
+	decision->cursor = (uint8_t)(cursor + 1);
+	if (cursor < length && (frame->route[cursor] & ROUTE_PORT_BIT) != 0) {
+		decision->output = frame->route[cursor] & ROUTE_PORT_MASK;
+		decision->allowed = BIT64(decision->output);
+	}
+}
+
+static void decide_by_table(const struct audit *audit, const struct audit_frame *frame, uint32_t at,
+	struct decision *decision)
+{
+	const struct route_table *table = audit->rules.table;
+	uint16_t destination = ntohs(frame->header.destination_be);
+	const uint64_t *alternatives;
+	uint64_t others = 0;
+	uint8_t primary;
+
+	decision->cursor = frame->header.cursor;
+	if (table == NULL || at >= table->switches || destination >= table->hosts)
+		return;
+	primary = route_table_row(table, at)[destination];
+	if (primary >= TOPOLOGY_PORTS_MAX)
+		return;
+	alternatives = route_table_alternatives(table, at);
+	if (alternatives != NULL)
+		others = alternatives[destination] & ~BIT64(primary);
+	decision->allowed = BIT64(primary) | others;
+	if (!audit->rules.adaptive || others == 0)
+		decision->output = primary;
+	/* A frame that was adapted follows the tables, unless a link is down. */
+	if (audit->rules.exact &&
+		(!audit->rules.adaptive ||
+			(audit->rules.afi && (frame->header.flags & FRAME_F_ADAPTED) != 0)))
+		decision->allowed = BIT64(primary);
+}
+
+/* Ports of the mapper's frames are in their routes. */
+static struct decision decide(
+	const struct audit *audit, const struct audit_frame *frame, uint32_t at)
+{
+	struct decision decision = {.output = AUDIT_UNKNOWN};
+
+	if (frame->header.route_length != 0)
+		decide_by_route(audit, frame, &decision);
+	else
+		decide_by_table(audit, frame, at, &decision);
+	return decision;
+}
+
+/* The VC for the next device. 'flags': as they leave. */
+static uint8_t next_vc(const struct audit *audit, const struct audit_frame *frame,
+	const struct audit_port *input, unsigned output, enum vc_turn turn, uint8_t flags)
+{
+	const struct audit_rules *rules = &audit->rules;
+	uint8_t vc = rules->sl_to_vc[frame->header.sl & 15];
+
+	if (frame->class != AUDIT_DATA)
+		return frame->header.vc;
+	if (!rules->vcs_known)
+		return AUDIT_UNKNOWN;
+	if (rules->vc_rule != NULL)
+		vc = vc_rule_next(rules->vc_rule, input->at.device, input->at.port,
+			frame->header.vc, output, turn);
+	if (rules->afi && (flags & FRAME_F_ADAPTED) != 0)
+		vc = (uint8_t)(rules->vcs - 1);
+	return vc;
+}
+
+/* --- queues and fairness --- */
+
+/* Without VOQs a VC has one queue. */
+static struct audit_list *queue_of(
+	const struct audit *audit, const struct audit_port *input, uint8_t output, unsigned vc)
+{
+	unsigned ports = audit->rules.topology->switch_at[input->at.device].ports;
+	unsigned row = !audit->rules.voq ? 0 : output < ports ? output : ports;
+
+	return &input->queue[row * FRAME_VCS_MAX + (vc & (FRAME_VCS_MAX - 1))];
+}
+
+static struct audit_port *output_of(const struct audit *audit, uint32_t at, unsigned output)
+{
+	uint32_t way = output < TOPOLOGY_PORTS_MAX ? audit->way_of[at * TOPOLOGY_PORTS_MAX + output]
+						   : AUDIT_NONE;
+
+	return way == AUDIT_NONE ? NULL : &audit->port[way];
+}
+
+static bool judges_fairness(const struct audit *audit)
+{
+	return audit->rules.exact && audit->rules.voq && audit->rules.vcs_known &&
+	       !audit->rules.adaptive;
+}
+
+/* A frame waits for 'out' at this input, and has the credits to go. */
+static bool could_go(
+	const struct audit *audit, const struct audit_port *out, const struct audit_port *input)
+{
+	for (unsigned vc = 0; vc < audit->rules.vcs; vc++) {
+		const struct audit_list *queue = queue_of(audit, input, out->at.port, vc);
+		const struct audit_frame *head;
+		unsigned to;
+
+		if (queue->first == AUDIT_NONE)
+			continue;
+		head = &audit->frame[queue->first];
+		to = head->vc_next & (FRAME_VCS_MAX - 1);
+		if ((out->limit_known >> to & 1) != 0 &&
+			(int32_t)(out->limit[to] - out->sent[to] - audit_blocks(head)) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* The frame at 'went' leaves by 'out', and has not been taken from its queue yet. No other input
+ * may be passed over by one input twice. */
+static void check_turns(struct audit *audit, const struct audit_seen *seen, struct audit_port *out,
+	const struct audit_port *went)
+{
+	uint64_t left = out->waiting & ~BIT64(went->at.port);
+	char text[PORT_TEXT];
+
+	for (; left != 0; left &= left - 1) {
+		unsigned input = (unsigned)__builtin_ctzll(left);
+		const struct audit_port *port = output_of(audit, out->at.device, input);
+
+		if (!could_go(audit, out, port)) {
+			out->passed[input] = 0;
+		} else if ((out->passed[input] & BIT64(went->at.port)) == 0) {
+			out->passed[input] |= BIT64(went->at.port);
+		} else {
+			audit_report(audit, AUDIT_UNFAIR, &seen->frame.seen,
+				"%s: sends from input %u again, while input %u, which has a frame "
+				"and credits, waits",
+				audit_port_name(audit, seen->at->way, text), went->at.port, input);
+		}
+	}
+	out->passed[went->at.port] = 0;
+}
+
+static void queue_waits(struct audit *audit, const struct audit_port *input, uint8_t output)
+{
+	struct audit_port *out = output_of(audit, input->at.device, output);
+	uint64_t bit = BIT64(input->at.port);
+	bool any = false;
+
+	if (out == NULL || !judges_fairness(audit))
+		return;
+	for (unsigned vc = 0; vc < audit->rules.vcs && !any; vc++)
+		any = queue_of(audit, input, output, vc)->first != AUDIT_NONE;
+	if (!any)
+		out->passed[input->at.port] = 0;
+	out->waiting = any ? out->waiting | bit : out->waiting & ~bit;
+}
+
+/* --- a switch --- */
+
+static void enter_switch(struct audit *audit, struct audit_seen *seen)
+{
+	struct audit_frame *frame = &seen->frame;
+	struct decision decision = decide(audit, frame, seen->port->at.device);
+	struct audit_list *queue = NULL;
+
+	frame->output = decision.output;
+	frame->vc_next = AUDIT_UNKNOWN;
+	if (frame->output != AUDIT_UNKNOWN)
+		frame->vc_next = next_vc(audit, frame, seen->port, frame->output, decision.turn,
+			frame->header.flags);
+	if (frame->class == AUDIT_DATA)
+		queue = queue_of(audit, seen->port, frame->output, frame->header.vc);
+	audit_keep(audit, frame, seen->port->device, queue);
+	if (queue != NULL)
+		queue_waits(audit, seen->port, frame->output);
+}
+
+static void check_output(struct audit *audit, const struct audit_seen *seen,
+	const struct audit_frame *entered, const struct decision *decision)
+{
+	char text[PORT_TEXT], frame[AUDIT_TEXT];
+
+	if (decision->allowed == 0 || (decision->allowed >> seen->port->at.port & 1) != 0)
+		return;
+	audit_report(audit, AUDIT_OUTPUT, &seen->frame.seen,
+		decision->output != AUDIT_UNKNOWN
+			? "%s: %s leaves here, expected port %u"
+			: "%s: %s leaves here, which is none of its ports; the table has %u",
+		audit_port_name(audit, seen->at->way, text), audit_describe(entered, frame),
+		decision->output != AUDIT_UNKNOWN ? decision->output
+						  : (unsigned)__builtin_ctzll(decision->allowed));
+}
+
+static void check_mutable(struct audit *audit, const struct audit_seen *seen,
+	const struct audit_frame *entered, const struct decision *decision)
+{
+	const struct audit_port *input = &audit->port[entered->way];
+	const struct frame_header *in = &entered->header, *out = &seen->frame.header;
+	unsigned vc =
+		next_vc(audit, entered, input, seen->port->at.port, decision->turn, out->flags);
+	uint8_t changed = in->flags ^ out->flags, may = 0;
+	char text[PORT_TEXT];
+
+	if (audit->rules.marks || !audit->rules.vcs_known)
+		may |= FRAME_F_FECN & out->flags;
+	if (audit->rules.adaptive || !audit->rules.vcs_known)
+		may |= FRAME_F_ADAPTED & out->flags;
+	audit_port_name(audit, seen->at->way, text);
+	if (out->cursor != decision->cursor)
+		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,
+			"%s: the cursor is %u, expected %u", text, out->cursor, decision->cursor);
+	if (entered->class != AUDIT_DATA)
+		return;
+	if ((changed & ~may) != 0)
+		audit_report(audit, AUDIT_FLAGS, &seen->frame.seen,
+			"%s: the flags are 0x%02x, they were 0x%02x", text, out->flags, in->flags);
+	if (audit->rules.vcs_known && audit->rules.afi && out->vc == audit->rules.vcs - 1 &&
+		(out->flags & FRAME_F_ADAPTED) == 0)
+		audit_report(audit, AUDIT_AFC, &seen->frame.seen,
+			"%s: in the adapted-flow channel %u, but not adapted", text, out->vc);
+	else if (vc != AUDIT_UNKNOWN && out->vc != vc)
+		audit_report(audit, AUDIT_VC, &seen->frame.seen, "%s: the VC is %u, expected %u",
+			text, out->vc, vc);
+	if (out->vc_original != in->vc_original)
+		audit_report(audit, AUDIT_VC, &seen->frame.seen,
+			"%s: the original VC is %u, it was %u", text, out->vc_original,
+			in->vc_original);
+}
+
+static void compare(
+	struct audit *audit, const struct audit_seen *seen, const struct audit_frame *entered)
+{
+	struct decision decision = decide(audit, entered, seen->port->at.device);
+	char text[PORT_TEXT];
+
+	audit_port_name(audit, seen->at->way, text);
+	if (entered->fixed != seen->frame.fixed || entered->bytes != seen->frame.bytes)
+		audit_report(audit, AUDIT_CHANGED, &seen->frame.seen,
+			"%s: bytes that no switch changes differ from frame %" PRIu64, text,
+			entered->seen.number);
+	if (entered->passed)
+		audit_report(audit, AUDIT_OVERTAKEN, &entered->passer,
+			"%s: a frame leaves before frame %" PRIu64 ", which was in front of it",
+			text, entered->seen.number);
+	check_output(audit, seen, entered, &decision);
+	check_mutable(audit, seen, entered, &decision);
+}
+
+static void leave_switch(struct audit *audit, struct audit_seen *seen)
+{
+	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device);
+	struct audit_frame *entered;
+	struct audit_port *input;
+
+	if (found == AUDIT_NONE || audit->frame[found].waits) {
+		seen->frame.birth = ++audit->births;
+		audit_wait(audit, &seen->frame, seen->port->device);
+		return;
+	}
+	entered = &audit->frame[found];
+	input = &audit->port[entered->way];
+	seen->frame.birth = entered->birth;
+	compare(audit, seen, entered);
+	if (entered->class == AUDIT_DATA) {
+		if (judges_fairness(audit))
+			check_turns(audit, seen, seen->port, input);
+		if (entered->output != AUDIT_UNKNOWN)
+			audit_pass(audit, found, &seen->frame.seen);
+		seen->port->leaving = (struct audit_leaving){entered->way, audit_blocks(entered),
+			seen->at->time_ns * PS_PER_NS +
+				seen->port->ps_per_byte * (entered->bytes + FRAME_WIRE_OVERHEAD),
+			entered->header.vc};
+		audit_release(audit, entered);
+	}
+	entered = audit_take(audit, found);
+	if (entered->class == AUDIT_DATA)
+		queue_waits(audit, input, entered->output);
+}
+
+/* --- a host --- */
+
+static bool has_route(const struct route_set *set, const struct audit_frame *frame)
+{
+	uint16_t source = ntohs(frame->header.source_be);
+	uint16_t destination = ntohs(frame->header.destination_be);
+
+	for (unsigned i = 0, length = 0;; i++) {
+		const uint8_t *route = route_set_get(set, source, destination, i, &length);
+
+		if (route == NULL)
+			return false;
+		if (length == frame->header.route_length &&
+			memcmp(route, frame->route, length) == 0)
+			return true;
+	}
+}
+
+/* Data that a host sends for the first time, or again. */
+static void begin(struct audit *audit, struct audit_seen *seen)
+{
+	const struct frame_header *header = &seen->frame.header;
+	uint16_t source = ntohs(header->source_be), destination = ntohs(header->destination_be);
+	uint32_t sequence = ntohl(header->sequence_be), message = ntohl(header->message_be);
+	struct audit_pair *pair = audit_pair_of(audit, source, destination);
+	char text[PORT_TEXT], frame[AUDIT_TEXT];
+
+	audit->offset[source] = (uint32_t)seen->at->time_ns - ntohl(header->injected_ns_be);
+	audit->offset_known[source] = true;
+	audit_port_name(audit, seen->at->way, text);
+	audit_describe(&seen->frame, frame);
+	if (audit->rules.set != NULL && !has_route(audit->rules.set, &seen->frame))
+		audit_report(audit, AUDIT_ROUTE, &seen->frame.seen,
+			"%s: %s has a route that the "
+			"routes do not have",
+			text, frame);
+	if (pair == NULL)
+		return;
+	/* The upper half of the number of a message is the flow; frames that are sent again are
+	 * older. */
+	if (pair->began && pair->message >> 16 == message >> 16) {
+		if ((int32_t)(sequence - pair->sent) <= 0)
+			return;
+		if (sequence != pair->sent + 1 || (int32_t)(message - pair->message) < 0)
+			audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
+				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
+				frame, pair->message, pair->sent);
+	}
+	pair->began = true;
+	pair->sent = sequence;
+	pair->message = message;
+}
+
+static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
+{
+	const struct audit_rules *rules = &audit->rules;
+	const struct frame_header *header = &seen->frame.header;
+	bool adapted = rules->afi && (header->flags & FRAME_F_ADAPTED) != 0;
+	uint8_t sl = header->sl & 15;
+	char text[PORT_TEXT];
+
+	if (!rules->vcs_known)
+		return;
+	if (rules->queuing != NULL)
+		sl = queuing_sl(
+			rules->queuing, ntohs(header->source_be), ntohs(header->destination_be));
+	if (sl != header->sl || header->vc != (adapted ? rules->vcs - 1 : rules->sl_to_vc[sl]))
+		audit_report(audit, AUDIT_VC, &seen->frame.seen,
+			"%s: the service level is %u and the VC %u, expected %u and %u",
+			audit_port_name(audit, seen->at->way, text), header->sl, header->vc, sl,
+			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
+}
+
+/* A host on the way sends on what it has absorbed. It drops frames for which it has no memory
+ * without a record, and their source sends them again: the newest copy counts. */
+static void reinject(struct audit *audit, struct audit_seen *seen)
+{
+	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device), newer;
+	char text[PORT_TEXT];
+
+	while ((newer = audit_find_next(audit, found)) != AUDIT_NONE) {
+		audit_take(audit, found);
+		found = newer;
+	}
+
+	if (found == AUDIT_NONE || audit->frame[found].waits) {
+		audit_wait(audit, &seen->frame, seen->port->device);
+		return;
+	}
+	audit_port_name(audit, seen->at->way, text);
+	seen->frame.birth = audit->frame[found].birth;
+	if (audit->frame[found].fixed != seen->frame.fixed)
+		audit_report(audit, AUDIT_CHANGED, &seen->frame.seen,
+			"%s: bytes that no host on the way changes differ from frame %" PRIu64,
+			text, audit->frame[found].seen.number);
+	if (seen->frame.header.cursor != audit->frame[found].header.cursor + 1)
+		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,
+			"%s: the cursor is %u, expected %u", text, seen->frame.header.cursor,
+			audit->frame[found].header.cursor + 1);
+	audit_take(audit, found);
+}
+
+/* An acknowledgement names the first frame that has not arrived. */
+static void check_ack(struct audit *audit, const struct audit_seen *seen)
+{
+	struct control_ack ack;
+	const struct audit_pair *pair;
+	char text[PORT_TEXT];
+
+	if (seen->payload_at + seen->payload_bytes > seen->at->captured_bytes ||
+		!control_ack_decode(&ack, seen->bytes + seen->payload_at, seen->payload_bytes))
+		return;
+	pair = audit_pair_of(
+		audit, ntohs(seen->frame.header.destination_be), (uint16_t)seen->port->at.device);
+	if (pair == NULL || !pair->received || (int32_t)(ack.expected - pair->arrived) <= 1)
+		return;
+	audit_report(audit, AUDIT_ACKNOWLEDGED, &seen->frame.seen,
+		"%s: acknowledges sequence %" PRIu32 " of host %u, of which %" PRIu32
+		" is the last that arrived",
+		audit_port_name(audit, seen->at->way, text), ack.expected - 1,
+		ntohs(seen->frame.header.destination_be), pair->arrived);
+}
+
+static void leave_host(struct audit *audit, struct audit_seen *seen)
+{
+	bool own = ntohs(seen->frame.header.source_be) == seen->port->at.device;
+
+	seen->frame.birth = ++audit->births;
+	if (seen->frame.class == AUDIT_DATA) {
+		if (own)
+			begin(audit, seen);
+		else
+			reinject(audit, seen);
+		check_first_vc(audit, seen);
+	} else if (seen->frame.header.kind == FRAME_ACK && own) {
+		check_ack(audit, seen);
+	}
+}
+
+static void deliver(struct audit *audit, struct audit_seen *seen)
+{
+	const struct frame_header *header = &seen->frame.header;
+	uint32_t sequence = ntohl(header->sequence_be);
+	struct audit_pair *pair;
+	uint64_t *birth;
+	char text[PORT_TEXT], frame[AUDIT_TEXT];
+
+	audit->counts.delivered++;
+	if (ntohs(header->destination_be) != seen->port->at.device)
+		audit_report(audit, AUDIT_OUTPUT, &seen->frame.seen, "%s: %s arrives here",
+			audit_port_name(audit, seen->at->way, text),
+			audit_describe(&seen->frame, frame));
+	pair = audit_pair_of(audit, ntohs(header->source_be), ntohs(header->destination_be));
+	if (pair == NULL)
+		return;
+	if (!pair->received || (int32_t)(sequence - pair->arrived) > 0)
+		pair->arrived = sequence;
+	pair->received = true;
+	birth = &pair->birth[(header->flags & FRAME_F_ADAPTED) != 0];
+	if (audit->rules.ordered && seen->frame.birth != 0) {
+		if (seen->frame.birth < *birth)
+			audit_report(audit, AUDIT_OVERTAKEN, &seen->frame.seen,
+				"%s: %s arrives after one that was sent later",
+				audit_port_name(audit, seen->at->way, text),
+				audit_describe(&seen->frame, frame));
+		*birth = seen->frame.birth;
+	}
+}
+
+static void enter_host(struct audit *audit, struct audit_seen *seen)
+{
+	const struct audit_frame *frame = &seen->frame;
+	bool transit = frame->header.cursor < frame->header.route_length &&
+		       frame->route[frame->header.cursor] == ROUTE_TYPE_ITB;
+
+	if (frame->class == AUDIT_DATA && !transit)
+		deliver(audit, seen);
+	if (frame->class == AUDIT_DATA)
+		audit_release(audit, frame);
+	if (transit)
+		audit_keep(audit, frame, seen->port->device, NULL);
+}
+
+/* --- both --- */
+
+void audit_device_out(struct audit *audit, struct audit_seen *seen)
+{
+	if (seen->port->at.kind == DEVICE_HOST)
+		leave_host(audit, seen);
+	else if (seen->port->whole)
+		leave_switch(audit, seen);
+}
+
+void audit_device_in(struct audit *audit, struct audit_seen *seen)
+{
+	uint32_t found;
+
+	if (seen->port->at.kind == DEVICE_HOST) {
+		enter_host(audit, seen);
+		return;
+	}
+	if (!seen->port->whole)
+		return;
+	found = audit_find(audit, seen->frame.identity, seen->port->device);
+	if (found != AUDIT_NONE && audit->frame[found].waits) {
+		/* Its departure was read first. */
+		audit_release(audit, &seen->frame);
+		audit_take(audit, found);
+		return;
+	}
+	enter_switch(audit, seen);
+}
+
+void audit_device_gone(struct audit *audit, struct audit_seen *seen)
+{
+	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device);
+	const struct audit_frame *frame;
+
+	audit->counts.discarded++;
+	if (found == AUDIT_NONE || audit->frame[found].waits)
+		return;
+	frame = audit_take(audit, found);
+	if (frame->class != AUDIT_DATA)
+		return;
+	audit_release(audit, frame);
+	queue_waits(audit, &audit->port[frame->way], frame->output);
+}

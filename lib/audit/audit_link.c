@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Links: every frame that leaves a port arrives at its peer, unchanged, in order and not early, and
+ * with credits that had been granted. */
+
+#include "audit_private.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "control.h"
+
+#define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
+
+/* --- credits --- */
+
+static uint16_t bit(unsigned vc)
+{
+	return (uint16_t)(1u << vc);
+}
+
+/* False: the payload was not captured or is not a credit frame's. */
+static bool read_credit(const struct audit_seen *seen, struct control_credit *credit)
+{
+	return seen->payload_at + seen->payload_bytes <= seen->at->captured_bytes &&
+	       control_credit_decode(credit, seen->bytes + seen->payload_at, seen->payload_bytes);
+}
+
+/* Frames of a link that was down did not arrive. */
+static void drop_all(struct audit *audit, struct audit_port *port)
+{
+	for (unsigned class = 0; class < AUDIT_CLASSES; class ++)
+		while (port->on_link[class].first != AUDIT_NONE)
+			audit_take(audit, port->on_link[class].first);
+}
+
+/* A new session counts from zero. */
+static void note_session(struct audit *audit, uint32_t way, uint32_t session)
+{
+	struct audit_port *port = &audit->port[way];
+
+	if (port->session == session)
+		return;
+	if (port->session != 0) {
+		drop_all(audit, port);
+		drop_all(audit, &audit->port[way ^ 1]);
+	}
+	port->session = session;
+	port->reported_known = port->granted_known = 0;
+}
+
+static void check_total(struct audit *audit, const struct audit_seen *seen, unsigned vc,
+	const char *what, uint32_t shown, uint32_t counted)
+{
+	char text[PORT_TEXT];
+
+	if (shown != counted)
+		audit_report(audit, AUDIT_TOTAL, &seen->frame.seen,
+			"%s: VC %u: %s %" PRIu32 " blocks, but its frames give %" PRIu32,
+			audit_port_name(audit, seen->at->way, text), vc, what, shown, counted);
+}
+
+static void check_rise(struct audit *audit, const struct audit_seen *seen, unsigned vc,
+	const char *what, uint32_t before, uint32_t now)
+{
+	char text[PORT_TEXT];
+
+	if ((int32_t)(now - before) < 0)
+		audit_report(audit, AUDIT_FELL, &seen->frame.seen,
+			"%s: VC %u: %s falls from %" PRIu32 " to %" PRIu32,
+			audit_port_name(audit, seen->at->way, text), vc, what, before, now);
+}
+
+#define LEAVING_MAX 8
+
+/* Blocks of the input's frames that outputs are sending. Those whose transmission ends in this
+ * nanosecond, to which captures cut times, may count or not: up to LEAVING_MAX are listed. */
+static uint32_t leaving_blocks(const struct audit *audit, const struct audit_seen *seen,
+	unsigned vc, uint32_t ending[LEAVING_MAX], unsigned *endings)
+{
+	const struct audit_port *input = seen->port;
+	uint64_t now = seen->at->time_ns * PS_PER_NS;
+	uint32_t blocks = 0;
+	unsigned ports = input->at.kind == DEVICE_SWITCH
+				 ? audit->rules.topology->switch_at[input->at.device].ports
+				 : 0;
+
+	*endings = 0;
+	for (unsigned i = 0; i < ports; i++) {
+		uint32_t way = audit->way_of[input->at.device * TOPOLOGY_PORTS_MAX + i];
+		const struct audit_leaving *leaving;
+
+		if (way == AUDIT_NONE)
+			continue;
+		leaving = &audit->port[way].leaving;
+		if (leaving->way != seen->at->way || leaving->vc != vc ||
+			leaving->until_ps + PS_PER_NS <= now)
+			continue;
+		if (leaving->until_ps >= now + PS_PER_NS)
+			blocks += leaving->blocks;
+		else if (*endings < LEAVING_MAX)
+			ending[(*endings)++] = leaving->blocks;
+	}
+	return blocks;
+}
+
+/* A port grants the blocks that it released and those that its buffer holds. */
+static void check_limit(
+	struct audit *audit, const struct audit_seen *seen, unsigned vc, uint32_t limit)
+{
+	struct audit_port *port = seen->port;
+	uint32_t ending[LEAVING_MAX], expected;
+	unsigned endings;
+
+	expected = port->capacity[vc] + port->released[vc] -
+		   leaving_blocks(audit, seen, vc, ending, &endings);
+	for (unsigned set = 1; set < 1u << endings && limit != expected; set++) {
+		uint32_t other = expected;
+
+		for (unsigned i = 0; i < endings; i++)
+			other -= (set >> i & 1) != 0 ? ending[i] : 0;
+		if (other == limit)
+			return;
+	}
+	check_total(audit, seen, vc, "the limit is", limit, expected);
+}
+
+static void check_grant(
+	struct audit *audit, const struct audit_seen *seen, unsigned vc, uint32_t limit)
+{
+	struct audit_port *port = seen->port;
+	const struct audit_port *peer = &audit->port[seen->at->way ^ 1];
+
+	if ((port->granted_known & bit(vc)) != 0)
+		check_rise(audit, seen, vc, "the limit", port->granted[vc], limit);
+	if (port->at.kind == DEVICE_SWITCH && audit->rules.vc_blocks != 0)
+		port->capacity[vc] = audit->rules.vc_blocks;
+	/* The peer's first frame shows what it was granted before the capture. */
+	else if ((port->granted_known & bit(vc)) == 0 && (peer->limit_known & bit(vc)) != 0)
+		port->capacity[vc] = peer->limit[vc];
+	else if ((port->granted_known & bit(vc)) == 0)
+		port->capacity[vc] = limit - port->released[vc];
+	if (audit->rules.exact && audit->rules.vcs_known && port->whole)
+		check_limit(audit, seen, vc, limit);
+	port->granted[vc] = limit;
+	port->granted_known |= bit(vc);
+}
+
+static void send_credit(struct audit *audit, const struct audit_seen *seen)
+{
+	struct audit_port *port = seen->port;
+	struct control_credit credit;
+	char text[PORT_TEXT];
+
+	if (!read_credit(seen, &credit))
+		return;
+	note_session(audit, seen->at->way, credit.session);
+	for (unsigned vc = 0; vc < credit.vcs; vc++) {
+		if ((port->reported_known & bit(vc)) != 0)
+			check_rise(audit, seen, vc, "the total sent", port->reported[vc],
+				credit.sent[vc]);
+		if (audit->rules.exact)
+			check_total(audit, seen, vc, "it reports", credit.sent[vc], port->sent[vc]);
+		else if ((port->limit_known & bit(vc)) != 0 &&
+			 (int32_t)(port->limit[vc] - credit.sent[vc]) < 0)
+			audit_report(audit, AUDIT_CREDIT, &seen->frame.seen,
+				"%s: VC %u: %" PRIu32 " blocks sent, the limit is %" PRIu32,
+				audit_port_name(audit, seen->at->way, text), vc, credit.sent[vc],
+				port->limit[vc]);
+		port->reported[vc] = credit.sent[vc];
+		port->reported_known |= bit(vc);
+		check_grant(audit, seen, vc, credit.limit[vc]);
+	}
+}
+
+static void take_credit(struct audit_port *port, const struct audit_seen *seen)
+{
+	struct control_credit credit;
+
+	if (seen->discarded || !read_credit(seen, &credit))
+		return;
+	/* A limit counts for the session to which it was granted. */
+	if (port->session != 0 && credit.peer_session != port->session)
+		return;
+	for (unsigned vc = 0; vc < credit.vcs; vc++)
+		port->limit[vc] = credit.limit[vc];
+	port->limit_known = (uint16_t)((1u << credit.vcs) - 1);
+}
+
+/* Data leaves: its blocks count, and the limit must cover them. */
+static void spend(struct audit *audit, const struct audit_seen *seen)
+{
+	struct audit_port *port = seen->port;
+	unsigned vc = seen->frame.header.vc & (FRAME_VCS_MAX - 1);
+	char text[PORT_TEXT];
+	int32_t left;
+
+	port->sent[vc] += audit_blocks(&seen->frame);
+	if (!audit->rules.exact)
+		return;
+	if ((port->limit_known & bit(vc)) == 0) {
+		if (!seen->has_credits)
+			return;
+		port->limit[vc] = port->sent[vc] + seen->credits;
+		port->limit_known |= bit(vc);
+	}
+	left = (int32_t)(port->limit[vc] - port->sent[vc]);
+	audit_port_name(audit, seen->at->way, text);
+	if (left < 0)
+		audit_report(audit, AUDIT_CREDIT, &seen->frame.seen,
+			"%s: VC %u: %" PRIu32 " blocks sent, the limit is %" PRIu32, text, vc,
+			port->sent[vc], port->limit[vc]);
+	else if (seen->has_credits && (uint32_t)left != seen->credits)
+		audit_report(audit, AUDIT_TOTAL, &seen->frame.seen,
+			"%s: VC %u: the device has %" PRIu32
+			" blocks left, but the frames give %" PRId32,
+			text, vc, seen->credits, left);
+}
+
+static void store(struct audit *audit, const struct audit_seen *seen)
+{
+	struct audit_port *port = seen->port;
+	unsigned vc = seen->frame.header.vc & (FRAME_VCS_MAX - 1);
+	char text[PORT_TEXT];
+
+	port->stored[vc] += audit_blocks(&seen->frame);
+	if (port->at.kind == DEVICE_SWITCH && audit->rules.vc_blocks != 0 &&
+		port->stored[vc] > audit->rules.vc_blocks)
+		audit_report(audit, AUDIT_BUFFER, &seen->frame.seen,
+			"%s: VC %u: %" PRIu32 " blocks stored, the buffer holds %" PRIu32,
+			audit_port_name(audit, seen->at->way, text), vc, port->stored[vc],
+			audit->rules.vc_blocks);
+}
+
+void audit_release(struct audit *audit, const struct audit_frame *frame)
+{
+	struct audit_port *port = &audit->port[frame->way];
+	unsigned vc = frame->header.vc & (FRAME_VCS_MAX - 1);
+	uint32_t blocks = audit_blocks(frame);
+
+	port->released[vc] += blocks;
+	port->stored[vc] -= blocks < port->stored[vc] ? blocks : port->stored[vc];
+}
+
+/* --- physics --- */
+
+static uint64_t wire_ps(const struct audit_port *port, const struct audit_frame *frame)
+{
+	return port->ps_per_byte * (frame->bytes + FRAME_WIRE_OVERHEAD);
+}
+
+/* Captures cut times to nanoseconds. */
+static void check_rate(struct audit *audit, const struct audit_seen *seen)
+{
+	struct audit_port *port = seen->port;
+	uint64_t begin = seen->at->time_ns * PS_PER_NS, takes = wire_ps(port, &seen->frame);
+	uint64_t tolerance = audit->rules.exact ? PS_PER_NS : takes + PS_PER_NS;
+	char text[PORT_TEXT];
+
+	if (!port->timed || seen->frame.class != AUDIT_DATA)
+		return;
+	if (begin + tolerance < port->free_ps)
+		audit_report(audit, AUDIT_RATE, &seen->frame.seen,
+			"%s: the transmission starts %" PRIu64 " ns before the one before it ends",
+			audit_port_name(audit, seen->at->way, text),
+			(port->free_ps - begin) / PS_PER_NS);
+	port->free_ps = (begin > port->free_ps ? begin : port->free_ps) + takes;
+}
+
+/* From the start of a transmission to the arrival at the peer. */
+static uint64_t bound_ps(const struct audit *audit, uint32_t way, const struct audit_frame *frame)
+{
+	const struct audit_port *port = &audit->port[way];
+	uint64_t bound = port->delay_ps;
+
+	if (frame->class != AUDIT_DATA)
+		return bound;
+	if (audit->rules.waits != NULL && audit->rules.waits[way])
+		bound += wire_ps(port, frame);
+	if (audit->port[way ^ 1].at.kind == DEVICE_SWITCH)
+		bound += audit->rules.routing_delay_ps;
+	return bound;
+}
+
+static void check_arrival(struct audit *audit, uint32_t way, const struct audit_frame *left,
+	const struct audit_frame *arrived)
+{
+	uint64_t bound = bound_ps(audit, way, left);
+	int64_t took = (int64_t)(arrived->seen.time_ns - left->seen.time_ns) * (int64_t)PS_PER_NS;
+	char text[PORT_TEXT];
+
+	if (!audit->port[way].timed || took + (int64_t)PS_PER_NS > (int64_t)bound)
+		return;
+	audit_report(audit, AUDIT_EARLY, &arrived->seen,
+		"%s: arrives %" PRId64 " ns after its transmission in frame %" PRIu64
+		" started, expected %" PRIu64 " ns or more",
+		audit_port_name(audit, way ^ 1, text), took / (int64_t)PS_PER_NS, left->seen.number,
+		bound / PS_PER_NS);
+}
+
+/* --- from port to port --- */
+
+static void compare(struct audit *audit, uint32_t way, const struct audit_frame *left,
+	const struct audit_frame *arrived)
+{
+	uint32_t before, after;
+	char text[PORT_TEXT];
+
+	memcpy(&before, &left->header.vc, sizeof(before));
+	memcpy(&after, &arrived->header.vc, sizeof(after));
+	audit_port_name(audit, way ^ 1, text);
+	if (left->fixed != arrived->fixed || before != after ||
+		left->header.crc_be != arrived->header.crc_be || left->bytes != arrived->bytes)
+		audit_report(audit, AUDIT_CHANGED, &arrived->seen,
+			"%s: differs from what was sent in frame %" PRIu64, text,
+			left->seen.number);
+	if (left->passed)
+		audit_report(audit, AUDIT_OVERTAKEN, &left->passer,
+			"%s: arrives before frame %" PRIu64 ", which was sent earlier", text,
+			left->seen.number);
+	check_arrival(audit, way, left, arrived);
+}
+
+void audit_link_out(struct audit *audit, struct audit_seen *seen)
+{
+	uint32_t way = seen->at->way, place = audit_place_of_way(audit, way), found;
+
+	check_rate(audit, seen);
+	if (seen->frame.class == AUDIT_DATA)
+		spend(audit, seen);
+	else if (seen->frame.header.kind == FRAME_CREDIT)
+		send_credit(audit, seen);
+	if (!audit->port[way ^ 1].captured)
+		return;
+	found = audit_find(audit, seen->frame.identity, place);
+	if (found != AUDIT_NONE && audit->frame[found].waits)
+		compare(audit, way, &seen->frame, audit_take(audit, found));
+	else
+		audit_keep(audit, &seen->frame, place, &seen->port->on_link[seen->frame.class]);
+}
+
+/* The frame that this one was when it was sent: a refused one may have lost its identity. */
+static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, uint32_t way)
+{
+	uint32_t found = audit_find(audit, seen->frame.identity, audit_place_of_way(audit, way));
+
+	if (!seen->refused || found != AUDIT_NONE)
+		return found;
+	for (unsigned class = 0; class < AUDIT_CLASSES; class ++) {
+		uint32_t at = audit->port[way].on_link[class].first;
+
+		if (at != AUDIT_NONE && audit->frame[at].bytes == seen->frame.bytes)
+			return at;
+	}
+	return AUDIT_NONE;
+}
+
+static void match_sent(struct audit *audit, struct audit_seen *seen)
+{
+	uint32_t way = seen->at->way ^ 1, found = find_sent(audit, seen, way);
+
+	if (found == AUDIT_NONE || audit->frame[found].waits) {
+		if (!seen->refused)
+			audit_wait(audit, &seen->frame, audit_place_of_way(audit, way));
+		return;
+	}
+	audit_pass(audit, found, &seen->frame.seen);
+	seen->frame.birth = audit->frame[found].birth;
+	if (!seen->refused)
+		compare(audit, way, &audit->frame[found], &seen->frame);
+	audit_take(audit, found);
+}
+
+bool audit_link_in(struct audit *audit, struct audit_seen *seen)
+{
+	if (audit->port[seen->at->way ^ 1].captured)
+		match_sent(audit, seen);
+	audit->counts.refused += seen->refused;
+	audit->counts.discarded += seen->discarded && !seen->refused;
+	if (seen->frame.header.kind == FRAME_CREDIT)
+		take_credit(seen->port, seen);
+	if (seen->refused || seen->frame.class == AUDIT_LINK_LOCAL)
+		return false;
+	if (seen->frame.class == AUDIT_DATA)
+		store(audit, seen);
+	if (seen->discarded && seen->frame.class == AUDIT_DATA)
+		audit_release(audit, &seen->frame);
+	return !seen->discarded;
+}

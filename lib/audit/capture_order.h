@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The packets of several captures in the order of time. Captures of labs are not quite in order,
+ * because each process delivers its frames when it gets to it: as much is kept back as the files'
+ * disorder requires, which is nothing in a capture of a run. One thread. */
+
+#include "capture_reader.h"
+
+struct capture_ordered {
+	uint32_t file;
+	struct capture_packet packet;
+};
+
+struct capture_order;
+
+/* The readers outlive it. 'arrivals_first': of packets with equal times, arrivals come first, else
+ * the file's order counts. NULL: no memory. */
+struct capture_order *capture_order_create(
+	struct capture_reader *reader, uint32_t readers, bool arrivals_first);
+void capture_order_destroy(struct capture_order *order);
+
+/* 1; 0: there are no more; -ENOMEM. */
+int capture_order_next(struct capture_order *order, struct capture_ordered *next);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "capture_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+
+/* pcapng: draft-ietf-opsawg-pcapng; pcap: draft-ietf-opsawg-pcap. */
+#define BLOCK_SECTION   0x0A0D0D0Au
+#define BLOCK_INTERFACE 1u
+#define BLOCK_SIMPLE    3u
+#define BLOCK_COUNTS    5u
+#define BLOCK_PACKET    6u
+#define ORDER_MAGIC     0x1A2B3C4Du
+#define PCAP_US         0xA1B2C3D4u
+#define PCAP_NS         0xA1B23C4Du
+
+#define BLOCK_MIN      12u
+#define PCAP_HEADER    24u
+#define PCAP_RECORD    16u
+#define ETHERNET       1u
+#define NS_PER_S       1000000000u
+#define INTERFACES_MAX (1u << 22)
+#define TIME_S_MAX     4000000000u /* the year 2096; sums of times stay in range */
+
+enum option {
+	OPTION_END = 0,
+	OPTION_COMMENT = 1,
+	OPTION_NAME = 2,    /* of an interface */
+	OPTION_FLAGS = 2,   /* of a packet */
+	OPTION_DROPPED = 5, /* of statistics */
+	OPTION_RESOLUTION = 9,
+	OPTION_OFFSET = 14,
+};
+
+static uint32_t word_at(const struct capture_reader *reader, size_t at)
+{
+	uint32_t word;
+
+	memcpy(&word, reader->data + at, sizeof(word));
+	return reader->swapped ? __builtin_bswap32(word) : word;
+}
+
+static uint16_t half_at(const struct capture_reader *reader, size_t at)
+{
+	uint16_t half;
+
+	memcpy(&half, reader->data + at, sizeof(half));
+	return reader->swapped ? __builtin_bswap16(half) : half;
+}
+
+/* Eight bytes in the file's order. */
+static uint64_t long_at(const struct capture_reader *reader, size_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, reader->data + at, sizeof(value));
+	return reader->swapped ? __builtin_bswap64(value) : value;
+}
+
+static int damaged(const struct capture_reader *reader, struct fault *fault, const char *what)
+{
+	return fault_set(fault, EINVAL, "%s: byte %zu: %s", reader->path, reader->at, what);
+}
+
+/* An option of a block: its code and place. False: the list ends at 'end'. */
+struct option_at {
+	size_t next, value;
+	uint16_t code, bytes;
+};
+
+static bool next_option(const struct capture_reader *reader, struct option_at *option, size_t end)
+{
+	if (end - option->next < 4)
+		return false;
+	option->code = half_at(reader, option->next);
+	option->bytes = half_at(reader, option->next + 2);
+	option->value = option->next + 4;
+	if (option->code == OPTION_END || end - option->value < option->bytes)
+		return false;
+	option->next = option->value + ((option->bytes + 3u) & ~3u);
+	if (option->next > end)
+		option->next = end;
+	return true;
+}
+
+static uint64_t resolution(uint8_t code)
+{
+	uint64_t ticks = 1;
+
+	if (code & 0x80)
+		return (code & 0x7F) < 63 ? (uint64_t)1 << (code & 0x7F) : 0;
+	for (unsigned i = 0; i < code && ticks <= UINT64_MAX / 10; i++)
+		ticks *= 10;
+	return code <= 18 ? ticks : 0;
+}
+
+static int add_interface(struct capture_reader *reader, size_t end, struct fault *fault)
+{
+	struct capture_interface interface = {.ticks_per_s = 1000000};
+	struct option_at option = {.next = reader->at + 16};
+
+	if (end < option.next)
+		return damaged(reader, fault, "an interface block is too short");
+	if (half_at(reader, reader->at + 8) != ETHERNET)
+		return fault_set(fault, EINVAL,
+			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
+			half_at(reader, reader->at + 8));
+	while (next_option(reader, &option, end)) {
+		if (option.code == OPTION_NAME && option.bytes < CAPTURE_NAME_MAX)
+			memcpy(interface.name, reader->data + option.value, option.bytes);
+		else if (option.code == OPTION_RESOLUTION && option.bytes == 1)
+			interface.ticks_per_s = resolution(reader->data[option.value]);
+		else if (option.code == OPTION_OFFSET && option.bytes == 8)
+			interface.offset_s = (int64_t)long_at(reader, option.value);
+	}
+	if (interface.ticks_per_s == 0 || interface.offset_s < 0 ||
+		interface.offset_s > (int64_t)TIME_S_MAX)
+		return damaged(reader, fault, "unknown resolution or offset of times");
+	if (reader->seen < reader->interfaces) {
+		reader->seen++; /* it was added when the file was opened */
+		return 0;
+	}
+	if (reader->interfaces >= INTERFACES_MAX ||
+		!array_reserve(&reader->interface, &reader->room, reader->interfaces + 1u,
+			sizeof(interface)))
+		return fault_set(fault, ENOMEM, "%s: no memory for its interfaces", reader->path);
+	reader->interface[reader->interfaces++] = interface;
+	reader->seen++;
+	return 0;
+}
+
+/* The interface with this number in the section; UINT32_MAX: there is none. */
+static uint32_t interface_of(const struct capture_reader *reader, uint32_t number)
+{
+	return number < reader->seen - reader->section ? reader->section + number : UINT32_MAX;
+}
+
+static int add_counts(struct capture_reader *reader, size_t end, struct fault *fault)
+{
+	struct option_at option = {.next = reader->at + 20};
+	uint32_t interface = end >= option.next
+				     ? interface_of(reader, word_at(reader, reader->at + 8))
+				     : UINT32_MAX;
+
+	if (interface == UINT32_MAX)
+		return damaged(reader, fault, "statistics of an unknown interface");
+	while (next_option(reader, &option, end))
+		if (option.code == OPTION_DROPPED && option.bytes == 8)
+			reader->interface[interface].dropped = long_at(reader, option.value);
+	return 0;
+}
+
+/* Nanoseconds since 1970; UINT64_MAX: out of range. */
+static uint64_t time_of(uint64_t ticks, uint64_t ticks_per_s, int64_t offset_s)
+{
+	uint64_t seconds = ticks / ticks_per_s, rest = ticks % ticks_per_s;
+
+	if (seconds > TIME_S_MAX)
+		return UINT64_MAX;
+	return (seconds + (uint64_t)offset_s) * NS_PER_S +
+	       (uint64_t)((unsigned __int128)rest * NS_PER_S / ticks_per_s);
+}
+
+static int take_packet(struct capture_reader *reader, struct capture_packet *packet, size_t end,
+	struct fault *fault)
+{
+	const struct capture_interface *interface;
+	struct option_at option = {.next = reader->at + 28};
+	uint64_t ticks;
+
+	if (end < option.next)
+		return damaged(reader, fault, "a packet block is too short");
+	*packet = (struct capture_packet){
+		.number = ++reader->number,
+		.interface = interface_of(reader, word_at(reader, reader->at + 8)),
+		.captured_bytes = word_at(reader, reader->at + 20),
+		.frame_bytes = word_at(reader, reader->at + 24),
+		.bytes = reader->data + option.next,
+	};
+	if (packet->interface == UINT32_MAX)
+		return damaged(reader, fault, "a packet of an unknown interface");
+	if (packet->captured_bytes > end - option.next ||
+		packet->captured_bytes > packet->frame_bytes)
+		return damaged(reader, fault, "a packet is longer than its block or its frame");
+	interface = &reader->interface[packet->interface];
+	ticks = (uint64_t)word_at(reader, reader->at + 12) << 32 | word_at(reader, reader->at + 16);
+	packet->time_ns = time_of(ticks, interface->ticks_per_s, interface->offset_s);
+	if (packet->time_ns == UINT64_MAX)
+		return damaged(reader, fault, "the time of a packet is out of range");
+	option.next += (packet->captured_bytes + 3u) & ~3u;
+	if (option.next > end)
+		option.next = end;
+	while (next_option(reader, &option, end)) {
+		if (option.code == OPTION_COMMENT && packet->comment == NULL) {
+			packet->comment = (const char *)reader->data + option.value;
+			packet->comment_bytes = option.bytes;
+		} else if (option.code == OPTION_FLAGS && option.bytes == 4) {
+			packet->direction = word_at(reader, option.value) & 3;
+			if (packet->direction > CAPTURE_OUT)
+				packet->direction = CAPTURE_BOTH;
+		}
+	}
+	return 1;
+}
+
+/* Whether the words of a section are in the other byte order than this machine's. */
+static int begin_section(struct capture_reader *reader, struct fault *fault)
+{
+	uint32_t magic;
+
+	if (reader->bytes - reader->at < BLOCK_MIN + 4)
+		return damaged(reader, fault, "the file ends in the header of a section");
+	memcpy(&magic, reader->data + reader->at + 8, sizeof(magic));
+	reader->swapped = magic == __builtin_bswap32(ORDER_MAGIC);
+	if (!reader->swapped && magic != ORDER_MAGIC)
+		return damaged(reader, fault, "a section without a byte order");
+	reader->section = reader->seen;
+	return 0;
+}
+
+/* One block of pcapng. 1: a packet; 0: something else; negative: fault. */
+static int take_block(
+	struct capture_reader *reader, struct capture_packet *packet, struct fault *fault)
+{
+	size_t left = reader->bytes - reader->at, end;
+	uint32_t type, length;
+	int result = 0;
+
+	if (left < BLOCK_MIN)
+		return damaged(reader, fault, "the file ends in a block: expected a whole capture");
+	memcpy(&type, reader->data + reader->at, sizeof(type));
+	if (type == BLOCK_SECTION && (result = begin_section(reader, fault)) < 0)
+		return result;
+	type = word_at(reader, reader->at);
+	length = word_at(reader, reader->at + 4);
+	if (length < BLOCK_MIN || length % 4 != 0)
+		return damaged(reader, fault, "a block of an impossible length");
+	if (length > left)
+		return damaged(reader, fault, "the file ends in a block: expected a whole capture");
+	if (word_at(reader, reader->at + length - 4) != length)
+		return damaged(reader, fault, "a block with two lengths");
+	end = reader->at + length - 4;
+	if (type == BLOCK_INTERFACE)
+		result = add_interface(reader, end, fault);
+	else if (type == BLOCK_COUNTS)
+		result = add_counts(reader, end, fault);
+	else if (type == BLOCK_PACKET)
+		result = take_packet(reader, packet, end, fault);
+	else if (type == BLOCK_SIMPLE)
+		result = damaged(reader, fault, "a packet without a time");
+	if (result >= 0)
+		reader->at += length;
+	return result;
+}
+
+static int take_record(
+	struct capture_reader *reader, struct capture_packet *packet, struct fault *fault)
+{
+	size_t left = reader->bytes - reader->at;
+	uint64_t fraction;
+
+	if (left < PCAP_RECORD)
+		return damaged(
+			reader, fault, "the file ends in a packet: expected a whole capture");
+	fraction = word_at(reader, reader->at + 4);
+	*packet = (struct capture_packet){
+		.number = ++reader->number,
+		.captured_bytes = word_at(reader, reader->at + 8),
+		.frame_bytes = word_at(reader, reader->at + 12),
+		.bytes = reader->data + reader->at + PCAP_RECORD,
+		.time_ns = word_at(reader, reader->at) * (uint64_t)NS_PER_S +
+			   (reader->nanoseconds ? fraction : fraction * 1000),
+	};
+	if (packet->captured_bytes > left - PCAP_RECORD)
+		return damaged(
+			reader, fault, "the file ends in a packet: expected a whole capture");
+	if (packet->captured_bytes > packet->frame_bytes || packet->time_ns / NS_PER_S > TIME_S_MAX)
+		return damaged(reader, fault, "a packet with an impossible length or time");
+	reader->at += PCAP_RECORD + packet->captured_bytes;
+	return 1;
+}
+
+void capture_reader_rewind(struct capture_reader *reader)
+{
+	reader->at = reader->pcap ? PCAP_HEADER : 0;
+	reader->number = 0;
+	reader->section = 0;
+	reader->seen = reader->pcap ? 1 : 0;
+}
+
+static int begin_pcap(struct capture_reader *reader, struct fault *fault)
+{
+	uint32_t magic = word_at(reader, 0);
+
+	reader->swapped =
+		magic == __builtin_bswap32(PCAP_US) || magic == __builtin_bswap32(PCAP_NS);
+	magic = word_at(reader, 0);
+	if (magic != PCAP_US && magic != PCAP_NS)
+		return fault_set(fault, EINVAL,
+			"%s: not a capture: expected pcapng or pcap, as 'weft run --pcap', 'weft "
+			"lab capture' and tcpdump write",
+			reader->path);
+	reader->pcap = true;
+	reader->nanoseconds = magic == PCAP_NS;
+	if (reader->bytes < PCAP_HEADER)
+		return damaged(reader, fault, "the file ends in its header");
+	if ((word_at(reader, 20) & 0xFFFF) != ETHERNET)
+		return fault_set(fault, EINVAL,
+			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
+			word_at(reader, 20) & 0xFFFF);
+	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
+		return fault_set(fault, ENOMEM, "%s: no memory", reader->path);
+	reader->interface[0] = (struct capture_interface){.ticks_per_s = NS_PER_S};
+	reader->interfaces = 1;
+	return 0;
+}
+
+static int take(struct capture_reader *reader, struct capture_packet *packet, struct fault *fault)
+{
+	return reader->pcap ? take_record(reader, packet, fault)
+			    : take_block(reader, packet, fault);
+}
+
+/* Reads all of it once. */
+static int check_all(struct capture_reader *reader, struct fault *fault)
+{
+	uint64_t newest = 0;
+	int result = 0;
+
+	reader->first_ns = UINT64_MAX;
+	while (reader->at < reader->bytes && result >= 0) {
+		struct capture_packet packet;
+		uint32_t before = reader->interfaces;
+
+		result = take(reader, &packet, fault);
+		if (reader->interfaces > before)
+			reader->complete_ns = newest;
+		if (result != 1)
+			continue;
+		reader->packets++;
+		if (packet.time_ns < reader->first_ns)
+			reader->first_ns = packet.time_ns;
+		if (packet.time_ns > newest)
+			newest = packet.time_ns;
+		if (newest - packet.time_ns > reader->disorder_ns)
+			reader->disorder_ns = newest - packet.time_ns;
+	}
+	return result < 0 ? result : 0;
+}
+
+int capture_reader_open(struct capture_reader *reader, const char *path, const uint8_t *data,
+	size_t bytes, struct fault *fault)
+{
+	uint32_t magic = 0;
+	int result = 0;
+
+	*reader = (struct capture_reader){.path = path, .data = data, .bytes = bytes};
+	if (bytes < sizeof(magic))
+		return fault_set(fault, EINVAL, "%s: not a capture: it has %zu bytes", path, bytes);
+	memcpy(&magic, data, sizeof(magic));
+	if (magic != BLOCK_SECTION)
+		result = begin_pcap(reader, fault);
+	capture_reader_rewind(reader);
+	if (result == 0)
+		result = check_all(reader, fault);
+	if (result < 0)
+		capture_reader_close(reader);
+	capture_reader_rewind(reader);
+	return result;
+}
+
+void capture_reader_close(struct capture_reader *reader)
+{
+	free(reader->interface);
+	reader->interface = NULL;
+	reader->interfaces = reader->room = 0;
+}
+
+bool capture_reader_next(struct capture_reader *reader, struct capture_packet *packet)
+{
+	while (reader->at < reader->bytes) {
+		int result = take(reader, packet, NULL);
+
+		if (result != 0)
+			return result > 0;
+	}
+	return false;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Reads captures in memory: pcapng of any writer, with the interface names, directions and comments
+ * that Weft writes (docs/wire-format.md, 'Captures'), and pcap as tcpdump writes it. libpcap hides
+ * names, directions and comments, so it cannot be used here.
+ *
+ * capture_reader_open() checks the whole file, so reading cannot fail afterwards. No I/O; one
+ * thread per reader. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fault.h"
+
+#define CAPTURE_NAME_MAX 80 /* of an interface; longer names are cut */
+
+struct capture_interface {
+	char name[CAPTURE_NAME_MAX]; /* "": the file has none */
+	uint64_t dropped;            /* frames that are missing, as its statistics show */
+	uint64_t ticks_per_s;
+	int64_t offset_s;
+};
+
+enum capture_direction { CAPTURE_BOTH, CAPTURE_IN, CAPTURE_OUT };
+
+struct capture_packet {
+	uint64_t time_ns;
+	uint64_t number; /* in the file, from 1 on, as Wireshark counts */
+	uint32_t interface;
+	enum capture_direction direction;
+	uint32_t captured_bytes, frame_bytes;
+	const uint8_t *bytes; /* in the file */
+	const char *comment;  /* likewise, without an end; NULL: none */
+	uint32_t comment_bytes;
+};
+
+struct capture_reader {
+	const char *path; /* for messages */
+	const uint8_t *data;
+	size_t bytes;
+	struct capture_interface *interface;
+	uint32_t interfaces, room;
+	uint64_t packets;
+	uint64_t first_ns;    /* earliest time */
+	uint64_t disorder_ns; /* a packet is at most this much older than one before it */
+	/* The latest time before the last interface appears: from then on all are captured. */
+	uint64_t complete_ns;
+	/* Private. */
+	bool pcap, swapped, nanoseconds;
+	size_t at;
+	uint64_t number;
+	uint32_t section, seen; /* first interface of the section; interfaces so far */
+};
+
+/* 'path' and 'data' outlive the reader. 0; -EINVAL and fault: not a capture of Ethernet frames,
+ * damaged or cut; -ENOMEM. Frees nothing of the caller's. */
+int capture_reader_open(struct capture_reader *reader, const char *path, const uint8_t *data,
+	size_t bytes, struct fault *fault);
+void capture_reader_close(struct capture_reader *reader);
+
+/* The next packet in the order of the file. False: there are no more. */
+bool capture_reader_next(struct capture_reader *reader, struct capture_packet *packet);
+/* From the first packet again. */
+void capture_reader_rewind(struct capture_reader *reader);

@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The audit of captures of the virtual clock: runs keep all rules, and a fault that is planted in
+ * the bytes of a capture is named at its frame, wherever it is. */
+
+#include "audit_run.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bits.h"
+#include "capture_order.h"
+#include "control.h"
+#include "rng.h"
+#include "virtual_capture.h"
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+
+#define POSITIONS 100
+#define FRAME_AT  28 /* in a packet block */
+
+/* A record of a capture, and the block that has it. */
+struct record {
+	size_t at, bytes;
+	struct capture_packet packet;
+	struct topology_port port;
+	const struct frame_header *header; /* in the file */
+};
+
+/* A run, its capture and its rules. */
+struct shot {
+	struct virtual_lab lab;
+	struct audit_run rules;
+	uint8_t *bytes;
+	size_t length;
+	struct record *record;
+	unsigned records;
+	bool *captured;
+};
+
+/* --- captures --- */
+
+static uint8_t *read_file(const char *path, size_t *length)
+{
+	FILE *in = fopen(path, "r");
+	uint8_t *bytes;
+
+	assert_non_null(in);
+	fseek(in, 0, SEEK_END);
+	*length = (size_t)ftell(in);
+	rewind(in);
+	bytes = malloc(*length + 1);
+	assert_int_equal(fread(bytes, 1, *length, in), *length);
+	fclose(in);
+	return bytes;
+}
+
+static void capture_run(struct virtual_lab *lab, struct shot *shot)
+{
+	char path[] = "/tmp/weft-audit-XXXXXX";
+	struct virtual_capture *capture;
+	struct fault fault = {""};
+
+	close(mkstemp(path));
+	capture = virtual_capture_create(lab->fabric, 0, &fault);
+	assert_non_null(capture);
+	assert_int_equal(virtual_capture_add(capture, "all", path, &fault), 0);
+	assert_int_equal(virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_capture_end(capture, &fault), 0);
+	virtual_capture_destroy(capture);
+	shot->bytes = read_file(path, &shot->length);
+	unlink(path);
+}
+
+static void list_records(struct shot *shot)
+{
+	struct capture_reader reader;
+	struct capture_packet packet;
+	struct fault fault;
+
+	assert_int_equal(
+		capture_reader_open(&reader, "test", shot->bytes, shot->length, &fault), 0);
+	shot->record = calloc(reader.packets + 1, sizeof(*shot->record));
+	while (capture_reader_next(&reader, &packet)) {
+		struct record *record = &shot->record[shot->records++];
+		uint32_t bytes;
+
+		record->at = (size_t)(packet.bytes - shot->bytes) - FRAME_AT;
+		memcpy(&bytes, shot->bytes + record->at + 4, sizeof(bytes));
+		record->bytes = bytes;
+		record->packet = packet;
+		record->header = frame_header_const(packet.bytes);
+		assert_int_equal(topology_find_port(shot->lab.topology,
+					 reader.interface[packet.interface].name, &record->port),
+			0);
+	}
+	capture_reader_close(&reader);
+}
+
+static void shot_finish(struct shot *shot)
+{
+	struct fault fault = {""};
+
+	capture_run(&shot->lab, shot);
+	if (audit_run_open(&shot->rules, shot->lab.topology, shot->lab.config, true, &fault) != 0)
+		fail_msg("%s", fault.text);
+	shot->rules.rules.exact = true;
+	shot->captured = malloc(2 * shot->lab.topology->links);
+	memset(shot->captured, true, 2 * shot->lab.topology->links);
+}
+
+static struct shot shoot(const char *const *set, unsigned sets)
+{
+	struct shot shot = {.bytes = NULL};
+
+	virtual_lab_open(&shot.lab, drawn_plain, set, sets);
+	shot_finish(&shot);
+	list_records(&shot);
+	return shot;
+}
+
+static void shot_close(struct shot *shot)
+{
+	audit_run_close(&shot->rules);
+	virtual_lab_close(&shot->lab);
+	free(shot->bytes);
+	free(shot->record);
+	free(shot->captured);
+}
+
+/* --- audits --- */
+
+static struct audit *audit_bytes(const struct shot *shot, const uint8_t *bytes, size_t length)
+{
+	const struct topology *topology = shot->lab.topology;
+	struct audit *audit = audit_create(&shot->rules.rules, shot->captured);
+	struct capture_reader reader;
+	struct capture_ordered next;
+	struct capture_order *order;
+	struct fault fault = {""};
+
+	assert_non_null(audit);
+	if (capture_reader_open(&reader, "test", bytes, length, &fault) != 0)
+		fail_msg("%s", fault.text);
+	order = capture_order_create(&reader, 1, false);
+	while (capture_order_next(order, &next) > 0) {
+		const struct capture_packet *packet = &next.packet;
+		struct topology_port port;
+
+		assert_int_equal(topology_find_port(
+					 topology, reader.interface[packet->interface].name, &port),
+			0);
+		assert_int_equal(audit_add(audit,
+					 &(struct audit_frame_at){
+						 .way = topology_way_at(topology, port),
+						 .out = packet->direction == CAPTURE_OUT,
+						 .gone = packet->direction == CAPTURE_BOTH,
+						 .time_ns = packet->time_ns,
+						 .number = packet->number,
+						 .bytes = packet->bytes,
+						 .captured_bytes = packet->captured_bytes,
+						 .frame_bytes = packet->frame_bytes,
+						 .comment = packet->comment,
+						 .comment_bytes = packet->comment_bytes,
+					 }),
+			0);
+	}
+	audit_end(audit);
+	capture_order_destroy(order);
+	capture_reader_close(&reader);
+	return audit;
+}
+
+static void expect_clean(const struct audit *audit, const char *what)
+{
+	for (unsigned kind = 0; kind < AUDIT_KIND_COUNT; kind++) {
+		const struct audit_finding *finding = audit_finding(audit, kind);
+
+		if (finding->count != 0)
+			fail_msg("%s: frame %u: %s: %s", what, (unsigned)finding->number,
+				audit_kind_name(kind), finding->text);
+	}
+}
+
+/* --- runs are clean --- */
+
+static bool try_drawn(unsigned seed)
+{
+	struct shot shot = {.bytes = NULL};
+	struct fault fault = {""};
+	struct drawn drawn;
+	struct audit *audit;
+	char what[2048];
+	size_t used;
+
+	drawn_draw(seed, &drawn);
+	shot.lab.config = run_config_parse(
+		drawn_plain, strlen(drawn_plain), "test", drawn.set, drawn.sets, &fault);
+	if (shot.lab.config != NULL && run_config_supported(shot.lab.config, &fault) == 0)
+		shot.lab.topology = run_config_open_topology(shot.lab.config, &fault);
+	if (shot.lab.topology != NULL)
+		shot.lab.fabric = virtual_fabric_create(shot.lab.topology, shot.lab.config, &fault);
+	if (shot.lab.fabric == NULL) {
+		virtual_lab_close(&shot.lab);
+		return false; /* drawn settings may exclude each other */
+	}
+	shot_finish(&shot);
+	audit = audit_bytes(&shot, shot.bytes, shot.length);
+	used = (size_t)snprintf(what, sizeof(what), "seed %u", seed);
+	for (unsigned i = 0; i < drawn.sets; i++)
+		used += (size_t)snprintf(what + used, sizeof(what) - used, " %s", drawn.set[i]);
+	expect_clean(audit, what);
+	assert_true(audit_counts(audit)->data > 500);
+	audit_destroy(audit);
+	shot_close(&shot);
+	return true;
+}
+
+UNIT_TEST(drawn_runs_keep_all_rules)
+{
+	unsigned runs = 0;
+
+	for (unsigned seed = 1; seed <= AUDIT_RUNS; seed++)
+		runs += try_drawn(seed);
+	assert_true(runs >= AUDIT_RUNS / 2);
+}
+
+/* --- planted faults --- */
+
+/* A changed capture: the block at 'record' may be followed by a copy. */
+struct plant {
+	const struct shot *shot;
+	struct rng rng;
+	uint8_t *bytes;
+	size_t length;
+	unsigned record; /* where the fault is */
+	uint64_t number; /* of the frame that is to be named */
+};
+
+/* False: the fault cannot be there. */
+typedef bool plant_fn(struct plant *plant);
+
+static uint8_t *frame_of(struct plant *plant, unsigned record)
+{
+	return plant->bytes + plant->shot->record[record].at + FRAME_AT;
+}
+
+static bool is_data_out(const struct record *record)
+{
+	return record->packet.direction == CAPTURE_OUT && record->port.kind == DEVICE_SWITCH &&
+	       record->header->kind == FRAME_DATA;
+}
+
+/* Copies the block behind itself; returns the copy's frame. */
+static uint8_t *insert_copy(struct plant *plant)
+{
+	const struct record *record = &plant->shot->record[plant->record];
+	size_t end = record->at + record->bytes;
+
+	memmove(plant->bytes + end + record->bytes, plant->bytes + end, plant->length - end);
+	memcpy(plant->bytes + end, plant->bytes + record->at, record->bytes);
+	plant->length += record->bytes;
+	plant->number++;
+	return plant->bytes + end + FRAME_AT;
+}
+
+static void seal(uint8_t *frame)
+{
+	frame_header(frame)->crc_be = 0;
+	frame_header(frame)->crc_be = htons(frame_header_crc(frame));
+}
+
+static bool plant_twice(struct plant *plant)
+{
+	if (!is_data_out(&plant->shot->record[plant->record]))
+		return false;
+	insert_copy(plant);
+	return true;
+}
+
+static bool plant_nowhere(struct plant *plant)
+{
+	uint8_t *frame;
+
+	if (!is_data_out(&plant->shot->record[plant->record]))
+		return false;
+	frame = insert_copy(plant);
+	frame_header(frame)->sequence_be ^= htonl(0x40000000);
+	seal(frame);
+	return true;
+}
+
+/* From here on the port grants a block less in VC 0. */
+static bool plant_leak(struct plant *plant)
+{
+	const struct record *first = &plant->shot->record[plant->record];
+	struct topology_port peer;
+
+	if (first->packet.direction != CAPTURE_OUT || first->port.kind != DEVICE_SWITCH ||
+		first->header->kind != FRAME_CREDIT ||
+		!topology_peer(plant->shot->lab.topology, first->port, &peer))
+		return false;
+	for (unsigned i = plant->record; i < plant->shot->records; i++) {
+		const struct record *record = &plant->shot->record[i];
+		const struct topology_port *at =
+			record->packet.direction == CAPTURE_OUT ? &first->port : &peer;
+		uint8_t *limit = frame_of(plant, i) + FRAME_HEADER_BYTES + 16;
+		uint32_t value;
+
+		if (record->header->kind != FRAME_CREDIT || record->port.kind != at->kind ||
+			record->port.device != at->device || record->port.port != at->port)
+			continue;
+		memcpy(&value, limit, sizeof(value));
+		value = htonl(ntohl(value) - 1);
+		memcpy(limit, &value, sizeof(value));
+	}
+	return true;
+}
+
+static bool plant_early(struct plant *plant)
+{
+	const struct record *record = &plant->shot->record[plant->record];
+	uint32_t word[2];
+	uint64_t time;
+
+	if (record->packet.direction != CAPTURE_IN || record->header->kind != FRAME_DATA)
+		return false;
+	time = record->packet.time_ns - 1000;
+	word[0] = (uint32_t)(time >> 32);
+	word[1] = (uint32_t)time;
+	memcpy(plant->bytes + record->at + 12, word, sizeof(word));
+	return true;
+}
+
+static bool plant_vc(struct plant *plant)
+{
+	uint8_t *frame = frame_of(plant, plant->record);
+	struct frame_header *header = frame_header(frame);
+
+	if (!is_data_out(&plant->shot->record[plant->record]))
+		return false;
+	frame_update_mutable(
+		frame, frame_mutable_word((header->vc + 1) % plant->shot->rules.rules.vcs,
+			       header->vc_original, header->cursor, header->flags));
+	return true;
+}
+
+static bool plant_cursor(struct plant *plant)
+{
+	uint8_t *frame = frame_of(plant, plant->record);
+	struct frame_header *header = frame_header(frame);
+
+	if (!is_data_out(&plant->shot->record[plant->record]))
+		return false;
+	frame_update_mutable(frame, frame_mutable_word(header->vc, header->vc_original,
+					    header->cursor - 1, header->flags));
+	return true;
+}
+
+static bool plant_crc(struct plant *plant)
+{
+	if (!is_data_out(&plant->shot->record[plant->record]))
+		return false;
+	frame_header(frame_of(plant, plant->record))->crc_be ^=
+		(uint16_t)(1 + rng_below(&plant->rng, 0xFFFF));
+	return true;
+}
+
+/* By a port that the tables do not give. The interfaces of a switch are in the order of its links,
+ * so any other interface of the switch will do. */
+static bool plant_output(struct plant *plant)
+{
+	const struct record *record = &plant->shot->record[plant->record];
+	const struct route_table *table = plant->shot->rules.rules.table;
+	uint16_t destination = ntohs(record->header->destination_be);
+	uint64_t allowed;
+
+	if (!is_data_out(record))
+		return false;
+	allowed = BIT64(route_table_row(table, record->port.device)[destination]) |
+		  route_table_alternatives(table, record->port.device)[destination];
+	for (unsigned i = 0; i < plant->shot->records; i++) {
+		const struct record *other = &plant->shot->record[i];
+
+		if (other->port.kind != DEVICE_SWITCH ||
+			other->port.device != record->port.device ||
+			(allowed >> other->port.port & 1) != 0)
+			continue;
+		memcpy(plant->bytes + record->at + 8, &other->packet.interface, 4);
+		return true;
+	}
+	return false;
+}
+
+static bool is_same(const struct record *one, const struct record *other)
+{
+	const uint8_t *a = (const uint8_t *)one->header, *b = (const uint8_t *)other->header;
+
+	return memcmp(a + 1, b + 1, 5) == 0 && memcmp(a + 10, b + 10, 8) == 0;
+}
+
+static bool is_from(const struct shot *shot, unsigned out, unsigned *entered)
+{
+	for (unsigned i = out; i-- > 0;) {
+		const struct record *record = &shot->record[i];
+
+		if (record->packet.direction == CAPTURE_IN && record->port.kind == DEVICE_SWITCH &&
+			record->port.device == shot->record[out].port.device &&
+			is_same(&shot->record[out], record)) {
+			*entered = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The departure at this output before or after a record; records: none. */
+static unsigned neighbour(const struct shot *shot, unsigned record, int step)
+{
+	const struct record *at = &shot->record[record];
+
+	for (unsigned i = record + (unsigned)step; i < shot->records; i += (unsigned)step)
+		if (is_data_out(&shot->record[i]) &&
+			shot->record[i].packet.interface == at->packet.interface)
+			return i;
+	return shot->records;
+}
+
+/* A frame that came in behind it, by the same port and in the same VC, leaves by the same output.
+ */
+static bool has_follower(const struct shot *shot, unsigned record)
+{
+	const struct record *own = &shot->record[record];
+	unsigned out = record + 1, entered;
+
+	while (out < shot->records && !(is_data_out(&shot->record[out]) &&
+					      shot->record[out].port.device == own->port.device &&
+					      is_same(own, &shot->record[out])))
+		out++;
+	while (out < shot->records && (out = neighbour(shot, out, 1)) < shot->records)
+		if (is_from(shot, out, &entered) && entered > record &&
+			shot->record[entered].packet.interface == own->packet.interface &&
+			shot->record[entered].header->vc == own->header->vc)
+			return true;
+	return false;
+}
+
+/* The frame enters a switch and is not seen again. */
+static bool plant_lost(struct plant *plant)
+{
+	const struct shot *shot = plant->shot;
+	const struct record *record = &shot->record[plant->record];
+	size_t to = record->at + record->bytes;
+
+	if (record->packet.direction != CAPTURE_IN || record->port.kind != DEVICE_SWITCH ||
+		record->header->kind != FRAME_DATA || !has_follower(shot, plant->record))
+		return false;
+	for (unsigned i = plant->record + 1; i < shot->records; i++) {
+		const struct record *other = &shot->record[i];
+
+		if (is_same(record, other))
+			continue;
+		memmove(plant->bytes + to, shot->bytes + other->at, other->bytes);
+		to += other->bytes;
+	}
+	plant->length = to;
+	return true;
+}
+
+static uint32_t credits_after(const struct record *record)
+{
+	const char *text =
+		memmem(record->packet.comment, record->packet.comment_bytes, "credits ", 8);
+
+	return text == NULL ? 0 : (uint32_t)strtoul(text + 8, NULL, 10);
+}
+
+/* Inputs j, i, j send in turn, and the first frame of i waits since before the first of j left.
+ * With the last two exchanged, j sends twice while i waits. */
+static bool plant_unfair(struct plant *plant)
+{
+	const struct shot *shot = plant->shot;
+	unsigned own = plant->record, before, after, entered[3];
+	uint8_t frame[2][FRAME_HEADER_BYTES + FRAME_ROUTE_MAX];
+	uint32_t captured = shot->record[own].packet.captured_bytes;
+
+	if (!is_data_out(&shot->record[own]))
+		return false;
+	before = neighbour(shot, own, -1);
+	after = neighbour(shot, own, 1);
+	if (before >= shot->records || after >= shot->records ||
+		!is_from(shot, before, &entered[0]) || !is_from(shot, own, &entered[1]) ||
+		!is_from(shot, after, &entered[2]))
+		return false;
+	if (shot->record[entered[0]].port.port != shot->record[entered[2]].port.port ||
+		shot->record[entered[0]].port.port == shot->record[entered[1]].port.port ||
+		entered[1] > before || entered[2] > own ||
+		credits_after(&shot->record[before]) < 100 ||
+		credits_after(&shot->record[own]) < 100 ||
+		shot->record[after].packet.frame_bytes != shot->record[own].packet.frame_bytes ||
+		shot->record[after].packet.captured_bytes != captured)
+		return false;
+	memcpy(frame[0], frame_of(plant, own), captured);
+	memcpy(frame[1], frame_of(plant, after), captured);
+	memcpy(frame_of(plant, own), frame[1], captured);
+	memcpy(frame_of(plant, after), frame[0], captured);
+	return true;
+}
+
+static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind kind)
+{
+	struct plant plant = {.shot = shot};
+	unsigned planted = 0, tries = 0;
+	struct audit *audit = audit_bytes(shot, shot->bytes, shot->length);
+
+	expect_clean(audit, "without a fault");
+	audit_destroy(audit);
+	rng_init(&plant.rng, 51, kind, 0);
+	plant.bytes = malloc(shot->length + 65536);
+	for (; planted < POSITIONS; tries++) {
+		const struct audit_finding *finding;
+
+		assert_true(tries < 1000 * POSITIONS);
+		plant.record = (unsigned)rng_below(&plant.rng, shot->records);
+		plant.number = plant.record + 1;
+		plant.length = shot->length;
+		memcpy(plant.bytes, shot->bytes, shot->length);
+		if (!fault(&plant))
+			continue;
+		planted++;
+		audit = audit_bytes(shot, plant.bytes, plant.length);
+		finding = audit_finding(audit, kind);
+		if (finding->count == 0 || finding->number != plant.number)
+			fail_msg("%s planted in frame %u, found %u times, first in frame %u: %s",
+				audit_kind_name(kind), (unsigned)plant.number,
+				(unsigned)finding->count, (unsigned)finding->number, finding->text);
+		audit_destroy(audit);
+	}
+	free(plant.bytes);
+}
+
+#define SMALL                                                                            \
+	"topology=rlft:ports=4,stages=2", "measure.duration=15us", "measure.warmup=1us", \
+		"measure.sample=5us"
+#define HOT                                                                        \
+	"traffic[1].pattern=hotspot", "traffic[1].from=all", "traffic[1].to=[h3]", \
+		"traffic[1].load=60%", "traffic[1].message=2KiB"
+
+/* Shots that several faults share. */
+static struct shot by_table, by_route, by_choice;
+
+static int set_up(void **state)
+{
+	by_table = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "link.delay=2us", "switch.vcs=2",
+		"queuing=dbbm", "measure.duration=40us"));
+	by_route = shoot(VIRTUAL_LAB_SET("topology=torus:dims=3x3,hosts=1", "routing.mode=source",
+		"routing.algorithm=dor", "switch.vcs=2", HOT, "measure.duration=15us",
+		"measure.warmup=1us", "measure.sample=5us"));
+	by_choice = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "routing.adaptive=adaptive"));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	shot_close(&by_table);
+	shot_close(&by_route);
+	shot_close(&by_choice);
+	return 0;
+}
+
+UNIT_TEST(a_leaked_credit_is_named)
+{
+	plant_all(&by_table, plant_leak, AUDIT_TOTAL);
+}
+
+UNIT_TEST(a_doubled_frame_is_named)
+{
+	plant_all(&by_table, plant_twice, AUDIT_TWICE);
+}
+
+UNIT_TEST(a_frame_from_nowhere_is_named)
+{
+	plant_all(&by_route, plant_nowhere, AUDIT_NOWHERE);
+}
+
+UNIT_TEST(a_lost_frame_is_named)
+{
+	plant_all(&by_table, plant_lost, AUDIT_LOST);
+}
+
+UNIT_TEST(an_input_that_was_skipped_is_named)
+{
+	plant_all(&by_table, plant_unfair, AUDIT_UNFAIR);
+}
+
+UNIT_TEST(an_early_arrival_is_named)
+{
+	plant_all(&by_table, plant_early, AUDIT_EARLY);
+}
+
+UNIT_TEST(a_wrong_vc_is_named)
+{
+	plant_all(&by_table, plant_vc, AUDIT_VC);
+	plant_all(&by_route, plant_vc, AUDIT_VC);
+}
+
+UNIT_TEST(a_cursor_that_stays_is_named)
+{
+	plant_all(&by_route, plant_cursor, AUDIT_CURSOR);
+}
+
+UNIT_TEST(a_wrong_crc_is_named)
+{
+	plant_all(&by_route, plant_crc, AUDIT_DAMAGED);
+}
+
+UNIT_TEST(a_port_that_is_not_in_the_set_is_named)
+{
+	plant_all(&by_choice, plant_output, AUDIT_OUTPUT);
+}
+
+UNIT_MAIN(set_up, tear_down)

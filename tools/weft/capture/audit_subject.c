@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "audit_subject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd_lab.h"
+#include "lab_kept.h"
+
+#define NO_WAY UINT32_MAX
+/* Captures of the virtual clock count from 0, those of the real one from 1970. */
+#define REAL_NS UINT64_C(1000000000000000000)
+
+/* --- rules --- */
+
+static int open_run(
+	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+{
+	int result;
+
+	subject->run = run_config_load(request->run, request->set, request->sets, fault);
+	if (subject->run == NULL)
+		return -errno;
+	result = run_config_supported(subject->run, fault);
+	if (result < 0)
+		return result;
+	if (subject->run->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return fault_set(fault, EINVAL, "%s: wormhole runs have no captures", request->run);
+	subject->own = run_config_open_topology(subject->run, fault);
+	subject->topology = subject->own;
+	return subject->own == NULL ? -errno : 0;
+}
+
+static int open_lab(
+	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+{
+	const struct lab_arguments arguments = {.file = request->lab};
+	struct lab_target target;
+	int result = lab_kept_open(&arguments, &subject->lab, &target, fault);
+
+	subject->has_lab = result == 0;
+	subject->topology = subject->lab.topology;
+	return result;
+}
+
+static int open_topology(
+	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+{
+	int result = 0;
+
+	subject->own = topology_open(request->topology, fault);
+	if (subject->own == NULL)
+		return -errno;
+	subject->topology = subject->own;
+	if (request->routes != NULL)
+		result =
+			route_file_load(subject->own, request->routes, &subject->route_file, fault);
+	return result;
+}
+
+static int open_rules(
+	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+{
+	int result;
+
+	if (request->topology != NULL)
+		return audit_run_open_bare(&subject->rules, subject->topology,
+			subject->route_file.set, subject->route_file.table, fault);
+	result = audit_run_open(&subject->rules, subject->topology,
+		subject->has_lab ? &subject->lab.config->run : subject->run, subject->virtual,
+		fault);
+	for (uint32_t i = 0; subject->has_lab && result == 0 && i < subject->topology->links; i++)
+		subject->rules.timed[i] = lab_plan_is_timed(subject->lab.plan, i);
+	return result;
+}
+
+/* --- captures --- */
+
+static int map_file(struct audit_subject *subject, const char *path, struct fault *fault)
+{
+	struct audit_capture *capture = &subject->capture[subject->files];
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
+
+	if (fd < 0 || fstat(fd, &status) != 0) {
+		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
+	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+		close(fd);
+		return fault_set(fault, EINVAL, "%s: expected a file with a capture", path);
+	}
+	capture->bytes = (size_t)status.st_size;
+	capture->map = mmap(NULL, capture->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (capture->map == MAP_FAILED) {
+		capture->map = NULL;
+		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+	}
+	result = capture_reader_open(
+		&subject->reader[subject->files], path, capture->map, capture->bytes, fault);
+	subject->files++;
+	return result;
+}
+
+uint32_t audit_subject_sender(
+	const struct audit_subject *subject, const struct capture_packet *packet)
+{
+	const struct topology *topology = subject->topology;
+	const uint8_t *from = packet->bytes + 6;
+	struct topology_port port = {.kind = DEVICE_HOST};
+
+	if (packet->captured_bytes < 14 || (from[0] != 0x02 && from[0] != 0x12))
+		return NO_WAY;
+	port.device = (uint32_t)(from[1] << 8 | from[2]);
+	if (from[0] == 0x02) {
+		/* Identities of switches begin with 1. */
+		if (port.device-- == 0)
+			return NO_WAY;
+		port.kind = DEVICE_SWITCH;
+		port.port = from[3];
+	}
+	if (port.device >= (port.kind == DEVICE_HOST ? topology->hosts : topology->switches) ||
+		port.port >= TOPOLOGY_PORTS_MAX || topology_link_at(topology, port) == NULL)
+		return NO_WAY;
+	return topology_way_at(topology, port);
+}
+
+/* The ports whose frames pass the wires of a capture. */
+static int find_wires(
+	struct audit_subject *subject, uint32_t file, const uint32_t *owner, struct fault *fault)
+{
+	struct capture_reader *reader = &subject->reader[file];
+	const struct topology *topology = subject->topology;
+	struct capture_packet packet;
+	bool any = false;
+
+	while (capture_reader_next(reader, &packet)) {
+		uint32_t way = NO_WAY;
+		char name[TOPOLOGY_NAME_MAX + 8];
+
+		if (subject->capture[file].interface[packet.interface].way == NO_WAY)
+			way = audit_subject_sender(subject, &packet);
+		if (way == NO_WAY)
+			continue;
+		any = true;
+		if (subject->captured[way] && owner[way] != file) {
+			topology_port_name(topology,
+				way % 2 == 0 ? topology->link_at[way / 2].a
+					     : topology->link_at[way / 2].b,
+				name, sizeof(name));
+			return fault_set(fault, EINVAL, "%s: has frames of %s, as %s has",
+				reader->path, name, subject->reader[owner[way]].path);
+		}
+		for (unsigned end = 0; end < 2; end++) {
+			subject->captured[way ^ end] = true;
+			((uint32_t *)owner)[way ^ end] = file;
+		}
+		subject->rules.timed[way / 2] = false;
+	}
+	capture_reader_rewind(reader);
+	if (!any)
+		return fault_set(fault, EINVAL,
+			"%s: no frame is of a port of this topology: expected a capture of a port or "
+			"a link",
+			reader->path);
+	return 0;
+}
+
+/* A name with a colon is a port's. */
+static int find_port(struct audit_subject *subject, uint32_t file, uint32_t interface,
+	uint32_t *owner, struct fault *fault)
+{
+	const struct topology *topology = subject->topology;
+	const struct capture_interface *from = &subject->reader[file].interface[interface];
+	struct audit_interface *to = &subject->capture[file].interface[interface];
+	struct topology_port port;
+
+	to->way = NO_WAY;
+	if (strchr(from->name, ':') == NULL)
+		return 0;
+	if (topology_find_port(topology, from->name, &port) < 0 ||
+		topology_link_at(topology, port) == NULL)
+		return fault_set(fault, EINVAL, "%s: interface %s: no such port in this topology",
+			subject->reader[file].path, from->name);
+	to->way = topology_way_at(topology, port);
+	if (subject->captured[to->way])
+		return fault_set(fault, EINVAL, "%s: has frames of %s, as %s has",
+			subject->reader[file].path, from->name,
+			subject->reader[owner[to->way]].path);
+	if (from->dropped > 0)
+		return 0; /* not complete */
+	subject->captured[to->way] = true;
+	owner[to->way] = file;
+	return 0;
+}
+
+static int find_ports(struct audit_subject *subject, uint32_t *owner, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t file = 0; file < subject->files && result == 0; file++) {
+		const struct capture_reader *reader = &subject->reader[file];
+		bool wires = false;
+
+		subject->capture[file].interface =
+			calloc(reader->interfaces + 1u, sizeof(struct audit_interface));
+		if (subject->capture[file].interface == NULL)
+			return fault_set(fault, ENOMEM, "no memory");
+		for (uint32_t i = 0; i < reader->interfaces && result == 0; i++) {
+			result = find_port(subject, file, i, owner, fault);
+			wires |= subject->capture[file].interface[i].way == NO_WAY;
+		}
+		if (wires && result == 0)
+			result = find_wires(subject, file, owner, fault);
+	}
+	return result;
+}
+
+/* Which clock the captures are of. */
+static int find_clock(struct audit_subject *subject, struct fault *fault)
+{
+	bool real = false;
+
+	for (uint32_t i = 0; i < subject->files; i++) {
+		real |= subject->reader[i].packets > 0 && subject->reader[i].first_ns >= REAL_NS;
+		subject->virtual |=
+			subject->reader[i].packets > 0 && subject->reader[i].first_ns < REAL_NS;
+	}
+	if (real && subject->virtual)
+		return fault_set(fault, EINVAL,
+			"the captures are of two clocks: expected those of one run or lab");
+	return real || subject->virtual ? 0 : fault_set(fault, EINVAL, "no frames in the captures");
+}
+
+/* From when on they are complete. */
+static void find_times(struct audit_subject *subject)
+{
+	struct audit_rules *rules = &subject->rules.rules;
+
+	rules->exact = subject->virtual && subject->files == 1;
+	for (uint32_t i = 0; i < subject->files && !subject->virtual; i++) {
+		const struct capture_reader *reader = &subject->reader[i];
+		uint64_t complete =
+			subject->files > 1 && reader->packets > 0 ? reader->first_ns : 0;
+
+		if (complete < reader->complete_ns)
+			complete = reader->complete_ns;
+		if (rules->complete_ns < complete)
+			rules->complete_ns = complete;
+	}
+}
+
+int audit_subject_open(
+	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+{
+	uint32_t *owner = NULL;
+	int result = 0;
+
+	*subject = (struct audit_subject){.files = 0};
+	subject->reader = calloc(request->files, sizeof(*subject->reader));
+	subject->capture = calloc(request->files, sizeof(*subject->capture));
+	if (subject->reader == NULL || subject->capture == NULL)
+		return fault_set(fault, ENOMEM, "no memory");
+	for (uint32_t i = 0; i < request->files && result == 0; i++)
+		result = map_file(subject, request->file[i], fault);
+	if (result == 0)
+		result = find_clock(subject, fault);
+	if (result == 0)
+		result = request->run != NULL   ? open_run(subject, request, fault)
+			 : request->lab != NULL ? open_lab(subject, request, fault)
+						: open_topology(subject, request, fault);
+	if (result < 0)
+		return result;
+	subject->captured = calloc(2 * subject->topology->links + 1u, sizeof(bool));
+	owner = calloc(2 * subject->topology->links + 1u, sizeof(*owner));
+	if (subject->captured == NULL || owner == NULL)
+		result = fault_set(fault, ENOMEM, "no memory");
+	else
+		result = open_rules(subject, request, fault);
+	if (result == 0)
+		result = find_ports(subject, owner, fault);
+	if (result == 0)
+		find_times(subject);
+	free(owner);
+	return result;
+}
+
+void audit_subject_close(struct audit_subject *subject)
+{
+	for (uint32_t i = 0; i < subject->files; i++) {
+		capture_reader_close(&subject->reader[i]);
+		free(subject->capture[i].interface);
+		if (subject->capture[i].map != NULL)
+			munmap(subject->capture[i].map, subject->capture[i].bytes);
+	}
+	free(subject->reader);
+	free(subject->capture);
+	free(subject->captured);
+	audit_run_close(&subject->rules);
+	route_file_close(&subject->route_file);
+	if (subject->has_lab)
+		lab_close(&subject->lab);
+	topology_destroy(subject->own);
+	run_config_destroy(subject->run);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft audit: checks captures against the rules of the fabric (docs/man/weft-audit.1). */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_subject.h"
+
+#define COMMAND "audit"
+
+static const char usage[] =
+	"usage: weft audit FILE... --run RUN [--set KEY=VALUE]... [--partial] [--json]\n"
+	"       weft audit FILE... --lab LAB [--partial] [--json]\n"
+	"       weft audit FILE... --topology TOPO [--routes FILE] [--partial] [--json]\n"
+	"\n"
+	"Follows each frame of the captures from port to port and checks that the fabric kept its\n"
+	"rules. FILE: pcapng from 'weft run --pcap' or 'weft lab capture', or pcap or pcapng from\n"
+	"tcpdump on links.\n"
+	"\n"
+	"  --run FILE       the run file; --set changes it, as with 'weft run'\n"
+	"  --lab LAB        the lab file, or the name of a lab that is up\n"
+	"  --topology TOPO  only a topology, without what a run or lab sets\n"
+	"  --routes FILE    its route file\n"
+	"  --partial        audits captures of some ports; lists the checks that this prevents\n"
+	"  --json           prints a document\n"
+	"Exit: 0 no violation, 1 violations, 2 bad request or bad file, 3 not able.\n";
+
+enum audit_option { OPTION_RUN = 1, OPTION_SET, OPTION_LAB, OPTION_TOPOLOGY, OPTION_ROUTES };
+
+static int check_request(const struct audit_request *request)
+{
+	unsigned subjects =
+		(request->run != NULL) + (request->lab != NULL) + (request->topology != NULL);
+
+	if (request->files == 0)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "expected the file of a capture");
+	if (subjects != 1)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"expected one of --run, --lab and --topology: the rules to check");
+	if (request->routes != NULL && request->topology == NULL)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "--routes requires --topology");
+	if (request->sets > 0 && request->run == NULL)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "--set requires --run");
+	return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct audit_request *request, int *json)
+{
+	int partial = 0, option;
+	const struct option options[] = {
+		{"run", required_argument, NULL, OPTION_RUN},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"lab", required_argument, NULL, OPTION_LAB},
+		{"topology", required_argument, NULL, OPTION_TOPOLOGY},
+		{"routes", required_argument, NULL, OPTION_ROUTES},
+		{"partial", no_argument, &partial, 1},
+		{"json", no_argument, json, 1},
+		{NULL, 0, NULL, 0},
+	};
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (option == OPTION_RUN)
+			request->run = optarg;
+		else if (option == OPTION_LAB)
+			request->lab = optarg;
+		else if (option == OPTION_TOPOLOGY)
+			request->topology = optarg;
+		else if (option == OPTION_ROUTES)
+			request->routes = optarg;
+		else if (option == OPTION_SET && request->sets < AUDIT_SETS_MAX)
+			request->set[request->sets++] = optarg;
+		else if (option != 0)
+			return EXIT_BAD_REQUEST;
+	}
+	request->partial = partial != 0;
+	request->file = (const char *const *)argv + optind;
+	request->files = (uint32_t)(argc - optind);
+	return check_request(request);
+}
+
+/* --- reading --- */
+
+/* A frame of a wire left one port and arrived at the other. */
+static int add_wire(struct audit *audit, struct audit_frame_at *frame, uint32_t sender)
+{
+	int result;
+
+	frame->way = sender;
+	frame->out = true;
+	result = audit_add(audit, frame);
+	frame->way ^= 1;
+	frame->out = false;
+	return result == 0 ? audit_add(audit, frame) : result;
+}
+
+static int read_all(struct audit_subject *subject, struct audit *audit)
+{
+	struct capture_order *order =
+		capture_order_create(subject->reader, subject->files, !subject->rules.rules.exact);
+	struct capture_ordered next;
+	int result = order == NULL ? -ENOMEM : 1;
+
+	while (result > 0 && (result = capture_order_next(order, &next)) > 0) {
+		const struct capture_packet *packet = &next.packet;
+		uint32_t way = subject->capture[next.file].interface[packet->interface].way;
+		struct audit_frame_at frame = {
+			.way = way,
+			.out = packet->direction == CAPTURE_OUT,
+			.gone = packet->direction == CAPTURE_BOTH && way != UINT32_MAX,
+			.time_ns = packet->time_ns,
+			.number = packet->number,
+			.file = next.file,
+			.bytes = packet->bytes,
+			.captured_bytes = packet->captured_bytes,
+			.frame_bytes = packet->frame_bytes,
+			.comment = packet->comment,
+			.comment_bytes = packet->comment_bytes,
+		};
+		int added = 0;
+
+		if (way != UINT32_MAX)
+			added = audit_add(audit, &frame);
+		else if ((way = audit_subject_sender(subject, packet)) != UINT32_MAX)
+			added = add_wire(audit, &frame, way);
+		if (added < 0)
+			result = added;
+	}
+	capture_order_destroy(order);
+	audit_end(audit);
+	return result;
+}
+
+/* --- answers --- */
+
+/* Kinds with violations, the earliest first. Returns how many there are. */
+static unsigned sort(const struct audit *audit, enum audit_kind kinds[AUDIT_KIND_COUNT])
+{
+	unsigned count = 0;
+
+	for (unsigned kind = 0; kind < AUDIT_KIND_COUNT; kind++) {
+		const struct audit_finding *finding = audit_finding(audit, kind);
+		unsigned at = count;
+
+		if (finding->count == 0)
+			continue;
+		for (; at > 0 && audit_finding(audit, kinds[at - 1])->time_ns > finding->time_ns;
+			at--)
+			kinds[at] = kinds[at - 1];
+		kinds[at] = kind;
+		count++;
+	}
+	return count;
+}
+
+static struct topology_port port_of(const struct audit_subject *subject, uint32_t way)
+{
+	const struct topology_link *link = &subject->topology->link_at[way / 2];
+
+	return way % 2 == 0 ? link->a : link->b;
+}
+
+/* The checks that cannot be made, and why. */
+static json_t *list_unchecked(const struct audit_subject *subject)
+{
+	const struct audit_rules *rules = &subject->rules.rules;
+	const struct topology *topology = subject->topology;
+	json_t *list = json_array();
+	uint32_t untimed = 0;
+	char text[160];
+
+	for (uint32_t way = 0; way < 2 * topology->links; way++) {
+		char name[TOPOLOGY_NAME_MAX + 8];
+
+		if (subject->captured[way])
+			continue;
+		topology_port_name(topology, port_of(subject, way), name, sizeof(name));
+		snprintf(text, sizeof(text),
+			"%s is not captured whole: nothing at its device and its link that needs it "
+			"(checks 1, 3, 4, 5, 7)",
+			name);
+		json_array_append_new(list, json_string(text));
+	}
+	for (uint32_t i = 0; i < topology->links; i++)
+		untimed += !rules->timed[i];
+	if (untimed > 0) {
+		snprintf(text, sizeof(text),
+			"%u of %u links have no rate and delay of Weft: no physics there (check 6)",
+			untimed, topology->links);
+		json_array_append_new(list, json_string(text));
+	}
+	if (!rules->vcs_known)
+		json_array_append_new(
+			list, json_string("VCs and buffers are not known (checks 2, 4, 5)"));
+	if (rules->set == NULL && rules->table == NULL)
+		json_array_append_new(list,
+			json_string("routes and tables are not known: frames with a source route "
+				    "are compared with that route (check 3)"));
+	if (!rules->exact)
+		json_array_append_new(list,
+			json_string("credits to the block and fairness need one capture of the "
+				    "virtual clock (checks 4, 7)"));
+	else if (!rules->voq || rules->adaptive || !rules->vcs_known)
+		json_array_append_new(list,
+			json_string("fairness needs VOQs and outputs that are known in advance "
+				    "(check 7)"));
+	return list;
+}
+
+static void print_json(const struct audit_subject *subject, const struct audit *audit,
+	const enum audit_kind *kinds, unsigned count, json_t *unchecked)
+{
+	const struct audit_counts *counts = audit_counts(audit);
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct audit_finding *finding = audit_finding(audit, kinds[i]);
+
+		json_array_append_new(
+			list, json_pack("{s:i,s:s,s:s,s:I,s:s,s:I,s:I,s:s}", "check",
+				      (int)audit_kind_check(kinds[i]), "kind",
+				      audit_kind_name(kinds[i]), "means", audit_kind_text(kinds[i]),
+				      "count", (json_int_t)finding->count, "file",
+				      subject->reader[finding->file].path, "frame",
+				      (json_int_t)finding->number, "time_ns",
+				      (json_int_t)finding->time_ns, "text", finding->text));
+	}
+	command_print_json(
+		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:O}", "weft", "audit/1", "frames",
+			(json_int_t)counts->frames, "data", (json_int_t)counts->data, "delivered",
+			(json_int_t)counts->delivered, "discarded", (json_int_t)counts->discarded,
+			"refused", (json_int_t)counts->refused, "foreign",
+			(json_int_t)counts->foreign, "under_way", (json_int_t)counts->under_way,
+			"violations", list, "unchecked", unchecked),
+		0);
+}
+
+static void print_text(const struct audit_subject *subject, const struct audit *audit,
+	const enum audit_kind *kinds, unsigned count, json_t *unchecked)
+{
+	const struct audit_counts *counts = audit_counts(audit);
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct audit_finding *finding = audit_finding(audit, kinds[i]);
+
+		printf("%s: frame %" PRIu64 ", %" PRIu64 ".%09" PRIu64 " s: check %u: %s\n",
+			subject->reader[finding->file].path, finding->number,
+			finding->time_ns / 1000000000, finding->time_ns % 1000000000,
+			audit_kind_check(kinds[i]), audit_kind_text(kinds[i]));
+		printf("  %s\n", finding->text);
+		if (finding->count > 1)
+			printf("  and %" PRIu64 " more of this kind\n", finding->count - 1);
+	}
+	printf("frames           %" PRIu64 " captured, %" PRIu64 " of them data\n", counts->frames,
+		counts->data);
+	printf("data             %" PRIu64 " delivered, %" PRIu64 " discarded, %" PRIu64
+	       " refused\n",
+		counts->delivered, counts->discarded, counts->refused);
+	printf("at the end       %" PRIu64 " frames in the fabric\n", counts->under_way);
+	if (counts->foreign > 0)
+		printf("other            %" PRIu64 " frames are not of Weft\n", counts->foreign);
+	for (size_t i = 0; i < json_array_size(unchecked); i++)
+		printf("not checked      %s\n", json_string_value(json_array_get(unchecked, i)));
+	printf("violations       %s\n", count == 0 ? "none" : "see above");
+}
+
+/* All ports have to be there, unless it is said that they are not. */
+static int check_complete(const struct audit_subject *subject, const struct audit_request *request)
+{
+	const struct topology *topology = subject->topology;
+	uint32_t missing = 0, first = 0;
+	char name[TOPOLOGY_NAME_MAX + 8];
+
+	for (uint32_t way = 0; way < 2 * topology->links; way++) {
+		if (subject->captured[way])
+			continue;
+		if (missing++ == 0)
+			first = way;
+	}
+	if (missing == 0 || request->partial)
+		return EXIT_DONE;
+	topology_port_name(topology, port_of(subject, first), name, sizeof(name));
+	return command_fail(COMMAND, EXIT_BAD_REQUEST,
+		"%u of %u ports are not in the captures or not whole, the first is %s: expected all, "
+		"or --partial",
+		missing, 2 * topology->links, name);
+}
+
+static int audit_subject_run(
+	struct audit_subject *subject, const struct audit_request *request, bool json)
+{
+	enum audit_kind kinds[AUDIT_KIND_COUNT];
+	struct audit *audit;
+	json_t *unchecked;
+	unsigned count;
+	int code = check_complete(subject, request);
+
+	if (code != EXIT_DONE)
+		return code;
+	audit = audit_create(&subject->rules.rules, subject->captured);
+	if (audit == NULL || read_all(subject, audit) < 0) {
+		audit_destroy(audit);
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	}
+	count = sort(audit, kinds);
+	unchecked = list_unchecked(subject);
+	(json ? print_json : print_text)(subject, audit, kinds, count, unchecked);
+	json_decref(unchecked);
+	audit_destroy(audit);
+	return count == 0 ? EXIT_DONE : EXIT_BAD_ANSWER;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+	struct audit_request request = {.file = NULL};
+	struct audit_subject subject;
+	struct fault fault;
+	int json = 0, code, result;
+
+	if (command_wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return EXIT_DONE;
+	}
+	code = parse(argc, argv, &request, &json);
+	if (code != EXIT_DONE)
+		return code;
+	result = audit_subject_open(&subject, &request, &fault);
+	code = result < 0 ? (int)command_fault(COMMAND, result, &fault)
+			  : audit_subject_run(&subject, &request, json != 0);
+	audit_subject_close(&subject);
+	return code;
+}
