@@ -118,7 +118,7 @@ bool report_reader_is_gone(void)
 	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* The reader of standard output may read no more; that it is gone is no error. */
+/* The reader of standard output may read no more; that it is gone is not an error. */
 static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct fault *fault)
 {

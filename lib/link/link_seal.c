@@ -163,7 +163,7 @@ static __attribute__((noinline)) bool open_hello(
 	const struct frame_header *header = frame_header_const(frame);
 	struct control_hello hello;
 
-	/* The link's end refuses what is no hello. */
+	/* The link's end refuses what is not a hello. */
 	if (!control_hello_decode(
 		    &hello, frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)))
 		return true;

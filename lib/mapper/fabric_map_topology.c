@@ -79,7 +79,7 @@ struct drawing {
 	bool plain;        /* without the devices' own names */
 };
 
-/* Numbers as assigned: an absent device has one, too. */
+/* Numbers as assigned: an absent device has one as well. */
 static void number_all(struct drawing *drawing)
 {
 	for (uint32_t i = 0; i < drawing->map->devices; i++) {

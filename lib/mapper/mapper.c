@@ -360,7 +360,7 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 	mapper->counters.refused[refusal]++;
 }
 
-/* True if a lesser mapper has addressed the local agent since all devices were last probed. All
+/* True if a lower mapper has addressed the local agent since all devices were last probed. All
  * devices are probed once at a time, however often it does so. */
 static bool has_to_reclaim(const struct mapper *mapper)
 {
@@ -368,7 +368,7 @@ static bool has_to_reclaim(const struct mapper *mapper)
 	       discovery_done(&mapper->discovery);
 }
 
-/* A lesser mapper is active and is obeyed by devices that have not heard this mapper for long. */
+/* A lower mapper is active and is obeyed by devices that have not heard this mapper for long. */
 static void reclaim(struct mapper *mapper)
 {
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];

@@ -356,7 +356,7 @@ static void adopt(struct mapper *mapper, weft_time now)
 	/* The same routes replace the last generation. */
 	if (mapper->generations > 0 && !mapper->generation[mapper->generations - 1].found)
 		free_generation(&mapper->generation[--mapper->generations]);
-	/* The result of the last distribution is obsolete, too. */
+	/* The result of the last distribution is obsolete as well. */
 	mapper->distribution.failed = mapper->distribution.incomplete = false;
 	mapper->distribution.pause = mapper->distribution.drained = false;
 	mapper_plan_done(mapper, now);

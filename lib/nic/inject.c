@@ -329,7 +329,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	nic->stalled_vcs &= ~(1u << vc);
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
-	/* A FIFO whose messages move to another VC makes progress, too. */
+	/* A FIFO whose messages move to another VC makes progress as well. */
 	nic->backlog_moved[vc] = nic->backlog_moved[packet->vc_original] = now;
 	nic_control_sent(nic, message, tx->send, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	flow_tx_sent(nic, peer, packet->bytes + FRAME_WIRE_OVERHEAD, now);

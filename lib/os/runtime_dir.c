@@ -12,7 +12,7 @@
 #include "netns.h"
 #include "private_dir.h"
 
-#define VARIABLE   "RUNTIME_DIRECTORY" /* DPDK reads it, too */
+#define VARIABLE   "RUNTIME_DIRECTORY" /* DPDK reads it as well */
 #define NETNS_NOTE "netns-"
 
 /* NULL: none but /tmp/weft-UID. */

@@ -90,7 +90,7 @@ static void remove_tag(struct rte_mbuf *mbuf)
 	rte_pktmbuf_adj(mbuf, TAG_BYTES);
 }
 
-/* The frame has the port's VLAN, of which it then keeps no trace. A priority tag is no VLAN. */
+/* The frame has the port's VLAN, of which it then keeps no trace. A priority tag is not a VLAN. */
 static bool take_tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);

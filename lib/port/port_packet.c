@@ -115,7 +115,7 @@ static void packet_link(const struct port *port, struct port_ethdev_link *link)
 /* --- frames --- */
 
 /* The frame in the slot is for this port, and has its VLAN, of which the kernel has removed the
- * tag. A priority tag is no VLAN. */
+ * tag. A priority tag is not a VLAN. */
 static bool is_ours(const struct port *port, const struct tpacket2_hdr *slot, const uint8_t *frame)
 {
 	bool tagged = (slot->tp_status & TP_STATUS_VLAN_VALID) != 0;

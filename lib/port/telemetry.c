@@ -197,7 +197,7 @@ static int reply_clocks(struct telemetry *telemetry, const char *command, const 
 	return 0;
 }
 
-/* 'bound_ns': the greatest; at, of: whose. */
+/* 'bound_ns': the largest; at, of: whose. */
 static int reply_clocks_total(struct telemetry *telemetry, const char *command,
 	const char *parameters, struct rte_tel_data *reply)
 {

@@ -66,7 +66,7 @@ static int check_machines(
 		"'ports' of 'machines'", fault);
 }
 
-/* A port that the lab file names, too, has the same device there. */
+/* A port that the lab file names as well, has the same device there. */
 static int check_ports(const struct lab *lab, const struct lab_trust *trust, struct fault *fault)
 {
 	const struct topology *topology = lab->topology;

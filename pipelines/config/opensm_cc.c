@@ -44,7 +44,7 @@ static int refuse(const struct reader *reader, const char *expected)
 		reader->origin, reader->line, reader->key, expected, reader->value);
 }
 
-/* A number up to 'max' that ends at a blank or the end; '*text' is after it. */
+/* A number up to 'max' that ends at a space or the end; '*text' is after it. */
 static bool take_number(char **text, uint64_t max, uint32_t *number)
 {
 	char *from = *text + strspn(*text, BLANKS);

@@ -131,7 +131,7 @@ static int check_fidelity(const struct yaml_tree_node *root, struct fault *fault
 		"fidelity.share: expected fidelity.late, of which this is the share");
 }
 
-/* A share of 0, as in a written configuration, is no interval. */
+/* A share of 0, as in a written configuration, is not an interval. */
 static int check_until(const struct yaml_tree_node *root, struct fault *fault)
 {
 	const struct yaml_tree_node *until = run_config_says(root, "measure", "until", NULL)

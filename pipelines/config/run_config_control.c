@@ -43,7 +43,7 @@ static bool parse_entry(const char *text, char **rest, struct cc_table *table)
 	       cc_table_add(table, (unsigned)first, (unsigned)second);
 }
 
-/* Entries between blanks or commas. */
+/* Entries between spaces or commas. */
 static bool parse_table(const char *text, struct cc_table *table)
 {
 	char *rest;

@@ -59,7 +59,7 @@ bool poll_guard_admits(struct poll_guard *guard, const struct link_end *end, con
 		return true;
 	if (header->kind != FRAME_HELLO)
 		return memcmp(frame + 6, guard->port->ether.out.to, 6) == 0;
-	/* The link's end refuses what is no hello. */
+	/* The link's end refuses what is not a hello. */
 	return !control_hello_decode(&hello, frame + frame_payload_offset(header),
 		       ntohs(header->payload_bytes_be)) ||
 	       admits_hello(guard, end, &hello);

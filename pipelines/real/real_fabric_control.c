@@ -37,7 +37,7 @@
 /* After a frame more are likely. */
 #define BUSY_FOR_PS (5 * PS_PER_MS)
 /* The most by which the control plane's time advances at once. A thread that computed routes, or
- * had no CPU, received nothing meanwhile: that is no silence of others, and the mappers of this
+ * had no CPU, received nothing meanwhile: that is not silence of others, and the mappers of this
  * process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
@@ -332,7 +332,7 @@ static void *run_plane(void *ctx)
 
 		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
 		before = wall;
-		/* The plane's own work, such as computing routes, is no absence. */
+		/* The plane's own work, such as computing routes, is not an absence. */
 		control_plane_absent(control->plane, wall - left, now);
 		due = control_plane_poll(control->plane, now, wall);
 		left = clock_now(clock);

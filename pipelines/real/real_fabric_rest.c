@@ -151,7 +151,7 @@ static bool all_may_rest(const struct real_fabric *fabric)
 	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
 }
 
-/* The sleep that was asked for is no absence, its excess is. */
+/* The sleep that was asked for is not an absence, its excess is. */
 static void sleep_until_ready(struct real_worker *worker)
 {
 	const struct clock *clock = &worker->fabric->clock;

@@ -65,7 +65,7 @@ static bool in_time(const struct run_result *result, const struct run_config *ru
 		       result->wall.away_ns <= RUN_AWAY_MAX_NS);
 }
 
-/* Up/down is no detour in a tree. */
+/* Up/down is not a detour in a tree. */
 static bool has_stages(const struct topology *topology)
 {
 	for (uint32_t i = 0; i < topology->switches; i++)

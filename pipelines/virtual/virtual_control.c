@@ -212,7 +212,7 @@ void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 }
 
 /* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total speaks of what
- * is still under way, too, and must not count as lost. */
+ * is still under way as well, and must not count as lost. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit)
 {

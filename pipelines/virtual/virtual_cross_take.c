@@ -10,7 +10,7 @@
 #include "virtual_send.h"
 
 /* Arrivals at switches go to the lane of this part's own, among which they come: then they are
- * prefetched, too. */
+ * prefetched as well. */
 static void take_data(struct virtual_fabric *fabric, struct sim_event event)
 {
 	if (virtual_is_host(fabric, event.order))

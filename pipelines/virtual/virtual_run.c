@@ -184,7 +184,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 		if (loop->stopped || loop->failed)
 			return;
 	}
-	/* The stop flag is read where hardly anything happens, too. */
+	/* The stop flag is read where hardly anything happens as well. */
 	loop->steps_left--;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
 			 virtual_hosts_failed(fabric) ||

@@ -115,7 +115,7 @@ static uint32_t gather(const struct resolver *resolver, bool free_only)
 }
 
 /* Notes the hosts on the other side of an entry with hot spots, if they are listed or drawn: a hot
- * host is no sender to itself. 'rest' and 'all' may contain both. */
+ * host is not a sender to itself. 'rest' and 'all' may contain both. */
 static void note_opposite(const struct resolver *resolver, enum side side, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft words: the words that commands and files take, one a line, for shells and scripts. */
+/* weft words: the words that commands and files take, one per line, for shells and scripts. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static int visit_lab(
 	return 0;
 }
 
-/* A console may be one of the machines: then the lab is in the other list, too. */
+/* A console may be one of the machines: then the lab is in the other list as well. */
 static int visit_console(void *context, const char *name, const char *dir)
 {
 	char here[PATH_MAX];

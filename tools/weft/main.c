@@ -60,7 +60,7 @@ static int check_output(const char *name, int result)
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
-/* Words of another program, as after 'weft lab exec LAB HOST', may be -h, too. */
+/* Words of another program, as after 'weft lab exec LAB HOST', may be -h as well. */
 #define HELP_WORDS 4
 
 /* -h after the command, its part or their first argument is --help. */

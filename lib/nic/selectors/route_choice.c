@@ -218,7 +218,7 @@ const struct route_choice_ops route_choice_fraction = {
  * coefficient is above 1 + K, then the best of the others, whatever those have shown themselves.
  * The thesis describes it in two ways, this is the second; by the first, K is added to what the
  * routes with ITBs have shown. That sends messages back to the routes without as soon as the others
- * are held back, too, which saturates a network of 32 switches at 0.8 of UD_ITB's traffic, where
+ * are held back as well, which saturates a network of 32 switches at 0.8 of UD_ITB's traffic, where
  * the thesis has all of it. */
 static unsigned unless_contended(
 	struct route_choice *choice, const struct route_choice_message *message)

@@ -7,13 +7,13 @@
 /* Destination tables. A table cannot know where a packet comes from, so "no up after down" must
  * follow from the rule alone:
  *     1. A switch that can reach the destination by down arcs only takes a shortest such path.
- *     2. Any other switch takes an up arc towards the neighbour of least cost, where the cost of a
+ *     2. Any other switch takes an up arc towards the neighbour of lowest cost, where the cost of a
  *        switch is the length of the path that these two rules give it.
  * Proof that no up follows a down: the switch after a down arc taken by rule 1 has itself a path by
  * down arcs only, one link shorter, so rule 1 applies again until the destination. Rule 2 always
  * applies somewhere: up arcs lead to the root of the component in the end, and the root reaches
  * every switch of it along the tree by down arcs only. Costs fall by one with each link, so there
- * is no loop. The paths are shortest unless rule 1 forces a longer one.
+ * is not a loop. The paths are shortest unless rule 1 forces a longer one.
  *
  * Among equal choices the least loaded arc is taken, counted in pairs of hosts; among equal ones,
  * and where no packets pass anyway, in the manner of D-mod-K, starting at floor(D / c^(stage - 1))

@@ -125,7 +125,7 @@ static bool visits_once(struct multi_step *search, const struct route_path *path
 }
 
 /* The path by two switches, either of which may be an end: then it is missing. False if the pair of
- * them is no candidate. */
+ * them is not a candidate. */
 static bool build(struct multi_step *search, const uint32_t in[2], struct multi_step_path *built)
 {
 	uint32_t from = search->near[0].centre, to = search->near[1].centre;

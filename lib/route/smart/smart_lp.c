@@ -27,7 +27,7 @@ struct program {
 	const struct smart_paths *paths;
 	uint32_t arcs, rows, columns;
 	uint32_t *path;   /* by column */
-	bool prices;      /* wanted: pairs with a single path have rows, too */
+	bool prices;      /* wanted: pairs with a single path have rows as well */
 	double link_cost; /* for a pair of hosts on one arc */
 	CoinBigIndex *start;
 	int *index;

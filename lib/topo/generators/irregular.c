@@ -10,7 +10,7 @@
  * graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling Regular Graphs and
  * a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007); STEPS_PER_LINK steps per
  * link are many times more than it needs to be independent of the beginning. It continues until the
- * graph is connected, so that connected graphs are equally likely, too.
+ * graph is connected, so that connected graphs are equally likely as well.
  *
  * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after. */
 

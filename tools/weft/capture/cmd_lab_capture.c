@@ -467,7 +467,7 @@ static int capture(struct capture_run *run, struct fault *fault)
 
 	for (unsigned i = 0; i < run->taps && started == 0; i++)
 		started = order_start(&run->tap[i], fault);
-	/* Now a former capture is replaced. What is no file has no length. */
+	/* Now a former capture is replaced. What is not a file has no length. */
 	if (started == 0 && run->out != STDOUT_FILENO && ftruncate(run->out, 0) < 0 &&
 		errno != EINVAL)
 		started = fault_set(fault, errno, "%s: %s", run->path, strerror(errno));

@@ -17,7 +17,7 @@ static json_int_t count_of(const json_t *total, const char *name)
 	return json_integer_value(json_object_get(total, name));
 }
 
-/* Sums, and the pair of the greatest bound. */
+/* Sums, and the pair of the largest bound. */
 static void add_total(json_t *total, const json_t *more)
 {
 	static const char *const sums[] = {"pairs", "known", "steps"};

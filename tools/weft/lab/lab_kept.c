@@ -306,7 +306,7 @@ static bool find_folder(const char *name, const char *end, struct lab_target *ta
 	       access(target->dir, F_OK) == 0;
 }
 
-/* A console may be one of the machines, too. */
+/* A console may be one of the machines as well. */
 static bool find_by_name(const struct lab_arguments *arguments, struct lab_target *target)
 {
 	const char *name = arguments->file;

@@ -59,7 +59,7 @@ static int try_lock(const char *path, const char *dir, struct fault *fault)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), result;
 
-	if (fd < 0) /* ENOENT: the previous holder has removed the folder, too. */
+	if (fd < 0) /* ENOENT: the previous holder has removed the folder as well. */
 		return errno == ENOENT ? -ESTALE
 				       : fault_set(fault, errno, "%s: %s", path, strerror(errno));
 	if (!is_ours(fd))
@@ -154,7 +154,7 @@ void lab_lock_release(struct lab_lock *lock)
 	lock->fd = -1;
 	if (lock->passed)
 		return;
-	/* Removes /run/weft, too, if this was the last lab. */
+	/* Removes /run/weft as well, if this was the last lab. */
 	runtime_dir_labs(labs);
 	rmdir(labs);
 }

@@ -75,7 +75,7 @@ static void wait_for_word(const int word[2])
 	char byte;
 
 	close(word[1]);
-	/* Ctrl-C reaches this process, too; the parent decides about it. */
+	/* Ctrl-C reaches this process as well; the parent decides about it. */
 	do
 		got = read(word[0], &byte, 1);
 	while (got < 0 && errno == EINTR);

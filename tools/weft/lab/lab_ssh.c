@@ -16,7 +16,7 @@
 #define SOCKET_NAME_MAX 64 /* "/%C" and what ssh appends to it while it makes the socket */
 #define SOCKET_PATH_MAX 104
 
-/* ssh takes '%', '$', '~', blanks and quotes in a path for something else. */
+/* ssh takes '%', '$', '~', spaces and quotes in a path for something else. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
 
 /* Every command must find the same place, and labs must not share one: 'down' of one of them would

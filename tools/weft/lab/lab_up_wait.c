@@ -113,7 +113,7 @@ static int look(struct lab_up *up, struct fault *fault)
 }
 
 /* The reason why the first process is not ready: a process that is slow to start keeps its links
- * down, too. */
+ * down as well. */
 struct missing {
 	unsigned slow, linkless; /* processes: without ports yet, without all links */
 	const struct lab_record *first_slow;

@@ -3,7 +3,7 @@
 
 /* weft lab part: a machine's end of a console's session (lab_remote.h). Requests come in on
  * standard input, a JSON object a line, and each gets an answer on standard output. Who may start
- * this program, may start all others of this user, too. */
+ * this program, may start all others of this user as well. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,7 +313,7 @@ static int take_files(struct part *part, const json_t *request, struct fault *fa
 	return lab_bundle_write(part->dir, files, fault);
 }
 
-/* Under the lock, which the child has, too: the files are of the lab that it starts. */
+/* Under the lock, which the child has as well: the files are of the lab that it starts. */
 static json_t *up_locked(struct part *part, const json_t *request, const struct lab_lock *lock)
 {
 	char path[sizeof(part->dir) + 32], wait[32];

@@ -55,7 +55,7 @@ static enum weft_exit write_hostfile(struct mpirun *mpi)
 	return result == 0 ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
 }
 
-/* Open MPI splits the agent at blanks. */
+/* Open MPI splits the agent at spaces. */
 static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	char program[PATH_MAX] = "";

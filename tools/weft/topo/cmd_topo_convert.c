@@ -13,7 +13,7 @@
 #include "output_file.h"
 #include "topology_format.h"
 
-#define INPUT_MAX ((size_t)256 << 20) /* bytes; the greatest network takes some 40 MB */
+#define INPUT_MAX ((size_t)256 << 20) /* bytes; the largest network takes some 40 MB */
 
 struct request {
 	const char *name; /* "topo export" */
