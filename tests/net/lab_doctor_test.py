@@ -202,7 +202,10 @@ class Paths(Case):
 
     def test_a_small_mtu_in_between_is_found_and_the_link_stays_up(self):
         downs = self.lab_.downs()
-        self.assertEqual(self.changes(doctor(self.lab_, "--json", enter=self.enter)), {})
+        done = doctor(self.lab_, "--json", enter=self.enter)
+        self.assertEqual(self.changes(done), {})
+        self.assertEqual([check["subject"] for check in json.loads(done.stdout)["checks"] if check["check"] == "pause"],
+                         ["s0:1", "s1:1"])
         said = self.inside("port", "check", self.lab_.file)
         self.assertRegex(said, r"(?m)^ok +s0:1 +frames of 4174 bytes pass to s1:1$")
         self.ip("link", "set", "middle0", "mtu", "1500")

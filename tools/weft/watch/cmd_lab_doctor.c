@@ -372,6 +372,29 @@ static void check_pause(struct doctor *doctor, const struct lab_record *record)
 	lab_disconnect(&connection);
 }
 
+/* Kernel interfaces, whose ports are not devices of DPDK. */
+static void check_pause_interfaces(struct doctor *doctor)
+{
+	const struct topology *topology = doctor->lab->topology;
+
+	for (uint32_t i = 0; i < topology->bindings; i++) {
+		const struct topology_binding *binding = &topology->binding_at[i];
+		char name[TOPOLOGY_NAME_MAX + 8];
+		json_t *link;
+		size_t index;
+
+		if (strncmp(binding->dpdk, LAB_PACKET_DEVICE, strlen(LAB_PACKET_DEVICE)) != 0)
+			continue;
+		topology_port_name(topology, binding->port, name, sizeof(name));
+		json_array_foreach(json_object_get(doctor->all, "links"), index, link)
+		{
+			if (strcmp(lab_text(link, "port"), name) == 0)
+				note(doctor, "pause", name, UNKNOWN,
+					"'ethtool -S' may count the pause frames of its interface");
+		}
+	}
+}
+
 /* --- links --- */
 
 static void check_paths(struct doctor *doctor)
@@ -416,6 +439,7 @@ static enum weft_exit examine(
 	check_speeds(&doctor);
 	for (unsigned i = 0; i < state->processes; i++)
 		check_pause(&doctor, &state->process[i]);
+	check_pause_interfaces(&doctor);
 	check_paths(&doctor);
 	if (arguments->json)
 		command_print_json(json_pack("{s:s,s:i,s:i,s:O}", "lab", lab->plan->lab, "findings",
