@@ -129,6 +129,7 @@ class Definitions(Folder):
                         made.prepare(asker)
                         self.assertTrue(0 < made.load <= 1, made.label)
                     one.reduce()
+                    self.assertTrue(trial.make(one, published.load(one), asker), one.name)
         self.assertEqual(used, lines)  # a misspelt name would leave its rows out
 
 

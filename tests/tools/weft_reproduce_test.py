@@ -369,7 +369,7 @@ class Reproduce(unittest.TestCase):
     def test_a_folder_for_pictures_is_made_and_one_that_cannot_be_is_said_before_anything_runs(self):
         self.write("e.yaml", EXPERIMENT + "curves: true\n")
         done = self.run_it("-o", str(self.dir / "none" / "there"), code=2)
-        self.assertIn("none/there: No such file", done.stderr)
+        self.assertRegex(done.stderr, "^weft reproduce: -o .*none/there: No such file")
         self.assertEqual(self.calls(), [])
         self.run_it("-o", str(self.dir / "figures"))
         self.assertTrue((self.dir / "figures" / "e-small.png").exists())
@@ -660,18 +660,6 @@ class Reproduce(unittest.TestCase):
         self.assertEqual((document["wall"]["version"], document["wall"]["host"]), (version, os.uname().nodename))
         self.assertEqual(document["wall"]["command"][1], "reproduce")
         self.assertIn("--json", document["wall"]["command"])
-
-    def test_every_definition_is_a_good_one_with_quick(self):
-        fabric = self.dir / "programs" / "weft-fabric"
-        fabric.write_text("#!/bin/sh\nexit 3\n")
-        listed = json.loads(self.weft("--list", "--json").stdout)
-        names = [entry["name"] for entry in listed if entry["missing"] is None and not entry["group"]]
-        self.assertGreater(len(names), 90)
-        for name in names:
-            done = subprocess.run([WEFT, "reproduce", name, "--quick", "--cache", str(self.dir / "cache"), "-o",
-                                   str(self.dir)], capture_output=True, text=True, timeout=240, check=False, env=self.env)
-            with self.subTest(name):
-                self.assertNotEqual(done.returncode, 2, done.stderr)
 
     def test_the_page_has_the_itbs_that_its_command_prints(self):
         page = (pathlib.Path(__file__).parents[2] / "docs/results/reproduction.md").read_text()

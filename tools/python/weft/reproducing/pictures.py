@@ -11,6 +11,7 @@ links of its own, so these show the first one.
 """
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..asker import Asker
-from ..error import os_error
+from ..error import Error, Exit
 from ..interval import Interval, mean_of
 from ..output import write_file
 from ..plot.curves import Curve, Curves, Point
@@ -183,13 +184,9 @@ def wanted(what: Definition) -> bool:
 
 def check_folder(folder: str) -> None:
     """Makes the folder; an Error comes before hours of runs."""
-    try:
-        make_folder(folder)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            os.scandir(folder).close()
-            raise PermissionError(13, "Permission denied")
-    except OSError as error:
-        raise os_error(error, f"-o {folder}") from None
+    make_folder(folder, "-o ")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Error(f"-o {folder}: {os.strerror(errno.EACCES)}", Exit.NOT_ABLE)
 
 
 class Figures:

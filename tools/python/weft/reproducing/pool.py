@@ -249,14 +249,14 @@ class Pool:
             raise failure
 
 
-def make_folder(path: str) -> None:
-    """Makes a folder unless it exists."""
+def make_folder(path: str, option: str = "") -> None:
+    """Makes a folder unless it exists. 'option', such as "-o ", starts the error."""
     try:
         os.mkdir(path)
     except FileExistsError:
         pass
     except OSError as error:
-        raise os_error(error, path) from None
+        raise os_error(error, option + path) from None
 
 
 def make_schedule(schedule: Schedule, folder: str) -> None:
