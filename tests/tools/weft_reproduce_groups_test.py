@@ -127,6 +127,18 @@ class Groups(Case):
         text = self.weft("g.yaml", "--only", self.members[1]).stdout
         self.assertEqual(re.findall(r"^== (.*)$", text, re.M), self.members[1:])
 
+    def test_the_file_of_a_paper_runs_all_of_its_definitions(self):
+        self.write("rows.csv", "definition," + ROWS.replace("percent,", "one,percent,"))
+        bodies = {name: re.sub(r"^(weft|paper|published): .*\n", "", ONE.replace("MEASURE", measure), flags=re.M)
+                  for name, measure in (("one", "accepted"), ("two", "total-latency"))}
+        indented = "".join(f"  {name}:\n" + re.sub(r"^(?=.)", "    ", body, flags=re.M) for name, body in bodies.items())
+        self.write("p.yaml", f"weft: paper/1\npaper: A paper\npublished: rows.csv\ndefinitions:\n{indented}")
+        document = json.loads(self.weft("p.yaml", "--json").stdout)
+        self.assertEqual([(member["name"], len(member["rows"])) for member in document["members"]], [("one", 1), ("two", 0)])
+        text = self.weft("p.yaml", "--only", "two").stdout
+        self.assertEqual(re.findall(r"^== (.*)$", text, re.M), ["two"])
+        self.assertIn("expected members of the group, such as one", self.weft("p.yaml", "--only", "six", code=2).stderr)
+
     def test_a_word_that_is_no_member_is_refused_before_any_is_run(self):
         for words in ("three", f"{self.members[0]},three"):
             done = self.weft("g.yaml", "--json", "--only", words, code=2)
