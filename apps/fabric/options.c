@@ -27,6 +27,8 @@ static const struct argp_option argp_options[] = {
 		"write the result ('-': standard output)", 0},
 	{"csv", OPTION_TEXT(struct options, csv), "FILE", 0,
 		"write the samples ('-': standard output)", 0},
+	{"flows", OPTION_TEXT(struct options, flows), "FILE", 0,
+		"write a line for each flow of pattern flows ('-': standard output)", 0},
 	{"pcap", KEY_PCAP, "PORT=FILE", 0,
 		"capture a port such as s0:1, or all, into a pcapng file", 0},
 	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each captured frame (default: all)",

@@ -23,7 +23,7 @@ struct options {
 		const char *path;
 	} capture[OPTIONS_CAPTURES_MAX];
 	unsigned captures;
-	const char *json, *csv; /* NULL: none; "-": standard output */
+	const char *json, *csv, *flows; /* NULL: none; "-": standard output */
 	unsigned lcores;
 	unsigned workers;          /* 0: not said, 1 */
 	unsigned snap_bytes;       /* 0: whole frames */

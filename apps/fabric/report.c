@@ -15,6 +15,7 @@
 #include "run_config_json.h"
 #include "run_files.h"
 #include "stoppable_output.h"
+#include "traffic_pattern.h"
 
 /* NULL is nowhere. */
 static bool is_standard_output(const char *path)
@@ -51,43 +52,63 @@ static int check_file(const char *path, struct fault *fault)
 }
 
 /* The second would take the place of the first. */
-static bool are_one_file(const char *json, const char *csv)
+static bool are_one_file(const char *one, const char *other)
 {
 	struct stat a, b;
 
-	if (json == NULL || csv == NULL || is_standard_output(json) || is_standard_output(csv))
+	if (one == NULL || other == NULL || is_standard_output(one) || is_standard_output(other))
 		return false;
-	if (stat(json, &a) < 0 || stat(csv, &b) < 0)
-		return strcmp(json, csv) == 0;
+	if (stat(one, &a) < 0 || stat(other, &b) < 0)
+		return strcmp(one, other) == 0;
 	return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* An option that writes a file. */
+struct output {
+	const char *option, *path;
+};
+
+static int check_two(const struct output *one, const struct output *other, struct fault *fault)
+{
+	if (is_standard_output(one->path) && is_standard_output(other->path))
+		return fault_set(fault, EINVAL,
+			"%s - and %s -: only one of them can be standard output", one->option,
+			other->option);
+	if (are_one_file(one->path, other->path))
+		return fault_set(fault, EINVAL, "%s %s and %s %s: expected two files", one->option,
+			one->path, other->option, other->path);
+	return 0;
 }
 
 int report_check(
 	const struct options *options, const struct run_config *config, struct fault *fault)
 {
-	int result = check_file(options->json, fault);
+	const struct output output[] = {
+		{"--json", options->json}, {"--csv", options->csv}, {"--flows", options->flows}};
+	const unsigned outputs = sizeof(output) / sizeof(output[0]);
+	int result = 0;
 
-	if (result == 0)
-		result = run_files_refuse(config, options->json, fault);
-	if (result == 0)
-		result = run_files_refuse(config, options->csv, fault);
+	for (unsigned i = 0; i < outputs && result == 0; i++)
+		result = run_files_refuse(config, output[i].path, fault);
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
 		result = run_files_refuse(config, options->capture[i].path, fault);
-
-	if (result == 0)
-		result = check_file(options->csv, fault);
-	if (result == 0 && is_standard_output(options->json) && is_standard_output(options->csv))
-		result = fault_set(fault, EINVAL,
-			"--json - and --csv -: only one of them can be standard output");
-	if (result == 0 && are_one_file(options->json, options->csv))
-		result = fault_set(fault, EINVAL, "--json %s and --csv %s: expected two files",
-			options->json, options->csv);
+	for (unsigned i = 0; i < outputs && result == 0; i++)
+		result = check_file(output[i].path, fault);
+	for (unsigned i = 0; i < outputs; i++)
+		for (unsigned j = i + 1; j < outputs && result == 0; j++)
+			result = check_two(&output[i], &output[j], fault);
+	for (uint32_t i = 0; i < config->traffic.count && options->flows != NULL; i++)
+		if (config->traffic.at[i].pattern == &traffic_flows)
+			return result;
+	if (result == 0 && options->flows != NULL)
+		return fault_set(fault, EINVAL, "--flows: the run has no traffic of pattern flows");
 	return result;
 }
 
 struct report {
 	const struct run_result *result;
 	const struct run_config *config;
+	const struct topology *topology;
 };
 
 /* Each false if it cannot be written; what the stream itself has seen, its owner asks. */
@@ -103,6 +124,12 @@ static bool write_json(const struct report *report, FILE *out)
 static bool write_csv(const struct report *report, FILE *out)
 {
 	run_result_write_csv(report->result, out);
+	return !ferror(out) && !run_result_is_stopped(report->result);
+}
+
+static bool write_flows(const struct report *report, FILE *out)
+{
+	run_result_write_flows(report->result, report->topology, out);
 	return !ferror(out) && !run_result_is_stopped(report->result);
 }
 
@@ -174,7 +201,7 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
-	const struct report report = {result, config};
+	const struct report report = {result, config, topology};
 	char advice[RUN_ADVICE_MAX], prefix[64];
 	int code;
 
@@ -183,10 +210,12 @@ int report_result(struct run_result *result, const struct options *options,
 	code = write_to(options->json, write_json, &report, fault);
 	if (code == 0)
 		code = write_to(options->csv, write_csv, &report, fault);
+	if (code == 0)
+		code = write_to(options->flows, write_flows, &report, fault);
 	if (code < 0)
 		return code;
 	if (!options->quiet && !is_standard_output(options->json) &&
-		!is_standard_output(options->csv))
+		!is_standard_output(options->csv) && !is_standard_output(options->flows))
 		run_result_print(result, config, stdout);
 	if (!options->quiet && run_result_advise(result, config, topology, advice))
 		fprintf(stderr, "%s: warning: %s\n", PROGRAM, advice);

@@ -115,6 +115,8 @@ static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, stru
 	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];
 	uint32_t before = GOAL_NONE;
 
+	if (replay->times != NULL)
+		replay->times[send].arrived_ps = at;
 	for (uint32_t recv = rank->posted.head; recv != GOAL_NONE;
 		before = recv, recv = replay->next[recv]) {
 		if (!fits(replay, recv, send))
@@ -137,6 +139,8 @@ static void begin_send(struct goal_replay *replay, uint32_t op, weft_time at, st
 {
 	struct goal_replay_host *host = &replay->host[replay->rank[replay->owner[op]].host];
 
+	if (replay->times != NULL)
+		replay->times[op].due_ps = at;
 	if (goal_replay_is_copy(replay, op)) {
 		begin_on_cpu(replay, &replay->cpu[host->first_cpu + host->cpus - 1], op, at, ready);
 		return;
@@ -381,6 +385,11 @@ uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *c
 {
 	*count = replay->goal->rank[rank].count;
 	return &replay->state[replay->goal->rank[rank].first];
+}
+
+struct goal_replay_times *goal_replay_times(struct goal_replay *replay, uint32_t send)
+{
+	return &replay->times[send];
 }
 
 /* --- goal replay diagnose --- */

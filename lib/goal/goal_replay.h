@@ -49,6 +49,7 @@ struct goal_replay_config {
 	uint32_t hosts;          /* numbers below it; with 'host_of' NULL, the ranks */
 	uint64_t copy_rate_bps;  /* between ranks of one host; 0: no time */
 	uint64_t piece_bytes;    /* that an interface takes at once; 0: any */
+	bool times;              /* goal_replay_times() will be asked for */
 };
 
 /* A message, or a piece of one. */
@@ -100,6 +101,13 @@ void goal_replay_set_end(
 	struct goal_replay *replay, uint32_t rank, const struct goal_replay_end *end);
 /* Beside it the states of the rank's operations, a byte each, which are the replay's. */
 uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *count);
+
+/* Of a send: when it was due and when its message had arrived, WEFT_TIME_NEVER if it has not. Only
+ * with 'times'; a copy of the replay in another process can be given them. */
+struct goal_replay_times {
+	weft_time due_ps, arrived_ps;
+};
+struct goal_replay_times *goal_replay_times(struct goal_replay *replay, uint32_t send);
 
 /* At the end: 0 if everything is done and no message is left; else -EINVAL with the first recv
  * without a message, the first waiting operation, or the first message without a recv, with rank,

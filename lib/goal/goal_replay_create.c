@@ -101,7 +101,7 @@ static void place_ranks(struct goal_replay *replay, const uint16_t *host_of)
 	}
 }
 
-static int make_rooms(struct goal_replay *replay)
+static int make_rooms(struct goal_replay *replay, bool times)
 {
 	const struct goal *goal = replay->goal;
 	size_t ops = (size_t)goal->ops + 1;
@@ -117,7 +117,13 @@ static int make_rooms(struct goal_replay *replay)
 	ARRAYS_ADD(replay, owner, ops);
 	ARRAYS_ADD(replay, due_ps, ops);
 	ARRAYS_ADD(replay, state, ops);
-	return replay->arrays.failed ? -ENOMEM : 0;
+	if (times)
+		ARRAYS_ADD(replay, times, ops);
+	if (replay->arrays.failed)
+		return -ENOMEM;
+	for (uint32_t op = 0; times && op < goal->ops; op++)
+		replay->times[op].due_ps = replay->times[op].arrived_ps = WEFT_TIME_NEVER;
+	return 0;
 }
 
 static void begin_host(struct goal_replay *replay, struct goal_replay_host *host, weft_time start)
@@ -144,7 +150,7 @@ static int make(struct goal_replay *replay, const struct goal_replay_config *con
 {
 	uint32_t *scratch = calloc((size_t)replay->goal->ops + 1, sizeof(*scratch));
 	uint32_t channels = 0, slots = 0;
-	int result = scratch == NULL ? -ENOMEM : make_rooms(replay);
+	int result = scratch == NULL ? -ENOMEM : make_rooms(replay, config->times);
 
 	if (result == 0) {
 		place_ranks(replay, config->host_of);

@@ -69,6 +69,7 @@ struct goal_replay {
 	uint32_t *waits, *next, *next_message; /* next_message: the receiver's */
 	uint32_t *owner;                       /* its rank */
 	weft_time *due_ps;
+	struct goal_replay_times *times; /* NULL: not asked for */
 	uint8_t *state;
 	struct arrays arrays; /* all of these */
 };

@@ -30,7 +30,7 @@ struct traffic_pattern {
 	bool anywhere;            /* messages go to hosts that 'to' does not name, too */
 	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
 	bool bursty;              /* its arrivals are bursty and cannot be others */
-	bool schedule;            /* messages come from a GOAL schedule: it has no sources */
+	bool schedule;            /* messages come from a schedule: it has no sources */
 	/* Checks and keeps what it needs of the configuration in '*state', which 'fini' frees; both
 	 * may leave it NULL. 0 or -errno with fault. */
 	int (*init)(void **state, const struct traffic_config *config, struct fault *fault);
@@ -59,7 +59,8 @@ static inline bool traffic_pattern_sends(const struct traffic_pattern *pattern, 
 	X(combined)         \
 	X(all_to_all)       \
 	X(bursty)           \
-	X(goal)
+	X(goal)             \
+	X(flows)
 
 #define X(name) extern const struct traffic_pattern traffic_##name;
 TRAFFIC_PATTERNS(X)

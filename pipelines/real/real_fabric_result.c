@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_private.h"
 
+#include "flow_times.h"
 #include "real_fabric_rest.h"
 #include "run_fidelity.h"
 
@@ -439,7 +440,10 @@ int real_fabric_count(
 	real_entries_read(fabric, false);
 	real_flows_read(fabric);
 	run_result_set_wall(result, (double)clock_span(&fabric->clock, running) / (double)PS_PER_S);
-	if (real_deadlock_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
+	if ((fabric->replay != NULL &&
+		    flow_times_result(fabric->goal, fabric->replay, fabric->options.run,
+			    fabric->options.topology, result) < 0) ||
+		real_deadlock_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
 		add_all_links(fabric, result, running) < 0)
 		return fault_set(fault, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);

@@ -195,6 +195,15 @@ struct run_reason {
 	bool asked_for; /* by a signal or by the run file: the answer is not bad */
 };
 
+/* A flow (pattern flows). */
+struct run_result_flow {
+	uint16_t from, to; /* hosts */
+	uint64_t bytes;
+	weft_time start_ps;      /* since the start of the schedule; WEFT_TIME_NEVER: not started */
+	weft_time completion_ps; /* from there to its last byte; WEFT_TIME_NEVER: not arrived */
+	double alone_ns;         /* completion on the empty network, at least; 0: no path */
+};
+
 struct run_result {
 	uint64_t seed;
 	char topology[64];
@@ -225,7 +234,9 @@ struct run_result {
 	struct run_link *link; /* when asked for */
 	unsigned links;
 	struct run_link_series link_series; /* when asked for */
-	struct run_switch *sw;              /* when asked for */
+	struct run_result_flow *flow;       /* in the order of the file */
+	uint32_t flows;
+	struct run_switch *sw; /* when asked for */
 	unsigned switch_count;
 	bool controlled;       /* samples have figures of source control */
 	struct run_host *host; /* when asked for */
@@ -423,6 +434,16 @@ void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* The cost of the run: 'seconds' for its packet-hops, and the peak memory of this process. */
 void run_result_set_wall(struct run_result *result, double seconds);
+
+/* --- flows --- */
+
+/* A line for each flow: flow,src,dst,bytes,start_ns,completion_ns,alone_ns,slowdown; empty where
+ * there is no value. The caller checks 'out'. */
+void run_result_write_flows(
+	const struct run_result *result, const struct topology *topology, FILE *out);
+/* Count, slowdowns in all and by length. NULL without flows or memory. */
+json_t *run_result_flows_json(const struct run_result *result);
+void run_result_print_flows(const struct run_result *result, FILE *out);
 
 /* The counters of a replayed schedule: goal_operations, goal_unfinished and
  * goal_completion_ns. */

@@ -390,6 +390,8 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 		json_object_set_new(root, "switches", switches_json(result));
 	if (result->host_count > 0)
 		json_object_set_new(root, "hosts", hosts_json(result));
+	if (result->flows > 0)
+		json_object_set_new(root, "flows", run_result_flows_json(result));
 	json_object_set_new(root, "checks", checks_json(result));
 	json_object_set_new(root, "starved", run_result_starved_json(result));
 	if (result->pools > 0)

@@ -320,6 +320,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_steadiness(result, out);
 	print_until(result, out);
 	print_schedule(result, out);
+	run_result_print_flows(result, out);
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);
 	print_latency(result, "total latency", &result->total_ns, out);

@@ -8,6 +8,7 @@
 #include "congestion_control.h"
 #include "congestion_setup.h"
 #include "control_setup.h"
+#include "flow_times.h"
 #include "frame.h"
 #include "starvation.h"
 #include "switch_counters.h"
@@ -415,7 +416,9 @@ int virtual_fabric_result(
 	result->fingerprinted = true;
 	result->controlled = fabric->answers;
 	run_result_set_wall(result, fabric->wall_seconds);
-	if (add_workers(fabric, result) < 0 ||
+	if ((fabric->replay != NULL && flow_times_result(fabric->goal, fabric->replay, fabric->run,
+					       fabric->topology, result) < 0) ||
+		add_workers(fabric, result) < 0 ||
 		deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		add_starved(fabric, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||

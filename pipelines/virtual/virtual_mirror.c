@@ -170,6 +170,23 @@ static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fab
 
 /* --- schedule --- */
 
+/* Their flows: when they were due is known where they begin, when they arrived where they end. */
+static void pass_flow_times(
+	struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
+{
+	const struct run_flows *flows = &fabric->goal->flows;
+
+	for (uint32_t i = 0; i < flows->count && !mirror->bad; i++) {
+		struct goal_replay_times *times =
+			goal_replay_times(fabric->replay, flows->at[i].op);
+
+		if (is_of_rank(fabric, fabric->switches + flows->at[i].from, rank))
+			PASS(mirror, times->due_ps);
+		if (is_of_rank(fabric, fabric->switches + flows->at[i].to, rank))
+			PASS(mirror, times->arrived_ps);
+	}
+}
+
 /* The ends of the schedule's ranks whose hosts are this rank's. */
 static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
@@ -186,6 +203,7 @@ static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric
 		if (mirror->out == NULL)
 			goal_replay_set_end(fabric->replay, i, &end);
 	}
+	pass_flow_times(mirror, fabric, rank);
 }
 
 /* --- sums --- */

@@ -119,7 +119,7 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 	for (uint32_t rank = 0; rank < ranks && result == 0; rank++) {
 		uint32_t *first = &goal->rank_of[goal->host_of[rank]];
 
-		if (*first != RUN_GOAL_NO_RANK)
+		if (*first != RUN_GOAL_NO_RANK || goal->goal->rank[rank].count == 0)
 			continue;
 		*first = rank;
 		goal->sender[goal->senders++] = goal->host_of[rank];
@@ -130,9 +130,14 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 static int open_entry(struct run_goal *goal, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct fault *fault)
 {
+	int result = 0;
+
 	goal->start_ps = traffic->start_ps;
-	goal->goal = goal_load(traffic->file, fault);
-	return goal->goal != NULL ? place_ranks(goal, traffic, topology, fault) : -errno;
+	if (traffic->pattern == &traffic_flows)
+		result = run_flows_load(traffic->file, topology, &goal->flows, &goal->goal, fault);
+	else if ((goal->goal = goal_load(traffic->file, fault)) == NULL)
+		result = -errno;
+	return result == 0 ? place_ranks(goal, traffic, topology, fault) : result;
 }
 
 int run_goal_open(const struct run_config *run, const struct topology *topology,
@@ -167,7 +172,8 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct fault *f
 		.host_of = goal->host_of,
 		.hosts = goal->hosts,
 		.copy_rate_bps = goal->copy_rate_bps,
-		.piece_bytes = RUN_MESSAGE_MAX};
+		.piece_bytes = RUN_MESSAGE_MAX,
+		.times = goal->flows.count > 0};
 	struct goal_replay *replay = goal_replay_create(&config);
 
 	if (replay == NULL)
@@ -204,5 +210,6 @@ void run_goal_close(struct run_goal *goal)
 	free(goal->host_of);
 	free(goal->rank_of);
 	free(goal->sender);
+	free(goal->flows.at);
 	free(goal);
 }

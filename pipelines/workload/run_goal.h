@@ -2,23 +2,25 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The GOAL schedule of a run (pattern goal) and its mapping of ranks to hosts, checked against the
- * topology, for either clock; goal_replay.h replays it. Constant once opened.
+/* The schedule of a run (pattern goal or flows) and its mapping of ranks to hosts, checked against
+ * the topology, for either clock; goal_replay.h replays it. Constant once opened.
  *
  * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
  * i / 'ranks-per-host'. */
 
 #include "goal_replay.h"
+#include "run_flows.h"
 #include "run_hosts.h"
 
 #define RUN_GOAL_NO_RANK UINT32_MAX
 
 struct run_goal {
 	struct goal *goal;
-	uint16_t *host_of; /* [ranks] */
-	uint32_t *rank_of; /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
-	uint32_t hosts;    /* of the topology */
-	uint16_t *sender;  /* [senders] the hosts with ranks */
+	struct run_flows flows; /* of which the schedule was made; none for pattern goal */
+	uint16_t *host_of;      /* [ranks] */
+	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
+	uint32_t hosts;         /* of the topology */
+	uint16_t *sender;       /* [senders] the hosts with ranks */
 	uint32_t senders;
 	uint64_t copy_rate_bps;
 	weft_time start_ps; /* after the start of the traffic */

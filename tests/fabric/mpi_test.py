@@ -101,6 +101,14 @@ class Mpi(unittest.TestCase):
         call(WEFT, "goal", "gen", "alltoall", "--ranks", "16", "--bytes", size, "--rounds", "2", "-o", str(path))
         return "--set", f"traffic=[{{pattern: goal, file: {path}, ranks-per-host: 3}}]", "--set", "measure.duration=5ms"
 
+    def test_flows_have_the_times_of_one_process(self):
+        flows = self.dir / "some.flows"
+        flows.write_text("".join(f"{i} {(7 * i + 3) % 16} {i}us {1000 * i + 1}\n" for i in range(16)) + "3 5 1us 9 0\n")
+        words = ("--set", f"traffic=[{{pattern: flows, file: {flows}}}]", "--set", "measure.duration=5ms")
+        one = self.result(*words)[1]
+        self.assertEqual(json.loads(one)["flows"]["completed"], 17)
+        self.assertEqual(self.result(*words, "--mpi", "3", "--workers", "2")[1], one)
+
     def test_schedules_give_the_bytes_of_one(self):
         words = self.schedule(self.dir / "s.goal", "3000B")
         one = self.result(*words)[1]

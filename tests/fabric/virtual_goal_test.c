@@ -5,6 +5,7 @@
  * their ends. */
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "frame.h"
 #include "goal_generate.h"
+#include "rng.h"
 #include "virtual_lab.h"
 
 struct outcome {
@@ -96,6 +98,79 @@ UNIT_TEST(there_and_back_takes_what_the_formula_says)
 	outcome = run(schedule, "3us");
 	assert_int_equal(result_counter(&outcome.result, "goal_completion_ns"),
 		100 + 70 + (SAME_LEAF(1000) + SAME_LEAF(500)) / PS_PER_NS);
+	run_result_free(&outcome.result);
+}
+
+/* Runs flows; 'network' has the lines of topology and routing. */
+static void run_flows(struct virtual_lab *lab, const char *network, const char *flows)
+{
+	char path[32], text[1024];
+
+	write_file(path, flows);
+	snprintf(text, sizeof(text),
+		"weft: run/1\n%sclock: virtual\n"
+		"traffic: [{pattern: flows, file: %s}]\n",
+		network, path);
+	virtual_lab_open(lab, text, NULL, 0);
+	virtual_lab_run(lab);
+	unlink(path);
+}
+
+/* The formula for the empty network, to which slowdowns are relative, is exact. */
+UNIT_TEST(a_flow_alone_has_a_slowdown_of_one)
+{
+	/* With shortest paths and without source routes. */
+	static const char *const networks[] = {"topology: \"rlft:ports=8,stages=3,rate=100Gbps\"\n"
+					       "routing: {algorithm: dmodk, mode: table}\n",
+		"topology: \"mesh:dims=4x4,hosts=2,delay=3us\"\n"
+		"routing: {algorithm: dor, mode: table}\nswitch: {routing-delay: 100ns}\n",
+		"topology: \"full:switches=8,hosts=4,rate=400Gbps\"\n"
+		"routing: {algorithm: ud, mode: table}\n"};
+	struct rng rng;
+
+	rng_init(&rng, 20261129, 0, 0);
+	for (unsigned i = 0; i < 12; i++) {
+		char text[1024] = "";
+		struct virtual_lab lab;
+
+		for (unsigned flow = 0; flow < 12; flow++)
+			snprintf(text + strlen(text), 80, "%u %u %ums %u\n",
+				(unsigned)rng_below(&rng, 32), (unsigned)rng_below(&rng, 32),
+				20 * flow, 1 + (unsigned)rng_below(&rng, 300000));
+		run_flows(&lab, networks[i % 3], text);
+		assert_int_equal(lab.result.flows, 12);
+		for (unsigned flow = 0; flow < 12; flow++) {
+			const struct run_result_flow *at = &lab.result.flow[flow];
+
+			assert_int_equal(at->start_ps, 20 * flow * PS_PER_MS);
+			assert_true(
+				fabs((double)at->completion_ps / PS_PER_NS - at->alone_ns) < 0.01);
+		}
+		virtual_lab_close(&lab);
+	}
+}
+
+UNIT_TEST(flows_take_as_long_as_the_schedule_that_says_the_same)
+{
+	static const char schedule[] =
+		"num_ranks 8\nrank 0 {\na: send 2000000b to 7 tag 1\n}\n"
+		"rank 1 {\na: calc 50000\nb: send 2000000b to 7 tag 2\nb requires a\n}\n"
+		"rank 7 {\nrecv 2000000b from 0 tag 1\nrecv 2000000b from 1 tag 2\n}\n";
+	struct outcome outcome = run(schedule, "0ns");
+	struct virtual_lab lab;
+	weft_time last;
+
+	run_flows(&lab,
+		"topology: \"rlft:ports=8,stages=2,rate=100Gbps\"\n"
+		"switch: {buffer: 32KiB, mtu: 4KiB}\nrouting: {algorithm: dmodk, mode: table}\n",
+		"h0 h7 0 2000000\nh1 h7 50us 2000000\n");
+	assert_int_equal(result_counter(&lab.result, "goal_completion_ns"),
+		result_counter(&outcome.result, "goal_completion_ns"));
+	last = lab.result.flow[1].start_ps + lab.result.flow[1].completion_ps;
+	if (lab.result.flow[0].completion_ps > last)
+		last = lab.result.flow[0].completion_ps;
+	assert_int_equal(ps_to_ns(last), result_counter(&lab.result, "goal_completion_ns"));
+	virtual_lab_close(&lab);
 	run_result_free(&outcome.result);
 }
 

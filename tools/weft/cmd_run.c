@@ -180,7 +180,8 @@ static int run_mpi(int argc, char **argv, unsigned ranks)
 
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
-	"                         [--pcap PORT=FILE]... [--snaplen BYTES] [--lcores N] [--quiet]\n"
+	"                         [--flows FILE] [--pcap PORT=FILE]... [--snaplen BYTES]\n"
+	"                         [--lcores N] [--quiet]\n"
 	"                         [--clock real|virtual] [--dilation N|auto] [--workers N] [--mpi N]\n"
 	"       weft run --web[=ADDRESS:PORT] RUN.yaml [the same options]\n"
 	"       weft run --explain RUN.yaml [--set KEY=VALUE]... [--clock real|virtual]\n"
@@ -190,6 +191,7 @@ static const char usage[] =
 	"  --set KEY=VALUE   change a key of the run file: switch.buffer=64KiB, traffic[0].load=40%\n"
 	"  --clock CLOCK     real or virtual, whatever the file says\n"
 	"  --dilation N      slow the real clock down N times; auto: until the loops keep up\n"
+	"  --flows FILE      write a line for each flow of pattern flows: times and slowdown\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
 	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"
@@ -241,6 +243,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 		{"dilation", required_argument, NULL, OPTION_TEXT(struct run_request, dilation)},
 		{"json", required_argument, NULL, OPTION_TEXT(struct run_request, json)},
 		{"csv", required_argument, NULL, 'q'},
+		{"flows", required_argument, NULL, 'q'},
 		{"pcap", required_argument, NULL, 'q'},
 		{"snaplen", required_argument, NULL, 'q'},
 		{"lcores", required_argument, NULL, 'q'},

@@ -419,7 +419,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: combined}]\n",
 			"r.yaml:4:11: pattern combined: 'to' is missing, such as [h4]"},
 		{HEAD "traffic: [{pattern: shufle}]\n",
-			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, hotspot, permutation, local, bit-reversal, transpose, shuffle, butterfly, combined, all-to-all, bursty, goal; nearest is 'shuffle'"},
+			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, hotspot, permutation, local, bit-reversal, transpose, shuffle, butterfly, combined, all-to-all, bursty, goal, flows; nearest is 'shuffle'"},
 		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
 			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known "
 			"are: pattern, from, to, share, switches, file, ranks, ranks-per-host, load, message, "
