@@ -20,7 +20,7 @@
 #define LOOK_PS       (10 * PS_PER_MS)
 #define SLOTS_DEFAULT 1024u
 #define SLOTS_MAX     (64u << 10)
-/* Of a slot, before its frame (tpacket_rcv() in the kernel). */
+/* Bytes of a slot before its frame (tpacket_rcv() in the kernel). */
 #define SLOT_HEAD_BYTES TPACKET_ALIGN(TPACKET2_HDRLEN + 16)
 /* Blocks of the ring are whole pages and have no gap at the end: 256 times a multiple of 16 bytes.
  */
@@ -67,7 +67,8 @@ static bool has_carrier(const struct packet_ctx *ctx)
 	return ask(ctx, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & wanted) == wanted;
 }
 
-/* From now on, frames that arrive at this interface come to the ring, whatever their address. */
+/* From now on, the ring receives all frames that arrive at this interface, whatever their address.
+ */
 static int bind_to(const struct packet_ctx *ctx, int index)
 {
 	const struct sockaddr_ll at = {
@@ -114,8 +115,8 @@ static void packet_link(const struct port *port, struct port_ethdev_link *link)
 
 /* --- frames --- */
 
-/* The frame in the slot is for this port, and has its VLAN, of which the kernel has removed the
- * tag. A priority tag is not a VLAN. */
+/* The frame is for this port and has its VLAN. The kernel removed the tag. A priority tag is not a
+ * VLAN. */
 static bool is_ours(const struct port *port, const struct tpacket2_hdr *slot, const uint8_t *frame)
 {
 	bool tagged = (slot->tp_status & TP_STATUS_VLAN_VALID) != 0;
@@ -181,7 +182,7 @@ static unsigned skip_refused(struct packet_ctx *ctx)
 	return 1;
 }
 
-/* With the port's tag behind the addresses. */
+/* Inserts the port's tag behind the addresses. Returns the number of parts. */
 static size_t set_parts(const struct port *port, struct rte_mbuf *mbuf, struct iovec part[3])
 {
 	struct packet_ctx *ctx = port->ctx;
@@ -219,7 +220,7 @@ static uint16_t packet_tx(
 	return (uint16_t)sent;
 }
 
-/* The kernel's count is since it was last asked. */
+/* The kernel resets its count when it is read. */
 static void packet_losses(const struct port *port, struct port_losses *losses)
 {
 	struct packet_ctx *ctx = port->ctx;
@@ -286,7 +287,7 @@ static int parse(const struct port *port, const char *device, struct fault *faul
 		port->name, device, SLOTS_MAX);
 }
 
-/* Before the socket is bound, so that it never hears another interface. */
+/* Called before the socket is bound, so that it never receives from another interface. */
 static int make_ring(struct packet_ctx *ctx)
 {
 	static struct sock_filter code[] = {

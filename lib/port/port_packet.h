@@ -3,15 +3,14 @@
 #pragma once
 
 /* A port on a kernel interface (a veth end, a TAP, a NIC that keeps its kernel driver): an
- * AF_PACKET socket with a receive ring, opened for devices with the name of DPDK's driver for these
- * sockets. DPDK's driver is not used: it hears all interfaces until it is bound, joins fan-out
- * groups that collide between processes, hides its sockets and the interface's carrier, and is one
- * of the 32 ethdevs of a process.
+ * AF_PACKET socket with a receive ring. Devices have the name of DPDK's driver for such sockets,
+ * which is not used: it receives from all interfaces until it is bound, joins fan-out groups that
+ * collide between processes, and hides its sockets and the interface's carrier.
  *
  * The kernel delivers frames with Weft's EtherType that arrive at the interface, so other traffic
  * takes no slots. port_losses: rx_missed, frames that found the ring full; rx_errors, frames longer
- * than a slot; rx_no_buffer, times that frames began to wait for mbufs; tx_errors, frames that the
- * kernel refused, such as those longer than the MTU.
+ * than a slot; rx_no_buffer, attempts to take a frame without a free mbuf; tx_errors, frames that
+ * the kernel refused, such as those longer than the MTU.
  *
  * An interface without carrier, or one that is gone, is noticed within 10 ms of the port's clock.
  * One that appears again under the same name is used again. */

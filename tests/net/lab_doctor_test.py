@@ -129,7 +129,7 @@ class Cpus(Case):
                 found = self.changes(doctor(lab, "--json", root=machine.root))
                 self.assertEqual("quota" in found, expected is not None)
                 said = " ".join(doctor(lab, root=machine.root).stdout.split())
-                self.assertIn(f"quota control group: {loops} loops, CPU time of {expected} CPUs, dilation 20: raise its cpu.max"
+                self.assertIn(f"quota control group: {loops} loops, CPU time of {expected} CPUs, dilation 20: raise its CPU quota"
                               if expected else "quota control group: none limits the CPU time", said)
                 shutil.rmtree(machine.root)
 

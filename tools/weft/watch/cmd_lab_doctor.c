@@ -214,7 +214,7 @@ static void check_cores(struct doctor *doctor)
 		note(doctor, "quota", "control group", NULL, "none limits the CPU time");
 	else
 		note(doctor, "quota", "control group",
-			loops > quota && tight ? "raise its cpu.max, or use fewer processes "
+			loops > quota && tight ? "raise its CPU quota, or use fewer processes "
 						 "('processes: one') or a slower clock ('dilation')"
 					       : NULL,
 			"%u loops, CPU time of %.3g CPUs, dilation %u", loops, quota, dilation);
