@@ -265,22 +265,19 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 
 	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
 		prev = audit->frame[at].prev;
+		if (!audit->rules.exact &&
+			audit->frame[at].seen.time_ns < audit->rules.complete_ns + CONTROL_NS) {
+			audit_take(audit, at);
+			continue;
+		}
 		list_remove(audit, at);
 		audit->frame[at].passed = true;
 		audit->frame[at].passer = *mark;
 	}
 }
 
-void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place)
-{
-	uint32_t index = audit_keep(audit, frame, place, &audit->waiting);
-
-	if (index != AUDIT_NONE)
-		audit->frame[index].waits = true;
-}
-
 /* It may have been under way when the capture began. */
-static bool began_before(const struct audit *audit, const struct audit_frame *frame)
+bool audit_began_before(const struct audit *audit, const struct audit_frame *frame)
 {
 	uint16_t source = ntohs(frame->header.source_be);
 	uint32_t injected = ntohl(frame->header.injected_ns_be);
@@ -292,6 +289,19 @@ static bool began_before(const struct audit *audit, const struct audit_frame *fr
 	return !audit->offset_known[source] ||
 	       (int32_t)(injected + audit->offset[source] - (uint32_t)audit->rules.complete_ns) <
 		       (int32_t)CONTROL_NS;
+}
+
+void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place)
+{
+	uint32_t index;
+
+	/* A later frame that repeats it must not be taken for it. */
+	if (frame->class != AUDIT_DATA && audit_began_before(audit, frame))
+		return;
+	index = audit_keep(audit, frame, place, &audit->waiting);
+
+	if (index != AUDIT_NONE)
+		audit->frame[index].waits = true;
 }
 
 static void judge(struct audit *audit, uint32_t index)
@@ -308,7 +318,7 @@ static void judge(struct audit *audit, uint32_t index)
 		audit_report(audit, AUDIT_TWICE, &frame->seen,
 			"%s: %s %s twice: once after frame %" PRIu64, port, text, where,
 			ghost->number);
-	else if (!began_before(audit, frame))
+	else if (!audit_began_before(audit, frame))
 		audit_report(audit, AUDIT_NOWHERE, &frame->seen, "%s: %s %s without having %s",
 			port, text, where, frame->place < audit->devices ? "entered" : "been sent");
 	audit_take(audit, index);
@@ -401,8 +411,8 @@ static enum audit_class class_of(unsigned kind)
 	return frame_link_local(kind) ? AUDIT_LINK_LOCAL : AUDIT_END_TO_END;
 }
 
-/* Kind, source, destination, message and sequence; of control frames the payload. 'fixed': and all
- * else that no switch changes. */
+/* Kind, source, destination, message and sequence; of control frames, which may repeat these, all
+ * but the mutable bytes. 'fixed': and all else that no switch changes. */
 static void identify(struct audit_seen *seen, uint32_t captured)
 {
 	struct audit_frame *frame = &seen->frame;
@@ -412,14 +422,12 @@ static void identify(struct audit_seen *seen, uint32_t captured)
 	if (seen->payload_at + payload > captured)
 		payload = captured > seen->payload_at ? captured - seen->payload_at : 0;
 	frame->identity = byte_hash(header[1], header + 2, 4);
-	if (frame->class == AUDIT_DATA)
-		frame->identity = byte_hash(frame->identity, header + 10, 8);
-	else
+	frame->identity =
+		byte_hash(frame->identity, header + 10, frame->class == AUDIT_DATA ? 8 : 16);
+	if (frame->class != AUDIT_DATA)
 		frame->identity =
 			byte_hash(frame->identity, seen->bytes + seen->payload_at, payload);
-	frame->fixed = byte_hash(frame->identity, header, 10);
-	if (frame->class == AUDIT_DATA) /* these mean nothing in other kinds */
-		frame->fixed = byte_hash(frame->fixed, header + 10, 16);
+	frame->fixed = byte_hash(frame->identity, header, 26);
 	frame->fixed = byte_hash(frame->fixed, frame->route, frame->header.route_length);
 }
 
@@ -504,8 +512,15 @@ static void report_lost(struct audit *audit, const struct audit_frame *frame)
 
 void audit_end(struct audit *audit)
 {
-	while (audit->waiting.first != AUDIT_NONE)
-		judge(audit, audit->waiting.first);
+	while (audit->waiting.first != AUDIT_NONE) {
+		uint32_t first = audit->waiting.first;
+
+		if (!audit->rules.exact &&
+			audit->frame[first].seen.time_ns + CONTROL_NS > audit->rules.ended_ns)
+			audit_take(audit, first);
+		else
+			judge(audit, first);
+	}
 	for (uint32_t i = 0; i < audit->buckets; i++)
 		for (uint32_t at = audit->bucket[i]; at != AUDIT_NONE;
 			at = audit->frame[at].chain) {

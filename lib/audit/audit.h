@@ -84,7 +84,8 @@ struct audit_rules {
 	uint64_t routing_delay_ps;
 	/* A complete capture of the virtual clock in the order of events: no tolerance. */
 	bool exact;
-	uint64_t complete_ns; /* before this time not all ports were captured */
+	/* Of another capture: when all ports were captured. */
+	uint64_t complete_ns, ended_ns;
 };
 
 struct audit_frame_at {

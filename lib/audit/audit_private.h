@@ -146,8 +146,11 @@ uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
 /* Takes it out of place and list: the frame itself, valid until the next is kept. */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
-/* Marks the frames in front of 'index' in its list as passed by it. */
+/* Marks the frames in front of 'index' in its list as passed by it. Frames from before the capture
+ * was complete may have arrived where nothing was captured yet: they are dropped. */
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);
+/* The frame may have been under way when the capture began. */
+bool audit_began_before(const struct audit *audit, const struct audit_frame *frame);
 /* A record without the one before it: kept until it comes, or time has passed. */
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place);
 

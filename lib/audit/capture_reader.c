@@ -331,14 +331,18 @@ static int check_all(struct capture_reader *reader, struct fault *fault)
 	uint64_t newest = 0;
 	int result = 0;
 
-	reader->first_ns = UINT64_MAX;
+	reader->first_ns = reader->ended_ns = UINT64_MAX;
 	while (reader->at < reader->bytes && result >= 0) {
 		struct capture_packet packet;
 		uint32_t before = reader->interfaces;
+		size_t at = reader->at;
 
 		result = take(reader, &packet, fault);
 		if (reader->interfaces > before)
 			reader->complete_ns = newest;
+		if (result == 0 && reader->ended_ns == UINT64_MAX &&
+			word_at(reader, at) == BLOCK_COUNTS)
+			reader->ended_ns = newest;
 		if (result != 1)
 			continue;
 		reader->packets++;
@@ -349,6 +353,8 @@ static int check_all(struct capture_reader *reader, struct fault *fault)
 		if (newest - packet.time_ns > reader->disorder_ns)
 			reader->disorder_ns = newest - packet.time_ns;
 	}
+	if (reader->ended_ns == UINT64_MAX)
+		reader->ended_ns = newest;
 	return result < 0 ? result : 0;
 }
 

@@ -48,6 +48,7 @@ struct capture_reader {
 	uint64_t disorder_ns; /* a packet is at most this much older than one before it */
 	/* The latest time before the last interface appears: from then on all are captured. */
 	uint64_t complete_ns;
+	uint64_t ended_ns; /* likewise, before the first one ends */
 	/* Private. */
 	bool pcap, swapped, nanoseconds;
 	size_t at;

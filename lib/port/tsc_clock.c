@@ -98,6 +98,8 @@ uint64_t clock_unix_origin_ns(const struct clock *clock)
 {
 	uint64_t tsc = 0, ns = 0;
 
+	if (clock->unix_ns != 0)
+		return clock->unix_ns;
 	read_both(CLOCK_REALTIME, &tsc, &ns);
 	return ns - clock_span(clock, clock_time_at(clock, tsc)) / PS_PER_NS;
 }

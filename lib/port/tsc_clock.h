@@ -32,6 +32,7 @@ struct clock {
 	uint64_t origin_tsc; /* the counter at weft_time 0 */
 	uint64_t mult;       /* picoseconds per cycle, times 2^CLOCK_SHIFT */
 	uint32_t dilation;   /* real seconds per second that the clock shows */
+	uint64_t unix_ns; /* since 1970 at time 0, the same in all processes; 0: ask the kernel */
 };
 
 /* 'hz' is at least CLOCK_HZ_MIN. */

@@ -24,15 +24,22 @@
 static int read_clock(const char *path, struct clock *clock, struct fault *fault)
 {
 	char text[CLOCK_TEXT_SIZE];
+	uint64_t unix_ns = 0;
 	FILE *file = fopen(path, "re");
+	int result;
 
 	if (file == NULL)
 		return -errno;
 	if (fgets(text, sizeof(text), file) == NULL)
 		text[0] = '\0';
+	/* Captures of all processes have the same times. */
+	if (fscanf(file, "%" SCNu64, &unix_ns) != 1)
+		unix_ns = 0;
 	fclose(file);
 	text[strcspn(text, "\n")] = '\0';
-	return clock_parse(clock, text, fault);
+	result = clock_parse(clock, text, fault);
+	clock->unix_ns = unix_ns;
+	return result;
 }
 
 static int write_clock(const char *own, const struct clock *clock, struct fault *fault)
@@ -46,7 +53,7 @@ static int write_clock(const char *own, const struct clock *clock, struct fault 
 			"%s: %s; expected the run directory of a lab ('weft lab up' makes it)", own,
 			strerror(-result));
 	clock_format(clock, text);
-	/* For programs in the hosts (lab_slow_time.h). */
+	/* For captures, and for programs in the hosts (lab_slow_time.h). */
 	fprintf(file.file, "%s\n%" PRIu64 "\n", text, clock_unix_origin_ns(clock));
 	return atomic_file_close(&file, fault);
 }

@@ -409,6 +409,14 @@ class Lab:
                      stderr=subprocess.PIPE, text=True) as program:
             wait_file(path, has_interfaces, program)
             yield program
+        self.audit(path)
+
+    def audit(self, *paths):
+        """The captures show that the lab kept its rules, as far as the ports in them can show it."""
+        done = subprocess.run([self.weft_tool, "audit", *paths, "--lab", self.name, "--partial"],
+                              capture_output=True, text=True, timeout=HANG_SECONDS)
+        if done.returncode != 0:
+            raise AssertionError(f"audit of {paths}: {done.stdout}{done.stderr}")
 
     def leftovers(self):
         """The remains of a lab on this machine, if it is not taken down well."""

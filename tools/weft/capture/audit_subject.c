@@ -247,6 +247,7 @@ static void find_times(struct audit_subject *subject)
 	struct audit_rules *rules = &subject->rules.rules;
 
 	rules->exact = subject->virtual && subject->files == 1;
+	rules->ended_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < subject->files && !subject->virtual; i++) {
 		const struct capture_reader *reader = &subject->reader[i];
 		uint64_t complete =
@@ -256,6 +257,8 @@ static void find_times(struct audit_subject *subject)
 			complete = reader->complete_ns;
 		if (rules->complete_ns < complete)
 			rules->complete_ns = complete;
+		if (reader->packets > 0 && rules->ended_ns > reader->ended_ns)
+			rules->ended_ns = reader->ended_ns;
 	}
 }
 
