@@ -13,7 +13,7 @@
  * down arcs only, one link shorter, so rule 1 applies again until the destination. Rule 2 always
  * applies somewhere: up arcs lead to the root of the component in the end, and the root reaches
  * every switch of it along the tree by down arcs only. Costs fall by one with each link, so there
- * is not a loop. The paths are shortest unless rule 1 forces a longer one.
+ * is no loop. The paths are shortest unless rule 1 forces a longer one.
  *
  * Among equal choices the least loaded arc is taken, counted in pairs of hosts; among equal ones,
  * and where no packets pass anyway, in the manner of D-mod-K, starting at floor(D / c^(stage - 1))
