@@ -254,37 +254,25 @@ bool port_is_packet(const char *device)
 	return strncmp(device, PORT_PACKET_DRIVER, strlen(PORT_PACKET_DRIVER)) == 0;
 }
 
-/* "value" in "…,key=value,…"; "" if it is not there, "?" if it is too long. */
-static void find_argument(const char *device, const char *key, char *out, size_t size)
-{
-	size_t length = strlen(key);
-
-	out[0] = '\0';
-	for (const char *at = strchr(device, ','); at != NULL; at = strchr(at + 1, ','))
-		if (strncmp(at + 1, key, length) == 0 && at[1 + length] == '=') {
-			at += length + 2;
-			if (snprintf(out, size, "%.*s", (int)strcspn(at, ","), at) >= (int)size)
-				snprintf(out, size, "?");
-		}
-}
-
 static int parse(const struct port *port, const char *device, struct fault *fault)
 {
+	const char *interface = strstr(device, ",iface="), *slots = strstr(device, ",framecnt=");
 	struct packet_ctx *ctx = port->ctx;
-	char slots[16], *end;
-	unsigned long given;
+	unsigned given = SLOTS_DEFAULT;
+	int end = 0;
 
-	find_argument(device, "iface", ctx->interface, sizeof(ctx->interface));
-	find_argument(device, "framecnt", slots, sizeof(slots));
-	given = slots[0] != '\0' ? strtoul(slots, &end, 10) : SLOTS_DEFAULT;
-	ctx->slots = (uint32_t)RTE_ALIGN_MUL_CEIL(given, (unsigned long)SLOTS_IN_BLOCK);
-	if (ctx->interface[0] != '\0' && given >= 1 && given <= SLOTS_MAX &&
-		(slots[0] == '\0' || *end == '\0'))
-		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: %s: expected " PORT_PACKET_DRIVER
-		"N,iface=INTERFACE[,framecnt=SLOTS], and up to %u slots",
-		port->name, device, SLOTS_MAX);
+	/* strchr() also finds the end of the text. */
+	if (interface == NULL || sscanf(interface, ",iface=%15[^,]%n", ctx->interface, &end) != 1 ||
+		strchr(",", interface[end]) == NULL ||
+		(slots != NULL && (sscanf(slots, ",framecnt=%u%n", &given, &end) != 1 ||
+					  strchr(",", slots[end]) == NULL)) ||
+		given < 1 || given > SLOTS_MAX)
+		return fault_set(fault, EINVAL,
+			"%s: %s: expected " PORT_PACKET_DRIVER
+			"N,iface=INTERFACE[,framecnt=SLOTS], and up to %u slots",
+			port->name, device, SLOTS_MAX);
+	ctx->slots = RTE_ALIGN_MUL_CEIL(given, SLOTS_IN_BLOCK);
+	return 0;
 }
 
 /* Called before the socket is bound, so that it never receives from another interface. */
