@@ -124,7 +124,11 @@ static void compare_devices(
 		const struct topology_device *device = device_at(comparison->expected, kind, i);
 		int32_t number = find_device(comparison->found, kind, device->name);
 
-		if (number < 0)
+		if (device->absent && number < 0)
+			continue;
+		if (device->absent)
+			say_device(comparison, kind, device->name, "not expected");
+		else if (number < 0)
 			say_device(comparison, kind, device->name, "not found");
 		else if (device_at(comparison->found, kind, (uint32_t)number)->ports !=
 			 device->ports)

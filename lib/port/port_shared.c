@@ -128,6 +128,26 @@ static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return sent;
 }
 
+/* No cable is plugged in: nothing arrives, and what is sent is lost. */
+static uint16_t unplugged_rx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	(void)port;
+	(void)mbufs;
+	(void)count;
+	(void)now;
+	return 0;
+}
+
+static uint16_t unplugged_tx(
+	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
+{
+	(void)port;
+	(void)now;
+	rte_pktmbuf_free_bulk(mbufs, count);
+	return count;
+}
+
 static void shared_losses(const struct port *port, struct port_losses *losses)
 {
 	const struct shared_ctx *ctx = port->ctx;
@@ -138,12 +158,20 @@ static void shared_losses(const struct port *port, struct port_losses *losses)
 	};
 }
 
-static void shared_close(struct port *port)
+static void unplug(struct port *port)
 {
 	struct shared_ctx *ctx = port->ctx;
 
-	shared_file_close(&ctx->file);
-	free(ctx);
+	if (port->rx == shared_rx)
+		shared_file_close(&ctx->file);
+	port->rx = unplugged_rx;
+	port->tx = unplugged_tx;
+}
+
+static void shared_close(struct port *port)
+{
+	unplug(port);
+	free(port->ctx);
 }
 
 bool port_is_shared(const char *device)
@@ -177,52 +205,58 @@ static int check_pool(
 		pool->name, room, frame_bytes);
 }
 
-static struct shared_ctx *ctx_create(
-	const struct shared_file *file, uint32_t frame_bytes, struct rte_mempool *pool)
+static uint64_t ring_bytes_of(uint32_t frame_bytes)
 {
-	struct shared_ctx *ctx = aligned_alloc(
-		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
+	return rte_align64pow2(
+		RTE_MAX((uint64_t)RING_BYTES, LONGEST_IN_RING * (uint64_t)frame_bytes));
+}
 
-	if (ctx == NULL)
-		return NULL;
-	*ctx = (struct shared_ctx){.pool = pool, .file = *file};
-	shared_ring_tx_init(&ctx->tx, &file->tx);
-	shared_ring_rx_init(&ctx->rx, &file->rx, frame_bytes);
-	return ctx;
+int port_plug_shared(
+	struct port *port, const char *device, uint32_t frame_bytes, struct fault *fault)
+{
+	struct shared_ctx *ctx = port->ctx;
+	struct fault cause = {""};
+	char path[PATH_MAX];
+	unsigned end = 0;
+	int result = parse(port->name, device, path, &end, fault);
+
+	if (result < 0)
+		return result;
+	unplug(port);
+	result = shared_file_open(&ctx->file, path, end, ring_bytes_of(frame_bytes), &cause);
+	if (result < 0)
+		return fault_set(fault, -result, "%s: %s", port->name, cause.text);
+	shared_ring_tx_init(&ctx->tx, &ctx->file.tx);
+	shared_ring_rx_init(&ctx->rx, &ctx->file.rx, frame_bytes);
+	port->rx = shared_rx;
+	port->tx = shared_tx;
+	return 0;
 }
 
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct fault *fault)
 {
-	uint64_t ring_bytes = rte_align64pow2(
-		RTE_MAX((uint64_t)RING_BYTES, LONGEST_IN_RING * (uint64_t)frame_bytes));
-	struct fault cause = {""};
-	struct shared_file file;
 	struct shared_ctx *ctx;
-	char path[PATH_MAX];
-	unsigned end = 0;
-	int result = parse(name, device, path, &end, fault);
+	int result = check_pool(name, pool, frame_bytes, fault);
 
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
-	if (result == 0)
-		result = check_pool(name, pool, frame_bytes, fault);
 	if (result < 0)
 		return result;
-	result = shared_file_open(&file, path, end, ring_bytes, &cause);
-	if (result < 0)
-		return fault_set(fault, -result, "%s: %s", name, cause.text);
-	ctx = ctx_create(&file, frame_bytes, pool);
-	if (ctx == NULL) {
-		shared_file_close(&file);
+	ctx = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
+	if (ctx == NULL)
 		return fault_set(fault, ENOMEM, "%s: no memory", name);
-	}
-	port->rx = shared_rx;
-	port->tx = shared_tx;
+	*ctx = (struct shared_ctx){.pool = pool};
+	port->rx = unplugged_rx;
+	port->tx = unplugged_tx;
 	port->losses = shared_losses;
 	port->close = shared_close;
 	port->ctx = ctx;
 	port->stamped = true;
 	port->slots = PORT_SHARED_SLOTS;
 	snprintf(port->name, sizeof(port->name), "%s", name);
-	return 0;
+	if (device != NULL)
+		result = port_plug_shared(port, device, frame_bytes, fault);
+	if (result < 0)
+		port_close(port);
+	return result;
 }

@@ -130,6 +130,15 @@ int topology_add_link(struct topology *topology, struct topology_port a, struct 
 	return 0;
 }
 
+uint32_t topology_present_hosts(const struct topology *topology)
+{
+	uint32_t present = 0;
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		present += !topology->host_at[i].absent;
+	return present;
+}
+
 const struct topology_link *topology_link_at(
 	const struct topology *topology, struct topology_port port)
 {

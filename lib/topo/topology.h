@@ -31,6 +31,7 @@ struct topology_device {
 	uint8_t stage; /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
 			  undefined */
 	bool cut_off;  /* hosts: its link was removed (topology_without.h), so it may have none */
+	bool absent;   /* it was removed from a lab that is up, and keeps its number; no links */
 	uint32_t line; /* in the file that named it; 0 if generated */
 };
 
@@ -137,9 +138,12 @@ int topology_index_names(struct topology *topology, const char *origin, struct f
 /* The switch's port to which a host is attached; false if it has no link to a switch. */
 bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at);
 
-/* Writes a topology file (docs/reference/topology-file.md) with all rates and delays. Loading it
- * gives the same topology, but refuses a host that is cut off. -EIO. */
+/* Writes a topology file (docs/reference/topology-file.md) with all rates and delays, without
+ * absent devices. Loading it gives the same topology, but refuses a host that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
+
+/* Hosts that are not absent. */
+uint32_t topology_present_hosts(const struct topology *topology);
 
 /* -1 if the name is unknown. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);

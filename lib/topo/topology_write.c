@@ -31,6 +31,8 @@ static void write_switches(const struct topology *topology, FILE *out, int inden
 	for (uint32_t s = 0; s < topology->switches; s++) {
 		const struct topology_device *device = &topology->switch_at[s];
 
+		if (device->absent)
+			continue;
 		fprintf(out, "%*s  - {name: %s, ports: %u", indent, "", device->name,
 			device->ports);
 		if (device->stage != TOPOLOGY_NO_STAGE)
@@ -74,7 +76,8 @@ void topology_write_keys(const struct topology *topology, FILE *out, unsigned in
 	write_switches(topology, out, indent);
 	fprintf(out, "%*shosts:%s\n", indent, "", topology->hosts == 0 ? " []" : "");
 	for (uint32_t h = 0; h < topology->hosts; h++)
-		fprintf(out, "%*s  - {name: %s}\n", indent, "", topology->host_at[h].name);
+		if (!topology->host_at[h].absent)
+			fprintf(out, "%*s  - {name: %s}\n", indent, "", topology->host_at[h].name);
 	fprintf(out, "%*slinks:%s\n", indent, "", topology->links == 0 ? " []" : "");
 	for (uint32_t i = 0; i < topology->links; i++) {
 		fprintf(out, "%*s  - ", indent, "");

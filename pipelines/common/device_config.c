@@ -170,7 +170,9 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	const struct nic_routes *routes, uint32_t slots, struct nic_config *config)
 {
 	const struct run_config *run = from->run;
-	uint16_t hosts = (uint16_t)from->topology->hosts;
+	uint16_t hosts =
+		(uint16_t)(from->hosts_max > from->topology->hosts ? from->hosts_max
+								   : from->topology->hosts);
 
 	nic_config_default(config, (uint16_t)host, hosts);
 	config->seed = run->seed;
@@ -188,6 +190,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->mark_ps = congestion_setup_mark_ps(run);
 	config->arn_guard = congestion_setup_guard(run, from->topology);
 	control_setup_source(run, from->topology, host, &config->control);
+	config->control.hosts = hosts;
 	control_setup_answers(run, hosts, &config->answers);
 	/* With adaptive routing, with several paths at a time, or when mapped routes change, frames
 	 * of any peer may overtake each other, not only those of a few. */

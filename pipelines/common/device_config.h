@@ -23,6 +23,8 @@ struct device_config {
 	uint32_t session;
 	const struct data_tag_key *data_key; /* nic_config.data_key */
 	const uint8_t *secret;               /* [NIC_SECRET_BYTES] of the interfaces; NULL: zeros */
+	uint32_t hosts_max; /* that interfaces know, if hosts may be added to the topology's; else 0
+			     */
 	/* Virtual clock: links are up from the start and lose nothing. There are no hellos, and a
 	 * credit frame is sent only when it has something to say. */
 	bool links_are_up;

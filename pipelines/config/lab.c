@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu_count.h"
 #include "frame_room.h"
+#include "lab_devices.h"
 #include "lab_form.h"
 #include "lab_machines.h"
 #include "runtime_dir.h"
@@ -26,26 +28,39 @@ static enum lab_link_kind kind_of(enum lab_config_links links)
 	}
 }
 
+/* How a file is opened. */
+struct opening {
+	char run_dir[RUNTIME_DIR_MAX + LAB_NAME_MAX];
+	bool fresh; /* nothing of a running lab counts */
+	struct lab_devices devices;
+};
+
 /* 'whole': one process. 0, or -errno and fault. */
-static int make_plan_of(struct lab *lab, const char *run_dir, bool whole, struct fault *fault)
+static int make_plan_of(
+	struct lab *lab, const struct opening *opening, bool whole, struct fault *fault)
 {
 	uint32_t count;
 	struct lab_plan_group *groups =
 		lab_machines_groups(lab->config, lab->topology, &count, fault);
-	const struct lab_plan_request request = {
+	struct lab_plan_request request = {
 		.lab = lab->config->name,
-		.run_dir = run_dir,
+		.run_dir = opening->run_dir,
 		.topology = lab->topology,
 		.kind = kind_of(lab->config->links),
 		.frame_bytes = lab->frame_bytes,
-		.group = groups,
-		.groups = count,
 		.whole = whole,
 	};
+	int result;
 
 	if (groups == NULL)
 		return -errno;
-	lab->plan = lab_plan_create(&request, fault);
+	result =
+		whole ? 0
+		      : lab_devices_group(&opening->devices, lab->topology, &groups, &count, fault);
+	request.group = groups;
+	request.groups = count;
+	if (result == 0)
+		lab->plan = lab_plan_create(&request, fault);
 	lab_config_groups_free(groups, count);
 	return lab->plan == NULL ? -EINVAL
 				 : lab_machines_check_links(lab->config, lab->plan, fault);
@@ -59,9 +74,9 @@ unsigned lab_cpus(const struct lab *lab)
 }
 
 /* The plan of several processes, unless it is impossible or they would be too many. */
-static int choose_plan(struct lab *lab, const char *run_dir, struct fault *fault)
+static int choose_plan(struct lab *lab, const struct opening *opening, struct fault *fault)
 {
-	int result = make_plan_of(lab, run_dir, false, fault);
+	int result = make_plan_of(lab, opening, false, fault);
 
 	if (!lab_form_may_be_one(lab->config, lab->topology))
 		return result;
@@ -69,35 +84,57 @@ static int choose_plan(struct lab *lab, const char *run_dir, struct fault *fault
 		return 0;
 	lab_plan_destroy(lab->plan);
 	lab->plan = NULL;
-	return make_plan_of(lab, run_dir, true, fault);
+	return make_plan_of(lab, opening, true, fault);
 }
 
-static int make_plan(struct lab *lab, const char *run_dir, bool fresh, struct fault *fault)
+static int make_plan(struct lab *lab, const struct opening *opening, struct fault *fault)
 {
-	char labs[RUNTIME_DIR_MAX], usual[RUNTIME_DIR_MAX + LAB_NAME_MAX];
 	enum lab_config_processes form = lab->config->processes;
 	uint32_t dilation;
 	int result;
 
-	if (run_dir == NULL) {
-		runtime_dir_labs(labs);
-		snprintf(usual, sizeof(usual), "%s/%s", labs, lab->config->name);
-		run_dir = usual;
-	}
-	if (form == LAB_CONFIG_PROCESSES_AUTO && !fresh)
-		form = lab_form_kept(run_dir);
-	dilation = fresh ? 0 : lab_form_dilation(run_dir, &lab->dilated);
+	if (form == LAB_CONFIG_PROCESSES_AUTO && !opening->fresh)
+		form = lab_form_kept(opening->run_dir);
+	dilation = opening->fresh ? 0 : lab_form_dilation(opening->run_dir, &lab->dilated);
 	if (lab->dilated)
 		lab->config->run.dilation = dilation;
 	if (form == LAB_CONFIG_PROCESSES_AUTO)
-		result = choose_plan(lab, run_dir, fault);
+		result = choose_plan(lab, opening, fault);
 	else
-		result = make_plan_of(lab, run_dir, form == LAB_CONFIG_PROCESSES_ONE, fault);
+		result = make_plan_of(lab, opening, form == LAB_CONFIG_PROCESSES_ONE, fault);
 	if (result == 0)
 		lab->config->processes = lab->plan->process[0].role == LAB_ROLE_WHOLE
 						 ? LAB_CONFIG_PROCESSES_ONE
 						 : LAB_CONFIG_PROCESSES_EACH;
 	return result;
+}
+
+int lab_check_changes(const struct lab *lab, struct fault *fault)
+{
+	const struct lab_config *config = lab->config;
+	const struct run_config *run = &config->run;
+	const char *need = NULL;
+
+	if (config->processes == LAB_CONFIG_PROCESSES_ONE)
+		need = "'processes: each'; a lab of one process has a fixed topology";
+	else if (config->machines.count > 0)
+		need = "a lab on one machine, without 'machines'";
+	else if (config->links != LAB_CONFIG_LINKS_SHARED || lab->topology->bindings > 0)
+		need = "'links: shared' and no 'ports'";
+	else if (run->mapper.routes != RUN_ROUTES_MAPPER || run->mapper.expect != NULL)
+		need = "'mapper.routes: mapper', without mapper.expect";
+	else if (config->lcores > 1)
+		need = "'lcores: 1'";
+	else if (run_config_is_adaptive(run) || run->sw.fecn != 0 || run->nic.control != 0)
+		need = "neither routing.adaptive, switch.fecn nor nic.control";
+	else if (lab->devices_max[DEVICE_HOST] > FRAME_HOSTS_MAX)
+		need = "fewer hosts";
+	if (need == NULL)
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: lab %s cannot change while it is up: expected %s; 'weft lab up --restart %s' "
+		"applies the file",
+		run->origin, lab->plan->lab, need, run->origin);
 }
 
 int lab_check_until(
@@ -111,8 +148,34 @@ int lab_check_until(
 		lab->config->run.origin, lab->plan->processes);
 }
 
-static int open_lab(
-	struct lab *lab, const char *path, const char *run_dir, bool fresh, struct fault *fault)
+static void find_run_dir(
+	const struct lab_config *config, const char *run_dir, struct opening *opening)
+{
+	char labs[RUNTIME_DIR_MAX];
+
+	runtime_dir_labs(labs);
+	if (run_dir != NULL)
+		snprintf(opening->run_dir, sizeof(opening->run_dir), "%s", run_dir);
+	else
+		snprintf(opening->run_dir, sizeof(opening->run_dir), "%s/%s", labs, config->name);
+}
+
+static int open_topology(struct lab *lab, const struct opening *opening, struct fault *fault)
+{
+	lab->topology = run_config_open_topology(&lab->config->run, fault);
+	if (lab->topology == NULL)
+		return -errno;
+	lab->fabric = opening->devices.fabric;
+	lab->devices_max[DEVICE_SWITCH] = lab->topology->switches + LAB_DEVICES_MORE;
+	lab->devices_max[DEVICE_HOST] = lab->topology->hosts + LAB_DEVICES_MORE;
+	if (lab->fabric != 0)
+		memcpy(lab->devices_max, opening->devices.max, sizeof(lab->devices_max));
+	return lab_devices_number(&opening->devices, &lab->topology, fault);
+}
+
+/* 'from': the running lab of which this is a change; NULL: as the run directory has it. */
+static int open_lab(struct lab *lab, const char *path, const char *run_dir, const struct lab *from,
+	struct opening *opening, struct fault *fault)
 {
 	int result = 0;
 	char whole[PATH_MAX];
@@ -122,11 +185,12 @@ static int open_lab(
 		return -errno;
 	/* Makes a path absolute, because a process may have another working directory. */
 	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
+	find_run_dir(lab->config, run_dir, opening);
 	result = lab_config_supported(lab->config, fault);
-	if (result == 0) {
-		lab->topology = run_config_open_topology(&lab->config->run, fault);
-		result = lab->topology == NULL ? -errno : 0;
-	}
+	if (result == 0 && from == NULL && !opening->fresh)
+		result = lab_devices_load(&opening->devices, opening->run_dir, fault);
+	if (result == 0)
+		result = open_topology(lab, opening, fault);
 	if (result == 0)
 		result = lab_machines_apply(lab->config, lab->topology, fault);
 	if (result == 0)
@@ -136,23 +200,40 @@ static int open_lab(
 		result = lab_config_check_uplink(lab->config, fault);
 	if (result == 0) {
 		lab->frame_bytes = frame_room(run_config_frame_payload(&lab->config->run));
-		result = make_plan(lab, run_dir, fresh, fault);
+		result = make_plan(lab, opening, fault);
 	}
 	if (result == 0)
 		result = lab_check_until(lab, &lab->config->run.measure, fault);
 	if (result < 0)
 		lab_close(lab);
+	lab_devices_free(&opening->devices);
 	return result;
 }
 
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault)
 {
-	return open_lab(lab, path, run_dir, false, fault);
+	struct opening opening = {.fresh = false};
+
+	return open_lab(lab, path, run_dir, NULL, &opening, fault);
 }
 
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct fault *fault)
 {
-	return open_lab(lab, path, run_dir, true, fault);
+	struct opening opening = {.fresh = true};
+
+	return open_lab(lab, path, run_dir, NULL, &opening, fault);
+}
+
+int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
+	struct fault *fault)
+{
+	struct opening opening = {.fresh = false};
+
+	if (lab_devices_of(&opening.devices, from, fabric) < 0) {
+		lab_devices_free(&opening.devices);
+		return fault_set(fault, ENOMEM, "no memory");
+	}
+	return open_lab(lab, path, from->plan->run_dir, from, &opening, fault);
 }
 
 void lab_close(struct lab *lab)

@@ -13,24 +13,35 @@
 /* In the run directory: the configuration of the lab that is up (tools/weft). */
 #define LAB_KEPT_FILE "lab.yaml"
 
+/* Room that processes have for devices that 'weft lab apply' adds. */
+#define LAB_DEVICES_MORE 64
+
 struct lab {
 	struct lab_config *config;
 	struct topology *topology;
 	struct lab_plan *plan;
-	char path[512];       /* of the file, absolute */
-	bool dilated;         /* dilation from --dilation or auto, not from the file */
-	uint32_t frame_bytes; /* room for the longest frame (frame_room.h) */
+	char path[512];          /* of the file, absolute */
+	bool dilated;            /* dilation from --dilation or auto, not from the file */
+	uint32_t frame_bytes;    /* room for the longest frame (frame_room.h) */
+	uint32_t devices_max[2]; /* numbers, if it can change; [enum device_kind] */
+	uint16_t fabric; /* number that the running lab keeps; 0: computed (lab_security.h) */
 };
 
 /* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 'processes: auto'
  * means what the lab in the run directory was started with, if there is one, so that whoever opens
- * its file gets its plan; else as lab_open_new(). Likewise for a dilation that is not the file's.
- * 0, or -errno and fault. */
+ * its file gets its plan; else as lab_open_new(). Likewise for a dilation that is not the file's,
+ * and for the numbers of devices after 'weft lab apply' (lab_devices.h). 0, or -errno and fault. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
 /* The same for a lab that is to be started: 'processes: auto' is one process if the poll loops of
  * several would be more than twice the CPUs (config.cores at most), or if no plan of several is
  * possible. After both, config.processes is not AUTO. */
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct fault *fault);
+/* Opens a file as a change of the running lab 'from': devices of 'from' keep their numbers and
+ * processes, and 'fabric' is the lab's number. As lab_open() in the run directory of 'from'. */
+int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
+	struct fault *fault);
+/* Whether devices and cables of such a lab can change while it is up: 0, or -EINVAL and fault. */
+int lab_check_changes(const struct lab *lab, struct fault *fault);
 /* Real time, in ms, of an interval of the lab's time. */
 static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
 {

@@ -103,7 +103,9 @@ int lab_security_load(const struct lab *lab, struct lab_security *security, stru
 		result = load_key(lab, &key, fault);
 	if (result < 0)
 		return result;
-	result = find_number(lab, security->keyed ? &key : NULL, &security->fabric, fault);
+	security->fabric = lab->fabric;
+	if (security->fabric == 0)
+		result = find_number(lab, security->keyed ? &key : NULL, &security->fabric, fault);
 	if (security->keyed) {
 		fabric_key_derive(&key, "links", security->key.bytes);
 		fabric_key_wipe(&key);

@@ -211,11 +211,14 @@ static int take_all_hosts(struct run_config_edge_list *list, const struct topolo
 	if (list->at == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < topology->hosts; i++) {
-		list->at[i].place = list->place;
-		snprintf(list->at[i].host, sizeof(list->at[i].host), "%s",
-			topology->host_at[i].name);
+		struct run_config_edge *edge = &list->at[list->count];
+
+		if (topology->host_at[i].absent)
+			continue;
+		edge->place = list->place;
+		snprintf(edge->host, sizeof(edge->host), "%s", topology->host_at[i].name);
+		list->count++;
 	}
-	list->count = topology->hosts;
 	return 0;
 }
 

@@ -91,6 +91,14 @@ static void check_cabling(
 	mapper->miscabled = lines;
 }
 
+void control_mapper_compare(struct control_plane *plane, const struct control_device *device)
+{
+	struct control_mapper *mapper = device->mapper;
+
+	if (mapper_leads(&mapper->mapper) && !mapper->changing)
+		check_cabling(plane, mapper, device->name);
+}
+
 static bool has_alternatives(const struct mapper_generation *generation)
 {
 	return generation != NULL && generation->table != NULL &&

@@ -31,6 +31,19 @@ static const struct topology_device *topology_device_of(
 					   : &topology->switch_at[device->number];
 }
 
+static uint32_t hosts_max(const struct control_plane *plane)
+{
+	uint32_t hosts = plane->config.topology->hosts, most = plane->config.hosts_max;
+
+	return most > hosts ? most : hosts;
+}
+
+bool control_device_is_absent(
+	const struct control_plane *plane, const struct control_device *device)
+{
+	return topology_device_of(plane, &device->config)->absent;
+}
+
 static void init_agent(struct control_plane *plane, struct control_device *device)
 {
 	const struct topology_device *named = topology_device_of(plane, &device->config);
@@ -51,7 +64,7 @@ static void init_agent(struct control_plane *plane, struct control_device *devic
 		.pause_ps = mapper_patience_ps(&plane->config.mapper),
 		.report_retry_ps = plane->config.report_retry_ps,
 		.image_bytes_max = IMAGE_BYTES_MAX,
-		.senders_max = plane->config.topology->hosts + SENDERS_MORE,
+		.senders_max = hosts_max(plane) + SENDERS_MORE,
 	};
 
 	snprintf(device->name, sizeof(device->name), "%s", named->name);
@@ -155,7 +168,7 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
-	uint32_t hosts = plane->config.topology->hosts;
+	uint32_t hosts = hosts_max(plane);
 	struct switch_tables *of_switch = NULL;
 	struct host_tables *of_host = NULL;
 
@@ -325,15 +338,18 @@ static unsigned turn_mapper(
 
 static bool is_routed(const struct control_plane *plane)
 {
+	uint32_t hosts = topology_present_hosts(plane->config.topology);
+
 	for (unsigned i = 0; i < plane->devices; i++) {
 		const struct control_device *device = &plane->device[i];
 
+		if (control_device_is_absent(plane, device))
+			continue;
 		if (device->agent.image == NULL || device->agent.paused || device->tables_due ||
 			!device_control_caught_up(device->control) ||
 			device_control_has_refused(device->control))
 			return false;
-		if (device->config.kind == DEVICE_HOST &&
-			device->reached + 1u < plane->config.topology->hosts)
+		if (device->config.kind == DEVICE_HOST && device->reached + 1u < hosts)
 			return false;
 	}
 	return true;
@@ -369,10 +385,31 @@ static weft_time next_due(const struct control_plane *plane, weft_time now)
 	return due < now ? now : due;
 }
 
+static void take_renewed(struct control_plane *plane)
+{
+	const struct topology *topology = atomic_exchange(&plane->renewed, NULL);
+
+	if (topology == NULL)
+		return;
+	if (plane->config.expect == plane->config.topology)
+		plane->config.expect = topology;
+	plane->config.topology = topology;
+	for (unsigned i = 0; i < plane->devices; i++)
+		if (plane->device[i].mapper != NULL)
+			control_mapper_compare(plane, &plane->device[i]);
+}
+
+void control_plane_renew(struct control_plane *plane, const struct topology *topology)
+{
+	atomic_store(&plane->renewed, topology);
+}
+
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall)
 {
 	unsigned done = 0;
 	uint32_t bytes;
+
+	take_renewed(plane);
 
 	for (unsigned i = 0; i < plane->devices; i++)
 		done += turn_device(plane, &plane->device[i], now);

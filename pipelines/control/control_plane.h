@@ -38,7 +38,9 @@ struct control_plane_config {
 	uint32_t frame_bytes;         /* of the longest frame */
 	bool adaptive; /* adaptive routing is on: report tables without alternatives */
 	const struct topology *expect; /* to compare the found fabric with; NULL: none */
-	const char *announce;          /* prefix of the reports of differences; NULL: no reports */
+	uint32_t hosts_max; /* destinations of tables, if hosts may be added to the topology's; else
+			       0 */
+	const char *announce; /* prefix of the reports of differences; NULL: no reports */
 };
 
 struct control_plane;
@@ -80,6 +82,11 @@ const char *control_plane_why(const struct control_plane *plane);
 /* As of the last poll: all devices of this process use tables, none is paused, and each host has a
  * route to every other host of the topology. */
 bool control_plane_is_routed(const struct control_plane *plane);
+
+/* From the next poll on this is the topology, which outlives the plane. Removed devices are absent
+ * in it, and do not count. The found fabric is compared with it, if it was with the topology
+ * before. */
+void control_plane_renew(struct control_plane *plane, const struct topology *topology);
 
 /* Queues a request for the next poll; false if the queue is full.
  *     status PATH      writes the state of agents and mappers as JSON

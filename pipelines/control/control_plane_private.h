@@ -47,7 +47,8 @@ struct control_plane {
 	struct control_plane_config config;
 	struct control_device *device;
 	unsigned devices;
-	struct record_ring *requests; /* written by another thread */
+	struct record_ring *requests;             /* written by another thread */
+	_Atomic(const struct topology *) renewed; /* likewise; NULL: none since the last poll */
 	atomic_bool routed;
 	bool busy;
 	struct mapper_frame answer, question;
@@ -62,6 +63,13 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
  * configured algorithm did. */
 void control_mapper_fallback_reason(const struct control_plane *plane,
 	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX]);
+
+/* Its device was removed from the lab. */
+bool control_device_is_absent(
+	const struct control_plane *plane, const struct control_device *device);
+
+/* control_changes.c: compares the map of a mapper that leads with the expected topology. */
+void control_mapper_compare(struct control_plane *plane, const struct control_device *device);
 
 /* control_changes.c: measures and reports the mapper's changes. */
 void control_mapper_watch(

@@ -196,6 +196,8 @@ static json_t *status(const struct control_plane *plane, weft_time now)
 	json_t *mappers = json_array(), *agents = json_array();
 
 	for (unsigned i = 0; i < plane->devices; i++) {
+		if (control_device_is_absent(plane, &plane->device[i]))
+			continue;
 		json_array_append_new(agents, agent_status(plane, &plane->device[i], now));
 		if (plane->device[i].mapper != NULL)
 			json_array_append_new(mappers, mapper_status(plane, &plane->device[i]));

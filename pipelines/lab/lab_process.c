@@ -13,6 +13,7 @@
 
 #include "eal.h"
 #include "lab.h"
+#include "lab_cables.h"
 #include "lab_security.h"
 #include "memory_dir.h"
 #include "poll_yield.h"
@@ -46,6 +47,7 @@ struct lab_process {
 	struct clock clock;
 	char orders[300]; /* file */
 	struct real_fabric *fabric;
+	struct lab_cables cables;
 };
 
 /* --- devices and links --- */
@@ -253,6 +255,8 @@ static unsigned count_loops(const struct lab_process *process)
 
 static struct real_fabric_options fabric_options(const struct lab_process *process)
 {
+	bool plugs = lab_check_changes(&process->lab, NULL) == 0;
+
 	return (struct real_fabric_options){
 		.topology = process->lab.topology,
 		.run = &process->lab.config->run,
@@ -268,6 +272,10 @@ static struct real_fabric_options fabric_options(const struct lab_process *proce
 		.lcores = count_loops(process),
 		.divides = process->options->role == LAB_ROLE_SWITCHES,
 		.clock = &process->clock,
+		.plugs = plugs,
+		.hosts_max = plugs ? process->lab.devices_max[DEVICE_HOST] : 0,
+		.switches_max = plugs ? process->lab.devices_max[DEVICE_SWITCH] : 0,
+		.recable = lab_cables_load,
 	};
 }
 
@@ -284,6 +292,11 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 	struct real_fabric_options options = fabric_options(process);
 
 	options.orders = process->orders;
+	process->cables = (struct lab_cables){.lab = &process->lab,
+		.switch_here = process->switch_here,
+		.host_here = process->host_here,
+		.name = process->lab.plan->process[process->number].name};
+	options.recable_ctx = &process->cables;
 	snprintf(process->orders, sizeof(process->orders), "%s/orders-%s",
 		process->lab.plan->run_dir, process->lab.plan->process[process->number].name);
 	process->fabric = real_fabric_create(&options, fault);
@@ -310,7 +323,7 @@ static int tell_machine(struct lab_process *process, struct fault *fault)
 						  : fault_set(fault, ENOMEM, "no memory");
 
 	for (uint32_t i = 0; result == 0 && i < process->lab.topology->hosts; i++)
-		host[i] = here[plan->host_process[i]];
+		host[i] = plan->host_process[i] == LAB_NO_PROCESS || here[plan->host_process[i]];
 	if (result == 0)
 		result = real_fabric_set_clocks(process->fabric, host, fault);
 	if (result == 0)
@@ -505,6 +518,7 @@ enum weft_exit lab_process_main(const struct lab_process_options *options)
 	result = open_lab(&process, &fault);
 	if (result == 0)
 		result = run_with_eal(&process, &fault);
+	lab_cables_free(&process.cables);
 	free(process.switch_here);
 	free(process.host_here);
 	free(process.external);

@@ -7,8 +7,6 @@
 
 #include "atomic_file.h"
 
-#define NO_PROCESS UINT16_MAX
-
 const char *lab_link_kind_name(enum lab_link_kind kind)
 {
 	static const char *const name[] = {
@@ -39,24 +37,26 @@ static unsigned add_process(struct lab_plan *plan, enum lab_role role)
 	return plan->processes++;
 }
 
-static void put(struct lab_plan *plan, const char *device, uint16_t *at, unsigned process)
+static void put(
+	struct lab_plan *plan, const struct topology_device *device, uint16_t *at, unsigned process)
 {
 	struct lab_plan_process *into = &plan->process[process];
 
-	if (into->devices++ == 0) {
-		snprintf(into->name, sizeof(into->name), "%s", device);
-		snprintf(into->prefix, sizeof(into->prefix), "weft-%s-%s", plan->lab, device);
+	if (into->name[0] == '\0') {
+		snprintf(into->name, sizeof(into->name), "%s", device->name);
+		snprintf(into->prefix, sizeof(into->prefix), "weft-%s-%s", plan->lab, device->name);
 	}
+	into->devices += !device->absent;
 	*at = (uint16_t)process;
 }
 
 static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *group,
-	const char *device, uint16_t *at, unsigned process, struct fault *fault)
+	const struct topology_device *device, uint16_t *at, unsigned process, struct fault *fault)
 {
-	if (*at != NO_PROCESS)
+	if (*at != LAB_NO_PROCESS)
 		return fault_set(fault, EINVAL,
 			"group '%s': %s is in another group already, expected each device once",
-			group->name, device);
+			group->name, device->name);
 	put(plan, device, at, process);
 	return 0;
 }
@@ -75,13 +75,13 @@ static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, 
 	for (uint32_t i = 0; i < group->switch_count && result == 0; i++) {
 		uint32_t at = group->switches[i];
 
-		result = put_group_device(plan, group, plan->topology->switch_at[at].name,
+		result = put_group_device(plan, group, &plan->topology->switch_at[at],
 			&plan->switch_process[at], process, fault);
 	}
 	for (uint32_t i = 0; i < group->host_count && result == 0; i++) {
 		uint32_t at = group->hosts[i];
 
-		result = put_group_device(plan, group, plan->topology->host_at[at].name,
+		result = put_group_device(plan, group, &plan->topology->host_at[at],
 			&plan->host_process[at], process, fault);
 	}
 	return result;
@@ -90,9 +90,15 @@ static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, 
 static void add_switches(struct lab_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->topology->switches; i++)
-		if (plan->switch_process[i] == NO_PROCESS)
-			put(plan, plan->topology->switch_at[i].name, &plan->switch_process[i],
+		if (plan->switch_process[i] == LAB_NO_PROCESS &&
+			!plan->topology->switch_at[i].absent)
+			put(plan, &plan->topology->switch_at[i], &plan->switch_process[i],
 				add_process(plan, LAB_ROLE_SWITCHES));
+}
+
+static bool is_left(const struct lab_plan *plan, uint32_t host)
+{
+	return plan->host_process[host] == LAB_NO_PROCESS && !plan->topology->host_at[host].absent;
 }
 
 /* All hosts share a process if there are enough ports, else those of each switch do. */
@@ -103,20 +109,20 @@ static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 	bool together;
 
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		left += plan->host_process[i] == NO_PROCESS;
+		left += is_left(plan, i);
 	together = left <= LAB_PORTS_MAX;
 	for (uint32_t i = 0; i < topology->hosts; i++) {
 		const struct topology_port at = {DEVICE_HOST, i, 0};
 		struct topology_port leaf;
 		uint16_t *process = of_leaf;
 
-		if (plan->host_process[i] != NO_PROCESS)
+		if (!is_left(plan, i))
 			continue;
 		if (!together && topology_peer(topology, at, &leaf) && leaf.kind == DEVICE_SWITCH)
 			process = &of_leaf[leaf.device];
-		if (*process == NO_PROCESS)
+		if (*process == LAB_NO_PROCESS)
 			*process = (uint16_t)add_process(plan, LAB_ROLE_HOSTS);
-		put(plan, topology->host_at[i].name, &plan->host_process[i], *process);
+		put(plan, &topology->host_at[i], &plan->host_process[i], *process);
 	}
 }
 
@@ -126,9 +132,9 @@ static void add_whole(struct lab_plan *plan)
 	unsigned process = add_process(plan, LAB_ROLE_WHOLE);
 
 	for (uint32_t i = 0; i < topology->switches; i++)
-		put(plan, topology->switch_at[i].name, &plan->switch_process[i], process);
+		put(plan, &topology->switch_at[i], &plan->switch_process[i], process);
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		put(plan, topology->host_at[i].name, &plan->host_process[i], process);
+		put(plan, &topology->host_at[i], &plan->host_process[i], process);
 }
 
 static int add_processes(
@@ -203,7 +209,7 @@ struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct 
 			request->run_dir, sizeof(plan->run_dir) - 1);
 		return NULL;
 	}
-	if (processes_max >= NO_PROCESS) {
+	if (processes_max >= LAB_NO_PROCESS) {
 		fault_set(fault, EINVAL, "%s: more processes than a lab can have", request->lab);
 		return NULL;
 	}
@@ -234,11 +240,11 @@ void lab_plan_destroy(struct lab_plan *plan)
 int lab_plan_find(const struct lab_plan *plan, const char *device)
 {
 	int32_t at = topology_find_switch(plan->topology, device);
+	uint16_t process = at >= 0 ? plan->switch_process[at] : LAB_NO_PROCESS;
 
-	if (at >= 0)
-		return plan->switch_process[at];
-	at = topology_find_host(plan->topology, device);
-	return at >= 0 ? plan->host_process[at] : -1;
+	at = at >= 0 ? -1 : topology_find_host(plan->topology, device);
+	process = at >= 0 ? plan->host_process[at] : process;
+	return process != LAB_NO_PROCESS ? process : -1;
 }
 
 void lab_plan_write(const struct lab_plan *plan, FILE *out)

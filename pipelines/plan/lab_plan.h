@@ -19,6 +19,7 @@
 #include "topology.h"
 
 #define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
+#define LAB_NO_PROCESS UINT16_MAX
 #define LAB_DEVICE_MAX 256
 /* Of a kernel interface: PORT_PACKET_DRIVER. */
 #define LAB_PACKET_DEVICE "net_af_packet"
@@ -41,7 +42,7 @@ enum lab_link_kind {
 
 const char *lab_link_kind_name(enum lab_link_kind kind);
 
-/* A process that the file asks for. Devices are numbers in the topology. */
+/* A process that the file asks for, or that runs. Devices are numbers in the topology. */
 struct lab_plan_group {
 	const char *name; /* for messages */
 	const uint32_t *switches, *hosts;
@@ -77,7 +78,7 @@ struct lab_plan_process {
 	char name[TOPOLOGY_NAME_MAX];                      /* of its first device */
 	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX + 8]; /* EAL file prefix, for telemetry, too */
 	enum lab_role role;
-	unsigned devices;
+	unsigned devices; /* that are present */
 	unsigned ports;   /* to other processes */
 	unsigned ethdevs; /* those of them that DPDK knows */
 };
@@ -96,7 +97,7 @@ struct lab_plan {
 	char run_dir[128];
 	unsigned processes;
 	struct lab_plan_process *process;
-	uint16_t *switch_process, *host_process; /* [device] */
+	uint16_t *switch_process, *host_process; /* [device]; LAB_NO_PROCESS: it was removed */
 	struct lab_plan_link *link;              /* [link of the topology] */
 	bool veth; /* some link is a veth pair: the lab has its own network namespace */
 };

@@ -45,11 +45,25 @@ static const struct topology_binding *binding_of(
 	return NULL;
 }
 
+static void name_place(const struct topology_port *at, char name[24])
+{
+	snprintf(name, 24, "%c%u.%u", at->kind == DEVICE_SWITCH ? 's' : 'h', at->device, at->port);
+}
+
+/* Named after its ends, in one order, so that the file of a cable that stays is the same after
+ * other links were added or removed. */
 static void plan_shared(struct lab_plan *plan, uint32_t at)
 {
+	char place[2][24];
+	unsigned first;
+
+	name_place(&plan->topology->link_at[at].a, place[0]);
+	name_place(&plan->topology->link_at[at].b, place[1]);
+	first = strcmp(place[0], place[1]) > 0;
 	for (unsigned side = 0; side < 2; side++)
 		snprintf(plan->link[at].device[side], LAB_DEVICE_MAX,
-			"shared:%s/" MEMORY_DIR "/l%u.ring:%u", plan->run_dir, at, side);
+			"shared:%s/" MEMORY_DIR "/l-%s-%s.ring:%u", plan->run_dir, place[first],
+			place[1 - first], side ^ first);
 }
 
 static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *request, uint32_t at,

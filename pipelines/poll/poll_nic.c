@@ -119,7 +119,9 @@ int poll_nic_add_traffic(
 		return fault_set(fault, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
 			POLL_NIC_SOURCES_MAX / lanes);
 	filled.host = nic_config(pn->nic)->host;
-	filled.hosts = nic_config(pn->nic)->hosts;
+	/* The interface may have room for hosts that the fabric does not have yet. */
+	if (filled.hosts == 0)
+		filled.hosts = nic_config(pn->nic)->hosts;
 	filled.frame_bytes = nic_config(pn->nic)->mtu_bytes;
 	filled.index = (uint16_t)(pn->sources / lanes);
 	for (unsigned lane = 0; lane < lanes; lane++) {

@@ -105,8 +105,9 @@ struct poll_nic *poll_nic_create(
 /* Also frees all packets that it holds. NULL is allowed. */
 void poll_nic_destroy(struct poll_nic *pn);
 
-/* Adds a traffic source, one for each queue of a queuing scheme (traffic.h). Fills in host, hosts,
- * index, lane and frame_bytes. 0, or -errno and fault (ENOSPC: more than POLL_NIC_SOURCES_MAX). */
+/* Adds a traffic source, one for each queue of a queuing scheme (traffic.h). Fills in host, hosts
+ * if 0, index, lane and frame_bytes. 0, or -errno and fault (ENOSPC: more than
+ * POLL_NIC_SOURCES_MAX). */
 int poll_nic_add_traffic(
 	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
 

@@ -124,6 +124,12 @@ void poll_switch_destroy(struct poll_switch *ps);
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	const struct tx_timing *timing, struct impairment *impairment);
 
+/* An attached port has no cable, and is not polled until there is one. Before the first
+ * poll_switch_run(). */
+void poll_switch_unplug(struct poll_switch *ps, unsigned at);
+/* Now it has one. Between two iterations, also if it had one before. */
+void poll_switch_plug(struct poll_switch *ps, unsigned at);
+
 /* Number of the fabric that the port belongs to; with a key its control frames have seals. Before
  * the first poll_switch_run(); without it number 0 and no seals. 'key' (NULL: none) stays the
  * caller's. */

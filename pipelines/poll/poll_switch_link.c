@@ -242,3 +242,15 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	if (leaving)
 		hold_leaving(ps, at, now, false);
 }
+
+void poll_switch_unplug(struct poll_switch *ps, unsigned at)
+{
+	ps->present &= ~BIT64(at);
+	ps->direct &= ~BIT64(at);
+}
+
+void poll_switch_plug(struct poll_switch *ps, unsigned at)
+{
+	ps->present |= BIT64(at);
+	ps->sw->absent &= ~BIT64(at);
+}

@@ -53,11 +53,23 @@ static unsigned count_transit(const struct real_fabric_options *options)
 static unsigned count_held(const struct real_fabric_options *options)
 {
 	const struct topology *topology = options->topology;
+	const struct topology_link usual = {.rate_bps = topology->default_rate_bps,
+		.delay_ps = topology->default_delay_ps,
+		.given = topology->default_given};
+	struct topology_port at = {.kind = DEVICE_SWITCH};
 	unsigned held = 0;
 
 	for (uint32_t i = 0; options->external != NULL && i < topology->links; i++)
 		if (options->external[i] != NULL)
 			held += real_held_frames(&topology->link_at[i]);
+	if (!options->plugs || !usual.given)
+		return held;
+	/* Cables that are plugged in later. */
+	for (at.device = 0; at.device < topology->switches; at.device++)
+		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++)
+			if ((options->switch_here == NULL || options->switch_here[at.device]) &&
+				topology_link_at(topology, at) == NULL)
+				held += real_held_frames(&usual);
 	return held;
 }
 
@@ -135,8 +147,8 @@ static int create_captures(struct real_fabric *fabric, struct fault *fault)
 	fabric->captures = capture_manager_create(&options, fault);
 	if (fabric->captures == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
-		if (fabric->end[i].open &&
+	for (uint32_t i = 0; i < fabric->ends; i++)
+		if (fabric->end[i].made &&
 			capture_manager_add_port(fabric->captures, &fabric->end[i].port) < 0)
 			return fault_set(fault, ENOMEM, "no memory for captures");
 	return 0;
@@ -223,9 +235,6 @@ struct real_fabric *real_fabric_create(
 		fabric->clock = *options->clock;
 	else
 		clock_start(&fabric->clock, options->run->dilation);
-	fabric->end = calloc(2 * (size_t)options->topology->links, sizeof(*fabric->end));
-	if (fabric->end == NULL)
-		goto err;
 	result = build(fabric, fault);
 	if (result == 0)
 		return fabric;
@@ -245,11 +254,9 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	real_hosts_destroy(fabric);
 	real_work_drop(fabric);
 	real_control_destroy(fabric);
-	if (fabric->end != NULL)
-		real_links_close(fabric);
+	real_links_close(fabric);
 	if (fabric->captures != NULL)
 		capture_manager_destroy(fabric->captures);
-	free(fabric->end);
 	rte_mempool_free(fabric->data_pool);
 	rte_mempool_free(fabric->control_pool);
 	fabric_routes_free(&fabric->routes);

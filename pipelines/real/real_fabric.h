@@ -30,6 +30,13 @@
 struct fabric_routes;
 struct real_fabric;
 
+/* The cables of a fabric, as in real_fabric_options. */
+struct real_cabling {
+	const struct topology *topology;
+	const struct run_config *run;
+	const char *const *external;
+};
+
 struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
@@ -59,6 +66,13 @@ struct real_fabric_options {
 	const struct clock *clock;
 	/* File that keeps 'link' and 'set' orders for the process's next life; NULL: none. */
 	const char *orders;
+	/* Cables in shared memory can be plugged in and pulled out while it serves. Then there may
+	 * be so many hosts and switches, and 'recable' gives the cabling of now, which stays valid
+	 * until the fabric is destroyed: 0, or -errno and fault. */
+	bool plugs;
+	uint32_t hosts_max, switches_max;
+	int (*recable)(void *ctx, struct real_cabling *cabling, struct fault *fault);
+	void *recable_ctx;
 };
 
 /* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno
@@ -90,6 +104,8 @@ bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
  *                                  (real_work_load())
  *     traffic stop
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
+ *     cables PATH                  moves the cables that real_fabric_options.recable moves, and
+ *                                  then writes the answer, {} or {"error": text}
  *     report PATH                  writes this part's result as JSON, and "PATH.part" first
  *     counts PATH                  the same without the samples, of which there may be a million
  *     mapper REQUEST               with mapped routes: see control_plane_ask() */

@@ -200,6 +200,7 @@ static int create_plane(struct real_control *control, struct fault *fault)
 		.report_retry_ps = run->mapper.retry_ps,
 		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + payload_bytes(run),
 		.adaptive = run_config_is_adaptive(run),
+		.hosts_max = options->hosts_max,
 		.expect = control->expect != NULL ? control->expect : options->topology,
 		.announce = control->expect != NULL ? "mapper" : NULL,
 	};
@@ -283,6 +284,12 @@ void real_control_why(const struct real_fabric *fabric, struct fault *fault)
 		why = "no control thread could be started";
 	fault_set(fault, EINVAL, "traffic began without mapped routes from and to all hosts: %s",
 		why != NULL ? why : "no mapper has found all of them in time");
+}
+
+void real_control_renew(struct real_fabric *fabric)
+{
+	if (fabric->control != NULL)
+		control_plane_renew(fabric->control->plane, fabric->options.topology);
 }
 
 bool real_control_ask(struct real_fabric *fabric, const char *request)

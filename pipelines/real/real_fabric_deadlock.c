@@ -18,7 +18,7 @@ int real_deadlock_open(struct real_fabric *fabric, struct fault *fault)
 	weft_time watchdog = fabric->options.run->watchdog_ps;
 
 	fabric->deadlock_period = (watchdog < PATIENCE_PS ? watchdog : PATIENCE_PS) / LOOKS;
-	fabric->sw = calloc(fabric->options.topology->switches + 1u, sizeof(struct weft_switch *));
+	fabric->sw = calloc(real_switches_max(fabric) + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
 		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
 	/* The parts of a divided switch have their own queues, which are not searched. */

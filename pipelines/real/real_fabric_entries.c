@@ -12,7 +12,7 @@
 
 static size_t row_flows(const struct real_fabric *fabric)
 {
-	size_t hosts = fabric->options.topology->hosts;
+	size_t hosts = real_hosts_max(fabric);
 
 	return (hosts + LINE_FLOWS - 1) / LINE_FLOWS * LINE_FLOWS;
 }
@@ -142,7 +142,8 @@ void real_entries_read(struct real_fabric *fabric, bool fresh)
 static void add_arrivals(const struct real_fabric *fabric, const struct measure_sink_flow *from,
 	struct measure_flow *flow)
 {
-	for (uint32_t host = 0; from != NULL && host < fabric->options.topology->hosts; host++) {
+	for (uint32_t host = 0; from != NULL && host < fabric->work->window.topology->hosts;
+		host++) {
 		weft_time last = run_result_minus(from[host].last_ps, fabric->traffic_from);
 
 		flow[host].delivered += from[host].messages;
@@ -176,7 +177,7 @@ void real_flows_read(struct real_fabric *fabric)
 	for (unsigned i = 0; i < window->entries; i++)
 		if (window->entry[i].flow != NULL)
 			memset(window->entry[i].flow, 0,
-				fabric->options.topology->hosts * sizeof(*window->entry[i].flow));
+				window->topology->hosts * sizeof(*window->entry[i].flow));
 	for (unsigned loop = 0; loop < fabric->loops; loop++) {
 		list_rows(fabric, loop, row);
 		for (unsigned i = 0; i < window->entries; i++)

@@ -68,13 +68,18 @@ static uint32_t address_of(const struct run_config_edge *edge)
 	return inet_pton(AF_INET, text, &address) == 1 ? ntohl(address.s_addr) : 0;
 }
 
+static uint32_t host_of(const struct real_fabric *fabric, const struct run_config_edge *edge)
+{
+	return (uint32_t)topology_find_host(fabric->options.topology, edge->host);
+}
+
 /* The network in which host i has base + 1 + i: of the first edge to which that applies. */
 static uint32_t network_of(const struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;
 
 	for (uint32_t i = 0; i < edges->count; i++) {
-		uint32_t base = address_of(&edges->at[i]) - 1 - fabric->work->hosts->edge[i];
+		uint32_t base = address_of(&edges->at[i]) - 1 - host_of(fabric, &edges->at[i]);
 
 		if (edges->at[i].address[0] != '\0' && (base & 0xFF) == 0)
 			return base;
@@ -83,14 +88,12 @@ static uint32_t network_of(const struct real_fabric *fabric)
 }
 
 /* Edges have the addresses of the file; other hosts follow the rule if that leaves one to them. */
-static int give_addresses(struct real_fabric *fabric)
+static void give_addresses(struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;
-	uint32_t hosts = fabric->options.topology->hosts, base = network_of(fabric), *address;
+	uint32_t hosts = real_hosts_max(fabric), base = network_of(fabric);
+	uint32_t *address = fabric->address;
 
-	fabric->address = address = calloc(hosts + 1u, sizeof(*address));
-	if (address == NULL)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < hosts; i++)
 		address[i] = base + 1 + i;
 	for (uint32_t i = 0; i < edges->count; i++) {
@@ -101,8 +104,13 @@ static int give_addresses(struct real_fabric *fabric)
 	}
 	for (uint32_t i = 0; i < edges->count; i++)
 		if (edges->at[i].address[0] != '\0')
-			address[fabric->work->hosts->edge[i]] = address_of(&edges->at[i]);
-	return 0;
+			address[host_of(fabric, &edges->at[i])] = address_of(&edges->at[i]);
+}
+
+void real_hosts_renew(struct real_fabric *fabric)
+{
+	if (fabric->address != NULL)
+		give_addresses(fabric);
 }
 
 static int prepare_netns(struct real_host *host, struct fault *fault)
@@ -124,8 +132,12 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	struct tap_options tap = {.name = host->edge->tap};
 	int result;
 
-	if (fabric->address == NULL && give_addresses(fabric) < 0)
-		return fault_set(fault, ENOMEM, "no memory");
+	if (fabric->address == NULL) {
+		fabric->address = calloc(real_hosts_max(fabric) + 1u, sizeof(*fabric->address));
+		if (fabric->address == NULL)
+			return fault_set(fault, ENOMEM, "no memory");
+		give_addresses(fabric);
+	}
 	if ((result = prepare_netns(host, fault)) < 0)
 		return result;
 	tap.netns = host->edge->netns[0] != '\0' ? host->edge->netns : NULL;
@@ -266,7 +278,7 @@ static int add_source(
 	const struct run_source_place place = {
 		.host = (uint16_t)host->number,
 		.hosts = topology->hosts,
-		.rate_bps = topology->link_at[host->end->link].rate_bps,
+		.rate_bps = host->end->wire.rate_bps,
 		.route_bytes = route_bytes(host, host->number == 0 ? 1 : 0),
 		.from_ps = fabric->traffic_from,
 		.until_ps = fabric->traffic_until,

@@ -39,9 +39,9 @@ static int pace(struct tx_queue *tx, const struct topology_link *link, uint64_t 
 
 int real_links_pace(struct real_fabric *fabric, struct fault *fault)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
-		const struct topology_link *link = &fabric->options.topology->link_at[i / 2];
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct real_end *end = &fabric->end[i];
+		const struct topology_link *link = &end->wire;
 
 		if (end->open && !end->timed && link->given &&
 			pace(tx_of(fabric, end), link, link->rate_bps, link->delay_ps, false) < 0)
@@ -78,7 +78,7 @@ uint64_t real_end_knob(
 static void planned_knobs(const struct real_fabric *fabric, const struct real_end *end,
 	uint64_t value[LINK_KNOB_COUNT])
 {
-	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
+	const struct topology_link *link = &end->wire;
 	bool given = end->timed || link->given;
 
 	memset(value, 0, LINK_KNOB_COUNT * sizeof(*value));
@@ -96,8 +96,8 @@ static void set_end(const struct real_fabric *fabric, struct tx_queue *tx, struc
 	if (end->timed) {
 		STORE(tx->pacer.ps_per_byte, ps_per_byte(value[LINK_KNOB_RATE]));
 		STORE(tx->delay_ps, value[LINK_KNOB_DELAY]);
-	} else if (pace(tx, &fabric->options.topology->link_at[end->link], value[LINK_KNOB_RATE],
-			   value[LINK_KNOB_DELAY], value[LINK_KNOB_JITTER] != 0) < 0) {
+	} else if (pace(tx, &end->wire, value[LINK_KNOB_RATE], value[LINK_KNOB_DELAY],
+			   value[LINK_KNOB_JITTER] != 0) < 0) {
 		return;
 	}
 	STORE(impairment->jitter_ps, value[LINK_KNOB_JITTER]);
@@ -112,6 +112,20 @@ static void set_end(const struct real_fabric *fabric, struct tx_queue *tx, struc
 			STORE(tx->impairment, impairment);
 }
 
+void real_end_reset(struct real_fabric *fabric, struct real_end *end)
+{
+	struct tx_queue *tx = tx_of(fabric, end);
+	uint64_t value[LINK_KNOB_COUNT];
+
+	/* A longer delay needs a longer line. */
+	if (tx->line != NULL && tx->line->frames < real_held_frames(&end->wire))
+		tx_queue_fini(tx);
+	planned_knobs(fabric, end, value);
+	set_end(fabric, tx, end, value);
+	end->ordered = end->due = end->cut = false;
+	port_cut(&end->port, false);
+}
+
 /* The rate of an end as planned, as it is kept. */
 static uint64_t planned(const struct real_end *end)
 {
@@ -122,7 +136,7 @@ static uint64_t planned(const struct real_end *end)
 static bool may_cut_through(
 	const struct real_fabric *fabric, uint32_t device, const struct real_end *input)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct real_end *end = &fabric->end[i];
 
 		if (end->open && end->at.kind == DEVICE_SWITCH && end->at.device == device &&
@@ -136,14 +150,14 @@ static bool may_cut_through(
  * an output that is faster now, whole frames are awaited. */
 static void set_cut_through(struct real_fabric *fabric)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
 		struct tx_queue *tx = end->open && end->timed ? tx_of(fabric, end) : NULL;
 
 		if (tx != NULL && end->timing.cut_through)
 			STORE(tx->cut_through,
 				LOAD(tx->pacer.ps_per_byte) == planned(end) &&
-					may_cut_through(fabric, fabric->end[i ^ 1].at.device, end));
+					may_cut_through(fabric, end->far.device, end));
 	}
 }
 
@@ -167,12 +181,11 @@ static void note_order(
 {
 	char name[80], peer[80];
 
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
 
 		topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
-		topology_port_name(
-			fabric->options.topology, fabric->end[i ^ 1].at, peer, sizeof(peer));
+		topology_port_name(fabric->options.topology, end->far, peer, sizeof(peer));
 		end->due = end->open && link_knobs_mean(target, name, peer);
 		if (!end->due)
 			continue;
@@ -190,7 +203,7 @@ static void follow_order(struct real_fabric *fabric)
 {
 	bool rates = false;
 
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
 		struct tx_queue *tx = end->due ? tx_of(fabric, end) : NULL;
 
@@ -223,7 +236,7 @@ void real_links_set(struct real_fabric *fabric, const char *text)
 
 static void write_orders(const struct real_fabric *fabric, FILE *out)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct real_end *end = &fabric->end[i];
 
 		if (end->cut)

@@ -318,11 +318,19 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 	else if (strncmp(text, "waiting ", 8) == 0 && text[8] != '\0') {
 		snprintf(fabric->waiting, sizeof(fabric->waiting), "%s", text + 8);
 		give_order(fabric, REAL_ORDER_LOOK);
-	} else if (strncmp(text, "counts ", 7) == 0)
+	} else if (strncmp(text, "cables ", 7) == 0)
+		real_cables_load(fabric, text + 7, now);
+	else if (strncmp(text, "counts ", 7) == 0)
 		real_report_write(fabric, text + 7, false);
 	else if (strncmp(text, "report ", 7) == 0)
 		real_report_write(fabric, text + 7, true);
 	real_task_end(&fabric->worker[0], began);
+}
+
+static void move_cables(struct real_fabric *fabric)
+{
+	real_cables_begin(fabric);
+	give_order(fabric, REAL_ORDER_PLUG);
 }
 
 bool real_lead(struct real_fabric *fabric)
@@ -335,6 +343,9 @@ bool real_lead(struct real_fabric *fabric)
 	if (fabric->order == REAL_ORDER_LOOK) {
 		fabric->order = REAL_ORDER_NONE;
 		real_deadlock_looked(fabric);
+	} else if (fabric->order == REAL_ORDER_PLUG) {
+		fabric->order = REAL_ORDER_NONE;
+		real_cables_done(fabric);
 	}
 	over = watch(fabric, now);
 	/* It has given an order: the next one has to wait. */
@@ -343,6 +354,8 @@ bool real_lead(struct real_fabric *fabric)
 	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
 	if (real_deadlock_check(fabric, now))
 		give_order(fabric, REAL_ORDER_LOOK);
+	else if (real_cables_are_due(fabric))
+		move_cables(fabric);
 	else
 		serve_command(fabric, now);
 	real_shortage_check(fabric, now);

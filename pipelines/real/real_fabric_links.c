@@ -61,52 +61,83 @@ static int check_longest(
 		&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run), fault);
 }
 
-static void init_end(struct real_fabric *fabric, uint32_t link, unsigned side)
+static void init_end(struct real_fabric *fabric, struct real_end *end, struct topology_port at)
 {
-	const struct topology_link *cable = &fabric->options.topology->link_at[link];
-	struct real_end *end = &fabric->end[2 * link + side];
-	const struct run_config *run;
+	const struct run_config *run = fabric->options.run;
 
-	end->at = side == 0 ? cable->a : cable->b;
-	end->link = link;
-	run = fabric->options.run;
+	end->at = at;
+	end->slot = (uint32_t)(end - fabric->end);
 	end->impairment.credit_loss_ppm = run->faults.credit_loss_ppm;
 	end->impairment.corrupt_ppm = run->faults.corrupt_ppm;
-	rng_init(&end->impairment.rng, run->seed, 2 * (uint64_t)end->link + side,
-		REAL_STREAM_IMPAIRMENT);
+	rng_init(&end->impairment.rng, run->seed, end->slot, REAL_STREAM_IMPAIRMENT);
+	*(at.kind == DEVICE_HOST ? &fabric->host_end[at.device]
+				 : &fabric->switch_end[at.device * TOPOLOGY_PORTS_MAX + at.port]) =
+		end;
 }
 
-/* The device of a link with its far end elsewhere; NULL: none is named. */
-static const char *device_of(const struct real_fabric *fabric, const struct real_end *end)
+static void init_link(struct real_fabric *fabric, uint32_t link)
 {
-	const char *const *external = fabric->options.external;
+	const struct topology_link *cable = &fabric->options.topology->link_at[link];
+	bool inside = is_here(fabric, &cable->a) && is_here(fabric, &cable->b);
 
-	return external != NULL ? external[end->link] : NULL;
+	for (unsigned side = 0; side < 2; side++) {
+		struct real_end *end = &fabric->end[2 * link + side];
+
+		init_end(fabric, end, side == 0 ? cable->a : cable->b);
+		end->far = side == 0 ? cable->b : cable->a;
+		end->wire = *cable;
+		end->external = is_here(fabric, &end->at) && !inside;
+		if (end->external && fabric->options.external != NULL)
+			end->device = fabric->options.external[link];
+	}
+}
+
+/* The ports of the switches here without a cable, if one can be plugged in. Returns how many;
+ * 'into' may be NULL. */
+static uint32_t list_free(struct real_fabric *fabric, struct real_end *into)
+{
+	const struct topology *topology = fabric->options.topology;
+	struct topology_port at = {.kind = DEVICE_SWITCH};
+	uint32_t count = 0;
+
+	for (at.device = 0; fabric->options.plugs && at.device < topology->switches; at.device++)
+		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++) {
+			if (!is_here(fabric, &at) || topology_link_at(topology, at) != NULL)
+				continue;
+			if (into != NULL)
+				init_end(fabric, &into[count], at);
+			count++;
+		}
+	return count;
+}
+
+static int list_ends(struct real_fabric *fabric, struct fault *fault)
+{
+	const struct topology *topology = fabric->options.topology;
+	uint32_t ends = 2 * topology->links + list_free(fabric, NULL);
+
+	fabric->end = calloc(ends + 1u, sizeof(*fabric->end));
+	fabric->switch_end = calloc(
+		(size_t)topology->switches * TOPOLOGY_PORTS_MAX + 1, sizeof(*fabric->switch_end));
+	fabric->host_end = calloc(topology->hosts + 1u, sizeof(*fabric->host_end));
+	if (fabric->end == NULL || fabric->switch_end == NULL || fabric->host_end == NULL)
+		return fault_set(fault, ENOMEM, "no memory for %u ends of links", ends);
+	fabric->ends = ends;
+	for (uint32_t i = 0; i < topology->links; i++)
+		init_link(fabric, i);
+	list_free(fabric, &fabric->end[2 * topology->links]);
+	return 0;
+}
+
+/* A socket of the kernel, which copies frames. */
+static bool is_socket(const struct real_end *end)
+{
+	return port_is_udp(end->device) || port_is_packet(end->device);
 }
 
 static uint16_t vlan_of(const struct real_fabric *fabric, const struct real_end *end)
 {
-	return fabric->options.vlan != NULL ? fabric->options.vlan[end->link] : 0;
-}
-
-static bool is_external(const struct real_fabric *fabric, const struct real_end *end)
-{
-	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
-
-	return is_here(fabric, &end->at) && is_here(fabric, &link->a) != is_here(fabric, &link->b);
-}
-
-static bool is_shared(const struct real_fabric *fabric, const struct real_end *end)
-{
-	return port_is_shared(device_of(fabric, end));
-}
-
-/* A socket of the kernel, which copies frames. */
-static bool is_socket(const struct real_fabric *fabric, const struct real_end *end)
-{
-	const char *device = device_of(fabric, end);
-
-	return port_is_udp(device) || port_is_packet(device);
+	return fabric->options.vlan != NULL ? fabric->options.vlan[end->slot / 2] : 0;
 }
 
 static int attach_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
@@ -115,31 +146,29 @@ static int attach_external(struct real_fabric *fabric, struct real_end *end, str
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
-	result = port_attach_ethdev(&end->port, name, device_of(fabric, end), fault);
+	result = port_attach_ethdev(&end->port, name, end->device, fault);
 	end->attached = result == 0;
 	return result < 0 ? result : check_longest(fabric, end, fault);
 }
 
 int real_links_attach(struct real_fabric *fabric, struct fault *fault)
 {
-	int result = 0;
+	int result = list_ends(fabric, fault);
 
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
-		init_end(fabric, i / 2, i % 2);
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links && result == 0; i++) {
+	for (uint32_t i = 0; i < fabric->ends && result == 0; i++) {
 		struct real_end *end = &fabric->end[i];
 		char name[64];
 
-		if (!is_external(fabric, end))
+		if (!end->external)
 			continue;
 		name_end(fabric, end, name, sizeof(name));
-		if (device_of(fabric, end) == NULL)
+		if (end->device == NULL)
 			result = fault_set(fault, EINVAL,
 				"%s: its far end is in another process, and nothing says by what "
 				"device",
 				name);
-		else if (!is_shared(fabric, end) && !is_socket(fabric, end) &&
-			 port_ethdev_is_nic(device_of(fabric, end)))
+		else if (!port_is_shared(end->device) && !is_socket(end) &&
+			 port_ethdev_is_nic(end->device))
 			result = attach_external(fabric, end, fault);
 	}
 	return result;
@@ -161,15 +190,15 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 	const struct port_ethdev_config config = ethdev_config(fabric);
 	struct port_ethdev_needs needs;
 
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct real_end *end = &fabric->end[i];
 
-		if (!is_external(fabric, end) || is_shared(fabric, end))
+		if (!end->external || port_is_shared(end->device))
 			continue;
 		if (end->attached)
 			port_ethdev_needs(&end->port, &config, &needs);
 		else
-			real_device_needs(device_of(fabric, end), &config, &needs);
+			real_device_needs(end->device, &config, &needs);
 		real_pool_add(request, &needs);
 	}
 }
@@ -187,9 +216,9 @@ static int open_shared(struct real_fabric *fabric, struct real_end *end, struct 
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
-	result = port_open_shared(&end->port, name, device_of(fabric, end),
-		ethdev_config(fabric).frame_bytes, fabric->data_pool, fault);
-	end->open = result == 0;
+	result = port_open_shared(&end->port, name, end->device, ethdev_config(fabric).frame_bytes,
+		fabric->data_pool, fault);
+	end->made = end->open = result == 0;
 	if (result == 0)
 		result = watch_lateness(&end->port, fault);
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
@@ -205,33 +234,32 @@ static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct 
 	config.stamps = fabric->options.run->nic.hardware_stamps && end->at.kind == DEVICE_HOST;
 	if (result == 0)
 		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
-	end->open = result == 0;
+	end->made = end->open = result == 0;
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
 static int open_socket(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
 	const uint32_t frame_bytes = ethdev_config(fabric).frame_bytes;
-	const char *device = device_of(fabric, end);
 	char name[64];
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
-	if (port_is_udp(device))
+	if (port_is_udp(end->device))
 		result = port_open_udp(
-			&end->port, name, device, frame_bytes, fabric->data_pool, fault);
+			&end->port, name, end->device, frame_bytes, fabric->data_pool, fault);
 	else
-		result = port_open_packet(&end->port, name, device, frame_bytes,
+		result = port_open_packet(&end->port, name, end->device, frame_bytes,
 			vlan_of(fabric, end), fabric->data_pool, fault);
-	end->open = result == 0;
+	end->made = end->open = result == 0;
 	return result < 0 ? result : check_room(fabric, &end->port, fault);
 }
 
 static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
 {
-	if (is_shared(fabric, end))
+	if (port_is_shared(end->device))
 		return open_shared(fabric, end, fault);
-	if (is_socket(fabric, end))
+	if (is_socket(end))
 		return open_socket(fabric, end, fault);
 	return open_ethdev(fabric, end, fault);
 }
@@ -245,10 +273,9 @@ unsigned real_held_frames(const struct topology_link *link)
  * leave before its tail has come. */
 static bool has_untimed_output(const struct real_fabric *fabric, const struct topology_port *at)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].at.kind == at->kind && fabric->end[i].at.device == at->device &&
-			is_external(fabric, &fabric->end[i]) &&
-			!fabric->options.topology->link_at[i / 2].given)
+			fabric->end[i].external && !fabric->end[i].wire.given)
 			return true;
 	return false;
 }
@@ -256,16 +283,16 @@ static bool has_untimed_output(const struct real_fabric *fabric, const struct to
 /* The wire from this end. */
 static void set_timing(const struct real_fabric *fabric, struct real_end *end)
 {
-	const struct topology_link *link = &fabric->options.topology->link_at[end->link];
-	const struct real_end *far = &fabric->end[(end - fabric->end) ^ 1];
+	const struct topology_link *link = &end->wire;
 
 	end->timed = true;
 	end->timing = (struct tx_timing){.rate_bps = link->rate_bps,
 		.delay_ps = link->delay_ps,
 		.catch_up_ps = REAL_CATCH_UP_PS,
-		.cut_through = !has_untimed_output(fabric, &far->at) &&
-			       link_cuts_through(fabric->options.topology,
-				       fabric->options.run->sw.switching, link->rate_bps, far->at)};
+		.cut_through =
+			!has_untimed_output(fabric, &end->far) &&
+			link_cuts_through(fabric->options.topology,
+				fabric->options.run->sw.switching, link->rate_bps, end->far)};
 }
 
 static int open_memory(
@@ -278,7 +305,7 @@ static int open_memory(
 	name_end(fabric, b, name_b, sizeof(name_b));
 	result =
 		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
-	a->open = b->open = result == 0;
+	a->made = a->open = b->made = b->open = result == 0;
 	set_timing(fabric, a);
 	set_timing(fabric, b);
 	if (result == 0)
@@ -293,41 +320,42 @@ int real_links_open(struct real_fabric *fabric, struct fault *fault)
 	for (uint32_t link = 0; link < fabric->options.topology->links && result == 0; link++) {
 		struct real_end *a = &fabric->end[2 * link], *b = a + 1;
 
-		if (is_external(fabric, a) || is_external(fabric, b))
-			result = open_external(fabric, is_external(fabric, a) ? a : b, fault);
+		if (a->external || b->external)
+			result = open_external(fabric, a->external ? a : b, fault);
 		else if (is_here(fabric, &a->at))
 			result = open_memory(fabric, a, b, fault);
 	}
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links && result == 0; i++)
-		if (is_external(fabric, &fabric->end[i]))
+	for (uint32_t i = 2 * fabric->options.topology->links; i < fabric->ends && result == 0;
+		i++) {
+		result = open_shared(fabric, &fabric->end[i], fault);
+		fabric->end[i].open = false;
+	}
+	for (uint32_t i = 0; i < fabric->ends && result == 0; i++)
+		if (fabric->end[i].external)
 			port_watch_ethdev(&fabric->end[i].port);
 	return result;
 }
 
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at)
 {
-	const struct topology_link *link = topology_link_at(fabric->options.topology, at);
-	struct real_end *end;
+	struct real_end *end =
+		at.kind == DEVICE_HOST
+			? fabric->host_end[at.device]
+			: fabric->switch_end[at.device * TOPOLOGY_PORTS_MAX + at.port];
 
-	if (link == NULL)
-		return NULL;
-	end = &fabric->end[2 * (link - fabric->options.topology->link_at)];
-	if (end->at.kind != at.kind || end->at.device != at.device || end->at.port != at.port)
-		end++;
-	return end->open ? end : NULL;
+	return end != NULL && end->made ? end : NULL;
 }
 
 bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end)
 {
-	return fabric->end[(end - fabric->end) ^ 1].open;
+	(void)fabric;
+	return end->open && !end->external;
 }
 
 struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end)
 {
-	const struct real_end *far = &fabric->end[(end - fabric->end) ^ 1];
-
-	return (struct poll_guard_plan){.device = device_config_identity(&far->at),
-		.port = far->at.port,
+	return (struct poll_guard_plan){.device = end->open ? device_config_identity(&end->far) : 0,
+		.port = end->far.port,
 		.binding = fabric->control == NULL,
 		.full_pool = fabric->data_pool,
 		.full_bytes = frame_longest(run_config_frame_payload(fabric->options.run))};
@@ -335,7 +363,7 @@ struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const str
 
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)
 {
-	return is_external(fabric, end) ? fabric->options.link_key : NULL;
+	return real_end_is_inside(fabric, end) ? NULL : fabric->options.link_key;
 }
 
 struct impairment *real_end_impairment(struct real_end *end)
@@ -352,7 +380,7 @@ void real_links_cut(struct real_fabric *fabric, const char *text)
 
 	if (!link_order_parse(text, &order))
 		return;
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
 
 		name_end(fabric, end, name, sizeof(name));
@@ -360,19 +388,22 @@ void real_links_cut(struct real_fabric *fabric, const char *text)
 			end->cut = order.cut;
 	}
 	real_links_keep(fabric);
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].open)
 			port_cut(&fabric->end[i].port, fabric->end[i].cut);
 }
 
 void real_links_close(struct real_fabric *fabric)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].attached)
 			port_unwatch_ethdev(&fabric->end[i].port);
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
-		if (fabric->end[i].open || fabric->end[i].attached)
+	for (uint32_t i = 0; i < fabric->ends; i++)
+		if (fabric->end[i].made || fabric->end[i].attached)
 			port_close(&fabric->end[i].port);
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+	for (uint32_t i = 0; i < fabric->ends; i++)
 		free(fabric->end[i].port.late);
+	free(fabric->end);
+	free(fabric->switch_end);
+	free(fabric->host_end);
 }

@@ -385,7 +385,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 	result->wall.away_ns = longest_away_ns(fabric);
 	result->wall.absent_ns = absent_ns(fabric);
 	cut = 0;
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+	for (uint32_t i = 0; i < fabric->ends; i++)
 		cut += fabric->end[i].open && port_is_cut_by(&fabric->end[i].port, PORT_CUT_ORDER);
 	result->wall.cut_ends = cut;
 	for (unsigned i = 0; i < fabric->loops; i++)
@@ -421,7 +421,8 @@ int real_fabric_count(
 	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
 	run_result_set_buffer(result, fabric->options.run);
 	result->switches = fabric->switch_count;
-	result->hosts = fabric->host_count;
+	for (unsigned i = 0; i < fabric->host_count; i++)
+		result->hosts += !fabric->options.topology->host_at[fabric->hosts[i].number].absent;
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		add_switch(result, &fabric->switches[i]);
 	for (unsigned i = 0; i < fabric->host_count; i++)

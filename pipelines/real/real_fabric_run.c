@@ -105,6 +105,12 @@ static void obey(struct real_worker *worker, weft_time now)
 		return;
 	}
 	began = real_task_begin(worker);
+	if (fabric->order == REAL_ORDER_PLUG) {
+		real_cables_move(worker);
+		real_task_end(worker, began);
+		loop_orders_obeyed(&fabric->orders);
+		return;
+	}
 	if (fabric->order == REAL_ORDER_START) {
 		real_flows_begin(fabric, worker->number);
 		loop_presence_reset(&worker->presence);

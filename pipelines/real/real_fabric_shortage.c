@@ -37,7 +37,7 @@ static uint64_t sum_devices(const struct real_fabric *fabric, const char **name)
 	struct port_losses losses;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		if (!fabric->end[i].open)
 			continue;
 		port_losses_seen(&fabric->end[i].port, &losses);

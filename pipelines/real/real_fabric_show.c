@@ -188,7 +188,7 @@ static struct shown_end show_end(const struct real_fabric *fabric, const struct 
 /* The index-th end that lives here. */
 static const struct real_end *nth_end(const struct real_fabric *fabric, unsigned index)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++)
+	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].open && index-- == 0)
 			return &fabric->end[i];
 	return NULL;
@@ -320,7 +320,7 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 
 bool real_links_are_up(const struct real_fabric *fabric)
 {
-	for (uint32_t i = 0; i < 2 * fabric->options.topology->links; i++) {
+	for (uint32_t i = 0; i < fabric->ends; i++) {
 		const struct link_end *link =
 			fabric->end[i].open ? show_end(fabric, &fabric->end[i].at).link : NULL;
 

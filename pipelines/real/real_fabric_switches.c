@@ -44,6 +44,8 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 			real_end_impairment(end));
 		poll_switch_guard(ps, port, fabric->options.fabric, real_end_key(fabric, end));
 		poll_guard_expect(&ps->port[port].guard, &plan, &ps->sw->port[port].link);
+		if (!end->open)
+			poll_switch_unplug(ps, port);
 	}
 }
 

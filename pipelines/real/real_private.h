@@ -31,15 +31,20 @@ enum real_stream { REAL_STREAM_IMPAIRMENT = 100, REAL_STREAM_TRAFFIC, REAL_STREA
 
 #define REAL_LOOPS_MAX 64
 
-/* One end of a link; 'open' if it lives here. */
+/* A port of a device that lives here, or the far end of its link. */
 struct real_end {
-	struct topology_port at;
-	uint32_t link;
+	struct topology_port at, far; /* 'far': the other end, if it has a cable */
+	struct topology_link wire;    /* likewise */
+	uint32_t slot;                /* of random numbers; constant */
+	bool external;                /* it leads to another process, through 'device' */
+	const char *device;
+	bool made;  /* 'port' exists */
+	bool open;  /* ... and has a cable */
+	bool moved; /* REAL_ORDER_PLUG plugs another cable in, or pulls it out */
 	struct port port;
 	struct impairment impairment;
 	bool attached; /* its ethdev was found */
-	bool open;
-	bool timed; /* Weft enforces its rate and delay: */
+	bool timed;    /* Weft enforces its rate and delay: */
 	struct tx_timing timing;
 	/* The last orders for it, which a later life of the process keeps. */
 	bool cut;
@@ -87,6 +92,7 @@ enum real_order {
 	REAL_ORDER_MEASURE, /* the warm-up is over: lateness and latencies start at measure_from */
 	REAL_ORDER_STOP,
 	REAL_ORDER_LOOK, /* collect the heads of switches that lack credits */
+	REAL_ORDER_PLUG, /* move the cables that are marked */
 };
 
 enum real_phase {
@@ -143,6 +149,13 @@ struct real_work {
 	struct measure_sink_flow *flows; /* of the entries that end */
 };
 
+/* The leader's: cables are being moved. */
+struct real_recabling {
+	char path[TELEMETRY_CONTROL_MAX]; /* of the answer; "": no */
+	struct real_cabling next;
+	atomic_uint failed; /* ends */
+};
+
 struct real_fabric {
 	struct real_fabric_options options;
 	uint8_t secret[NIC_SECRET_BYTES]; /* of all hosts here */
@@ -156,7 +169,9 @@ struct real_fabric {
 	struct real_work *next, *former;
 	struct run_goal *goal; /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
-	struct real_end *end; /* [2 * link + side] */
+	struct real_end *end; /* [2 * link + side] of the links at the start; then free ports */
+	uint32_t ends;
+	struct real_end **switch_end, **host_end; /* [switch * TOPOLOGY_PORTS_MAX + port], [host] */
 	struct real_switch *switches;
 	unsigned switch_count;
 	struct real_polled *polled; /* what loops poll of them */
@@ -201,7 +216,19 @@ struct real_fabric {
 	struct deadlock_heads looked;        /* of all loops, at the last REAL_ORDER_LOOK */
 	char waiting[TELEMETRY_CONTROL_MAX]; /* path for those of the next one; "": none */
 	struct real_shortage shortage;
+	struct real_recabling recabling;
 };
+
+/* Numbers of hosts and of switches that there may be, with those that are plugged in later. */
+static inline uint32_t real_hosts_max(const struct real_fabric *fabric)
+{
+	return RTE_MAX(fabric->options.hosts_max, fabric->options.topology->hosts);
+}
+
+static inline uint32_t real_switches_max(const struct real_fabric *fabric)
+{
+	return RTE_MAX(fabric->options.switches_max, fabric->options.topology->switches);
+}
 
 /* How far a transmitter catches up after its loop was not scheduled (pacer.h). On a busy machine
  * loops do not run for some ten milliseconds at a time. */
@@ -232,6 +259,7 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.session = fabric->options.session,
 		.data_key = fabric->options.data_key,
 		.secret = fabric->secret,
+		.hosts_max = fabric->options.hosts_max,
 	};
 }
 
@@ -252,6 +280,8 @@ bool real_is_routed(const struct real_fabric *fabric);
 bool real_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
 void real_control_why(const struct real_fabric *fabric, struct fault *fault);
+/* Other cables are to be expected. The leader's. */
+void real_control_renew(struct real_fabric *fabric);
 /* control_plane_ask(); false if routes are static, too. */
 bool real_control_ask(struct real_fabric *fabric, const char *request);
 
@@ -300,6 +330,8 @@ void real_entries_add_latencies(const struct real_fabric *fabric, struct run_res
 
 int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
 void real_hosts_destroy(struct real_fabric *fabric);
+/* Follows the addresses of a new cabling. The leader's. */
+void real_hosts_renew(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
 	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
@@ -322,6 +354,9 @@ void real_links_set(struct real_fabric *fabric, const char *text);
 void real_links_keep(const struct real_fabric *fabric);
 /* Carries out what an earlier life of the process has kept. Before the loops run. */
 void real_links_recall(struct real_fabric *fabric);
+/* Gives an end whose link is down the rate, delay and faults of the file, and forgets orders. In
+ * the loop that polls it. */
+void real_end_reset(struct real_fabric *fabric, struct real_end *end);
 /* Pads the next hello of each end here to the length of the longest frame. Only the leader. */
 void real_links_pad(struct real_fabric *fabric);
 
@@ -341,7 +376,7 @@ void real_device_needs(const char *device, const struct port_ethdev_config *conf
 /* Opens all links, when there are pools. */
 int real_links_open(struct real_fabric *fabric, struct fault *fault);
 void real_links_close(struct real_fabric *fabric);
-/* The open end at a port of a device that lives here; NULL if there is no cable. */
+/* The end at a port of a device that lives here; NULL if no cable can be there. */
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
 /* Whether the other end of its cable lives here, too. */
 bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end);
@@ -355,6 +390,19 @@ const struct link_key *real_end_key(const struct real_fabric *fabric, const stru
 unsigned real_held_frames(const struct topology_link *link);
 /* NULL if none is wanted. */
 struct impairment *real_end_impairment(struct real_end *end);
+
+/* Cables that are moved while the fabric runs (real_fabric_cables.c). The leader's: */
+
+/* Begins to move cables: loads the new cabling and darkens the ends of cables that go. 'path': of
+ * the answer, {} or {"error": text}. */
+void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now);
+/* The links of these ends are down: REAL_ORDER_PLUG is next, behind real_cables_begin(). */
+bool real_cables_are_due(const struct real_fabric *fabric);
+void real_cables_begin(struct real_fabric *fabric);
+/* All loops have obeyed. */
+void real_cables_done(struct real_fabric *fabric);
+/* The loop's part of REAL_ORDER_PLUG. */
+void real_cables_move(struct real_worker *worker);
 
 /* Counters of a real-clock fabric. */
 

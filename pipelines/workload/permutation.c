@@ -128,7 +128,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
 	struct fault *fault)
 {
-	uint32_t hosts = topology->hosts;
+	uint32_t hosts = topology_present_hosts(topology);
 	struct rng rng;
 
 	*from = calloc((size_t)hosts + 1, sizeof(**from));
@@ -139,8 +139,11 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	if (hosts < 2)
 		return fault_set(fault, EINVAL,
 			"%s: a permutation of %u hosts, expected two or more", origin, hosts);
-	for (uint32_t i = 0; i < hosts; i++)
-		(*from)[i] = (*to)[i] = (uint16_t)i;
+	for (uint32_t i = 0, next = 0; i < topology->hosts; i++)
+		if (!topology->host_at[i].absent) {
+			(*from)[next] = (*to)[next] = (uint16_t)i;
+			next++;
+		}
 	/* Sattolo's algorithm: swaps with earlier places only, which makes a single cycle. */
 	rng_init(&rng, seed, stream, STREAM_PERMUTATION);
 	for (uint32_t i = hosts - 1; i > 0; i--) {

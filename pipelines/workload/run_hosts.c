@@ -109,7 +109,8 @@ static uint32_t gather(const struct resolver *resolver, bool free_only)
 	uint32_t count = 0;
 
 	for (uint32_t host = 0; host < resolver->topology->hosts; host++)
-		if (!free_only || !resolver->taken[host])
+		if (!resolver->topology->host_at[host].absent &&
+			(!free_only || !resolver->taken[host]))
 			resolver->scratch[count++] = (uint16_t)host;
 	return count;
 }
@@ -174,7 +175,8 @@ static int resolve_share(const struct resolver *resolver, enum side side, uint32
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
 	const struct run_config_hosts *hosts = side == FROM ? &traffic->from : &traffic->to;
 	uint64_t wanted =
-		((uint64_t)resolver->topology->hosts * hosts->share_ppm + 500000) / 1000000;
+		((uint64_t)topology_present_hosts(resolver->topology) * hosts->share_ppm + 500000) /
+		1000000;
 	uint32_t gathered = gather(resolver, true), left;
 	char what[128];
 

@@ -124,7 +124,9 @@ static void set_targets(const struct run_config_traffic *traffic,
 	const struct run_hosts_entry *entry, struct traffic_config *config)
 {
 	config->pattern = traffic->pattern;
-	if (traffic->pattern->all_without_targets && traffic->to.kind == RUN_HOSTS_ALL)
+	/* Hosts that were removed from a lab leave gaps. */
+	if (traffic->pattern->all_without_targets && traffic->to.kind == RUN_HOSTS_ALL &&
+		entry->to_count == config->hosts)
 		return;
 	config->targets = entry->to;
 	config->targets_count = entry->to_count;

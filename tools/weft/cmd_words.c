@@ -72,7 +72,8 @@ static void print_devices(const struct request *request, const char *name, const
 	if (!request->hosts)
 		print_ports(lab.topology);
 	for (uint32_t i = 0; request->hosts && i < lab.topology->hosts; i++)
-		puts(lab.topology->host_at[i].name);
+		if (!lab.topology->host_at[i].absent)
+			puts(lab.topology->host_at[i].name);
 	lab_close(&lab);
 }
 

@@ -85,6 +85,12 @@ class Lab(Shown):
                 raise failure(done)
             return Result(load_result(path))
 
+    def apply(self, file: PathName) -> str:
+        """Adds, removes and re-cables devices, so that the lab is as in the file. Returns what changed."""
+        said = must(["lab", "apply", *self._run_dir, "--", os.path.abspath(file)])
+        self.file = os.path.abspath(file)
+        return said
+
     def link(self, port: str) -> Link:
         """The cable at a port such as s0:2."""
         return Link(self, port)

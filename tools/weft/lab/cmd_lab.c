@@ -146,6 +146,12 @@ static const struct argp_option capture_options[] = {
 	{0},
 };
 
+static const struct argp_option apply_options[] = {
+	OPTION_RUN_DIR,
+	{"dry-run", 'n', NULL, 0, "print what would change, and change nothing", 0},
+	{"wait", 'w', "TIME", 0, "how long new links and routes may take to come up (10s)", 0},
+	{0},
+};
 static const struct argp_option map_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
@@ -241,6 +247,10 @@ static const struct part {
 	{{"clear", "LAB", host_options,
 		 "Lets the counters of 'status', 'top', 'web' and 'metrics' begin at 0."},
 		cmd_lab_clear},
+	{{"apply", "FILE", apply_options,
+		 "Changes a lab that is up to the devices and cables of the file: adds, removes and "
+		 "re-cables them, while traffic of the others goes on."},
+		cmd_lab_apply},
 	{{"restart", "LAB DEVICE...", host_options,
 		 "Ends the processes of these switches and hosts, and starts them again."},
 		cmd_lab_restart, 1, LAB_ONLY_MAX},
@@ -294,6 +304,7 @@ static const struct flag {
 	{'a', offsetof(struct lab_arguments, all)},
 	{'U', offsetof(struct lab_arguments, if_up)},
 	{'D', offsetof(struct lab_arguments, dot)},
+	{'n', offsetof(struct lab_arguments, dry_run)},
 	{'W', offsetof(struct lab_arguments, wide)},
 	{'O', offsetof(struct lab_arguments, once)},
 	{'J', offsetof(struct lab_arguments, json_lines)},

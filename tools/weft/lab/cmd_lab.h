@@ -42,6 +42,7 @@ struct lab_arguments {
 	bool restart;          /* up */
 	bool again;            /* up: the processes of 'only' are ended first */
 	bool any_clock;        /* up */
+	bool dry_run;          /* apply */
 	bool all, if_up;       /* down */
 	bool wide;             /* status */
 	bool joined;           /* exec */
@@ -81,6 +82,7 @@ enum weft_exit cmd_lab_map(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_link(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_clear(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_doctor(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_apply(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments);
 /* Not for users: the other end of a console's session (lab_remote.h). */
 enum weft_exit cmd_lab_part(void);

@@ -32,6 +32,12 @@ static void look_for_circle(struct lab_run *run, bool at_end)
 		run->blind = !lab_circle_find(&run->lab, &run->state, &run->circle);
 }
 
+/* The processes load the traffic of this run, instead of that with which they started. */
+static bool is_loaded(const struct lab_run *run)
+{
+	return run->arguments->sets > 0 || run->lab.fabric != 0;
+}
+
 static void send_traffic(struct lab_run *run, weft_time duration)
 {
 	uint32_t dilation = run->lab.config->run.dilation;
@@ -41,7 +47,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 	char text[64];
 
 	snprintf(text, sizeof(text), "traffic start %" PRIu64 "%s", duration / PS_PER_NS,
-		run->arguments->sets > 0 ? " loaded" : "");
+		is_loaded(run) ? " loaded" : "");
 	lab_run_order(run, text);
 	began = looked = lab_run_now_ms(run);
 	while ((now = lab_run_now_ms(run)) - began < duration / PS_PER_MS && !lab_interrupted()) {
@@ -142,7 +148,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	if (result < 0)
 		return result;
 	result = lab_run_collect_quiet(run, fault);
-	if (result == 0 && run->arguments->sets > 0)
+	if (result == 0 && is_loaded(run))
 		result = lab_run_load(run, fault);
 	if (result < 0)
 		return result;
@@ -316,7 +322,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 /* The options --set. */
 static int set_traffic(struct lab_run *run, struct fault *fault)
 {
-	if (run->arguments->sets == 0)
+	if (!is_loaded(run))
 		return 0;
 	if (run->state.remotes > 0)
 		return fault_set(fault, EINVAL,

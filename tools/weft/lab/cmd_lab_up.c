@@ -23,7 +23,7 @@
 
 /* --- what processes need --- */
 
-static int write_plan(const struct lab_up *up, struct fault *fault)
+int lab_up_write_plan(const struct lab_up *up, struct fault *fault)
 {
 	char path[300];
 	struct atomic_file file = {.path = path};
@@ -118,9 +118,10 @@ static void print_devices(const struct lab_up *up)
 	unsigned switches = 0, hosts = 0, cpus = lab_cpus(&up->lab);
 
 	for (uint32_t i = 0; i < topology->switches; i++)
-		switches += is_here(up, up->lab.plan->switch_process[i]);
+		switches += !topology->switch_at[i].absent &&
+			    is_here(up, up->lab.plan->switch_process[i]);
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		hosts += is_here(up, up->lab.plan->host_process[i]);
+		hosts += !topology->host_at[i].absent && is_here(up, up->lab.plan->host_process[i]);
 	if (up->lab.config->processes == LAB_CONFIG_PROCESSES_ONE)
 		printf("%u switches, %u hosts in 1 process, %u core%s", switches, hosts, cpus,
 			cpus == 1 ? "" : "s");
@@ -191,7 +192,7 @@ static int bring_up(struct lab_up *up, struct fault *fault)
 		return result;
 	result = lab_uplink_prepare(up, fault);
 	if (result == 0)
-		result = write_plan(up, fault);
+		result = lab_up_write_plan(up, fault);
 	if (result == 0)
 		result = lab_kept_write(&up->lab, fault);
 	if (result == 0)
@@ -241,6 +242,30 @@ static int bring_back(struct lab_up *up, struct fault *fault)
 	return result == 0 ? lab_uplink_make(up, fault) : result;
 }
 
+/* --dilation */
+static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct fault *fault)
+{
+	int result = 0;
+
+	if (arguments->dilation == NULL)
+		return 0;
+	result = run_config_set_dilation(&lab->config->run, arguments->dilation, fault);
+	lab->dilated = true;
+	return result;
+}
+
+/* Without the numbers of the devices of an earlier lab, of which the rest is removed now. */
+static int open_anew(struct lab_up *up, struct fault *fault)
+{
+	char dir[sizeof(up->lab.plan->run_dir)];
+	int result;
+
+	snprintf(dir, sizeof(dir), "%s", up->lab.plan->run_dir);
+	lab_close(&up->lab);
+	result = lab_open_new(&up->lab, up->arguments->file, dir, fault);
+	return result == 0 ? dilate(up->arguments, &up->lab, fault) : result;
+}
+
 static int bring_up_locked(struct lab_up *up, struct fault *fault)
 {
 	struct lab_lock lock;
@@ -252,6 +277,8 @@ static int bring_up_locked(struct lab_up *up, struct fault *fault)
 		result = lab_up_end_wanted(up, fault);
 	if (result == 0)
 		result = lab_up_check_not_up(up, fault);
+	if (result == 0 && !up->again && up->lab.fabric != 0)
+		result = open_anew(up, fault);
 	if (result == 0 && up->nothing)
 		result = lab_kept_check(&up->lab, fault);
 	else if (result == 0)
@@ -321,18 +348,6 @@ static int print_plan(const struct lab *lab)
 		printf("# %s\n", line);
 	free(text);
 	return fflush(stdout) == 0 ? 0 : -EIO;
-}
-
-/* --dilation */
-static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct fault *fault)
-{
-	int result = 0;
-
-	if (arguments->dilation == NULL)
-		return 0;
-	result = run_config_set_dilation(&lab->config->run, arguments->dilation, fault);
-	lab->dilated = true;
-	return result;
 }
 
 static enum weft_exit explain(const struct lab_arguments *arguments)

@@ -32,6 +32,7 @@ struct difference {
 	char path[KEYS_MAX]; /* of keys: "traffic.0.load" */
 	char *text;
 	size_t size;
+	const char *const *but; /* keys of the file that are not compared, NULL behind the last */
 };
 
 static const char *value_of(const struct yaml_tree_node *node)
@@ -60,6 +61,9 @@ static bool compare_below(struct difference *at, const char *key, const struct y
 	size_t length = strlen(at->path);
 	bool found;
 
+	for (const char *const *but = at->but; length == 0 && *but != NULL; but++)
+		if (strcmp(*but, key) == 0)
+			return false;
 	snprintf(at->path + length, KEYS_MAX - length, "%s%s", length > 0 ? "." : "", key);
 	found = file == NULL || lab == NULL ? differs(at, file, lab) : compare(at, file, lab);
 	at->path[length] = '\0';
@@ -112,9 +116,9 @@ static bool compare(
 
 /* Writes "traffic.0.load: 6% in the file, 2% in the lab"; "" if there is none. */
 static void lab_difference_find(const struct yaml_tree_node *file, const struct yaml_tree_node *lab,
-	char *text, size_t size)
+	const char *const *but, char *text, size_t size)
 {
-	struct difference at = {.path = "", .text = text, .size = size};
+	struct difference at = {.path = "", .text = text, .size = size, .but = but};
 
 	text[0] = '\0';
 	compare(&at, file, lab);
@@ -185,6 +189,13 @@ int lab_kept_write(const struct lab *lab, struct fault *fault)
 
 int lab_kept_check(const struct lab *lab, struct fault *fault)
 {
+	static const char *const none[] = {NULL};
+
+	return lab_kept_check_but(lab, none, fault);
+}
+
+int lab_kept_check_but(const struct lab *lab, const char *const *but, struct fault *fault)
+{
 	char path[PATH_MAX], difference[256] = "", *text;
 	struct yaml_tree *kept, *given;
 	size_t length;
@@ -198,7 +209,7 @@ int lab_kept_check(const struct lab *lab, struct fault *fault)
 	given = yaml_tree_parse(text, length, lab->path, fault);
 	kept = given != NULL ? yaml_tree_load(path, fault) : NULL;
 	if (kept != NULL)
-		lab_difference_find(yaml_tree_root(given), yaml_tree_root(kept), difference,
+		lab_difference_find(yaml_tree_root(given), yaml_tree_root(kept), but, difference,
 			sizeof(difference));
 	yaml_tree_destroy(kept);
 	yaml_tree_destroy(given);

@@ -52,5 +52,8 @@ int lab_kept_write(const struct lab *lab, struct fault *fault);
  * file. -EINVAL: fault names the first difference. Else -errno and fault. */
 int lab_kept_check(const struct lab *lab, struct fault *fault);
 
+/* The same without these keys, NULL behind the last. */
+int lab_kept_check_but(const struct lab *lab, const char *const *but, struct fault *fault);
+
 /* The file that the lab in 'dir' was started from; "" if that is not known. */
 void lab_kept_source(const char *dir, char *path, size_t size);

@@ -165,6 +165,16 @@ int lab_state_add(struct lab_state *state, const struct lab_record *record)
 	return 0;
 }
 
+void lab_state_drop(struct lab_state *state, const char *name)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < state->processes; i++)
+		if (strcmp(state->process[i].name, name) != 0)
+			state->process[kept++] = state->process[i];
+	state->processes = kept;
+}
+
 int lab_state_add_netns(struct lab_state *state, const char *netns)
 {
 	char(*more)[LAB_NETNS_MAX];
@@ -321,7 +331,7 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 	 * that atomic_file.h gives to names. */
 	static const char *const names[] = {"plan.txt*", "lab.yaml*", "machine*", "hosts*",
 		"hostfile*", "memory-*", "clock*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
-		"run.lock", "run.yaml*", "cleared.json*", "orders-*", NULL};
+		"run.lock", "run.yaml*", "devices*", "cleared.json*", "orders-*", NULL};
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 
@@ -364,10 +374,10 @@ json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < topology->switches; i++)
-		if (!holds(plan, state, plan->switch_process[i]))
+		if (!topology->switch_at[i].absent && !holds(plan, state, plan->switch_process[i]))
 			json_array_append_new(list, json_string(topology->switch_at[i].name));
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		if (!holds(plan, state, plan->host_process[i]))
+		if (!topology->host_at[i].absent && !holds(plan, state, plan->host_process[i]))
 			json_array_append_new(list, json_string(topology->host_at[i].name));
 	return list;
 }

@@ -73,6 +73,9 @@ void lab_state_free(struct lab_state *state);
  * or -ENOMEM. */
 int lab_state_add(struct lab_state *state, const struct lab_record *record);
 
+/* Removes the record of this name. */
+void lab_state_drop(struct lab_state *state, const char *name);
+
 /* Adds a namespace that 'down' must remove, unless it is in the list. 0 or -ENOMEM. */
 int lab_state_add_netns(struct lab_state *state, const char *netns);
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) only. */
+/* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) and 'weft lab apply' only. */
 
 #include "cmd_lab.h"
 #include "held_taps.h"
@@ -43,6 +43,9 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault);
 /* Ends the processes of a running lab that --process names, and keeps their TAPs. Refuses those
  * that could not start again. */
 int lab_up_end_wanted(struct lab_up *up, struct fault *fault);
+
+/* Writes the listing of processes and links into the run directory. */
+int lab_up_write_plan(const struct lab_up *up, struct fault *fault);
 
 /* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */
 int lab_up_start(struct lab_up *up, struct fault *fault);

@@ -40,12 +40,12 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 	if (plan->process[process].role == LAB_ROLE_WHOLE)
 		return;
 	for (uint32_t i = 0; i < topology->switches; i++)
-		if (plan->switch_process[i] == process) {
+		if (plan->switch_process[i] == process && !topology->switch_at[i].absent) {
 			argv[count++] = (char *)"--switch";
 			argv[count++] = topology->switch_at[i].name;
 		}
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		if (plan->host_process[i] == process) {
+		if (plan->host_process[i] == process && !topology->host_at[i].absent) {
 			argv[count++] = (char *)"--host";
 			argv[count++] = topology->host_at[i].name;
 		}

@@ -51,7 +51,8 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 	/* Other machines may have devices that the mapper has not found yet. */
 	leader->short_of.text[0] = '\0';
 	if (answers != (int)lab->plan->processes)
-		lab_mapping_reaches(mapping, lab->topology->hosts, &leader->short_of);
+		lab_mapping_reaches(
+			mapping, topology_present_hosts(lab->topology), &leader->short_of);
 	leader->elsewhere = lead.elsewhere;
 	snprintf(leader->host, sizeof(leader->host), "%s", lead.host != NULL ? lead.host : "");
 	leader->miscabled = (unsigned)json_array_size(

@@ -103,9 +103,11 @@ static int add_machines(struct lab *lab, struct fault *fault)
 	if (config->machines.at == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
 	for (uint32_t i = 0; i < lab->topology->switches && result == 0; i++)
-		result = add_machine(config, lab->topology->switch_at[i].name, fault);
+		if (!lab->topology->switch_at[i].absent)
+			result = add_machine(config, lab->topology->switch_at[i].name, fault);
 	for (uint32_t i = 0; i < lab->topology->hosts && result == 0; i++)
-		result = add_machine(config, lab->topology->host_at[i].name, fault);
+		if (!lab->topology->host_at[i].absent)
+			result = add_machine(config, lab->topology->host_at[i].name, fault);
 	return result;
 }
 

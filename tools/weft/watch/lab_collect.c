@@ -306,6 +306,36 @@ static json_t *list_edges(const struct lab *lab, const json_t *all)
 	return list;
 }
 
+static void forget_device(json_t *all, const char *name)
+{
+	static const char *const classes[] = {"switches", "nics", "congestion"};
+	json_t *ports = json_object_get(all, "ports"), *counters;
+	size_t length = strlen(name);
+	const char *port;
+	void *next;
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		json_object_del(json_object_get(all, classes[i]), name);
+	json_object_foreach_safe(ports, next, port, counters)
+	{
+		if (strncmp(port, name, length) == 0 && port[length] == ':')
+			json_object_del(ports, port);
+	}
+}
+
+/* Devices that 'weft lab apply' removed from a process that goes on. */
+static void forget_absent(const struct lab *lab, json_t *all)
+{
+	const struct topology *topology = lab->topology;
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (topology->switch_at[i].absent)
+			forget_device(all, topology->switch_at[i].name);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		if (topology->host_at[i].absent)
+			forget_device(all, topology->host_at[i].name);
+}
+
 json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state)
 {
 	json_t *all = begin(lab, state, false);
@@ -323,6 +353,7 @@ json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool p
 		collect_there(all, state);
 	else
 		collect_here(all, state);
+	forget_absent(lab, all);
 	lab_cleared_subtract(lab, state, all);
 	up = check_mapping(lab, state, all);
 	up &= lab_count_not(json_object_get(all, "processes"), "running") == 0;

@@ -17,8 +17,9 @@ static json_t *list_switches(const struct topology *topology)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < topology->switches; i++)
-		json_array_append_new(list, json_pack("[s,i]", topology->switch_at[i].name,
-						    (int)topology->switch_at[i].stage));
+		if (!topology->switch_at[i].absent)
+			json_array_append_new(list, json_pack("[s,i]", topology->switch_at[i].name,
+							    (int)topology->switch_at[i].stage));
 	return list;
 }
 
@@ -27,7 +28,8 @@ static json_t *list_hosts(const struct topology *topology)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		json_array_append_new(list, json_string(topology->host_at[i].name));
+		if (!topology->host_at[i].absent)
+			json_array_append_new(list, json_string(topology->host_at[i].name));
 	return list;
 }
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Cables that are plugged in and pulled out while the fabric runs, for 'weft lab apply'. The leader
+ * loads the new cabling, darkens the ends of cables that go, and waits until their links are down.
+ * Then each loop moves the ends that it polls, between two iterations. */
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "port_shared.h"
+#include "real_fabric_rest.h"
+#include "real_private.h"
+
+/* --- the answer --- */
+
+/* The file appears whole or not at all. */
+static void answer(const char *path, const char *error)
+{
+	char part[TELEMETRY_CONTROL_MAX + 8];
+	json_t *json = json_object();
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (error != NULL)
+		json_object_set_new(json, "error", json_string(error));
+	if (json_dump_file(json, part, JSON_COMPACT) == 0)
+		rename(part, path);
+	json_decref(json);
+}
+
+/* --- what changes --- */
+
+/* The link of the end in the new cabling; NULL: none. */
+static const struct topology_link *wire_of(
+	const struct real_cabling *cabling, const struct real_end *end)
+{
+	return topology_link_at(cabling->topology, end->at);
+}
+
+static const char *device_of(const struct real_cabling *cabling, const struct real_end *end)
+{
+	const struct topology_link *wire = wire_of(cabling, end);
+
+	return wire == NULL ? NULL : cabling->external[wire - cabling->topology->link_at];
+}
+
+static bool moves(const struct real_cabling *cabling, const struct real_end *end)
+{
+	const struct topology_link *wire = wire_of(cabling, end);
+	const char *device = device_of(cabling, end);
+
+	if (!end->open || wire == NULL)
+		return end->open || wire != NULL;
+	return (device == NULL) != (end->device == NULL) ||
+	       (device != NULL && strcmp(device, end->device) != 0) ||
+	       wire->rate_bps != end->wire.rate_bps || wire->delay_ps != end->wire.delay_ps ||
+	       wire->given != end->wire.given;
+}
+
+/* Only cables in shared memory move. */
+static int check_end(const struct real_fabric *fabric, const struct real_cabling *cabling,
+	const struct real_end *end, struct fault *fault)
+{
+	const char *device = device_of(cabling, end);
+	char name[80];
+
+	topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
+	if (end->made && (!end->open || (end->external && port_is_shared(end->device))) &&
+		(wire_of(cabling, end) == NULL || (device != NULL && port_is_shared(device))))
+		return 0;
+	return fault_set(fault, EINVAL,
+		"%s: its cable cannot be moved while the lab is up: expected ends in two processes, "
+		"and 'links: shared'",
+		name);
+}
+
+/* Marks the ends that move. */
+static int compare(
+	struct real_fabric *fabric, const struct real_cabling *cabling, struct fault *fault)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < fabric->ends && result == 0; i++) {
+		struct real_end *end = &fabric->end[i];
+
+		end->moved = end->made && moves(cabling, end);
+		if (end->moved)
+			result = check_end(fabric, cabling, end, fault);
+	}
+	return result;
+}
+
+/* --- the leader's steps --- */
+
+static struct link_end *link_of(const struct real_fabric *fabric, const struct real_end *end)
+{
+	for (unsigned i = 0; end->at.kind == DEVICE_SWITCH && i < fabric->switch_count; i++)
+		if (fabric->switches[i].number == end->at.device)
+			return &fabric->switches[i].sw->port[end->at.port].link;
+	for (unsigned i = 0; end->at.kind == DEVICE_HOST && i < fabric->host_count; i++)
+		if (fabric->hosts[i].number == end->at.device)
+			return nic_link(fabric->hosts[i].poll->nic);
+	return NULL;
+}
+
+static int load(struct real_fabric *fabric, struct fault *fault)
+{
+	struct real_cabling *next = &fabric->recabling.next;
+	int result;
+
+	if (fabric->options.recable == NULL || !fabric->options.plugs)
+		return fault_set(fault, EINVAL, "the cables of this process are fixed");
+	if (fabric->phase != REAL_IDLE)
+		return fault_set(fault, EBUSY, "traffic of 'weft lab run' is being sent");
+	result = fabric->options.recable(fabric->options.recable_ctx, next, fault);
+	return result == 0 ? compare(fabric, next, fault) : result;
+}
+
+void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now)
+{
+	struct real_recabling *recabling = &fabric->recabling;
+	struct fault fault = {""};
+
+	if (recabling->path[0] != '\0' || load(fabric, &fault) < 0) {
+		answer(path, fault.text[0] != '\0' ? fault.text : "cables are being moved");
+		return;
+	}
+	snprintf(recabling->path, sizeof(recabling->path), "%s", path);
+	recabling->failed = 0;
+	for (uint32_t i = 0; i < fabric->ends; i++)
+		if (fabric->end[i].moved && fabric->end[i].open) {
+			port_cut(&fabric->end[i].port, true); /* by order: no fault */
+			port_set_cut(&fabric->end[i].port, PORT_CUT_CARRIER, true);
+		}
+	real_rest_defer(fabric, now);
+}
+
+bool real_cables_are_due(const struct real_fabric *fabric)
+{
+	if (fabric->recabling.path[0] == '\0')
+		return false;
+	for (uint32_t i = 0; i < fabric->ends; i++) {
+		const struct real_end *end = &fabric->end[i];
+
+		if (end->moved && end->open && link_of(fabric, end)->state == LINK_UP)
+			return false;
+	}
+	return true;
+}
+
+void real_cables_begin(struct real_fabric *fabric)
+{
+	const struct real_cabling *next = &fabric->recabling.next;
+
+	fabric->options.topology = next->topology;
+	fabric->options.run = next->run;
+	for (uint32_t i = 0; i < fabric->ends; i++) {
+		struct real_end *end = &fabric->end[i];
+		const struct topology_link *wire = end->made ? wire_of(next, end) : NULL;
+
+		end->open = wire != NULL;
+		if (wire == NULL)
+			continue;
+		end->device = device_of(next, end);
+		end->external = end->device != NULL;
+		end->wire = *wire;
+		topology_peer(next->topology, end->at, &end->far);
+	}
+}
+
+void real_cables_done(struct real_fabric *fabric)
+{
+	struct real_recabling *recabling = &fabric->recabling;
+
+	for (uint32_t i = 0; i < fabric->ends; i++)
+		fabric->end[i].moved = false;
+	real_links_keep(fabric);
+	real_hosts_renew(fabric);
+	real_control_renew(fabric);
+	answer(recabling->path, recabling->failed > 0
+					? "a cable could not be plugged in; its log has the reason"
+					: NULL);
+	recabling->path[0] = '\0';
+}
+
+/* --- in the loops --- */
+
+/* Its link is down, so nothing is stored for it. */
+static void move(struct real_worker *worker, struct real_end *end, struct poll_guard *guard)
+{
+	struct real_fabric *fabric = worker->fabric;
+	struct poll_guard_plan plan = real_end_plan(fabric, end);
+	struct fault fault;
+
+	if (!end->open)
+		return;
+	if (port_plug_shared(&end->port, end->device, plan.full_bytes, &fault) < 0) {
+		fprintf(stderr, "weft: %s\n", fault.text);
+		atomic_fetch_add(&fabric->recabling.failed, 1);
+		return;
+	}
+	real_end_reset(fabric, end);
+	poll_guard_expect(guard, &plan, link_of(fabric, end));
+	port_set_cut(&end->port, PORT_CUT_CARRIER, false);
+}
+
+void real_cables_move(struct real_worker *worker)
+{
+	struct real_fabric *fabric = worker->fabric;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		if (fabric->hosts[i].end->moved)
+			move(worker, fabric->hosts[i].end, &fabric->hosts[i].poll->guard);
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		struct poll_switch *poll = fabric->polled[i].poll;
+		struct topology_port at = {DEVICE_SWITCH, fabric->polled[i].device->number, 0};
+
+		for (; at.port < poll->ports; at.port++) {
+			struct real_end *end = real_end_at(fabric, at);
+
+			if (end == NULL || !end->moved)
+				continue;
+			move(worker, end, &poll->port[at.port].guard);
+			if (end->open)
+				poll_switch_plug(poll, at.port);
+		}
+	}
+}
