@@ -121,7 +121,7 @@ class Groups(Case):
 
     def test_every_member_is_run_under_its_name(self):
         text = self.weft("g.yaml").stdout
-        self.assertEqual(re.findall(r"^== (.*)$", text, re.M), self.members)
+        self.assertEqual(re.findall(r"^\n== (.*)$", text, re.M), self.members)
 
     def test_only_names_members(self):
         text = self.weft("g.yaml", "--only", self.members[1]).stdout

@@ -264,7 +264,7 @@ class Session:
         """Runs a member of a group; its errors do not end the group."""
         whole = self.request
         if not whole.json:
-            print(f"{chr(10) + '###' if whole.markdown else '=='} {name}", flush=True)
+            print(f"\n{'###' if whole.markdown else '=='} {name}", flush=True)
         try:
             what = self.open(name)
             instances = whole.instances if what.has_instances() else 0
