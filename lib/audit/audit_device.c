@@ -283,6 +283,12 @@ static void compare(
 	check_mutable(audit, seen, entered, &decision);
 }
 
+/* Switches also send and receive such frames themselves. */
+static bool is_of_mapper(const struct audit_frame *frame)
+{
+	return frame->header.kind == FRAME_SCOUT || frame->header.kind == FRAME_MAPPER;
+}
+
 static void leave_switch(struct audit *audit, struct audit_seen *seen)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device);
@@ -291,7 +297,8 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
 		seen->frame.birth = ++audit->births;
-		audit_wait(audit, &seen->frame, seen->port->device);
+		if (!is_of_mapper(&seen->frame))
+			audit_wait(audit, &seen->frame, seen->port->device);
 		return;
 	}
 	entered = &audit->frame[found];
@@ -524,7 +531,10 @@ void audit_device_in(struct audit *audit, struct audit_seen *seen)
 		audit_take(audit, found);
 		return;
 	}
-	enter_switch(audit, seen);
+	if (!is_of_mapper(&seen->frame) ||
+		seen->frame.route[seen->frame.header.cursor & (FRAME_ROUTE_MAX - 1)] !=
+			ROUTE_TYPE_AGENT)
+		enter_switch(audit, seen);
 }
 
 void audit_device_gone(struct audit *audit, struct audit_seen *seen)

@@ -136,7 +136,7 @@ uint32_t audit_subject_sender(
 
 /* The ports whose frames pass the wires of a capture. */
 static int find_wires(
-	struct audit_subject *subject, uint32_t file, const uint32_t *owner, struct fault *fault)
+	struct audit_subject *subject, uint32_t file, uint32_t *owner, struct fault *fault)
 {
 	struct capture_reader *reader = &subject->reader[file];
 	const struct topology *topology = subject->topology;
@@ -152,7 +152,7 @@ static int find_wires(
 		if (way == NO_WAY)
 			continue;
 		any = true;
-		if (subject->captured[way] && owner[way] != file) {
+		if ((subject->captured[way] || subject->wired[way]) && owner[way] != file) {
 			topology_port_name(topology,
 				way % 2 == 0 ? topology->link_at[way / 2].a
 					     : topology->link_at[way / 2].b,
@@ -160,10 +160,8 @@ static int find_wires(
 			return fault_set(fault, EINVAL, "%s: has frames of %s, as %s has",
 				reader->path, name, subject->reader[owner[way]].path);
 		}
-		for (unsigned end = 0; end < 2; end++) {
-			subject->captured[way ^ end] = true;
-			((uint32_t *)owner)[way ^ end] = file;
-		}
+		subject->wired[way] = true;
+		owner[way] = file;
 		subject->rules.timed[way / 2] = false;
 	}
 	capture_reader_rewind(reader);
@@ -222,6 +220,9 @@ static int find_ports(struct audit_subject *subject, uint32_t *owner, struct fau
 		if (wires && result == 0)
 			result = find_wires(subject, file, owner, fault);
 	}
+	/* A port is captured if both directions of its link are. */
+	for (uint32_t way = 0; way < 2 * subject->topology->links && result == 0; way++)
+		subject->captured[way] |= subject->wired[way] && subject->wired[way ^ 1];
 	return result;
 }
 
@@ -284,8 +285,9 @@ int audit_subject_open(
 	if (result < 0)
 		return result;
 	subject->captured = calloc(2 * subject->topology->links + 1u, sizeof(bool));
+	subject->wired = calloc(2 * subject->topology->links + 1u, sizeof(bool));
 	owner = calloc(2 * subject->topology->links + 1u, sizeof(*owner));
-	if (subject->captured == NULL || owner == NULL)
+	if (subject->captured == NULL || subject->wired == NULL || owner == NULL)
 		result = fault_set(fault, ENOMEM, "no memory");
 	else
 		result = open_rules(subject, request, fault);
@@ -308,6 +310,7 @@ void audit_subject_close(struct audit_subject *subject)
 	free(subject->reader);
 	free(subject->capture);
 	free(subject->captured);
+	free(subject->wired);
 	audit_run_close(&subject->rules);
 	route_file_close(&subject->route_file);
 	if (subject->has_lab)

@@ -44,7 +44,8 @@ struct audit_subject {
 	struct capture_reader *reader;
 	struct audit_capture *capture;
 	uint32_t files;
-	bool *captured; /* [way] */
+	bool *captured; /* [way]: all frames of the port */
+	bool *wired;    /* [way]: frames of this direction were captured on the wire */
 	bool virtual;   /* the clock */
 };
 
