@@ -116,7 +116,7 @@ static int run(const struct options *options, const struct run_config *config,
 	return result;
 }
 
-/* Refuses what several threads cannot run; the rest virtual_fabric_set_workers() refuses. */
+/* Refuses what several threads cannot run; virtual_fabric_set_ranks() refuses the rest. */
 static int check_workers(const struct options *options, const struct run_config *config,
 	const struct ranks *ranks, struct fault *fault)
 {

@@ -15,14 +15,20 @@ struct rng {
 	uint64_t counter;
 };
 
-/* Starts stream 'stream' of device 'device' under 'seed' at its first number. */
-void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uint64_t stream);
-
 static inline uint64_t rng_mix(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
 	return z ^ (z >> 31);
+}
+
+/* Starts stream 'stream' of device 'device' under 'seed' at its first number. */
+static inline void rng_init(struct rng *rng, uint64_t seed, uint64_t device, uint64_t stream)
+{
+	/* Three rounds decorrelate neighbouring seeds, devices and streams. */
+	rng->key = rng_mix(rng_mix(rng_mix(seed + 0x9e3779b97f4a7c15u) ^ device) ^
+			   (stream + 0xd1b54a32d192ed03u));
+	rng->counter = 0;
 }
 
 /* The next 64 uniform bits. */

@@ -27,13 +27,6 @@ void data_tag_derive(struct data_tag_key *key, const struct link_key *from)
 	derive(from, purpose_rest, key->rest);
 }
 
-static unsigned payload_end(const uint8_t *frame)
-{
-	const struct frame_header *header = frame_header_const(frame);
-
-	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
-}
-
 static void make_tag(const struct data_tag_key *key, uint32_t session, const uint8_t *frame,
 	uint8_t tag[DATA_TAG_BYTES])
 {
@@ -51,13 +44,13 @@ static void make_tag(const struct data_tag_key *key, uint32_t session, const uin
 
 void data_tag_write(const struct data_tag_key *key, uint32_t session, uint8_t *frame)
 {
-	make_tag(key, session, frame, frame + payload_end(frame));
+	make_tag(key, session, frame, frame + frame_payload_end(frame));
 }
 
 bool data_tag_matches(
 	const struct data_tag_key *key, uint32_t session, const uint8_t *frame, unsigned bytes)
 {
-	unsigned at = payload_end(frame);
+	unsigned at = frame_payload_end(frame);
 	uint8_t right[DATA_TAG_BYTES];
 
 	if (bytes < at + DATA_TAG_BYTES)

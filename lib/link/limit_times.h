@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "credit.h"
+#include "frame.h"
 #include "weft_time.h"
 
 #define LIMIT_TIMES_KEPT 4u
@@ -61,4 +63,29 @@ static inline weft_time limit_times_of(struct limit_times *times, uint32_t sent)
 		limit_times_drop(times);
 	}
 	return times->kept > 0 && (int32_t)(sent - times->base) > 0 ? times->due[0] : 0;
+}
+
+/* When the credits of a link's transmitter became available, by VC (limit_times.h). One thread. */
+
+struct credit_times {
+	struct limit_times vc[FRAME_VCS_MAX];
+};
+
+/* After each credit frame: the transmitter's totals, and the frame's due arrival. A new session
+ * counts from 0. */
+static inline void credit_times_update(
+	struct credit_times *times, const struct credit_tx *tx, unsigned vcs, weft_time due)
+{
+	for (unsigned vc = 0; vc < vcs; vc++) {
+		if ((int32_t)(tx[vc].limit - times->vc[vc].known) < 0)
+			limit_times_init(&times->vc[vc], 0);
+		limit_times_raise(&times->vc[vc], tx[vc].limit, due);
+	}
+}
+
+/* When the credits of the last frame that was taken became available ('tx' counts it as sent); 0:
+ * long ago. */
+static inline weft_time credit_times_of(struct credit_times *times, unsigned vc, uint32_t sent)
+{
+	return limit_times_of(&times->vc[vc], sent);
 }

@@ -88,14 +88,6 @@ static inline void follow_sessions(struct link_seal *seal, const struct link_end
 		change_keys(seal, end);
 }
 
-/* Bytes from the beginning of the frame to the end of its payload. */
-static unsigned end_of(const uint8_t *frame)
-{
-	const struct frame_header *header = frame_header_const(frame);
-
-	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
-}
-
 /* Length of the frame whose payload ends there, padding included. */
 static unsigned padded(unsigned bytes)
 {
@@ -127,7 +119,7 @@ unsigned link_seal_close(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room)
 {
 	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
-	unsigned at = end_of(frame);
+	unsigned at = frame_payload_end(frame);
 
 	if (room < padded(at) + LINK_SEAL_BYTES)
 		return 0;
@@ -193,7 +185,7 @@ unsigned link_seal_open(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned bytes)
 {
 	bool hello = frame_header_const(frame)->kind == FRAME_HELLO;
-	unsigned at = end_of(frame);
+	unsigned at = frame_payload_end(frame);
 	bool taken;
 
 	follow_sessions(seal, end);

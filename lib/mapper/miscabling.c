@@ -10,12 +10,6 @@ struct comparison {
 	unsigned differences;
 };
 
-static const struct topology_device *device_at(
-	const struct topology *topology, enum device_kind kind, uint32_t number)
-{
-	return kind == DEVICE_SWITCH ? &topology->switch_at[number] : &topology->host_at[number];
-}
-
 static int32_t find_device(const struct topology *topology, enum device_kind kind, const char *name)
 {
 	return kind == DEVICE_SWITCH ? topology_find_switch(topology, name)
@@ -25,13 +19,13 @@ static int32_t find_device(const struct topology *topology, enum device_kind kin
 static bool same_port(const struct topology *from, struct topology_port port,
 	const struct topology *to, struct topology_port *same)
 {
-	const struct topology_device *device = device_at(from, port.kind, port.device);
+	const struct topology_device *device = topology_device(from, port.kind, port.device);
 	int32_t number = find_device(to, port.kind, device->name);
 
 	if (number < 0)
 		return false;
 	*same = (struct topology_port){port.kind, (uint32_t)number, port.port};
-	return port.port < device_at(to, port.kind, (uint32_t)number)->ports;
+	return port.port < topology_device(to, port.kind, (uint32_t)number)->ports;
 }
 
 static bool same_place(const struct topology_port *a, const struct topology_port *b)
@@ -121,7 +115,8 @@ static void compare_devices(
 	struct comparison *comparison, enum device_kind kind, uint32_t expected, uint32_t found)
 {
 	for (uint32_t i = 0; i < expected; i++) {
-		const struct topology_device *device = device_at(comparison->expected, kind, i);
+		const struct topology_device *device =
+			topology_device(comparison->expected, kind, i);
 		int32_t number = find_device(comparison->found, kind, device->name);
 
 		if (device->absent && number < 0)
@@ -130,13 +125,13 @@ static void compare_devices(
 			say_device(comparison, kind, device->name, "not expected");
 		else if (number < 0)
 			say_device(comparison, kind, device->name, "not found");
-		else if (device_at(comparison->found, kind, (uint32_t)number)->ports !=
+		else if (topology_device(comparison->found, kind, (uint32_t)number)->ports !=
 			 device->ports)
 			say_ports(comparison, kind, device,
-				device_at(comparison->found, kind, (uint32_t)number)->ports);
+				topology_device(comparison->found, kind, (uint32_t)number)->ports);
 	}
 	for (uint32_t i = 0; i < found; i++) {
-		const char *name = device_at(comparison->found, kind, i)->name;
+		const char *name = topology_device(comparison->found, kind, i)->name;
 
 		if (find_device(comparison->expected, kind, name) < 0)
 			say_device(comparison, kind, name, "not expected");

@@ -8,12 +8,13 @@
  * receiving, and nodes of timers and queues. Frames in flight have no records: they follow from the
  * messages and three sequence numbers. */
 
+#include <stdint.h>
+
 #include "arn_marks.h"
 #include "arrays.h"
 #include "cn.h"
 #include "control.h"
 #include "deadline_queue.h"
-#include "id_fifo.h"
 #include "itb.h"
 #include "limit_times.h"
 #include "message_pool.h"
@@ -21,6 +22,41 @@
 #include "peer_clocks.h"
 #include "resequencer.h"
 #include "vc_share.h"
+
+/* Queues of peer numbers, linked through one array that several queues share: a peer is in at most
+ * one queue of an array at a time. */
+
+#define ID_NONE 0xFFFF
+
+struct id_fifo {
+	uint16_t head, tail; /* ID_NONE when empty */
+};
+
+static inline void id_fifo_init(struct id_fifo *fifo)
+{
+	fifo->head = fifo->tail = ID_NONE;
+}
+
+static inline void id_fifo_push(struct id_fifo *fifo, uint16_t *next, uint16_t id)
+{
+	next[id] = ID_NONE;
+	if (fifo->head == ID_NONE)
+		fifo->head = id;
+	else
+		next[fifo->tail] = id;
+	fifo->tail = id;
+}
+
+/* The queue is not empty. */
+static inline uint16_t id_fifo_pop(struct id_fifo *fifo, const uint16_t *next)
+{
+	uint16_t id = fifo->head;
+
+	fifo->head = next[id];
+	if (fifo->head == ID_NONE)
+		fifo->tail = ID_NONE;
+	return id;
+}
 
 enum flow_phase {
 	FLOW_ASKING,  /* nothing leaves before the receiver has made an offer */

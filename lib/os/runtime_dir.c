@@ -58,7 +58,7 @@ void runtime_dir_labs(char path[RUNTIME_DIR_MAX])
 	path_below("weft", "", path);
 }
 
-int runtime_dir_make_base(struct fault *fault)
+static int runtime_dir_make_base(struct fault *fault)
 {
 	char base[RUNTIME_DIR_MAX];
 

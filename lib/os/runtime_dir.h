@@ -24,10 +24,6 @@ void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX]);
 /* "/run/weft": the folder of labs. */
 void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
 
-/* Makes /tmp/weft-UID if that is the base. 0, or -errno and fault: it is not private
- * (private_dir.h). */
-int runtime_dir_make_base(struct fault *fault);
-
 /* Before EAL starts: makes the base and DPDK's folder in it, refuses folders that are not private
  * (private_dir.h), and tells DPDK where they are, by RUNTIME_DIRECTORY. Before any thread starts.
  * 0, or -errno and fault. */

@@ -107,6 +107,17 @@ static inline struct rte_mbuf *packet_mbuf(struct weft_packet *packet)
 	return (struct rte_mbuf *)((char *)packet - sizeof(struct rte_mbuf));
 }
 
+/* Frees a list of packets linked by 'next'; NULL is empty. */
+static inline void packet_free_list(struct weft_packet *packet)
+{
+	while (packet != NULL) {
+		struct weft_packet *next = packet->next;
+
+		rte_pktmbuf_free(packet_mbuf(packet));
+		packet = next;
+	}
+}
+
 /* Counts the lateness of received frames, which were due at arrived_ps, not after 'now'. The link's
  * own frames do not count: if a late credit frame matters, it makes data late. */
 void port_note_lateness(

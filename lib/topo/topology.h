@@ -155,6 +155,19 @@ const char *topology_nearest_device(const struct topology *topology, const char 
 int topology_find_port(
 	const struct topology *topology, const char *text, struct topology_port *port);
 
+static inline const struct topology_device *topology_device(
+	const struct topology *topology, enum device_kind kind, uint32_t number)
+{
+	return kind == DEVICE_SWITCH ? &topology->switch_at[number] : &topology->host_at[number];
+}
+
+/* Name of the device that has a port. */
+static inline const char *topology_device_name(
+	const struct topology *topology, struct topology_port port)
+{
+	return topology_device(topology, port.kind, port.device)->name;
+}
+
 /* The link at a port (NULL if none), and the peer port. */
 const struct topology_link *topology_link_at(
 	const struct topology *topology, struct topology_port port);

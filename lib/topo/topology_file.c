@@ -167,7 +167,7 @@ const struct yaml_field topology_file_fields[] = {
 	{NULL},
 };
 
-int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
+static int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
 	const char *text, struct fault *fault)
 {
 	char name[TOPOLOGY_NAME_MAX];

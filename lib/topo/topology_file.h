@@ -39,8 +39,3 @@ bool topology_is_dpdk(const void *member);
 /* Refuses a row that has not one of them. 'vlan' is for Ethernet ports. */
 int topology_check_device(
 	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct fault *fault);
-
-/* Refuses a device or port text that is not in the topology: fills 'fault' with 'line:column' and
- * the closest name; -EINVAL. */
-int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
-	const char *text, struct fault *fault);

@@ -168,9 +168,5 @@ int topology_find_port(
 void topology_port_name(
 	const struct topology *topology, struct topology_port port, char *out, size_t size)
 {
-	const struct topology_device *device = port.kind == DEVICE_HOST
-						       ? &topology->host_at[port.device]
-						       : &topology->switch_at[port.device];
-
-	snprintf(out, size, "%s:%u", device->name, port.port);
+	snprintf(out, size, "%s:%u", topology_device_name(topology, port), port.port);
 }

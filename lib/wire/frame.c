@@ -23,6 +23,13 @@ static void pad_route(const uint8_t *frame, uint64_t route[4])
 	memcpy(route, frame + FRAME_HEADER_BYTES, frame_header_const(frame)->route_length);
 }
 
+unsigned frame_payload_end(const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+
+	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
+}
+
 uint16_t frame_header_crc(const uint8_t *frame)
 {
 	uint64_t route[4];

@@ -159,6 +159,9 @@ static inline unsigned frame_payload_offset(const struct frame_header *header)
 	       (frame_has_latency(header) ? FRAME_LATENCY_BYTES : 0);
 }
 
+/* Bytes from the start of the frame to the end of its payload. */
+unsigned frame_payload_end(const uint8_t *frame);
+
 /* Switches that a source route traverses: each has an element with a port. */
 static inline unsigned route_switches(const uint8_t *route, unsigned length)
 {
@@ -304,3 +307,20 @@ void frame_group_address(uint16_t fabric, uint8_t mac[6]);
 
 /* Ethernet address of an emulated host towards the kernel: 02:57:46:54 and the host's id. */
 void frame_host_mac(uint16_t host, uint8_t mac[6]);
+
+/* mbuf data size, shared by mbufs and memif slots: the driver takes a faster path only if these
+ * agree. */
+
+/* For VLAN tags of a frame that a virtual device delivers with them. */
+#define FRAME_ROOM_SPARE 64
+
+/* The longest frame from the Ethernet header on, for a payload of 'mtu_bytes'. */
+static inline uint32_t frame_longest(uint32_t mtu_bytes)
+{
+	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + mtu_bytes;
+}
+
+static inline uint32_t frame_room(uint32_t mtu_bytes)
+{
+	return frame_longest(mtu_bytes) + FRAME_ROOM_SPARE;
+}

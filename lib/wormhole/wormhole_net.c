@@ -17,7 +17,7 @@
 #define ORDER_BITS 3
 #define ITEM_BITS  32
 
-/* Limit of the list of runs (wormhole_runs.h) and of a byte. */
+/* Limit of the list of runs (struct wormhole_runs) and of a byte. */
 #define DELAY_MAX 250
 
 static uint64_t delay_cycles(
@@ -284,4 +284,53 @@ uint64_t wormhole_net_stopped(const struct wormhole_net *net, struct topology_po
 	if (channel->stopped && net->now > channel->stopped_at)
 		cycles += net->now - channel->stopped_at;
 	return cycles;
+}
+
+unsigned wormhole_runs_kept(unsigned delay)
+{
+	unsigned kept = 2;
+
+	while (kept < delay / 2 + 3)
+		kept *= 2;
+	return kept;
+}
+
+uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at)
+{
+	uint64_t total = runs->run.before;
+
+	for (unsigned i = 0; i <= runs->mask; i++) {
+		const struct wormhole_run *run = &runs->earlier[(runs->last - i) & runs->mask];
+
+		if (at >= run->start) {
+			uint64_t emitted = run->before + (at - run->start) + 1;
+
+			return emitted < total ? emitted : total;
+		}
+		total = run->before;
+	}
+	return total;
+}
+
+uint64_t wormhole_runs_cycle_back(const struct wormhole_runs *runs, uint64_t total)
+{
+	const struct wormhole_run *run = &runs->run;
+
+	for (unsigned i = 0; i <= runs->mask && total <= run->before; i++)
+		run = &runs->earlier[(runs->last - i) & runs->mask];
+	return run->start + (total - run->before) - 1;
+}
+
+void wormhole_runs_begin(struct wormhole_runs *runs, uint64_t start)
+{
+	uint64_t length = runs->total - runs->run.before;
+
+	runs->on = true;
+	if (length > 0 && runs->run.start + length == start)
+		return;
+	if (length > 0) {
+		runs->last = (uint8_t)((runs->last + 1) & runs->mask);
+		runs->earlier[runs->last] = runs->run;
+	}
+	runs->run = (struct wormhole_run){start, runs->total};
 }

@@ -74,7 +74,7 @@ static bool number_parse(const char *text, uint64_t *number)
 	return true;
 }
 
-int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t max,
+static int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t max,
 	uint64_t *number, struct fault *fault)
 {
 	int result = expect_scalar(node, fault);

@@ -65,8 +65,6 @@ void yaml_fields_write_row(const struct yaml_field *fields, const void *object, 
 
 /* Single values, for custom readers. */
 int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct fault *fault);
-int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t max,
-	uint64_t *number, struct fault *fault);
 /* max 0: no limit. */
 int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
 	uint64_t max, uint64_t *value, struct fault *fault);

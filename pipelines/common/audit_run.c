@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "link_timing.h"
+#include "device_config.h"
 #include "route_choice.h"
 
 static int open_links(struct audit_run *audit, const struct topology *topology, struct fault *fault)

@@ -10,7 +10,6 @@
 #include "control.h"
 #include "credit_loop.h"
 #include "device_config.h"
-#include "link_timing.h"
 #include "quantity.h"
 #include "traffic_pattern.h"
 

@@ -247,3 +247,22 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 	if (run->nic.control != SOURCE_CONTROL_NONE)
 		config->control = control;
 }
+
+static bool has_faster_output(const struct topology *topology, uint32_t at, uint64_t rate_bps)
+{
+	for (unsigned port = 0; port < topology->switch_at[at].ports; port++) {
+		const struct topology_port end = {DEVICE_SWITCH, at, (uint8_t)port};
+		const struct topology_link *link = topology_link_at(topology, end);
+
+		if (link != NULL && link->rate_bps > rate_bps)
+			return true;
+	}
+	return false;
+}
+
+bool link_cuts_through(const struct topology *topology, enum run_switching switching,
+	uint64_t rate_bps, struct topology_port to)
+{
+	return to.kind == DEVICE_SWITCH && switching == RUN_SWITCHING_CUT_THROUGH &&
+	       !has_faster_output(topology, to.device, rate_bps);
+}

@@ -6,12 +6,15 @@
  * and every process of a lab. The caller adds what only it knows: rings of ports, routes of a host,
  * memory. */
 
+#include <stdbool.h>
+
 #include "datagram.h"
 #include "fabric_routes.h"
 #include "fault.h"
 #include "nic.h"
 #include "run_config.h"
 #include "switch.h"
+#include "topology.h"
 
 /* A frame in transit takes at least this much of its host's pool, because it keeps a buffer. */
 #define DEVICE_TRANSIT_BYTES 512
@@ -63,3 +66,11 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
  * or NULL; it must last as long as the choice does. */
 struct route_choice_options device_config_selection(const struct run_config *run,
 	const struct route_set *set, uint32_t host, uint64_t rate_bps);
+
+/* When a frame that crosses a link counts as arrived, the same on both clocks. */
+
+/* True if device 'to' of a link with this rate forwards a frame as soon as its header has arrived.
+ * It waits for the whole frame if it is a host, with store-and-forward, and if it has an output
+ * that is faster than the link: cut-through could underrun there. */
+bool link_cuts_through(const struct topology *topology, enum run_switching switching,
+	uint64_t rate_bps, struct topology_port to);

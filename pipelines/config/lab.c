@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cpu_count.h"
-#include "frame_room.h"
+#include "frame.h"
 #include "lab_devices.h"
 #include "lab_form.h"
 #include "lab_machines.h"

@@ -32,12 +32,6 @@ int lab_machine_find(const struct lab_config *config, const char *name)
 	return -1;
 }
 
-static const char *device_of(const struct topology *topology, struct topology_port port)
-{
-	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
-					  : topology->host_at[port.device].name;
-}
-
 /* --- devices --- */
 
 static int refuse_unknown(const struct lab_config *config, const struct lab_config_machine *machine,
@@ -131,7 +125,7 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 		topology_link_at(topology, port) == NULL)
 		return refuse_port(config, machine, row,
 			"has no cable in the topology, expected one such as s0:1", "", fault);
-	at = lab_machine_of(config, device_of(topology, port));
+	at = lab_machine_of(config, topology_device_name(topology, port));
 	if (at != machine - config->machines.at)
 		return refuse_port(config, machine, row, "belongs to machine ",
 			config->machines.at[at].name, fault);
@@ -159,11 +153,13 @@ static int check_device_twice(
 		for (uint32_t j = 0; j < i; j++) {
 			const struct topology_binding *a = &topology->binding_at[j];
 			const struct topology_binding *b = &topology->binding_at[i];
-			int machine = lab_machine_of(config, device_of(topology, a->port));
+			int machine =
+				lab_machine_of(config, topology_device_name(topology, a->port));
 			char name[2][TOPOLOGY_NAME_MAX + 8];
 
 			if (strcmp(a->dpdk, b->dpdk) != 0 || strncmp(a->dpdk, "net_", 4) == 0 ||
-				machine != lab_machine_of(config, device_of(topology, b->port)))
+				machine != lab_machine_of(
+						   config, topology_device_name(topology, b->port)))
 				continue;
 			topology_port_name(topology, a->port, name[0], sizeof(name[0]));
 			topology_port_name(topology, b->port, name[1], sizeof(name[1]));
@@ -292,8 +288,8 @@ int lab_machines_check_links(
 
 	for (uint32_t i = 0; i < topology->links && config->machines.count > 1; i++) {
 		const struct topology_link *link = &topology->link_at[i];
-		int a = lab_machine_of(config, device_of(topology, link->a));
-		int b = lab_machine_of(config, device_of(topology, link->b));
+		int a = lab_machine_of(config, topology_device_name(topology, link->a));
+		int b = lab_machine_of(config, topology_device_name(topology, link->b));
 		char name[2][TOPOLOGY_NAME_MAX + 8];
 
 		if (a == b || plan->link[i].kind == LAB_LINK_BOUND)

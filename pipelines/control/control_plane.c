@@ -25,10 +25,7 @@
 static const struct topology_device *topology_device_of(
 	const struct control_plane *plane, const struct control_plane_device *device)
 {
-	const struct topology *topology = plane->config.topology;
-
-	return device->kind == DEVICE_HOST ? &topology->host_at[device->number]
-					   : &topology->switch_at[device->number];
+	return topology_device(plane->config.topology, device->kind, device->number);
 }
 
 static uint32_t hosts_max(const struct control_plane *plane)

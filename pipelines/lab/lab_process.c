@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "eal.h"
@@ -21,7 +22,6 @@
 #include "private_dir.h"
 #include "privileges.h"
 #include "program.h"
-#include "random_bytes.h"
 #include "real_calibrate.h"
 #include "real_fabric.h"
 #include "sandbox.h"
@@ -214,7 +214,7 @@ static uint32_t choose_session(void)
 	struct timespec now;
 
 	while (session == 0)
-		if (random_bytes(&session, sizeof(session)) < 0) {
+		if (getentropy(&session, sizeof(session)) < 0) {
 			clock_gettime(CLOCK_REALTIME, &now);
 			session = (uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000);
 		}

@@ -54,7 +54,7 @@ struct lab_plan_request {
 	const char *run_dir; /* where the sockets are */
 	const struct topology *topology;
 	enum lab_link_kind kind; /* of links between processes that are not in 'ports' */
-	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room.h) */
+	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room()) */
 	const struct lab_plan_group *group;
 	unsigned groups;
 	bool whole; /* one process with all devices; then there are no groups */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "frame_fit.h"
 
-#include "frame_room.h"
+#include "frame.h"
 
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
 	uint32_t mtu_bytes, uint32_t extra_bytes, struct fault *fault)

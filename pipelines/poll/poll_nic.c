@@ -14,16 +14,6 @@
 
 #define ACK_FRAMES_MAX 48
 
-void poll_nic_free_chain(struct weft_packet *packet)
-{
-	while (packet != NULL) {
-		struct weft_packet *next = packet->next;
-
-		rte_pktmbuf_free(packet_mbuf(packet));
-		packet = next;
-	}
-}
-
 static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 {
 	unsigned room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
@@ -96,7 +86,7 @@ void poll_nic_destroy(struct poll_nic *pn)
 	if (pn == NULL)
 		return;
 	if (pn->nic != NULL)
-		poll_nic_free_chain(nic_drain(pn->nic));
+		packet_free_list(nic_drain(pn->nic));
 	tx_queue_fini(&pn->tx);
 	rte_pktmbuf_free(pn->spare);
 	for (unsigned i = 0; i < pn->sources; i++)
@@ -187,7 +177,7 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 			now = arrival_stamps_time(&pn->stamps, mbuf);
 	}
 	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), due);
-	poll_nic_free_chain(nic_receive(pn->nic, packet, frame, now));
+	packet_free_list(nic_receive(pn->nic, packet, frame, now));
 	if (kind == FRAME_HELLO)
 		poll_guard_follow(&pn->guard, nic_link(pn->nic));
 	if (kind == FRAME_CREDIT)

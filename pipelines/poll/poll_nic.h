@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 #include "arrival_stamps.h"
-#include "credit_times.h"
 #include "device_control.h"
 #include "fault.h"
 #include "goal_replay.h"
 #include "host_demux.h"
+#include "limit_times.h"
 #include "link_falls.h"
 #include "nic.h"
 #include "poll_guard.h"

@@ -69,7 +69,7 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 		nic_pause(pn->nic, now);
 		break;
 	case DEVICE_PURGE:
-		poll_nic_free_chain(nic_purge(pn->nic));
+		packet_free_list(nic_purge(pn->nic));
 		tx_queue_purge(&pn->tx);
 		break;
 	case DEVICE_COMMIT:

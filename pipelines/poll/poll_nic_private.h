@@ -8,9 +8,6 @@
 #include "frame.h"
 #include "poll_nic.h"
 
-/* Frees a chain of packets of the interface. */
-void poll_nic_free_chain(struct weft_packet *packet);
-
 /* ---- poll_nic_capture.c. Each frame is captured with the state that explains it
  * (docs/reference/wire-format.md). Credits are those left to the sender of a data frame in its VC
  * of this link, after the frame. An interface has no virtual output queues, so no depth is given.

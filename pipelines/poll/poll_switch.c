@@ -40,16 +40,6 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 		ps->direct |= BIT64(at);
 }
 
-void poll_switch_free_list(struct weft_packet *packet)
-{
-	while (packet != NULL) {
-		struct weft_packet *next = packet->next;
-
-		rte_pktmbuf_free(packet_mbuf(packet));
-		packet = next;
-	}
-}
-
 /* A packet of this input has left, or will have at 'at'. */
 static inline void note_left(struct poll_switch *ps, unsigned input, weft_time at)
 {
@@ -65,7 +55,7 @@ void poll_switch_free_discards(struct poll_switch *ps, bool stored, weft_time no
 		if (stored || packet->control)
 			poll_switch_capture_discard(ps, packet, now);
 	}
-	poll_switch_free_list(discards);
+	packet_free_list(discards);
 }
 
 void poll_switch_destroy(struct poll_switch *ps)
@@ -73,7 +63,7 @@ void poll_switch_destroy(struct poll_switch *ps)
 	if (ps == NULL)
 		return;
 	switch_drain(ps->sw);
-	poll_switch_free_list(switch_take_discards(ps->sw));
+	packet_free_list(switch_take_discards(ps->sw));
 	poll_switch_control_end(ps);
 	for (unsigned at = 0; at < ps->ports; at++)
 		if (ps->port[at].port != NULL)

@@ -17,9 +17,9 @@
 #include <stdint.h>
 
 #include "arn_guard.h"
-#include "credit_times.h"
 #include "device_control.h"
 #include "fault.h"
+#include "limit_times.h"
 #include "link_falls.h"
 #include "poll_guard.h"
 #include "port.h"

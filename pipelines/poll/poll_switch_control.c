@@ -23,7 +23,7 @@ void poll_switch_control_up(struct poll_switch *ps)
 		device_control_up(ps->mapper.control, packet->in_port,
 			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
 	}
-	poll_switch_free_list(first);
+	packet_free_list(first);
 }
 
 bool poll_switch_control_send(
@@ -148,7 +148,7 @@ void poll_switch_control_poll(struct poll_switch *ps, weft_time now)
 
 void poll_switch_control_end(struct poll_switch *ps)
 {
-	poll_switch_free_list(switch_take_for_agent(ps->sw));
+	packet_free_list(switch_take_for_agent(ps->sw));
 	if (ps->mapper.tables == NULL)
 		return;
 	switch_set_routing(ps->sw, &(struct switch_routing){0});

@@ -36,8 +36,6 @@ void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now);
 /* Takes what other parts have handed over; the number of entries. For a part. */
 unsigned poll_switch_accept(struct poll_switch *ps, weft_time now);
-/* Frees a list of packets of the switch. */
-void poll_switch_free_list(struct weft_packet *packet);
 /* Frees what the switch has discarded; its space in the buffers is free since 'now'. 'stored': not
  * as it arrived. */
 void poll_switch_free_discards(struct poll_switch *ps, bool stored, weft_time now);

@@ -6,10 +6,10 @@
 #include <rte_lcore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "capture_reason.h"
-#include "frame_room.h"
-#include "random_bytes.h"
+#include "frame.h"
 #include "real_pools.h"
 #include "real_private.h"
 #include "run_source.h"
@@ -222,12 +222,10 @@ struct real_fabric *real_fabric_create(
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
-	result = random_bytes(fabric->secret, sizeof(fabric->secret));
-	if (result < 0) {
-		fault_set(fault, -result, "no random numbers: %s", strerror(-result));
+	if (getentropy(fabric->secret, sizeof(fabric->secret)) < 0) {
+		result = fault_set(fault, errno, "no random numbers: %s", strerror(errno));
 		goto err;
 	}
-	result = -ENOMEM;
 	fabric->loops = count_loops(options);
 	fabric->whole = is_whole(options);
 	fabric->work = &fabric->given;

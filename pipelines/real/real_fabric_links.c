@@ -7,10 +7,9 @@
 #include <stdlib.h>
 
 #include "device_config.h"
+#include "frame.h"
 #include "frame_fit.h"
-#include "frame_room.h"
 #include "link_order.h"
-#include "link_timing.h"
 #include "port_ethdev.h"
 #include "port_packet.h"
 #include "port_shared.h"

@@ -92,6 +92,21 @@ static void excuse_others(struct real_worker *worker, weft_time now)
 	}
 }
 
+static void measure_lateness(const struct real_worker *worker, struct histogram *total)
+{
+	const struct real_fabric *fabric = worker->fabric;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		lateness_measure(fabric->hosts[i].poll->port->late, total);
+	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
+		const struct poll_switch *poll = fabric->polled[i].poll;
+
+		for (unsigned at = 0; at < poll->ports; at++)
+			if (poll->port[at].port != NULL)
+				lateness_measure(poll->port[at].port->late, total);
+	}
+}
+
 static void obey(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
@@ -123,10 +138,9 @@ static void obey(struct real_worker *worker, weft_time now)
 		if (fabric->order == REAL_ORDER_STOP)
 			real_host_stop_traffic(fabric, &fabric->hosts[i], now);
 	}
-	if (fabric->order == REAL_ORDER_STOP)
-		real_lateness_stop(worker);
-	else
-		real_lateness_start(worker);
+	if (fabric->order != REAL_ORDER_STOP)
+		histogram_reset(&worker->late_ns);
+	measure_lateness(worker, fabric->order == REAL_ORDER_STOP ? NULL : &worker->late_ns);
 	real_task_end(worker, began);
 	loop_orders_obeyed(&fabric->orders);
 }
@@ -244,32 +258,6 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)
 }
 
 /* --- lateness --- */
-
-static void measure_lateness(const struct real_worker *worker, struct histogram *total)
-{
-	const struct real_fabric *fabric = worker->fabric;
-
-	for (unsigned i = worker->first_host; i < worker->last_host; i++)
-		lateness_measure(fabric->hosts[i].poll->port->late, total);
-	for (unsigned i = worker->first_polled; i < worker->last_polled; i++) {
-		const struct poll_switch *poll = fabric->polled[i].poll;
-
-		for (unsigned at = 0; at < poll->ports; at++)
-			if (poll->port[at].port != NULL)
-				lateness_measure(poll->port[at].port->late, total);
-	}
-}
-
-void real_lateness_start(struct real_worker *worker)
-{
-	histogram_reset(&worker->late_ns);
-	measure_lateness(worker, &worker->late_ns);
-}
-
-void real_lateness_stop(struct real_worker *worker)
-{
-	measure_lateness(worker, NULL);
-}
 
 struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topology_port at)
 {

@@ -5,7 +5,7 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-#include "frame_room.h"
+#include "frame.h"
 #include "tx_queue.h"
 
 #define DATA_MBUFS_MIN    8192u

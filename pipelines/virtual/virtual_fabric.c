@@ -436,8 +436,3 @@ int virtual_fabric_set_ranks(
 		virtual_parts_destroy(fabric);
 	return ranks_agree(ranks, result, fault);
 }
-
-int virtual_fabric_set_workers(struct virtual_fabric *fabric, unsigned workers, struct fault *fault)
-{
-	return virtual_fabric_set_ranks(fabric, NULL, workers, fault);
-}

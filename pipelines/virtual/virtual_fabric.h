@@ -34,14 +34,11 @@ struct virtual_fabric *virtual_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct fault *fault);
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
-/* Once, before the run: it takes so many threads, 1 or more, and gives the same result. -EINVAL: it
- * needs one (docs/how-to/use-many-cores.md), or there are more workers than switches; -ENOMEM. Then
- * it has one thread still. */
-int virtual_fabric_set_workers(
-	struct virtual_fabric *fabric, unsigned workers, struct fault *fault);
-
-/* The same in several processes (ranks.h; NULL: one), with so many threads in each: all call all of
- * these functions, and rank 0 has the result. A failure of one of them is one of all. */
+/* Call once, before the run. Each process (ranks.h; NULL: one) uses 'workers' threads, and the
+ * result is the same as with one. -EINVAL: the run needs one thread
+ * (docs/how-to/use-many-cores.md), or there are more workers than switches; -ENOMEM; the fabric
+ * then still has one thread. All ranks call all functions, rank 0 has the result, and a failure of
+ * one rank is a failure of all. */
 int virtual_fabric_set_ranks(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault);
 

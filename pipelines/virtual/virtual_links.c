@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "arena.h"
-#include "link_timing.h"
+#include "device_config.h"
 #include "quantity.h"
 #include "traffic_pattern.h"
 

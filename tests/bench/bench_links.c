@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "eal.h"
-#include "frame_room.h"
+#include "frame.h"
 #include "port_ethdev.h"
 #include "port_shared.h"
 

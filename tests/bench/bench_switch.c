@@ -25,7 +25,7 @@
 #include "congestion_setup.h"
 #include "device_config.h"
 #include "eal.h"
-#include "frame_room.h"
+#include "frame.h"
 #include "option_key.h"
 #include "poll_division.h"
 #include "port_ethdev.h"

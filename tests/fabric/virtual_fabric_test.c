@@ -497,7 +497,7 @@ static uint64_t large_by(unsigned workers, const char *queuing)
 	uint64_t fingerprint;
 
 	virtual_lab_open(&lab, large, VIRTUAL_LAB_SET("switch.vcs=2", queuing));
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, workers, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &fault), 0);
 	virtual_lab_run(&lab);
 	assert_true(lab.fabric->looks_far && lab.result.packets.delivered > 0);
 	fingerprint = lab.result.fingerprint;

@@ -26,7 +26,7 @@ static struct virtual_lookahead lookahead_with(const char *const *sets, unsigned
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, drawn_plain, sets, count);
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
 	lookahead = lab.fabric->parts->lookahead;
 	virtual_lab_close(&lab);
 	return lookahead;
@@ -75,7 +75,7 @@ UNIT_TEST(routes_of_a_file_shorten_rounds)
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
 	lab.config->routing.file = strdup("routes");
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
 	assert_int_equal(lab.fabric->parts->lookahead.packet_ps, 30 * NS);
 	virtual_lab_close(&lab);
 }
@@ -143,7 +143,7 @@ static uint64_t count_rounds(const char *routing_delay)
 	uint64_t rounds;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET(routing_delay, "switch.buffer=1MiB"));
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
 	virtual_lab_run(&lab);
 	rounds = lab.fabric->parts->worker[0].use.rounds;
 	virtual_lab_close(&lab);
@@ -241,7 +241,7 @@ static void run_many_ends(struct virtual_lab *lab)
 	struct fault fault = {""};
 
 	virtual_lab_open(lab, drawn_plain, many_ends, MANY_ENDS);
-	assert_int_equal(virtual_fabric_set_workers(lab->fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab->fabric, NULL, 2, &fault), 0);
 	virtual_lab_run(lab);
 }
 
@@ -272,7 +272,7 @@ UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
 	/* Nothing is listed. */
 	for (unsigned i = 0; i < 2; i++)
 		virtual_part_at(lab.fabric, i)->ends.wanted = false;

@@ -134,7 +134,7 @@ UNIT_TEST(the_table_says_how_much_ran_on_other_threads)
 	way.created = way.spin_looks = 1;
 	way.switch_each = 1000000;
 	virtual_lab_open(&lab, drawn_plain, NULL, 0);
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 4, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &fault), 0);
 	created = 0;
 	prepare(lab.fabric->parts);
 	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &fault), 0);

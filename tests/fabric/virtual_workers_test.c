@@ -66,7 +66,7 @@ UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 
 	virtual_lab_open(&lab, drawn_plain, NULL, 0);
 	whole = lab.fabric->events->shift;
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 4, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &fault), 0);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(virtual_part_at(lab.fabric, i)->events->shift, whole + 2);
 	virtual_lab_close(&lab);
@@ -139,7 +139,7 @@ static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 			"routing.adaptive=arn", "switch.voq=true", "watchdog=3us",
 			"traffic[1].pattern=hotspot", "traffic[1].from=all", "traffic[1].to=[h3]",
 			"traffic[1].load=100%", "traffic[1].message=2KiB"));
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, workers, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &fault), 0);
 	capture = virtual_capture_create(lab.fabric, 0, &fault);
 	assert_non_null(capture);
 	assert_int_equal(virtual_capture_add(capture, "all", path, &fault), 0);
@@ -260,7 +260,7 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 			VIRTUAL_LAB_SET("measure.duration=100s", "measure.sample=100s",
 				"traffic[0].pattern=hotspot", from[i],
 				i == 0 ? "traffic[0].to=[h1]" : "traffic[0].to=[h14]"));
-		assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+		assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
 		assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
 		assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
 		assert_true(lab.result.incomplete);
@@ -280,7 +280,7 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped_where_nothing_happens)
 		VIRTUAL_LAB_SET("measure.duration=100ms", "measure.sample=1us",
 			"traffic[0].stop=11us", "traffic[0].from=[h0]", "traffic[0].to=[h1]",
 			"traffic[0].pattern=hotspot"));
-	assert_int_equal(virtual_fabric_set_workers(lab.fabric, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
 	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
 	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
 	assert_true(lab.result.incomplete);

@@ -15,8 +15,8 @@
 
 #include "eal_tests.h"
 #include "fake_nic.h"
+#include "frame.h"
 #include "frame_fit.h"
-#include "frame_room.h"
 #include "tsc_clock.h"
 
 #define AWKWARD_MBUFS 4095u

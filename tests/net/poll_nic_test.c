@@ -4,7 +4,7 @@
 /* Two interfaces at the two ends of a link. A pair of connected sockets that keep message
  * boundaries stands in for a TAP: read() and write() of one frame each. */
 
-#include "frame_room.h"
+#include "frame.h"
 #include "nic_neighbours.h"
 
 #include <errno.h>

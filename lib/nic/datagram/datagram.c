@@ -9,7 +9,6 @@
 #include "bits.h"
 #include "datagram_control.h"
 #include "datagram_order.h"
-#include "datagram_private.h"
 #include "datagram_recovery.h"
 
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)

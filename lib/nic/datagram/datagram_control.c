@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "datagram_private.h"
-
 #define NONE      UINT32_MAX
 #define FS_PER_NS 1000000u
 

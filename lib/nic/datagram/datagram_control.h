@@ -68,3 +68,11 @@ static inline uint32_t datagram_control_held(const struct datagram *nic)
 
 /* Checks invariants. NULL, or a description of the violation. */
 const char *datagram_control_check(const struct datagram *nic);
+
+/* FIFOs of the interface, for the files of this folder. */
+
+/* Starts the message at the head of the FIFO. One without a route is dropped. */
+void datagram_begin_head(struct datagram *nic, unsigned vc);
+
+/* Removes the message at the head of the FIFO, and starts the next. */
+void datagram_drop_head(struct datagram *nic, unsigned vc);

@@ -164,8 +164,7 @@ static uint32_t lid_of_switch(const struct topology *topology, uint32_t at)
 static void write_end(const struct topology *topology, struct topology_port end, FILE *out)
 {
 	bool host = end.kind == DEVICE_HOST;
-	const struct topology_device *device =
-		host ? &topology->host_at[end.device] : &topology->switch_at[end.device];
+	const struct topology_device *device = topology_device(topology, end.kind, end.device);
 	uint64_t guid =
 		host ? HOST_GUID + 2 * (uint64_t)end.device : SWITCH_GUID + (uint64_t)end.device;
 

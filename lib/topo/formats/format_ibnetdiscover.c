@@ -23,12 +23,6 @@ static uint64_t guid_of(struct topology_port port)
 					  : HOST_GUID + 2 * (uint64_t)port.device;
 }
 
-static const char *name_of(const struct topology *topology, struct topology_port port)
-{
-	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
-					  : topology->host_at[port.device].name;
-}
-
 /* [1]	"H-0200000100000000"[1](200000100000001) 		# "h0" lid 0 4xSDR */
 static void write_port(const struct topology *topology, struct topology_port port, FILE *out)
 {
@@ -48,7 +42,7 @@ static void write_port(const struct topology *topology, struct topology_port por
 	if (peer.kind == DEVICE_HOST)
 		fprintf(out, "(%" PRIx64 ") ", guid_of(peer) + 1);
 	fprintf(out, "\t\t# %s\"%s\" lid 0 %s\n", port.kind == DEVICE_HOST ? "lid 0 lmc 0 " : "",
-		name_of(topology, peer), rate);
+		topology_device_name(topology, peer), rate);
 }
 
 static void write_switch(const struct topology *topology, uint32_t number, FILE *out)

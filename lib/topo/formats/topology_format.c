@@ -51,12 +51,6 @@ const struct topology_format *topology_format_find(const char *name)
 
 /* For graphviz: switches are boxes, hosts ellipses; port numbers label the ends of links. */
 
-static const char *device_name(const struct topology *topology, struct topology_port port)
-{
-	return port.kind == DEVICE_HOST ? topology->host_at[port.device].name
-					: topology->switch_at[port.device].name;
-}
-
 static int write_dot(const struct topology *topology, FILE *out, struct fault *fault)
 {
 	(void)fault;
@@ -68,8 +62,8 @@ static int write_dot(const struct topology *topology, FILE *out, struct fault *f
 		const struct topology_link *link = &topology->link_at[i];
 
 		fprintf(out, "\t\"%s\" -- \"%s\" [taillabel=\"%u\", headlabel=\"%u\"];\n",
-			device_name(topology, link->a), device_name(topology, link->b),
-			link->a.port, link->b.port);
+			topology_device_name(topology, link->a),
+			topology_device_name(topology, link->b), link->a.port, link->b.port);
 	}
 	fputs("}\n", out);
 	return 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame_room.h"
+#include "frame.h"
 #include "lab_plan.h"
 
 #define LONGEST (4096 + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX)

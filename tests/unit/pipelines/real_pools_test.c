@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_pools.h"
 
-#include "frame_room.h"
+#include "frame.h"
 #include "tx_queue.h"
 #include "unit.h"
 

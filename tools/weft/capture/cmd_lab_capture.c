@@ -306,11 +306,7 @@ static int open_output(struct capture_run *run, const char *path, struct fault *
 
 static const struct lab_record *record_of(const struct capture_run *run, struct topology_port port)
 {
-	const struct topology *topology = run->lab.topology;
-
-	return lab_record_of(&run->lab, &run->state,
-		port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
-					   : topology->host_at[port.device].name);
+	return lab_record_of(&run->lab, &run->state, topology_device_name(run->lab.topology, port));
 }
 
 /* The ports of a machine have one session. */

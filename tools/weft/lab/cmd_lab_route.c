@@ -122,7 +122,7 @@ static void print_answer(const struct question *question, const json_t *answer)
 		(long long)json_integer_value(json_object_get(answer, "epoch")),
 		lab_text(answer, "mapper"), json_array_size(ways),
 		json_array_size(ways) == 1 ? "way" : "ways",
-		json_is_true(json_object_get(answer, "in_force")) ? "" : " (not in use there yet)");
+		json_flag_of(answer, "in_force") ? "" : " (not in use there yet)");
 	json_array_foreach(ways, index, way) print_way(index + 1, way);
 }
 

@@ -86,12 +86,6 @@ static int read_words(
 	return result;
 }
 
-static const char *device_of(const struct topology *topology, struct topology_port port)
-{
-	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
-					  : topology->host_at[port.device].name;
-}
-
 static void name_end(const struct setting *setting, uint32_t end, char name[PORT_MAX])
 {
 	const struct topology *topology = setting->lab->topology;
@@ -248,7 +242,8 @@ static bool has_end(const struct setting *setting, const struct lab_record *reco
 
 		if (is_meant(setting, i) &&
 			lab_record_of(setting->lab, setting->state,
-				device_of(topology, i % 2 == 0 ? link->a : link->b)) == record)
+				topology_device_name(topology, i % 2 == 0 ? link->a : link->b)) ==
+				record)
 			return true;
 	}
 	return false;

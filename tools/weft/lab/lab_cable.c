@@ -78,12 +78,6 @@ static int order_end(
 	return result;
 }
 
-static const char *device_of(const struct topology *topology, struct topology_port port)
-{
-	return port.kind == DEVICE_SWITCH ? topology->switch_at[port.device].name
-					  : topology->host_at[port.device].name;
-}
-
 int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 	const struct lab_cable *cable, struct fault *fault)
 {
@@ -91,8 +85,8 @@ int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 	int result = 0;
 
 	for (unsigned i = 0; i < 2 && result == 0; i++) {
-		const struct lab_record *record =
-			lab_record_of(lab, state, device_of(lab->topology, cable->end[i]));
+		const struct lab_record *record = lab_record_of(
+			lab, state, topology_device_name(lab->topology, cable->end[i]));
 
 		if (record == NULL || !lab_record_alive(record))
 			continue;

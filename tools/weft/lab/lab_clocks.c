@@ -12,11 +12,6 @@ json_t *lab_clocks_create(void)
 		"bound_ns", 0, "at", "", "of", "", "cut", 0);
 }
 
-static json_int_t count_of(const json_t *total, const char *name)
-{
-	return json_integer_value(json_object_get(total, name));
-}
-
 /* Sums, and the pair of the largest bound. */
 static void add_total(json_t *total, const json_t *more)
 {
@@ -25,9 +20,9 @@ static void add_total(json_t *total, const json_t *more)
 
 	for (unsigned i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		json_object_set_new(total, sums[i],
-			json_integer(count_of(total, sums[i]) + count_of(more, sums[i])));
-	if (count_of(more, "known") == 0 ||
-		count_of(more, "bound_ns") < count_of(total, "bound_ns"))
+			json_integer(json_count_of(total, sums[i]) + json_count_of(more, sums[i])));
+	if (json_count_of(more, "known") == 0 ||
+		json_count_of(more, "bound_ns") < json_count_of(total, "bound_ns"))
 		return;
 	for (unsigned i = 0; i < sizeof(worst) / sizeof(worst[0]); i++)
 		json_object_set(total, worst[i], json_object_get(more, worst[i]));
@@ -82,10 +77,10 @@ int lab_clocks_add(json_t *all, struct lab_connection *connection, struct fault 
 		return -EPROTO;
 	add_total(total, more);
 	clocks = json_object_get(all, "clocks");
-	if (clocks != NULL && count_of(more, "pairs") > 0)
+	if (clocks != NULL && json_count_of(more, "pairs") > 0)
 		result = add_pairs(clocks, connection, fault);
 	json_decref(more);
-	if (clocks != NULL && (json_int_t)json_array_size(clocks) < count_of(total, "pairs"))
+	if (clocks != NULL && json_array_size(clocks) < json_count_of(total, "pairs"))
 		json_object_set_new(total, "cut", json_true());
 	return result;
 }
@@ -96,7 +91,7 @@ void lab_clocks_merge(json_t *all, const json_t *part)
 	const json_t *more = json_object_get(part, "clocks_total");
 
 	add_total(total, more);
-	if (json_is_true(json_object_get(more, "cut")))
+	if (json_flag_of(more, "cut"))
 		json_object_set_new(total, "cut", json_true());
 	json_array_extend(json_object_get(all, "clocks"), json_object_get(part, "clocks"));
 }

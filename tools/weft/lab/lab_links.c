@@ -2,8 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "lab_links.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "cmd_lab.h"
 #include "lab_query.h"
 #include "pacer.h"
 #include "quantity.h"
@@ -72,8 +74,7 @@ void lab_links_warn(const struct lab *lab, json_t *links)
 
 	json_array_foreach(links, index, end)
 	{
-		uint64_t device =
-			(uint64_t)json_integer_value(json_object_get(end, "device_speed_mbps"));
+		uint64_t device = json_count_of(end, "device_speed_mbps");
 		const struct topology_link *link = NULL;
 		char asked[QUANTITY_TEXT], speed[QUANTITY_TEXT];
 		struct topology_port at;
@@ -121,7 +122,7 @@ const char *lab_links_gauge(enum link_knob knob)
 
 uint64_t lab_links_knob(const json_t *link, enum link_knob knob)
 {
-	return (uint64_t)json_integer_value(json_object_get(link, lab_links_gauge(knob)));
+	return json_count_of(link, lab_links_gauge(knob));
 }
 
 void lab_links_print_knobs(const json_t *link, FILE *out)
@@ -148,4 +149,20 @@ void lab_links_print_knobs(const json_t *link, FILE *out)
 	}
 	if (!any)
 		fputs(" as fast as its device", out);
+}
+
+void lab_cover_tell(const struct lab *lab, credit_cover_fn *tell, void *ctx)
+{
+	struct topology timed = *lab->topology;
+
+	timed.link_at = calloc(timed.links + 1u, sizeof(*timed.link_at));
+	if (timed.link_at == NULL)
+		return;
+	for (uint32_t i = 0; i < timed.links; i++) {
+		timed.link_at[i] = lab->topology->link_at[i];
+		if (!lab_plan_is_timed(lab->plan, i))
+			timed.link_at[i].rate_bps = 0;
+	}
+	credit_cover_tell(&lab->config->run, &timed, tell, ctx);
+	free(timed.link_at);
 }

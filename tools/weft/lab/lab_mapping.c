@@ -64,7 +64,7 @@ static void hear(struct lab_lead *lead, const json_t *agent)
 
 	lead->epoch = epoch > lead->epoch ? epoch : lead->epoch;
 	lead->heard_ns = heard_ns < lead->heard_ns ? heard_ns : lead->heard_ns;
-	lead->silent &= json_is_true(json_object_get(agent, "silent"));
+	lead->silent &= json_flag_of(agent, "silent");
 }
 
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
@@ -144,7 +144,7 @@ static int check_leader(const json_t *mapping, const json_t *leader, struct faul
 	if (strcmp(lab_text(leader, "state"), "leading") != 0)
 		return fault_set(why, EAGAIN, "mapper %s is still %s", lab_text(leader, "host"),
 			lab_text(leader, "state"));
-	if (json_is_true(json_object_get(leader, "changing")))
+	if (json_flag_of(leader, "changing"))
 		return fault_set(
 			why, EAGAIN, "mapper %s has routes to change", lab_text(leader, "host"));
 	return 0;
@@ -156,11 +156,11 @@ static int check_agent(const json_t *agent, const char *leader, struct fault *wh
 
 	if (strcmp(lab_text(agent, "follows"), leader) != 0)
 		return fault_set(why, EAGAIN, "%s does not follow %s", device, leader);
-	if (json_is_true(json_object_get(agent, "paused")))
+	if (json_flag_of(agent, "paused"))
 		return fault_set(why, EAGAIN, "%s is paused", device);
-	if (json_integer_value(json_object_get(agent, "epoch")) == 0)
+	if (json_count_of(agent, "epoch") == 0)
 		return fault_set(why, EAGAIN, "%s has no tables", device);
-	if (json_is_true(json_object_get(agent, "tables_refused")))
+	if (json_flag_of(agent, "tables_refused"))
 		return fault_set(why, EAGAIN,
 			"%s cannot use its last tables, and keeps those from before", device);
 	return 0;

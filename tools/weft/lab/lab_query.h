@@ -36,8 +36,23 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 int lab_ask_class(
 	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault);
 
-/* The text of a member; "" without one. */
+/* Members of an answer; "", 0 and false without one. */
 const char *lab_text(const json_t *object, const char *name);
+
+static inline uint64_t json_count_of(const json_t *object, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, name));
+}
+
+static inline double json_value_of(const json_t *object, const char *name)
+{
+	return json_number_value(json_object_get(object, name));
+}
+
+static inline bool json_flag_of(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}
 
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);

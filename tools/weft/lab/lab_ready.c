@@ -75,13 +75,13 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 		snprintf(reason, sizeof(reason),
 			"is the cable in, and the other end on? (A kernel interface has to be up, too: 'ip "
 			"link set NAME up')");
-	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0 &&
+	} else if (json_count_of(link, "sessions_seen") == 0 &&
 		   json_integer_value(json_object_get(link, "bad_tag")) > 0) {
 		state = "waiting";
 		snprintf(reason, sizeof(reason),
 			"frames come in whose tag is wrong; is security.link-key the same at the "
 			"other end?");
-	} else if (json_integer_value(json_object_get(link, "sessions_seen")) == 0) {
+	} else if (json_count_of(link, "sessions_seen") == 0) {
 		state = "waiting";
 		describe_unheard(link, elsewhere, reason, sizeof(reason));
 	}

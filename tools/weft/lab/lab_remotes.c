@@ -50,7 +50,7 @@ static void take_answer(struct lab_state *state, struct lab_remote *remote, cons
 	json_t *process;
 	size_t index;
 
-	remote->up = json_is_true(json_object_get(answer, "up"));
+	remote->up = json_flag_of(answer, "up");
 	json_array_foreach(json_object_get(answer, "processes"), index, process)
 	{
 		struct lab_record *record = record_at(state, remote, lab_text(process, "name"));
@@ -58,9 +58,8 @@ static void take_answer(struct lab_state *state, struct lab_remote *remote, cons
 		if (record == NULL)
 			continue;
 		record->pid = (pid_t)json_integer_value(json_object_get(process, "pid"));
-		record->cpu_ns = (uint64_t)json_integer_value(json_object_get(process, "cpu_ns"));
-		record->restarts =
-			(unsigned)json_integer_value(json_object_get(process, "restarts"));
+		record->cpu_ns = json_count_of(process, "cpu_ns");
+		record->restarts = (unsigned)json_count_of(process, "restarts");
 	}
 }
 

@@ -35,11 +35,6 @@ json_t *lab_run_links(struct lab_run *run)
 	return ends;
 }
 
-static uint64_t count_of(const json_t *link, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(link, name));
-}
-
 /* The file's values of the knobs. */
 static void planned(const struct lab *lab, const char *port, uint64_t value[LINK_KNOB_COUNT])
 {
@@ -125,8 +120,8 @@ json_t *lab_run_changes(
 		if (entry != NULL)
 			json_array_append_new(set, entry);
 		if (is_cut(link) || is_cut(former) ||
-			count_of(link, "link_downs_ordered") >
-				count_of(former, "link_downs_ordered"))
+			json_count_of(link, "link_downs_ordered") >
+				json_count_of(former, "link_downs_ordered"))
 			json_array_append_new(
 				cut, json_pack("{s:s,s:b,s:b}", "port", port, "at_start",
 					     is_cut(former), "at_end", is_cut(link)));
@@ -164,14 +159,12 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 				print_set(entry, out);
 			else if (kind == 1)
 				fprintf(out, "%s%s", lab_text(entry, "port"),
-					json_is_true(json_object_get(entry, "at_end"))
-						? ""
-						: " (joined again)");
+					json_flag_of(entry, "at_end") ? "" : " (joined again)");
 			else if (kind == 3)
 				fputs(json_string_value(entry), out);
 			else
 				fprintf(out, "%s (%" PRIu64 ")", lab_text(entry, "process"),
-					count_of(entry, "times"));
+					json_count_of(entry, "times"));
 		}
 		if (count > SHOWN_MAX)
 			fprintf(out, " and %zu more", count - SHOWN_MAX);

@@ -133,11 +133,6 @@ uint64_t lab_run_now_ms(const struct lab_run *run)
 	return lab_now_ms() / run->lab.config->run.dilation;
 }
 
-static uint64_t part_number(const json_t *part, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(part, name));
-}
-
 bool lab_run_is_sending(struct lab_run *run)
 {
 	uint64_t sending = 0;
@@ -145,7 +140,7 @@ bool lab_run_is_sending(struct lab_run *run)
 	for (unsigned i = 0; i < run->state.processes; i++) {
 		json_t *part = ask_part(run, i, false);
 
-		sending += part_number(part, "sending");
+		sending += json_count_of(part, "sending");
 		json_decref(part);
 	}
 	return sending > 0;
@@ -159,7 +154,7 @@ static uint64_t collect_before(struct lab_run *run)
 	for (unsigned i = 0; i < run->state.processes; i++) {
 		json_decref(run->asked[i].before);
 		run->asked[i].before = ask_part(run, i, false);
-		sending += part_number(run->asked[i].before, "sending");
+		sending += json_count_of(run->asked[i].before, "sending");
 	}
 	return sending;
 }
@@ -183,9 +178,9 @@ int lab_run_collect_quiet(struct lab_run *run, struct fault *fault)
 /* While traffic flowed, or before: the order to begin may have found the process stopped. */
 static uint64_t away_of(const json_t *before, const json_t *part)
 {
-	uint64_t away = part_number(part, "away_ns");
-	uint64_t absent =
-		run_result_minus(part_number(part, "absent_ns"), part_number(before, "absent_ns"));
+	uint64_t away = json_count_of(part, "away_ns");
+	uint64_t absent = run_result_minus(
+		json_count_of(part, "absent_ns"), json_count_of(before, "absent_ns"));
 
 	return absent > away ? absent : away;
 }

@@ -68,7 +68,7 @@ static bool is_alive_there(const struct lab_record *record)
 			lab_remote_call(remote, json_pack("{s:s}", "op", "alive"), NULL, &ignored);
 		remote->alive_ms = now;
 	}
-	return json_is_true(json_object_get(remote->alive, record->name));
+	return json_flag_of(remote->alive, record->name);
 }
 
 bool lab_record_alive(const struct lab_record *record)

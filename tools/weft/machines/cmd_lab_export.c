@@ -115,11 +115,9 @@ static int add_machines(struct lab *lab, struct fault *fault)
 
 static struct lab_config_machine *machine_of(const struct lab *lab, struct topology_port at)
 {
-	const struct topology *topology = lab->topology;
-	const char *device = at.kind == DEVICE_SWITCH ? topology->switch_at[at.device].name
-						      : topology->host_at[at.device].name;
+	int machine = lab_machine_of(lab->config, topology_device_name(lab->topology, at));
 
-	return &lab->config->machines.at[lab_machine_of(lab->config, device)];
+	return &lab->config->machines.at[machine];
 }
 
 /* Gives the end of a link the next interface of its container, eth1 and so on: that of the

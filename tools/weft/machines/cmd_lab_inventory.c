@@ -51,9 +51,7 @@ static json_t *pci_ports(const struct lab *lab, unsigned machine)
 
 	for (uint32_t i = 0; i < topology->bindings; i++) {
 		const struct topology_binding *binding = &topology->binding_at[i];
-		const char *device = binding->port.kind == DEVICE_SWITCH
-					     ? topology->switch_at[binding->port.device].name
-					     : topology->host_at[binding->port.device].name;
+		const char *device = topology_device_name(topology, binding->port);
 
 		if (lab_machine_of(lab->config, device) == (int)machine &&
 			strncmp(binding->dpdk, "net_", 4) != 0 && !topology_is_udp(binding->dpdk))

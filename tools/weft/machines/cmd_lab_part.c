@@ -154,7 +154,7 @@ static json_t *do_collect(struct part *part, const json_t *request)
 	result = lab_open(&lab, path, part->dir, &fault);
 	if (result < 0)
 		return failed(result, &fault);
-	answer = lab_collect(&lab, &part->state, json_is_true(json_object_get(request, "clocks")));
+	answer = lab_collect(&lab, &part->state, json_flag_of(request, "clocks"));
 	lab_close(&lab);
 	return answer;
 }

@@ -136,7 +136,7 @@ static void greet(struct lab_state *state, bool *spare)
 		json_t *answer =
 			lab_remote_greeted(&state->remote[i], LAB_REMOTE_GREET_MS, &ignored);
 
-		spare[i] = answer != NULL && !json_is_true(json_object_get(answer, "up"));
+		spare[i] = answer != NULL && !json_flag_of(answer, "up");
 		json_decref(answer);
 	}
 }
@@ -338,7 +338,7 @@ static int wait_whole(struct console *console, struct fault *fault)
 	char why[400];
 
 	look(console);
-	while (!json_is_true(json_object_get(console->all, "up"))) {
+	while (!json_flag_of(console->all, "up")) {
 		if (lab_interrupted())
 			return fault_set(fault, EINTR, "interrupted");
 		if (lab_now_ms() > deadline) {

@@ -41,7 +41,7 @@ enum weft_exit cmd_lab_status(const struct lab_arguments *arguments)
 		return result;
 	}
 	all = lab_collect(&lab, &state, arguments->json);
-	up = json_is_true(json_object_get(all, "up"));
+	up = json_flag_of(all, "up");
 	json_object_set_new(all, "deadlock", up ? find_deadlock(&lab, &state) : json_null());
 	deadlock = json_object_get(all, "deadlock");
 	good = up && json_is_array(deadlock) && json_array_size(deadlock) == 0;

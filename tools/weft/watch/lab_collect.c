@@ -248,10 +248,10 @@ static void forget_latencies(json_t *all)
 		return;
 	json_object_foreach(json_object_get(all, "nics"), host, counters)
 	{
-		if (json_integer_value(json_object_get(counters, "frames_delivered")) == 0)
+		if (json_count_of(counters, "frames_delivered") == 0)
 			continue;
 		for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (json_integer_value(json_object_get(counters, names[i])) == 0)
+			if (json_count_of(counters, names[i]) == 0)
 				json_object_set_new(counters, names[i], json_null());
 	}
 }

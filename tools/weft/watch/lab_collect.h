@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "lab.h"
-#include "lab_state.h"
+#include "lab_query.h"
 #include "weft_time.h"
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
@@ -52,18 +52,6 @@ json_t *lab_starved(const json_t *all, weft_time hello_ps);
  * switch the ports are listed; of a link only counters that its port does not have. 'before' (NULL:
  * none): an earlier document; "grown" is the difference, and entries that have grown come first. */
 json_t *lab_errors(const json_t *all, const json_t *before);
-
-/* Members of the documents of lab_collect() and lab_rates(); 0 if there is none of that name. */
-
-static inline uint64_t json_count_of(const json_t *object, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(object, name));
-}
-
-static inline double json_value_of(const json_t *object, const char *name)
-{
-	return json_number_value(json_object_get(object, name));
-}
 
 /* Text in lines of limited width. */
 

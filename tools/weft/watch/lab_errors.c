@@ -11,11 +11,6 @@ struct errors {
 	json_t *grown, *stood;
 };
 
-static json_int_t counter_of(const json_t *counters, const char *name)
-{
-	return json_integer_value(json_object_get(counters, name));
-}
-
 static void add(struct errors *errors, const char *device, const char *name, json_int_t value,
 	json_int_t before)
 {
@@ -39,9 +34,9 @@ static void add_class(
 	{
 		const json_t *old = json_object_get(json_object_get(before, class), device);
 
-		json_object_foreach(counters, name, value)
-			add(errors, device, name, json_integer_value(value),
-				old != NULL ? counter_of(old, name) : json_integer_value(value));
+		json_object_foreach(counters, name, value) add(errors, device, name,
+			json_integer_value(value),
+			json_integer_value(old != NULL ? json_object_get(old, name) : value));
 	}
 }
 
@@ -87,7 +82,8 @@ static void add_links(struct errors *errors, const json_t *all, const json_t *be
 			if (is_counted(all, port, name))
 				continue;
 			add(errors, port, name, json_integer_value(value),
-				old != NULL ? counter_of(old, name) : json_integer_value(value));
+				json_integer_value(
+					old != NULL ? json_object_get(old, name) : value));
 		}
 	}
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame_room.h"
+#include "frame.h"
 #include "lab_query.h"
 #include "lab_signals.h"
 

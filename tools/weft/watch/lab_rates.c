@@ -126,7 +126,7 @@ static struct way way_of(const struct rates *rates, const json_t *link)
 	if (topology_find_port(topology, way.from, &port) == 0)
 		wire = topology_link_at(topology, port);
 	/* 'weft lab set' may have changed it. */
-	way.capacity = json_number_value(json_object_get(link, "paced_bps"));
+	way.capacity = json_value_of(link, "paced_bps");
 	if (way.capacity == 0 && wire != NULL)
 		way.capacity = (double)wire->rate_bps;
 	return way;

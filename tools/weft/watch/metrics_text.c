@@ -279,6 +279,47 @@ static bool has_counter(json_t *devices, const char *counter)
 	return false;
 }
 
+/* --- counter info --- */
+
+#define VC_COUNTER "stored_blocks_vc"
+
+static const struct counter_info counters[] = {
+#include "counter_list.h"
+};
+
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+static int compare(const void *key, const void *entry)
+{
+	return strcmp(key, ((const struct counter_info *)entry)->name);
+}
+
+static int counter_info_vc(const char *name)
+{
+	size_t length = strlen(VC_COUNTER);
+
+	if (strncmp(name, VC_COUNTER, length) != 0 || name[length] == '\0')
+		return -1;
+	return atoi(name + length);
+}
+
+static bool counter_info_vc_prefix(const char *name)
+{
+	return strcmp(name, VC_COUNTER) == 0;
+}
+
+const struct counter_info *counter_info_find(const char *name)
+{
+	if (counter_info_vc(name) >= 0)
+		name = VC_COUNTER;
+	return bsearch(name, counters, COUNTERS, sizeof(counters[0]), compare);
+}
+
+static const struct counter_info *counter_info_at(size_t i)
+{
+	return i < COUNTERS ? &counters[i] : NULL;
+}
+
 static void print_counter(const struct metrics *metrics, const struct class *class,
 	const struct counter_info *info, json_t *devices)
 {
@@ -322,7 +363,7 @@ static void print_lab(const struct metrics *metrics)
 	static const struct metrics_label none[] = {{NULL, NULL}};
 
 	metrics_begin(&metrics->to, &up);
-	metrics_sample(&metrics->to, &up, none, json_is_true(json_object_get(metrics->all, "up")));
+	metrics_sample(&metrics->to, &up, none, json_flag_of(metrics->all, "up"));
 }
 
 static void print_processes(const struct metrics *metrics)
@@ -349,8 +390,7 @@ static void print_processes(const struct metrics *metrics)
 		const struct metrics_label labels[] = {
 			{"process", lab_text(process, "name")}, {NULL, NULL}};
 
-		metrics_sample(&metrics->to, &cpu, labels,
-			json_number_value(json_object_get(process, "cpu_ns")) / 1e9);
+		metrics_sample(&metrics->to, &cpu, labels, json_value_of(process, "cpu_ns") / 1e9);
 	}
 }
 
@@ -418,7 +458,7 @@ static void print_mapper(const struct metrics *metrics)
 	if (mapping == NULL)
 		return;
 	metrics_begin(&metrics->to, &done);
-	metrics_sample(&metrics->to, &done, labels, json_is_true(json_object_get(mapping, "done")));
+	metrics_sample(&metrics->to, &done, labels, json_flag_of(mapping, "done"));
 	if (!json_is_integer(number))
 		return;
 	metrics_begin(&metrics->to, &epoch);
@@ -438,45 +478,4 @@ void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FI
 		print_class(&metrics, &classes[i]);
 	if (openmetrics)
 		fputs("# EOF\n", out);
-}
-
-/* --- counter info --- */
-
-#define VC_COUNTER "stored_blocks_vc"
-
-static const struct counter_info counters[] = {
-#include "counter_list.h"
-};
-
-#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
-
-static int compare(const void *key, const void *entry)
-{
-	return strcmp(key, ((const struct counter_info *)entry)->name);
-}
-
-int counter_info_vc(const char *name)
-{
-	size_t length = strlen(VC_COUNTER);
-
-	if (strncmp(name, VC_COUNTER, length) != 0 || name[length] == '\0')
-		return -1;
-	return atoi(name + length);
-}
-
-bool counter_info_vc_prefix(const char *name)
-{
-	return strcmp(name, VC_COUNTER) == 0;
-}
-
-const struct counter_info *counter_info_find(const char *name)
-{
-	if (counter_info_vc(name) >= 0)
-		name = VC_COUNTER;
-	return bsearch(name, counters, COUNTERS, sizeof(counters[0]), compare);
-}
-
-const struct counter_info *counter_info_at(size_t i)
-{
-	return i < COUNTERS ? &counters[i] : NULL;
 }

@@ -25,14 +25,6 @@ struct counter_info {
 /* NULL: the page does not have it. */
 const struct counter_info *counter_info_find(const char *name);
 
-/* Entry i in the order of names; NULL after the last. */
-const struct counter_info *counter_info_at(size_t i);
-
-/* The entry stands for a counter of each VC. */
-bool counter_info_vc_prefix(const char *name);
-/* Number of the VC at the end of "stored_blocks_vc3"; -1: the counter is of no VC. */
-int counter_info_vc(const char *name);
-
 #define METRICS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define METRICS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
 

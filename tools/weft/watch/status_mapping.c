@@ -62,8 +62,7 @@ static void print_distant(json_t *mapping, FILE *out)
 		"elsewhere", json_count_of(mapping, "mapper_epoch"), "-", "-", "-");
 	fprintf(out, "  %s on another machine %s %.1f ms ago; what it has found is known there\n",
 		lab_text(mapping, "mapper"),
-		json_is_true(json_object_get(mapping, "mapper_silent")) ? "has led, last heard"
-									: "leads, heard",
+		json_flag_of(mapping, "mapper_silent") ? "has led, last heard" : "leads, heard",
 		(double)json_count_of(mapping, "mapper_heard_ns") / 1e6);
 }
 
@@ -74,7 +73,7 @@ static void print_unused(json_t *agents, FILE *out)
 
 	json_array_foreach(agents, index, agent)
 	{
-		if (json_is_true(json_object_get(agent, "tables_refused")))
+		if (json_flag_of(agent, "tables_refused"))
 			fprintf(out, "  tables that could not be used: %s\n",
 				lab_text(agent, "device"));
 	}
@@ -116,10 +115,10 @@ void status_print_mapping(json_t *mapping, FILE *out)
 		else
 			others++;
 	}
-	if (json_is_true(json_object_get(mapping, "mapper_elsewhere")))
+	if (json_flag_of(mapping, "mapper_elsewhere"))
 		print_distant(mapping, out);
 	fprintf(out, "  %u more stand by%s\n", others,
-		json_is_true(json_object_get(mapping, "mapper_elsewhere")) ? " here" : "");
+		json_flag_of(mapping, "mapper_elsewhere") ? " here" : "");
 	print_unused(json_object_get(mapping, "agents"), out);
 	print_refusals(mappers, "host", out);
 	print_refusals(json_object_get(mapping, "agents"), "device", out);

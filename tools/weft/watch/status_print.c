@@ -19,8 +19,7 @@ static void print_summary(json_t *all, FILE *out)
 	uint64_t dilation = json_count_of(all, "dilation");
 
 	fprintf(out, "lab %s is %s: processes %u of %zu, ends of links %u of %zu\n",
-		lab_text(all, "lab"),
-		json_is_true(json_object_get(all, "up")) ? "up" : "not all up",
+		lab_text(all, "lab"), json_flag_of(all, "up") ? "up" : "not all up",
 		(unsigned)json_array_size(processes) - lab_count_not(processes, "running"),
 		json_array_size(processes),
 		(unsigned)json_array_size(links) - lab_count_not(links, "up"),
@@ -62,7 +61,7 @@ static void print_deadlock(json_t *all, FILE *out)
 	json_t *ports = json_object_get(all, "deadlock"), *port;
 	size_t index;
 
-	if (json_is_null(ports) && json_is_true(json_object_get(all, "up")))
+	if (json_is_null(ports) && json_flag_of(all, "up"))
 		fputs("  deadlock: not known, a process did not answer\n", out);
 	if (json_array_size(ports) > 0)
 		fputs("  deadlock: these channels wait for each other:", out);

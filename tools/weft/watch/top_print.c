@@ -101,7 +101,7 @@ static void print_mapper(const struct top_print *to, const json_t *mapper)
 		print_line(to, NULL, "routes are static");
 	else if (host[0] == '\0')
 		print_line(to, RED, "no mapper leads");
-	else if (json_is_true(json_object_get(mapper, "elsewhere")))
+	else if (json_flag_of(mapper, "elsewhere"))
 		print_line(to, NULL, "mapper %s on another machine, epoch %.0f", host,
 			json_value_of(mapper, "epoch"));
 	else
@@ -129,7 +129,7 @@ static void print_head(const struct top_print *to, const json_t *line)
 {
 	const json_t *processes = json_object_get(line, "processes");
 	const json_t *links = json_object_get(line, "links");
-	bool up = json_is_true(json_object_get(line, "up"));
+	bool up = json_flag_of(line, "up");
 	double cpu = 0, away = 0, dilation = json_value_of(line, "dilation");
 	char slow[16] = "";
 	const char *where = "";

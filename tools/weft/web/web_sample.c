@@ -160,7 +160,7 @@ static void add_roots(const struct sample *sample)
 
 	json_object_foreach(json_object_get(sample->now, "ports"), port, counters)
 	{
-		if (json_integer_value(json_object_get(counters, "congestion_root")) != 0)
+		if (json_count_of(counters, "congestion_root") != 0)
 			json_array_append_new(
 				json_object_get(sample->out, "roots"), json_string(port));
 	}

@@ -3,6 +3,7 @@
 #include "web_server.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const char *web_page_type(const struct web_page *page)
 
 #define PAGE(name, bytes) {name, bytes, sizeof(bytes)},
 
-const struct web_page *web_page_find(const char *path)
+static const struct web_page *web_page_find(const char *path)
 {
 	static const struct web_page pages[] = {WEB_FILES(PAGE)};
 	const char *name = strcmp(path, "/") == 0 ? "page.html" : path + 1;
@@ -168,4 +169,85 @@ int web_server_start(struct http_server *server, const struct web_setup *setup, 
 		.ctx = (void *)(uintptr_t)setup};
 
 	return http_server_start(server, &calls, now_ms, fault);
+}
+
+struct web_orders {
+	pthread_mutex_t lock; /* of everything */
+	bool ended;
+	struct web_order *first, **last;
+};
+
+struct web_orders *web_orders_create(void)
+{
+	struct web_orders *orders = calloc(1, sizeof(*orders));
+
+	if (orders == NULL)
+		return NULL;
+	pthread_mutex_init(&orders->lock, NULL);
+	orders->last = &orders->first;
+	return orders;
+}
+
+void web_orders_destroy(struct web_orders *orders)
+{
+	if (orders == NULL)
+		return;
+	pthread_mutex_destroy(&orders->lock);
+	free(orders);
+}
+
+static void refuse(struct web_order *order)
+{
+	order->result = fault_set(&order->fault, ECANCELED, "the server ends");
+}
+
+bool web_orders_add(struct web_orders *orders, struct web_order *order)
+{
+	bool accepted;
+
+	pthread_mutex_lock(&orders->lock);
+	accepted = !orders->ended;
+	order->next = NULL;
+	if (!accepted) {
+		refuse(order);
+	} else {
+		*orders->last = order;
+		orders->last = &order->next;
+		MHD_suspend_connection(order->connection);
+	}
+	pthread_mutex_unlock(&orders->lock);
+	return accepted;
+}
+
+struct web_order *web_orders_take(struct web_orders *orders)
+{
+	struct web_order *order;
+
+	pthread_mutex_lock(&orders->lock);
+	order = orders->first;
+	if (order != NULL) {
+		orders->first = order->next;
+		if (orders->first == NULL)
+			orders->last = &orders->first;
+	}
+	pthread_mutex_unlock(&orders->lock);
+	return order;
+}
+
+void web_orders_finish(struct web_order *order)
+{
+	MHD_resume_connection(order->connection);
+}
+
+void web_orders_end(struct web_orders *orders)
+{
+	struct web_order *order;
+
+	pthread_mutex_lock(&orders->lock);
+	orders->ended = true;
+	pthread_mutex_unlock(&orders->lock);
+	while ((order = web_orders_take(orders)) != NULL) {
+		refuse(order);
+		web_orders_finish(order);
+	}
 }
