@@ -3,7 +3,7 @@
 #pragma once
 
 /* An error of the user, in one line: "FILE:LINE: what is wrong, what was expected". A function that
- * can fail on foreign input takes a struct fault, fills it once and returns a negative errno; the
+ * can fail on untrusted input takes a struct fault, fills it once and returns a negative errno; the
  * top of the program prints the text. Never used per packet. */
 
 #include <errno.h>

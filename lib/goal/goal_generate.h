@@ -9,10 +9,10 @@
  *                up before and after, and one of each pair is idle in between (as in MPICH; Thakur,
  *                Rabenseifner, Gropp, IJHPCA 2005)
  *     alltoall   pairwise: in step i of ranks - 1, rank r sends to r + i and receives from r - i
- *     transpose  a matrix in blocks that are dealt to a grid of R x C ranks by turns, in rows and
+ *     transpose  a matrix in blocks that are dealt to a grid of R x C ranks cyclically, in rows and
  *                in columns, transposed as in HPCC's PTRANS. On a square rank (i, j) exchanges its
  *                blocks with rank (j, i), all at once; the diagonal stays. In general each rank
- *                exchanges a part of them with each of R C / g^2 ranks, where g is the greatest
+ *                exchanges a part of them with each of R C / g^2 ranks, where g is the largest
  *                common divisor of R and C, one after the other (Choi, Dongarra, Walker, Parallel
  *                Computing 21, 1995)
  *     ring       rank r sends to r + 1 and receives from r - 1

@@ -71,8 +71,8 @@ bool goal_replay_poll(
 /* The interface has taken the message or piece; call before it can be delivered. */
 void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now);
 /* The same for the first piece of a message that was accepted in another process, which replays its
- * sender: then it is in flight here, too. False: 'op' is no send over the network, or too many were
- * in flight. */
+ * sender: then it is in flight here as well. False: 'op' is not a send over the network, or too
+ * many were in flight. */
 bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op);
 /* The oldest message or piece in flight from host 'from' to 'host' has arrived. False: none is in
  * flight. */

@@ -108,7 +108,7 @@ struct discovery {
 	uint32_t next_number;
 	bool failed; /* no memory */
 
-	/* The greatest of the greater mappers named in replies. */
+	/* The highest of the greater mappers named in replies. */
 	uint64_t greater;
 	uint16_t greater_priority;
 

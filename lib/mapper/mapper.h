@@ -118,7 +118,7 @@ struct mapper {
 	bool no_memory;       /* the last computation had no memory: retry at the next sweep */
 	weft_time not_before; /* gathering reports */
 	weft_time live_from;  /* until then unknown packets may be in the fabric */
-	uint64_t lesser_seen; /* the agent's count of lesser mappers' commands */
+	uint64_t lesser_seen; /* the agent's count of lower mappers' commands */
 
 	uint32_t epoch, generation_number;
 	struct mapper_generation generation[LIVE_GENERATIONS_MAX]; /* oldest first */
@@ -127,7 +127,7 @@ struct mapper {
 	uint32_t root;                 /* switch number */
 	bool root_chosen;              /* by config.root_choice */
 
-	uint32_t *candidate; /* devices, greatest first */
+	uint32_t *candidate; /* devices, highest first */
 	uint32_t candidates;
 	uint32_t beat, beats; /* next rank of this interval, and how many in it */
 	uint32_t turn;        /* next one of those without rank */

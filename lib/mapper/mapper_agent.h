@@ -4,7 +4,7 @@
 
 /* The agent of a device, switch or interface, answers mappers (docs/explanation/the-mapper.md). It
  * identifies the device, stages tables and says when to use them, and reports links that go up or
- * down. Its only decision is which mapper to obey: the greatest, by (priority, identity), heard
+ * down. Its only decision is which mapper to obey: the highest, by (priority, identity), heard
  * within the lease.
  *
  * No clock: 'now' is an argument and never decreases. One thread. It allocates memory only for
@@ -13,7 +13,7 @@
  *
  * With a key every sender is a device of the fabric, and none is forgotten, because its messages
  * could be replayed then. Without a key anybody can claim any identity, and replayed messages are
- * the least that he can send: when all places are taken, the sender that spoke only once or has
+ * the smallest that he can send: when all places are taken, the sender that spoke only once or has
  * been silent for longer than the lease makes room, else the one that spoke longest ago, but never
  * the mapper that is obeyed. */
 
@@ -43,7 +43,7 @@ struct mapper_agent_config {
 	const struct fabric_key *key; /* NULL: none; outlives the agent */
 	bool candidate;               /* a mapper runs in this device */
 	uint16_t priority;            /* of that mapper */
-	weft_time lease_ps; /* a mapper silent for longer is dropped if a lesser one asks */
+	weft_time lease_ps; /* a mapper silent for longer is dropped if a lower one asks */
 	/* When paused, it resumes on its own after this time without a mapper: longer than any
 	 * standby waits (mapper_patience_ps()); 0: never. */
 	weft_time pause_ps;

@@ -8,7 +8,7 @@
 
 #include "mapper.h"
 
-/* The greatest epoch that a mapper believes a device; it would be two thousand million changes. */
+/* The highest epoch that a mapper believes a device; it would be two thousand million changes. */
 #define MAPPER_EPOCH_TRUE_MAX (UINT32_MAX / 2)
 
 /* Computes the routes of the current map and begins to distribute changes, or to read the installed

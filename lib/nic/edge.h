@@ -96,4 +96,5 @@ struct edge_packet {
 bool edge_deliver(
 	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet);
 
-uint64_t *edge_counters(struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver adds to it, too */
+uint64_t *edge_counters(
+	struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver adds to it as well */

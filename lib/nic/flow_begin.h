@@ -10,7 +10,7 @@
  *                          number to begin with
  *     sender -> receiver   data of that flow
  *
- * A frame of a flow that the receiver does not know is answered by an offer, too: a sender whose
+ * A frame of a flow that the receiver does not know is answered by an offer as well: a sender whose
  * receiver has restarted begins anew as soon as one of its frames arrives there. All other senders
  * ignore such an offer, because it repeats nothing that they have in flight. A flow that is in use
  * or on offer is never answered by an offer, whatever frame names it: its sender would begin anew,

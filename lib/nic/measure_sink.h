@@ -79,9 +79,9 @@ struct measure_sink {
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
-/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, by source, too, there
- * [hosts]. These counters are the caller's, who clears them; sinks that one thread serves may share
- * them. 0 or -ENOMEM: the sink is as before. */
+/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, by source as well,
+ * there [hosts]. These counters are the caller's, who clears them; sinks that one thread serves may
+ * share them. 0 or -ENOMEM: the sink is as before. */
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 

@@ -31,7 +31,7 @@ int private_dir_make(const char *path, struct fault *fault);
 
 /* Removes the files whose names match one of the patterns of fnmatch(3) (the list ends with NULL),
  * and then the folder. Files with other names stay, and with them the folder: -ENOTEMPTY. A folder
- * that is missing is no error; one that is not private is left as it is: -EPERM. */
+ * that is missing is not an error; one that is not private is left as it is: -EPERM. */
 int private_dir_remove(const char *path, const char *const *patterns, struct fault *fault);
 
 /* Whether nobody but the user and root can change the file, or put another one in its place: owner

@@ -78,7 +78,8 @@ bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
  * nothing for a virtual device. Call it when all ports of the process are started: driver messages
- * during a port's setup are attributed to that port. Does nothing for a port that is no ethdev. */
+ * during a port's setup are attributed to that port. Does nothing for a port that is not an ethdev.
+ * */
 void port_watch_ethdev(struct port *port);
 /* Stops watching; the port may be unopened. port_close() does this too, but for this port alone. */
 void port_unwatch_ethdev(struct port *port);

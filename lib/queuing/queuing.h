@@ -34,8 +34,8 @@ struct queuing {
 	const struct queuing_scheme *scheme;
 	uint32_t queues; /* Q, 1 to 16 */
 	uint32_t hosts;
-	/* Switches with hosts, numbered from 0 in the order of the least host on each: consecutive
-	 * hosts hang on consecutive leaves. */
+	/* Switches with hosts, numbered from 0 in the order of the smallest host on each:
+	 * consecutive hosts hang on consecutive leaves. */
 	uint32_t leaves;
 	uint32_t *leaf; /* [hosts] */
 };

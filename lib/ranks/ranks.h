@@ -79,7 +79,7 @@ int ranks_exchange(struct ranks *ranks);
 /* Nothing will be exchanged any more: a message could not be made, or makes no sense. */
 void ranks_fail(struct ranks *ranks, const char *why);
 
-/* Each value becomes the greatest, or the sum, of those of all ranks. 0 or -EIO, and nothing has
+/* Each value becomes the largest, or the sum, of those of all ranks. 0 or -EIO, and nothing has
  * changed. */
 int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
 int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);

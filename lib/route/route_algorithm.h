@@ -87,8 +87,8 @@ struct route_algorithm {
 	 * counts. NULL: it has no tree. */
 	route_label_fn label;
 	/* Fills an empty set; options->alternatives is not 0. Pairs that no way connects are left
-	 * without a route; that is no error here (route_set_check_connected). NULL: the algorithm
-	 * has tables only. */
+	 * without a route; that is not an error here (route_set_check_connected). NULL: the
+	 * algorithm has tables only. */
 	int (*routes)(const struct route_graph *graph, const struct route_options *options,
 		struct route_set *set, struct fault *fault);
 	/* Routes pair by pair, the same ones. NULL: it must look at all pairs to route one, or some

@@ -52,7 +52,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 /* The value at or below which 'fraction' (0..1) of the samples lie, never too low: the end of its
  * step, or the exact maximum if that is lower. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
-/* The greatest value that counts into bucket[index]. */
+/* The largest value that counts into bucket[index]. */
 uint64_t histogram_upper(unsigned index);
 /* 0 when empty. */
 double histogram_mean(const struct histogram *histogram);

@@ -46,7 +46,8 @@ struct arn_table_config {
 	arn_alternative_fn alternative;
 	void *ctx;
 	/* Readings; false is the paper's word each time. */
-	bool adapted_notify; /* packets with the adapted bit have waiting entries sent back, too */
+	bool adapted_notify; /* packets with the adapted bit have waiting entries sent back as well
+			      */
 	bool waiting_first; /* of a consumed and a waiting entry for a packet the waiting one counts
 			     */
 	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1

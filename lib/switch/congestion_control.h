@@ -194,5 +194,5 @@ void congestion_control_counters(
 bool congestion_control_take_arn(
 	struct congestion_control *congestion, struct congestion_control_arn *out);
 
-/* Invariants, of the detector and the table, too. NULL, or what is wrong. */
+/* Invariants, of the detector and the table as well. NULL, or what is wrong. */
 const char *congestion_control_check(const struct congestion_control *congestion);

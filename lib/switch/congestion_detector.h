@@ -46,7 +46,7 @@ struct congestion_detector_config {
 	bool by_vc; /* a VOQ counts against its VC; else all VCs of (input, output) together count
 		     * against the input's buffer */
 	bool all_voqs; /* notify for all VOQs of a root above HCDTh, not for the first alone */
-	bool afc;      /* the AFC's VOQs count, too */
+	bool afc;      /* the AFC's VOQs count as well */
 };
 
 enum congestion_detector_state {
@@ -88,7 +88,7 @@ struct congestion_detector {
 	uint32_t high[CONGESTION_PORTS_MAX], low[CONGESTION_PORTS_MAX]; /* blocks, by input */
 	uint16_t watched;                                               /* VCs */
 	uint64_t timed;     /* outputs with a time in 'due' */
-	weft_time next_due; /* the least of them, or earlier */
+	weft_time next_due; /* the smallest of them, or earlier */
 	struct congestion_detector_output output[CONGESTION_PORTS_MAX];
 	struct congestion_detector_cross *cross; /* [output][input] */
 	uint64_t suspicions, roots;              /* counters: begun */

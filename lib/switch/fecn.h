@@ -24,7 +24,7 @@
 struct fecn_rules {
 	uint16_t marking_rate; /* packets that pass unmarked between two marks of a VC; 0: none */
 	uint16_t packet_bytes; /* smaller packets are never marked; 0: all may be */
-	bool victims;          /* the victim mask: packets without credits are marked, too */
+	bool victims;          /* the victim mask: packets without credits are marked as well */
 };
 
 struct fecn {
@@ -38,7 +38,7 @@ struct fecn {
 void fecn_init(struct fecn *fecn);
 /* Each VC marks the next packet that it may. */
 void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules);
-/* 'vc_blocks': the VC's buffer. False: the threshold is above the greatest. */
+/* 'vc_blocks': the VC's buffer. False: the threshold is above the largest. */
 bool fecn_set(
 	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
 

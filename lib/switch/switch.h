@@ -88,7 +88,7 @@ struct switch_config {
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
 	/* Not NULL: the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
-	 * table_block[n] of table_port. So many switches can share memory. The caller's, too. */
+	 * table_block[n] of table_port. So many switches can share memory. The caller's as well. */
 	const uint16_t *table_block;
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
 	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the

@@ -24,7 +24,7 @@ struct switch_congestion_config {
 	bool credits_each;
 	uint32_t threshold_ppm;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, entries are never consumed here */
-	uint64_t up_ports; /* set: towards higher stages, with all later tables, too */
+	uint64_t up_ports; /* set: towards higher stages, with all later tables as well */
 	uint32_t hosts;    /* at most, in later tables; at least as many as now */
 	/* Both or none; they need VOQs. switch_congestion() fills in ports, VCs and vc_blocks of
 	 * the detector, and congestion_control_create() its part of the table. */

@@ -202,8 +202,8 @@ static inline __attribute__((always_inline)) void switch_part_hand(struct switch
 	part->filled |= BIT64(to);
 }
 
-/* switch_receive_direct() of a part: a plain packet for a foreign output is admitted, too, and the
- * driver calls switch_part_hand() with 'packet' as its description. */
+/* switch_receive_direct() of a part: a plain packet for a foreign output is admitted as well, and
+ * the driver calls switch_part_hand() with 'packet' as its description. */
 static inline __attribute__((always_inline)) unsigned switch_receive_parted(
 	struct switch_part *part, struct switch_port *port, struct weft_packet *packet,
 	uint64_t outputs)

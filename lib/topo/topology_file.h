@@ -16,7 +16,7 @@ extern const struct yaml_field topology_file_fields[];
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
 	struct topology **topology, struct fault *fault);
 
-/* Writes the keys of a topology file except 'weft', each line indented by 'indent' blanks. Inside
+/* Writes the keys of a topology file except 'weft', each line indented by 'indent' spaces. Inside
  * of another file (indent > 0) without 'link', if both values are defaults of Weft: a lab tells the
  * difference (docs/reference/topology-file.md). */
 void topology_write_keys(const struct topology *topology, FILE *out, unsigned indent);

@@ -8,7 +8,7 @@
  *   poisson   exponential distances
  *   uniform   distances equally likely from 0 to twice the mean ("uniform generation intervals" of
  *             the thesis, 4.1.1 and 4.5)
- *   bursty    on and off by turns, both times exponential (a source with two states); while it is
+ * bursty    on and off alternately, both times exponential (a source with two states); while it is
  *             on, at constant distance, so much shorter that the mean over all is as asked for
  *
  * No floating point after arrivals_init(). An exponential time is a number of half-lives, each with

@@ -27,7 +27,7 @@ struct traffic_pattern {
 	const char *name;
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
-	bool anywhere;            /* messages go to hosts that 'to' does not name, too */
+	bool anywhere;            /* messages go to hosts that 'to' does not name as well */
 	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
 	bool bursty;              /* its arrivals are bursty and cannot be others */
 	bool schedule;            /* messages come from a schedule: it has no sources */

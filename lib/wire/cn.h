@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define CN_FLOWS_MAX    8    /* contending flows of a notification */
-#define CN_PATH_MAX     15   /* greatest index of a path */
+#define CN_PATH_MAX     15   /* largest index of a path */
 #define CN_PATH_UNKNOWN 0xFF /* the frame had no latency extension */
 
 #define CN_F_PREDICTIVE 0x01 /* a switch has recorded contending flows, possibly none */

@@ -42,8 +42,8 @@ struct yaml_field {
 	/* Of a section; of a custom list the keys of its rows, for programs that list all keys. */
 	const struct yaml_field *fields;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
-	/* Writes the value: everything after "key:", including the leading blank or line end,
-	 * without the final line end. A list on lines of its own indents them by 'indent' blanks.
+	/* Writes the value: everything after "key:", including the leading space or line end,
+	 * without the final line end. A list on lines of its own indents them by 'indent' spaces.
 	 */
 	void (*write)(const void *member, FILE *out, unsigned indent);
 	/* True if the member must be written; NULL: always, except empty texts. */
@@ -57,7 +57,7 @@ struct yaml_field {
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
 	void *object, struct fault *fault);
 
-/* Writes "key: value" lines, each after 'indent' blanks, sections as {key: value, …}. */
+/* Writes "key: value" lines, each after 'indent' spaces, sections as {key: value, …}. */
 void yaml_fields_write(
 	const struct yaml_field *fields, const void *object, FILE *out, unsigned indent);
 /* Writes "{key: value, …}" without a line end. */

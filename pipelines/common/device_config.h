@@ -22,7 +22,7 @@
 struct device_config {
 	const struct run_config *run;
 	const struct topology *topology;    /* NULL: a switch alone, in a benchmark */
-	const struct fabric_routes *routes; /* NULL then, too */
+	const struct fabric_routes *routes; /* NULL then as well */
 	uint32_t session;
 	const struct data_tag_key *data_key; /* nic_config.data_key */
 	const uint8_t *secret;               /* [NIC_SECRET_BYTES] of the interfaces; NULL: zeros */

@@ -78,7 +78,7 @@ struct measure_window {
  * byte a cycle each. */
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
-/* Opens the entries of the traffic, too. 'goal' NULL: no schedule. All stay the caller's, for as
+/* Opens the entries of the traffic as well. 'goal' NULL: no schedule. All stay the caller's, for as
  * long as the window. 0 or -ENOMEM. */
 int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
 	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);

@@ -102,8 +102,8 @@ struct run_config_readings {
 	enum run_speakers speakers;     /* VOQs that announce a root */
 	enum run_down_roots down_roots; /* devices that react to a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
-	bool adapted_notify;            /* adapted packets trigger notifications, too */
-	bool adapted_roots;             /* a root of adapted packets is announced, too */
+	bool adapted_notify;            /* adapted packets trigger notifications as well */
+	bool adapted_roots;             /* a root of adapted packets is announced as well */
 	bool waiting_first;             /* a waiting entry takes precedence over a consumed one */
 	bool hosts_act;                 /* a notified host uses the adapted-flow channel */
 };

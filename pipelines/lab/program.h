@@ -11,7 +11,7 @@
 /* SIGINT and SIGTERM set the returned flag; a second one kills the program. SIGPIPE is ignored.
  * Call it in the main thread, before it starts others. */
 const atomic_bool *program_catch_signals(void);
-/* Another signal sets it, too. */
+/* Another signal sets it as well. */
 void program_catch_also(int number);
 
 /* How messages name this program: the command that was typed, which 'weft run' leaves in the

@@ -75,8 +75,9 @@ enum lab_role {
 const char *lab_role_program(enum lab_role role);
 
 struct lab_plan_process {
-	char name[TOPOLOGY_NAME_MAX];                      /* of its first device */
-	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX + 8]; /* EAL file prefix, for telemetry, too */
+	char name[TOPOLOGY_NAME_MAX]; /* of its first device */
+	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX +
+		    8]; /* EAL file prefix, for telemetry as well */
 	enum lab_role role;
 	unsigned devices; /* that are present */
 	unsigned ports;   /* to other processes */

@@ -8,8 +8,8 @@
  *
  * The NIC's clock is compared with the loop's as that of another machine is (clock_offset.h): a
  * reading of it, between two of the loop's clock, is an exchange. So the time of a stamp has a
- * bound, too, and the latest time within it is used: a frame arrived no later. Nothing may set or
- * steer the NIC's clock, as for the TSC: a step is noticed at the next reading.
+ * bound as well, and the latest time within it is used: a frame arrived no later. Nothing may set
+ * or steer the NIC's clock, as for the TSC: a step is noticed at the next reading.
  *
  * A stamp that lies in the future, or far in the past, is not of the clock that the driver reads:
  * it is refused, and the time is the loop's. */

@@ -34,7 +34,7 @@ void poll_division_connect(struct poll_division *division);
 void poll_division_set_control(
 	struct poll_division *division, struct device_control *control, struct rte_mempool *pool);
 
-/* Frees what is stored, too. NULL is allowed. */
+/* Frees what is stored as well. NULL is allowed. */
 void poll_division_destroy(struct poll_division *division);
 
 static inline struct poll_switch *poll_division_owner(

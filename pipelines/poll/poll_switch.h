@@ -117,7 +117,7 @@ static inline const struct poll_switch *poll_switch_owner(const struct poll_swit
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool);
-/* Frees what is stored, too. */
+/* Frees what is stored as well. */
 void poll_switch_destroy(struct poll_switch *ps);
 
 /* Port 'at' sends by 'port'; see tx_queue_init() for the rest. */

@@ -59,7 +59,7 @@ enum switch_metric {
 	SWITCH_METRIC_COUNT = SWITCH_METRIC_VCS + FRAME_VCS_MAX
 };
 
-/* The first gauge; all after it are gauges, too. */
+/* The first gauge; all after it are gauges as well. */
 #define SWITCH_METRIC_GAUGES SWITCH_METRIC_UP
 
 /* Number of metrics of a switch with 'vcs' VCs. */

@@ -14,7 +14,7 @@ struct link_order {
 	bool cut;
 };
 
-/* False for anything else, which is no order. */
+/* False for anything else, which is not an order. */
 static inline bool link_order_parse(const char *text, struct link_order *order)
 {
 	const char *space = strchr(text, ' ');

@@ -3,9 +3,9 @@
 #pragma once
 
 /* For how long a loop was away, stopped or without a CPU: the time between the beginnings of two
- * iterations, less the CPU time of work that takes long, such as a report. Such work is no absence,
- * but a loop can be stopped during it, or after it has noted its presence and before it begins the
- * work: that counts.
+ * iterations, less the CPU time of work that takes long, such as a report. Such work is not an
+ * absence, but a loop can be stopped during it, or after it has noted its presence and before it
+ * begins the work: that counts.
  *
  * The caller's clocks. One writer, the loop; others may read at any time.
  *

@@ -10,7 +10,7 @@
  * No loop rests while a host of any of them is busy, since its frames may be under way anywhere,
  * nor while traffic is to be sent or routes are being made, nor shortly after a cable was cut. So
  * resting delays no message but by the time of waking up. Links do not fall: the time during which
- * an end does not poll is no silence (link_end.h), and after each rest the ends exchange their
+ * an end does not poll is not silence (link_end.h), and after each rest the ends exchange their
  * hellos. */
 
 #include "real_private.h"

@@ -16,7 +16,7 @@ struct real_pool_request {
 	unsigned held;      /* frames that ports hold back (tx_queue_pace()) */
 	uint32_t mtu_bytes; /* payload of the longest frame */
 	unsigned lcores;    /* poll loops, each with a cache of mbufs */
-	/* Sums over the external ports, and the greatest room of them. */
+	/* Sums over the external ports, and the largest room of them. */
 	unsigned received_mbufs, sent_mbufs;
 	uint32_t room_bytes;
 	unsigned node; /* of all NICs so far: their socket + 1; 0: none; REAL_POOL_MIXED */

@@ -13,7 +13,7 @@
 
 #include "run_result.h"
 
-/* The least of 1, 2, 5, 10, 20, … ns that is at least 'ns'. */
+/* The smallest of 1, 2, 5, 10, 20, … ns that is at least 'ns'. */
 uint64_t run_fidelity_step(uint64_t ns);
 
 /* Compares the lateness with the demand, and keeps the demand for the documents. If the run does

@@ -169,7 +169,7 @@ struct run_counter {
 struct run_clocks {
 	uint64_t timed;     /* their latencies are in the histograms, */
 	uint64_t bound_ns;  /* off by this at most, */
-	uint64_t bounds_ns; /* which is the greatest of bounds with this sum */
+	uint64_t bounds_ns; /* which is the largest of bounds with this sum */
 	uint64_t untimed;   /* their latencies are unknown */
 };
 
@@ -288,7 +288,7 @@ struct run_result {
 		struct histogram spent_ns;
 		/* The process whose loop was away the longest; "": there is one process. */
 		char away_who[64];
-		uint64_t cut_ends; /* in a lab: ends of cables cut by order, now and at the begin */
+		uint64_t cut_ends; /* in a lab: ends of cables cut by order, now and at the start */
 	} wall;
 };
 

@@ -30,6 +30,6 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
 	struct fault *fault);
 
 /* After the run: writes how much passed each port and closes the files. 0, or -EIO and which file
- * could not be written; a reader that went away is no error. */
+ * could not be written; a reader that went away is not an error. */
 int virtual_capture_end(struct virtual_capture *capture, struct fault *fault);
 void virtual_capture_destroy(struct virtual_capture *capture);

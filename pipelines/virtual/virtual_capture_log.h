@@ -34,7 +34,7 @@ struct capture_log {
 int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	const uint8_t *frame, const char *comment);
 
-/* The same for all entries of a log: of its bytes, 'used' of them. -EINVAL: they are no log with
+/* The same for all entries of a log: of its bytes, 'used' of them. -EINVAL: they are not log with
  * ports below 'ports'. */
 int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports);
 

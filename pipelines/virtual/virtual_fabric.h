@@ -42,7 +42,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric);
 int virtual_fabric_set_ranks(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault);
 
-/* Each sample of the run goes to the stream, too, which outlives it. */
+/* Each sample of the run goes to the stream as well, which outlives it. */
 void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream);
 
 /* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM,

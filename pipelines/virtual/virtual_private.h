@@ -95,7 +95,7 @@ struct virtual_link_use {
 /* Control frames of a kind that a channel has sent and that arrive at one time. */
 struct virtual_control_sent {
 	weft_time at;  /* when those sent last arrive */
-	uint32_t item; /* the greatest of their records; those before: virtual_control.next */
+	uint32_t item; /* the largest of their records; those before: virtual_control.next */
 };
 
 /* Seldom used state of a channel. */

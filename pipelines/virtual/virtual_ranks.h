@@ -38,7 +38,7 @@ bool virtual_ranks_rest(
 /* Then by each thread: what other ranks have sent to its part becomes events. */
 void virtual_ranks_take(struct virtual_worker *worker);
 
-/* Each value becomes the greatest, or the sum, of those of all ranks. Between rounds. */
+/* Each value becomes the largest, or the sum, of those of all ranks. Between rounds. */
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 

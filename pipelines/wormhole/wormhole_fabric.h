@@ -27,7 +27,7 @@ struct wormhole_fabric *wormhole_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct fault *fault);
 void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
 
-/* Each sample of the run goes to the stream, too, which outlives it. */
+/* Each sample of the run goes to the stream as well, which outlives it. */
 void wormhole_fabric_stream(struct wormhole_fabric *fabric, struct run_stream *stream);
 
 /* Runs for the configured time or number of messages; '*stop' ends it early, a deadlock too.

@@ -5,7 +5,7 @@
 /* The destination's part: which frames are answered with a notification, and what it says (section
  * 'Acknowledgements' of docs/explanation/source-control.md). Sources that learn by marks get an
  * answer to each marked frame; those that learn by latencies to each frame ('ack: frame'), or to
- * the last frame of each message ('ack: message', the DRB papers' word) with the greatest waiting
+ * the last frame of each message ('ack: message', the DRB papers' word) with the largest waiting
  * time of all; below a threshold none.
  *
  * A plain state machine; no allocation after answers_init(). One thread. */

@@ -125,8 +125,8 @@ static inline uint8_t route_choice_sets(
 
 /* Parts of selectors. */
 
-/* The route of these sets, as bits, with the least coefficient, the first one of equals; 'count' if
- * they have none. */
+/* The route of these sets, as bits, with the smallest coefficient, the first one of equals; 'count'
+ * if they have none. */
 unsigned route_choice_least(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets);
 /* Figure 36: notes the coefficient, and the other routes to the destination forget. */

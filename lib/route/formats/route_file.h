@@ -81,5 +81,5 @@ int route_file_read_header(
 int route_text(const struct topology *topology, uint32_t source, const uint8_t *route,
 	unsigned length, char *out, size_t size);
 
-/* A topology's name as in the header: without blanks. */
+/* A topology's name as in the header: without spaces. */
 void route_file_label(const char *name, char label[ROUTE_LABEL_MAX]);

@@ -26,7 +26,7 @@ struct dimension_order {
 	uint8_t *rank;   /* of hosts: the last bit of the position among those of their switch */
 };
 
-/* -EINVAL with 'fault' if the graph is no grid (route_grid_make()); -ENOMEM. */
+/* -EINVAL with 'fault' if the graph is not a grid (route_grid_make()); -ENOMEM. */
 int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
 	const struct route_options *options, struct fault *fault);
 void dimension_order_free(struct dimension_order *order);

@@ -36,7 +36,7 @@ void smart_plan_fini(struct smart_plan *plan);
 int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
 	const struct route_options *options, struct route_set *set, struct fault *fault);
 
-/* Forbids turns until the allowed ones close no cycle, round by round at the least cost for the
+/* Forbids turns until the allowed ones close no cycle, round by round at the lowest cost for the
  * balance. 'turns' comes from turns_init(). -ENOMEM; -EINVAL if a path does not fit into a frame;
  * -EIO if the solver fails. */
 int smart_break_cycles(

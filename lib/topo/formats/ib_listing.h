@@ -91,8 +91,8 @@ uint64_t ib_rate_of(uint8_t width_bits, uint8_t speed_bits);
  * if the rate is exact. */
 bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT]);
 
-/* Device names from foreign texts: an invalid character becomes '_', and a name already in use gets
- * a number, "leaf", "leaf-2", "leaf-3". */
+/* Device names from untrusted texts: an invalid character becomes '_', and a name already in use
+ * gets a number, "leaf", "leaf-2", "leaf-3". */
 
 struct unique_names;
 

@@ -30,8 +30,8 @@ struct pcapng_merge_stream {
 	uint32_t interfaces;
 };
 
-/* Adds bytes of a stream; writes the blocks that are complete. 0; -EPROTO: it is no pcapng of this
- * byte order; -ENOMEM; -EIO: they could not be written. */
+/* Adds bytes of a stream; writes the blocks that are complete. 0; -EPROTO: it is not a pcapng of
+ * this byte order; -ENOMEM; -EIO: they could not be written. */
 int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
 	const void *bytes, size_t count);
 void pcapng_merge_end(struct pcapng_merge_stream *stream);

@@ -15,6 +15,6 @@
 char *lab_log_read(
 	const struct lab_state *state, const struct lab_record *record, struct fault *fault);
 
-/* The last error in a log, a line "PROGRAM: TEXT" that is no warning: the text goes to 'error', and
- * the line is cut out of the log. False: there is none. */
+/* The last error in a log, a line "PROGRAM: TEXT" that is not a warning: the text goes to 'error',
+ * and the line is cut out of the log. False: there is none. */
 bool lab_log_take_error(char *log, const char *program, char error[FAULT_TEXT]);

@@ -39,5 +39,5 @@ unsigned lab_mapping_leaders(const json_t *mapping);
 
 /* Whether mapping is complete: one mapper leads, has routes for all that it has found and no
  * work left, and every device here follows it and uses its tables. 'alone': the whole lab is on
- * this machine, so the mapper must be, too. Otherwise 'why' gives the reason. */
+ * this machine, so the mapper must be as well. Otherwise 'why' gives the reason. */
 bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why);

@@ -61,6 +61,6 @@ int lab_uplink_prepare(struct lab_up *up, struct fault *fault);
  * processes have opened their edges. */
 int lab_uplink_make(const struct lab_up *up, struct fault *fault);
 
-/* lab_up_wait.c, for --wait at most: until all links are up; until there are routes, too. */
+/* lab_up_wait.c, for --wait at most: until all links are up; until there are routes as well. */
 int lab_up_wait_links(struct lab_up *up, struct fault *fault);
 int lab_up_wait_whole(struct lab_up *up, struct fault *fault);

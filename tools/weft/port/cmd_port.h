@@ -28,14 +28,14 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments);
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX]);
 
 /* Reads the device with this address, or of this network interface. 0, or fault with -EINVAL: this
- * machine has none, or it is no network interface. */
+ * machine has none, or it is not a network interface. */
 int port_find(const char *text, struct pci_device *device, struct fault *fault);
 
 /* Visits the network interfaces on PCI in the order of their addresses, until one returns true. */
 bool port_each(bool (*visit)(void *context, const struct pci_device *device), void *context);
 
 /* The reasons for which a device cannot be bound, or a lab cannot use it. Each is one line that
- * begins with the address and has the command that mends it. 0: no reason; else -errno and fault.
+ * begins with the address and has the command that fixes it. 0: no reason; else -errno and fault.
  */
 
 /* EBUSY: the machine's own network uses it, or may use it out of sight. 'command' is the command
