@@ -107,12 +107,14 @@ static uint8_t next_vc(const struct audit *audit, const struct audit_frame *fram
 
 /* --- queues and fairness --- */
 
-/* Without VOQs a VC has one queue. */
+/* Without VOQs a VC has one queue; if that is not known, the order for each output is judged, which
+ * both keep. */
 static struct audit_list *queue_of(
 	const struct audit *audit, const struct audit_port *input, uint8_t output, unsigned vc)
 {
 	unsigned ports = audit->rules.topology->switch_at[input->at.device].ports;
-	unsigned row = !audit->rules.voq ? 0 : output < ports ? output : ports;
+	bool one = audit->rules.vcs_known && !audit->rules.voq;
+	unsigned row = one ? 0 : output < ports ? output : ports;
 
 	return &input->queue[row * FRAME_VCS_MAX + (vc & (FRAME_VCS_MAX - 1))];
 }
