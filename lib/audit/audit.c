@@ -19,6 +19,9 @@
 #define SLACK_NS UINT64_C(1000000000)
 /* A control frame waits for no credits: it is not in the fabric for longer. */
 #define CONTROL_NS UINT64_C(20000000)
+/* On the real clock a loop computes the times of the frames of an iteration from those of links and
+ * of late turns: nearer than this, their order is not that of the frames. */
+#define ORDER_NS UINT64_C(1000)
 
 unsigned audit_kind_check(enum audit_kind kind)
 {
@@ -265,6 +268,10 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 
 	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
 		prev = audit->frame[at].prev;
+		/* Which of the two was in front is not known. */
+		if (!audit->rules.exact &&
+			audit->frame[at].seen.time_ns + ORDER_NS > audit->frame[index].seen.time_ns)
+			continue;
 		if (!audit->rules.exact &&
 			audit->frame[at].seen.time_ns < audit->rules.complete_ns + CONTROL_NS) {
 			audit_take(audit, at);

@@ -318,8 +318,7 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 			"no exchange 'alreduce'; there are allreduce, alltoall, "
 			"transpose, ring, halo, sweep, multigrid; nearest is allreduce"},
 		{{"ring", 1, 8, 1, 0}, "expected 2 to 65534 ranks"},
-		{{"ring", 2, (uint64_t)1 << 32, 1, 0},
-			"expected messages of at most 4294967295 bytes"},
+		{{"ring", 2, ((uint64_t)1 << 40) + 1, 1, 0}, "expected messages of at most 1 TiB"},
 		{{"ring", 2, 8, 0, 0}, "expected 1 or more rounds"},
 		{{"transpose", 12, 8, 1, 0, 5, 2}, "a grid of 5x2 has 10 ranks, expected 12"},
 		{{"ring", 12, 8, 1, 0, 3, 4},

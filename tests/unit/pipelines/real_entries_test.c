@@ -28,7 +28,7 @@ static void open_bed(struct bed *bed)
 		.hosts = bed->host,
 		.host_count = HOSTS,
 		.loops = LOOPS,
-		.given.window = {.entry = &bed->entry, .entries = 1},
+		.given.window = {.topology = &bed->topology, .entry = &bed->entry, .entries = 1},
 	};
 	bed->fabric.work = &bed->fabric.given;
 	for (unsigned i = 0; i < HOSTS; i++) {
