@@ -347,7 +347,7 @@ class Kills(Case):
             self.assertEqual(done.returncode, -9, f"step {step}: {done.stdout}{done.stderr}")
             lab.apply(nets[number % 2])
             lab.assert_up()
-            step, number = step + 5, number + 1
+            step, number = step + 9, number + 1
         self.assertGreater(step, 10)
         lab.note_pids()
         self.assert_is(lab, nets[number % 2])
