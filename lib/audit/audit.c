@@ -19,8 +19,8 @@
 #define SLACK_NS UINT64_C(1000000000)
 /* A control frame waits for no credits: it is not in the fabric for longer. */
 #define CONTROL_NS UINT64_C(20000000)
-/* On the real clock a loop computes the times of the frames of an iteration from those of links and
- * of late turns: nearer than this, their order is not that of the frames. */
+/* On the real clock a loop stamps the frames of an iteration after the links and its own late
+ * turns. Frames whose stamps are nearer than this may have passed in the other order. */
 #define ORDER_NS UINT64_C(1000)
 
 unsigned audit_kind_check(enum audit_kind kind)

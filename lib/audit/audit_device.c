@@ -361,12 +361,12 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 			text, frame);
 	if (pair == NULL)
 		return;
-	/* The upper half of the number of a message is the flow; frames that are sent again are
-	 * older. */
+	/* The upper half of the number of a message is the flow, and the lower half wraps; frames
+	 * that are sent again are older. */
 	if (pair->began && pair->message >> 16 == message >> 16) {
 		if ((int32_t)(sequence - pair->sent) <= 0)
 			return;
-		if (sequence != pair->sent + 1 || (int32_t)(message - pair->message) < 0)
+		if (sequence != pair->sent + 1 || (int16_t)(message - pair->message) < 0)
 			audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
 				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
 				frame, pair->message, pair->sent);
