@@ -171,9 +171,12 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 static void number_cpus(struct goal_builder *build)
 {
 	const struct goal_rank *rank = &build->goal->rank[build->rank];
-	struct goal_op *op = build->goal->op + rank->first;
+	struct goal_op *op;
 	uint16_t max = 0, place = 0;
 
+	if (rank->count == 0)
+		return;
+	op = build->goal->op + rank->first;
 	for (uint32_t i = 0; i < rank->count; i++)
 		max = op[i].cpu > max ? op[i].cpu : max;
 	if (max == 0)
