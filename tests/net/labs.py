@@ -409,6 +409,7 @@ class Lab:
                      stderr=subprocess.PIPE, text=True) as program:
             wait_file(path, has_interfaces, program)
             yield program
+        self.audit(path)
 
     def audit(self, *paths):
         """The captures show that the lab kept its rules, as far as the ports in them can show it."""
