@@ -19,9 +19,6 @@
 #define SLACK_NS UINT64_C(1000000000)
 /* A control frame waits for no credits: it is not in the fabric for longer. */
 #define CONTROL_NS UINT64_C(20000000)
-/* On the real clock a loop stamps the frames of an iteration after the links and its own late
- * turns. Frames whose stamps are nearer than this may have passed in the other order. */
-#define ORDER_NS UINT64_C(1000)
 
 unsigned audit_kind_check(enum audit_kind kind)
 {
@@ -266,12 +263,10 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 {
 	uint32_t prev;
 
+	if (audit->frame[index].list == NULL)
+		return; /* nothing is in front of it, or it was passed itself */
 	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
 		prev = audit->frame[at].prev;
-		/* Which of the two was in front is not known. */
-		if (!audit->rules.exact &&
-			audit->frame[at].seen.time_ns + ORDER_NS > audit->frame[index].seen.time_ns)
-			continue;
 		if (!audit->rules.exact &&
 			audit->frame[at].seen.time_ns < audit->rules.complete_ns + CONTROL_NS) {
 			audit_take(audit, at);
@@ -490,6 +485,9 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	if (!read_frame(audit, &seen))
 		return 0;
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
+	/* Where it came from, or where it goes to, is not captured yet. */
+	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns)
+		return 0;
 	if (at->gone) {
 		audit_device_gone(audit, &seen);
 	} else if (at->out) {

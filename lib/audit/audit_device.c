@@ -371,7 +371,8 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
 				frame, pair->message, pair->sent);
 	}
-	pair->began = true;
+	/* Frames at the beginning of a capture may be sent again, after others that it lacks. */
+	pair->began = !audit_began_before(audit, &seen->frame);
 	pair->sent = sequence;
 	pair->message = message;
 }

@@ -148,13 +148,24 @@ static void check_grant(
 	port->granted_known |= bit(vc);
 }
 
+/* A port's file has its frames in the order in which they passed it, but on the real clock not by
+ * their times: a loop stamps a control frame with its own time, and frames behind it with the time
+ * at which they were due. */
+static bool is_overtaken(uint64_t *latest, const struct audit_seen *seen)
+{
+	if (seen->at->number < *latest)
+		return true;
+	*latest = seen->at->number;
+	return false;
+}
+
 static void send_credit(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_port *port = seen->port;
 	struct control_credit credit;
 	char text[PORT_TEXT];
 
-	if (!read_credit(seen, &credit))
+	if (is_overtaken(&port->credit_out, seen) || !read_credit(seen, &credit))
 		return;
 	note_session(audit, seen->at->way, credit.session);
 	for (unsigned vc = 0; vc < credit.vcs; vc++) {
@@ -179,7 +190,7 @@ static void take_credit(struct audit_port *port, const struct audit_seen *seen)
 {
 	struct control_credit credit;
 
-	if (seen->discarded || !read_credit(seen, &credit))
+	if (seen->discarded || is_overtaken(&port->credit_in, seen) || !read_credit(seen, &credit))
 		return;
 	/* A limit counts for the session to which it was granted. */
 	if (port->session != 0 && credit.peer_session != port->session)
@@ -326,6 +337,15 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 	check_arrival(audit, way, left, arrived);
 }
 
+/* Control frames repeat, and data is sent again. A frame that arrived before this one was sent,
+ * when the capture had just begun, is an earlier one that the capture lacks. */
+static bool is_of_earlier(
+	const struct audit *audit, const struct audit_frame *arrived, const struct audit_seen *sent)
+{
+	return arrived->waits && arrived->seen.time_ns < sent->at->time_ns &&
+	       audit_began_before(audit, arrived);
+}
+
 void audit_link_out(struct audit *audit, struct audit_seen *seen)
 {
 	uint32_t way = seen->at->way, place = audit_place_of_way(audit, way), found;
@@ -338,6 +358,10 @@ void audit_link_out(struct audit *audit, struct audit_seen *seen)
 	if (!audit->port[way ^ 1].captured)
 		return;
 	found = audit_find(audit, seen->frame.identity, place);
+	while (found != AUDIT_NONE && is_of_earlier(audit, &audit->frame[found], seen)) {
+		audit_take(audit, found);
+		found = audit_find(audit, seen->frame.identity, place);
+	}
 	if (found != AUDIT_NONE && audit->frame[found].waits)
 		compare(audit, way, &seen->frame, audit_take(audit, found));
 	else

@@ -53,6 +53,7 @@ struct audit_port {
 	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and did not arrive */
 	/* Credits by VC; sets of VCs whose values are known. */
 	uint16_t limit_known, granted_known, reported_known;
+	uint64_t credit_in, credit_out; /* numbers in the file of the last such frames */
 	uint32_t sent[FRAME_VCS_MAX], reported[FRAME_VCS_MAX]; /* counted, in its credit frames */
 	uint32_t limit[FRAME_VCS_MAX];                         /* that had arrived */
 	uint32_t granted[FRAME_VCS_MAX], capacity[FRAME_VCS_MAX];
@@ -77,7 +78,7 @@ struct audit_pair {
 	uint64_t birth[2];      /* of the latest arrival; of adapted frames */
 	uint32_t sent, arrived; /* latest sequence number */
 	uint32_t message;       /* of the latest frame that was sent */
-	bool began, received;   /* sent any, arrived any */
+	bool began, received;   /* the frames sent follow one another; arrived any */
 };
 
 struct audit {

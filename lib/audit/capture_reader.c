@@ -100,7 +100,7 @@ static uint64_t resolution(uint8_t code)
 
 static int add_interface(struct capture_reader *reader, size_t end, struct fault *fault)
 {
-	struct capture_interface interface = {.ticks_per_s = 1000000};
+	struct capture_interface interface = {.ticks_per_s = 1000000, .first_ns = UINT64_MAX};
 	struct option_at option = {.next = reader->at + 16};
 
 	if (end < option.next)
@@ -314,7 +314,8 @@ static int begin_pcap(struct capture_reader *reader, struct fault *fault)
 			word_at(reader, 20) & 0xFFFF);
 	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
 		return fault_set(fault, ENOMEM, "%s: no memory", reader->path);
-	reader->interface[0] = (struct capture_interface){.ticks_per_s = NS_PER_S};
+	reader->interface[0] =
+		(struct capture_interface){.ticks_per_s = NS_PER_S, .first_ns = UINT64_MAX};
 	reader->interfaces = 1;
 	return 0;
 }
@@ -346,6 +347,8 @@ static int check_all(struct capture_reader *reader, struct fault *fault)
 		if (result != 1)
 			continue;
 		reader->packets++;
+		if (packet.time_ns < reader->interface[packet.interface].first_ns)
+			reader->interface[packet.interface].first_ns = packet.time_ns;
 		if (packet.time_ns < reader->first_ns)
 			reader->first_ns = packet.time_ns;
 		if (packet.time_ns > newest)
@@ -355,6 +358,10 @@ static int check_all(struct capture_reader *reader, struct fault *fault)
 	}
 	if (reader->ended_ns == UINT64_MAX)
 		reader->ended_ns = newest;
+	for (uint32_t i = 0; i < reader->interfaces; i++)
+		if (reader->interface[i].first_ns != UINT64_MAX &&
+			reader->interface[i].first_ns > reader->complete_ns)
+			reader->complete_ns = reader->interface[i].first_ns;
 	return result < 0 ? result : 0;
 }
 

@@ -22,6 +22,7 @@ struct capture_interface {
 	uint64_t dropped;            /* frames that are missing, as its statistics show */
 	uint64_t ticks_per_s;
 	int64_t offset_s;
+	uint64_t first_ns; /* time of its first packet; UINT64_MAX: it has none */
 };
 
 enum capture_direction { CAPTURE_BOTH, CAPTURE_IN, CAPTURE_OUT };
@@ -46,7 +47,8 @@ struct capture_reader {
 	uint64_t packets;
 	uint64_t first_ns;    /* earliest time */
 	uint64_t disorder_ns; /* a packet is at most this much older than one before it */
-	/* The latest time before the last interface appears: from then on all are captured. */
+	/* When the last interface has appeared and each that has packets has its first one: from
+	 * then on all are captured. */
 	uint64_t complete_ns;
 	uint64_t ended_ns; /* likewise, before the first one ends */
 	/* Private. */

@@ -96,6 +96,19 @@ UNIT_TEST(a_capture_of_weft_is_read_with_names_directions_and_comments)
 	capture_reader_close(&reader);
 }
 
+UNIT_TEST(a_capture_is_complete_when_each_port_has_its_first_packet)
+{
+	struct capture_reader reader;
+	struct text text;
+
+	write_capture(&text);
+	open_text(&reader, &text);
+	assert_int_equal(reader.interface[0].first_ns, 1000);
+	assert_int_equal(reader.interface[1].first_ns, 1100);
+	assert_int_equal(reader.complete_ns, 1100);
+	capture_reader_close(&reader);
+}
+
 UNIT_TEST(packets_come_in_the_order_of_time)
 {
 	struct capture_reader reader[2];
