@@ -9,7 +9,7 @@ import time
 
 HELLO_MS = 500
 UP_SECONDS = 90
-HANG_SECONDS = 240 # a busy machine takes tens of seconds to show a status
+HANG_SECONDS = 240 # emulated guests can take tens of seconds to show a status
 
 
 class Wrong(Exception):

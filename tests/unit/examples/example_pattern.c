@@ -18,7 +18,7 @@ static int init(void **state, const struct traffic_config *config, struct fault 
 	return 0;
 }
 
-/* Of one or two hosts each would send to itself. */
+/* With one or two hosts, each would send to itself. */
 static bool sends(const void *state, const struct traffic_config *config)
 {
 	return *(const uint16_t *)state != config->host;
