@@ -54,6 +54,8 @@ class Labs(LabCase):
                 done = own.exec("h0", PING)
                 self.assertEqual(done.returncode, 0, done.stdout)
             self.assertGreater(frames(path), 0)
+            every = own.capture("all")
+            self.assertEqual(own.exec("h0", PING).returncode, 0)
             own.link("leaf0:2").down()
             lab.wait_links(lambda links: links["leaf0:2"] != "up")
             own.link("leaf0:2").up()
@@ -61,7 +63,11 @@ class Labs(LabCase):
             with self.assertRaisesRegex(weft.Error, "leaf0:9: no such port"):
                 with own.capture("leaf0:9", out=path):
                     self.fail("the block of a failed capture is entered")
+            with self.assertRaisesRegex(weft.Error, "unrecognized option '--sieve=icmp'"):
+                own.capture("leaf0:2", sieve="icmp")
         self.assertEqual(lab.leftovers(), [])
+        self.assertGreater(frames(every.path), 0)
+        self.assertIn("ended", repr(every))
         with self.assertRaisesRegex(weft.Error, "is not up"):
             own.run()
         self.assertIn("state down", repr(own))

@@ -9,7 +9,9 @@ usage: python_sweep_test.py [TEST]...
 import io
 import pathlib
 import sys
+import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 from weft import Error
@@ -190,6 +192,20 @@ class Bar(unittest.TestCase):
             made.finished("load=1%\x1b[2J", result(0.25, latency_ns={"total": {"mean": mean}}), 2)
             self.assertEqual(made.out.getvalue(), f"[ 1/10] load=1%\\x1b[2J: offered 25.0 %, accepted 25.0 %, "
                                                   f"total latency {text} (2.0 s)\n")
+
+    def test_a_notebook_has_a_bar_by_tqdm_and_lines_only_for_errors(self):
+        bars = []
+        fake = types.ModuleType("tqdm.auto")
+        fake.tqdm = lambda **options: bars.append(mock.Mock(n=options["initial"], **options)) or bars[-1]
+        with mock.patch.dict(sys.modules, {"ipykernel": fake, "tqdm": fake, "tqdm.auto": fake}):
+            made = self.progress(points=3, had=1)
+        made.finished("a", result(latency_ns={}), 2)
+        made.failed("b", "it burns")
+        made.draw()
+        bars[0].update.assert_called_once_with(2)
+        self.assertEqual((bars[0].total, made.out.getvalue()), (3, "[3/3] b: failed: it burns\n"))
+        with mock.patch.dict(sys.modules, {"ipykernel": fake, "tqdm": None, "tqdm.auto": None}):
+            self.assertIsNone(self.progress(points=3).notebook)
 
 
 if __name__ == "__main__":

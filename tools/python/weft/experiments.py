@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .asker import Asker, load_result
-from .child import Child, Watch
+from .child import Child, Watch, last_line
 from .error import Error, Exit
 from .output import read_json
 from .sweeping import cases as case_files
@@ -178,8 +178,9 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
         if watch.interrupted:
             raise KeyboardInterrupt
         if not 0 <= child.exit_code() <= Exit.BAD_ANSWER:
-            refused = child.exit_code() == Exit.BAD_REQUEST
-            raise Error(child.failure(), Exit.BAD_REQUEST if refused else Exit.NOT_ABLE)
+            if child.exit_code() == Exit.BAD_REQUEST:
+                raise Error(last_line(log).removeprefix("weft-fabric: "))
+            raise Error(child.failure(), Exit.NOT_ABLE)
         return Result(asker.result(part))
 
 

@@ -11,14 +11,14 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .asker import load_result
-from .asker import program
+from .asker import load_result, program
 from .error import Error, Exit
 from .experiments import PathName, Result, Value, _sets
-from .tool import Shown, call, failure, must, options
+from .tool import Shown, call, failure, must
+from .tool import options as options_of
 
 LOOK_S = 0.02  # between two looks at a capture that starts
 ANSWERS = (Exit.DONE, Exit.BAD_ANSWER)
@@ -44,15 +44,19 @@ class Lab(Shown):
 
     def __init__(self, file: PathName, **up: str | int | bool) -> None:
         self.file = os.path.abspath(file)
-        self._up = options(up)
-        self._run_dir = options({"run-dir": up["run_dir"]}) if "run_dir" in up else []
+        self._up = options_of(up)
+        self._captures = contextlib.ExitStack()
+        self._run_dir = options_of({"run-dir": up["run_dir"]}) if "run_dir" in up else []
 
     def __enter__(self) -> Lab:
         must(["lab", "up", *self._up, "--", self.file])
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.call("down", "--if-up")
+        try:
+            self._captures.close()
+        finally:
+            self.call("down", "--if-up")
 
     def _words(self, part: str, *more: str) -> list[str]:
         return ["lab", part, *self._run_dir, self.file, *more]
@@ -95,32 +99,16 @@ class Lab(Shown):
         """The cable at a port such as s0:2."""
         return Link(self, port)
 
-    @contextlib.contextmanager
-    def capture(self, *ports: str, out: PathName) -> Iterator[None]:
-        """Captures ports such as s0:2 in a pcapng file, from the start of the block to its end."""
-        path = os.fspath(out)
-        with open(path, "wb") as file, tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-            words = self._words("capture", *ports)
-            process = subprocess.Popen(
-                [program(), *words],
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=said,
-                process_group=0,
-            )
-            try:
-                while not _captures(path, ports) and process.poll() is None:
-                    time.sleep(LOOK_S)
-                if process.returncode is None:
-                    yield
-            finally:
-                early = process.poll() is not None
-                process.send_signal(signal.SIGINT)
-                code = process.wait()
-                said.seek(0)
-                text = said.read()
-        if early or code not in (Exit.DONE, Exit.INTERRUPTED):
-            raise failure(subprocess.CompletedProcess(words, code, "", text))
+    def capture(
+        self, *ports: str, out: PathName | None = None, **options: str | int | bool
+    ) -> Capture:
+        """Captures ports such as s0:2 until the capture's stop(), the end of its 'with' block or the
+        end of the lab. The options are those of 'weft lab capture', such as filter="icmp"."""
+        words = self._words("capture", *options_of(options), "--", *ports)
+        known = [str(link["port"]) for link in self.status()["links"]] if "all" in ports else ports
+        started = Capture(words, known, out)
+        self._captures.callback(started.stop)
+        return started
 
     def _figures(self) -> dict[str, str]:
         figures = {"file": self.file}
@@ -136,12 +124,61 @@ class Lab(Shown):
         return figures
 
 
-def _captures(path: str, ports: Sequence[str]) -> bool:
-    """Whether the file has an interface for each port: its option if_name."""
-    with open(path, "rb") as file:
-        found = file.read()
-    names = [port.encode() for port in ports]
-    return all(struct.pack("<HH", 2, len(name)) + name in found for name in names)
+class Capture:
+    """A running capture of a lab's ports in the pcapng file 'path', which is temporary if none was
+    named."""
+
+    def __init__(self, words: list[str], ports: Sequence[str], out: PathName | None) -> None:
+        self._own = tempfile.NamedTemporaryFile(suffix=".pcapng") if out is None else None
+        self.path: str = self._own.name if self._own is not None else os.fspath(out or "")
+        self._words, self._ended = words, False
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")
+        with open(self.path, "wb") as file:
+            self._process = subprocess.Popen(
+                [program(), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=self._said,
+                process_group=0,
+            )
+        try:
+            while not self._has(ports) and self._process.poll() is None:
+                time.sleep(LOOK_S)
+        except BaseException:
+            self.stop()
+            raise
+        if self._process.poll() is not None:
+            self.stop()
+
+    def _has(self, ports: Sequence[str]) -> bool:
+        """Whether the file has an interface for each port: its option if_name."""
+        with open(self.path, "rb") as file:
+            found = file.read()
+        names = [port.encode() for port in ports]
+        return all(struct.pack("<HH", 2, len(name)) + name in found for name in names)
+
+    def stop(self) -> None:
+        """Ends the capture; its file is complete then. Error with the message of a failed capture."""
+        if self._ended:
+            return
+        self._ended = True
+        self._process.send_signal(signal.SIGINT)
+        code = self._process.wait()
+        self._said.seek(0)
+        with self._said as said:
+            text = said.read()
+        if code not in (Exit.DONE, Exit.INTERRUPTED):
+            raise failure(subprocess.CompletedProcess(self._words, code, "", text))
+
+    def __enter__(self) -> Capture:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        state = "ended" if self._ended else "running"
+        return f"Capture({self.path!r}, {state}, {os.path.getsize(self.path)} bytes)"
 
 
 def lab(file: PathName, **up: str | int | bool) -> Lab:

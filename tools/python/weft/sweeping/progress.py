@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """The progress of a sweep on standard error: on a terminal a line that is redrawn, with errors above
-it; otherwise a line for each point."""
+it; in a notebook a bar by tqdm if it is installed; otherwise a line for each point."""
 from __future__ import annotations
 
 import shutil
@@ -13,6 +13,14 @@ from ..error import printable
 from .table import is_bad
 
 BAR_MIN, BAR_MAX = 4, 40
+
+
+def _notebook_bar(points: int, had: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(total=points, initial=had, unit="point")
 
 
 def _time_left(seconds: int) -> str:
@@ -28,6 +36,7 @@ class Progress:
     def __init__(self, points: int, had: int, out: TextIO | None = None) -> None:
         self.out = out if out is not None else sys.stderr
         self.terminal = self.out.isatty()
+        self.notebook = _notebook_bar(points, had) if "ipykernel" in sys.modules else None
         self.points, self.had, self.done = points, had, had
         self.failed_points = self.running = 0
         self.started = self.last_ended = time.monotonic()
@@ -52,16 +61,22 @@ class Progress:
         return f"[{'#' * full}{'.' * (room - full)}] {text}"
 
     def draw(self) -> None:
-        """Redraws the bar; does nothing without a terminal."""
+        """Redraws the bar, if there is one."""
+        if self.notebook is not None:
+            self.notebook.total = self.points
+            self.notebook.update(self.done + self.failed_points - self.notebook.n)
         if self.terminal:
             width = shutil.get_terminal_size().columns - 1
             self.out.write(f"\r\033[K{self.bar(width)}")
             self.out.flush()
 
     def end(self) -> None:
-        """Clears the bar."""
+        """Clears the bar of a terminal; one in a notebook stays."""
+        self.draw()
         if self.terminal:
             self.out.write("\r\033[K")
+        if self.notebook is not None:
+            self.notebook.close()
         self.out.flush()
 
     def line(self, text: str) -> None:
@@ -76,7 +91,8 @@ class Progress:
         self.done += 1
         self.last_ended = time.monotonic()
         nothing, bad = result.get("nothing_measured"), is_bad(result)
-        if self.terminal and not bad and nothing is None:
+        quiet = self.terminal or self.notebook is not None
+        if quiet and not bad and nothing is None:
             return
         if nothing is not None:
             self.line(f"{label}: nothing was measured: {nothing} ({seconds:.1f} s)")
