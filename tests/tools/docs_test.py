@@ -10,7 +10,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 DOCS = TOP / "docs"
 PAGES = [*sorted(TOP.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 WRITTEN = [page for page in PAGES if DOCS / "results" not in page.parents]
-LINES_MAX = 8200  # of the pages that are written by hand
+LINES_MAX = 8470  # of the pages that are written by hand
 
 
 def prose(page):

@@ -28,28 +28,6 @@ echo "7 of 8 published means within 10 %; 1 of 8 rows not measured; 1 of 2 order
 COUNTS = ("\n7 of 8 published means within 10 %; 1 of 8 rows not measured; 1 of 2 orders not as published; "
           "0 of 5 measurements failed.\n\n")
 TOTAL = "\n14 of 16 published means within 10 %; 2 of 4 orders not as published; 0 of 10 measurements failed.\n\n"
-LONG = """
-| | back, ms | end |
-|---|---|---|
-| seed 1, H10 | 8.5 | 0.899 |
-| seed 2, H10 | never | 0.1 |
-
-| factor | | published | ours | ratio | |
-|---|---|---|---|---|---|
-| H10 | drb / none | - | -0.42 (-2.05..6.80) ± 6.24 | - |  |
-
-"""
-CELLS = """cells
-| | seed 1 | drb |
-|---|---|---|
-| H10 | {long: seed 1, H10: back, ms} | {long: H10, drb / none: ours: 0} % |
-"""
-FILLED = """
-| | seed 1 | drb |
-|---|---|---|
-| H10 | 8.5 | 0 ± 6 % |
-
-"""
 
 
 def block(heading, content="old\n"):
@@ -97,11 +75,11 @@ class Pages(unittest.TestCase):
 
     def test_update_writes_what_the_command_prints_and_nothing_else(self):
         self.page(block("weft reproduce one --quick"), block("weft reproduce apart"))
-        self.page(block("weft reproduce one --quick"), name="reproduction-y.md")
+        self.page(block("weft reproduce one --quick"), name="results-y.md")
         self.pages("--update")
         one = block("weft reproduce one --quick", table("one"))
         self.assertEqual(self.text(), f"before\n{one}between\n{block('weft reproduce apart', table('apart'))}after\n")
-        self.assertEqual(self.text("reproduction-y.md"), f"before\n{one}after\n")
+        self.assertEqual(self.text("results-y.md"), f"before\n{one}after\n")
         self.pages()
 
     def test_names_and_quick_choose(self):
@@ -140,7 +118,7 @@ class Pages(unittest.TestCase):
     def test_a_total_is_the_sum_over_the_long_tables_that_it_names(self):
         self.page(block("total one two"), block("weft reproduce one"), block("weft reproduce one --quick"),
                   block("weft reproduce three"))
-        self.page(block("weft reproduce two"), name="reproduction-y.md")
+        self.page(block("weft reproduce two"), name="results-y.md")
         self.pages("--update")
         self.assertIn(block("total one two", TOTAL), self.text())
 
@@ -168,35 +146,11 @@ class Pages(unittest.TestCase):
         cells = ("1.00 (0.80..1.20) → 0.81 ± 0.01", "1.00 (0.80..1.20) → 0.82 ± 0.01",
                  "1.00 (0.80..1.20) → 1.20 ± 0.01", "1.00 (0.80..1.20) → 1.21 ± 0.01", "– → 5.00 ± 0.01")
         self.page(block("intervals one"), block("weft reproduce one", f"\n| a / b | {' | '.join(cells)} |\n"))
-        self.pages("--cells", "--update")
+        self.pages("--sums", "--update")
         said = "\n2 of 4 published means within 10 % of their own 95 % interval.\n\n"
         self.assertIn(block("intervals one", said), self.text())
         self.assertIn("intervals two", self.page(block("intervals two")) or
-                      self.pages("--cells", code=3).stderr)
-
-    def test_cells_of_other_tables_are_written_with_the_decimals_asked_for(self):
-        self.page(block(CELLS), block("weft reproduce long", LONG), block("weft reproduce long --quick", LONG.replace("8.5", "9")),
-                  block("weft reproduce one", table("one")))
-        self.pages("--update", "one")
-        self.assertIn(block(CELLS, FILLED), self.text())
-
-    def test_cells_are_compared_though_their_tables_are_not_run(self):
-        self.page(block(CELLS, FILLED.replace("8.5", "9.5")), block("weft reproduce long", LONG),
-                  block("weft reproduce one --quick", table("one")))
-        self.assertIn("cells: STALE", self.pages("--quick", code=1).stdout)
-        self.page(block(CELLS, FILLED), block("weft reproduce long", LONG), block("weft reproduce one --quick", table("one")))
-        self.pages("--quick")
-        self.calls.unlink()
-        self.pages("--cells")
-        self.assertFalse(self.calls.exists())
-
-    def test_a_cell_that_is_nowhere_or_is_in_two_tables_that_differ_is_an_error(self):
-        one = block("weft reproduce one", table("one"))
-        self.page(block(CELLS, FILLED), block("weft reproduce long", LONG.replace("H10", "H25")), one)
-        self.assertIn("0 cells of long: seed 1, H10: back, ms", self.pages("one", code=3).stderr)
-        self.page(block(CELLS, FILLED), block("weft reproduce long", LONG), one,
-                  block("weft reproduce long --only H10", LONG.replace("8.5", "9")))
-        self.assertIn("2 cells of long: seed 1, H10: back, ms", self.pages("one", code=3).stderr)
+                      self.pages("--sums", code=3).stderr)
 
 
 if __name__ == "__main__":

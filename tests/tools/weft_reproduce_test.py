@@ -662,9 +662,9 @@ class Reproduce(unittest.TestCase):
         self.assertIn("--json", document["wall"]["command"])
 
     def test_the_page_has_the_itbs_that_its_command_prints(self):
-        page = (pathlib.Path(__file__).parents[2] / "docs/results/reproduction.md").read_text()
-        itbs, compute = re.search(r"and (\d\.\d+) a message with one for each pair of hosts\n"
-                                  r"\(`weft (route compute \S+ [^`]*) -o r` and `weft route verify`\)", page).groups()
+        page = (pathlib.Path(__file__).parents[2] / "docs/explanation/papers/itb.md").read_text()
+        itbs, compute = re.search(r"where a draw for each pair of hosts has (\d\.\d+)\n  a message\.\n"
+                                  r"  To see it: `weft (route compute [^`]*) -o r`", page).groups()
         routes = str(self.dir / "r")
         for command in ([*compute.split(), "-o", routes], ["route", "verify", compute.split()[2], routes]):
             done = subprocess.run([WEFT, *command], capture_output=True, text=True, check=True)

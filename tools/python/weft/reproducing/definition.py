@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The definition of a figure or table of a paper (docs/results/reproduction.md).
+"""The definition of a figure or table of a paper (docs/how-to/reproduce-a-figure.md).
 
 A definition has a base run file, the changes of it for each network, case and algorithm, and the
 measure. A file has one definition ("reproduce/1") or all of a paper ("paper/1"). In the changes, {n}

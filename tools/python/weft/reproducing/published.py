@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The numbers that a paper has printed, from CSV (docs/results/reproduction.md):
+"""The numbers that a paper has printed, from CSV (docs/how-to/reproduce-a-figure.md):
 
     [definition,]quantity,case,network,algorithm,over,min,max,mean[,words]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A comparison as text for a terminal and as Markdown for docs/results/reproduction*.md."""
+"""A comparison as text for a terminal and as Markdown for docs/results."""
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -43,7 +43,7 @@ def _step_of(load: float) -> int:
 
 class Search:
     """The maximum traffic that a network accepts before it accepts less than offered: the
-    productivity of docs/results/reproduction.md. Tries loads on a grid: away from the first guess in growing
+    productivity of docs/how-to/reproduce-a-figure.md. Tries loads on a grid: away from the first guess in growing
     strides until one load that is accepted and one that is not are known, then by bisection."""
 
     LAST = _step_of(1.0)
