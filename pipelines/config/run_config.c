@@ -123,7 +123,8 @@ void run_config_default(struct run_config *config)
 
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root)
 {
-	config->measure.duration_ps = 0; /* unless given, run_config_complete() chooses one */
+	/* Unless given, run_config_complete() chooses them. */
+	config->measure.duration_ps = config->measure.sample_ps = 0;
 	if (!run_config_says(
 		    root, "switch", "switching", run_switching_name(RUN_SWITCHING_WORMHOLE)))
 		return;
@@ -225,16 +226,31 @@ static weft_time default_duration(const struct run_config *config)
 	return config_default.measure.duration_ps;
 }
 
-void run_config_complete(struct run_config *config)
+static void choose_times(struct run_config *config)
 {
 	struct run_config_measure *measure = &config->measure;
+	weft_time sample = config_default.measure.sample_ps;
+	bool chosen = measure->sample_ps == 0;
+
+	if (chosen)
+		measure->sample_ps = sample;
+	if (measure->duration_ps == 0)
+		measure->duration_ps = default_duration(config);
+	/* A tenth of a run that is shorter than the usual sample. */
+	if (chosen && measure->duration_ps < sample)
+		measure->sample_ps = measure->duration_ps > 10 * PS_PER_US
+					     ? measure->duration_ps / 10
+					     : PS_PER_US;
+}
+
+void run_config_complete(struct run_config *config)
+{
 	uint32_t vc_blocks = run_config_vc_blocks(config);
 	bool computed = config->routing.file == NULL;
 	const struct route_algorithm *algorithm =
 		computed ? config->routing.algorithm : config->routing.file_algorithm;
 
-	if (measure->duration_ps == 0)
-		measure->duration_ps = default_duration(config);
+	choose_times(config);
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
 	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. Withheld

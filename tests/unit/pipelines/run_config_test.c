@@ -803,6 +803,21 @@ UNIT_TEST(a_run_until_a_value_is_known_has_a_longest_duration)
 	run_config_destroy(config);
 }
 
+UNIT_TEST(a_run_of_any_duration_has_a_default_for_the_time_of_a_sample)
+{
+	char text[256];
+
+	for (unsigned us = 1; us < 100000000; us = us / 5 * 7 + us % 5 + 1) {
+		struct run_config *config;
+
+		snprintf(text, sizeof(text), HEAD "measure: {duration: %uus}\n", us);
+		config = parse(text);
+		assert_true(config->measure.sample_ps <= config->measure.duration_ps);
+		assert_true(us < 10000 || config->measure.sample_ps == 10 * PS_PER_MS);
+		run_config_destroy(config);
+	}
+}
+
 UNIT_TEST(a_radius_goes_with_multi_step_paths_alone)
 {
 	struct run_config *config = parse(HEAD "routing: {algorithm: msp}\n");
