@@ -112,7 +112,7 @@ static int run(const struct options *options, const struct run_config *config,
 		stop_captures(fabric, options);
 		result = report(fabric, options, config, topology, stop, fault);
 	}
-	real_fabric_destroy(fabric);
+	real_fabric_end(fabric);
 	return result;
 }
 

@@ -344,7 +344,7 @@ static int check_run_dir(const char *run_dir, struct fault *fault)
 	return result;
 }
 
-/* At its end: real_fabric_destroy(). */
+/* At its end: real_fabric_end(). */
 static bool removes_namespaces(const struct lab_process *process)
 {
 	const struct run_config_edge_list *edges = &process->lab.config->run.edges;
@@ -503,7 +503,7 @@ static int run_with_eal(struct lab_process *process, struct fault *fault)
 	if (result < 0)
 		return result;
 	result = process->options->calibrates ? calibrate(process, fault) : run(process, fault);
-	real_fabric_destroy(process->fabric);
+	real_fabric_end(process->fabric);
 	eal_stop();
 	return result;
 }

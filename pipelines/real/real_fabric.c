@@ -242,7 +242,7 @@ err:
 	return NULL;
 }
 
-void real_fabric_destroy(struct real_fabric *fabric)
+void real_fabric_end(struct real_fabric *fabric)
 {
 	if (fabric == NULL)
 		return;
@@ -255,13 +255,21 @@ void real_fabric_destroy(struct real_fabric *fabric)
 	real_links_close(fabric);
 	if (fabric->captures != NULL)
 		capture_manager_destroy(fabric->captures);
-	rte_mempool_free(fabric->data_pool);
-	rte_mempool_free(fabric->control_pool);
 	fabric_routes_free(&fabric->routes);
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
 	real_work_close(&fabric->given);
 	free(fabric);
+}
+
+void real_fabric_destroy(struct real_fabric *fabric)
+{
+	struct rte_mempool *data = fabric != NULL ? fabric->data_pool : NULL;
+	struct rte_mempool *control = fabric != NULL ? fabric->control_pool : NULL;
+
+	real_fabric_end(fabric);
+	rte_mempool_free(data);
+	rte_mempool_free(control);
 }
 
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric)

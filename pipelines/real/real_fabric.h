@@ -86,6 +86,9 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
 struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct fault *fault);
 void real_fabric_destroy(struct real_fabric *fabric);
+/* The same before the process exits: leaves its mbuf pools to the kernel. DPDK writes zeros over
+ * memory that it frees, which takes longer than all the rest, because most of it was never used. */
+void real_fabric_end(struct real_fabric *fabric);
 
 /* Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
  * the run file's traffic for 'duration', then waits until packets under way have arrived, 2 s at
