@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft-bench-mapping TOPO [ALGORITHM [tables|routes]]: time and frames to map a network from cold
- * and to heal one cut cable, on the virtual clock (docs/results/benchmarks.md). Prints a JSON
+ * and to heal one cut cable, on the virtual clock (docs/developer/benchmarks.md). Prints a JSON
  * object. */
 
 #include <stdio.h>

@@ -9,8 +9,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 DOCS = TOP / "docs"
 PAGES = [*sorted(TOP.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-WRITTEN = [page for page in PAGES if DOCS / "results" not in page.parents]
-LINES_MAX = 8470  # of the pages that are written by hand
+LINES_MAX = 8600  # results are data, and have no pages
 
 
 def prose(page):
@@ -68,13 +67,13 @@ class Docs(unittest.TestCase):
             self.assertGreater(len(text), 10, path)
 
     def test_prose_wraps_at_100_columns(self):
-        for page in WRITTEN:
+        for page in PAGES:
             for number, line in prose(page):
                 if not re.match(r"\s*\||    |\s*(- )?\[[^\]]*\]\([^)]*\)|!\[|<!--", line):
                     self.assertLessEqual(len(line), 100, f"{page}:{number}: {line}")
 
     def test_pages_stay_short_enough_to_be_read(self):
-        lines = sum(page.read_text().count("\n") for page in WRITTEN if DOCS in page.parents)
+        lines = sum(page.read_text().count("\n") for page in PAGES if DOCS in page.parents)
         self.assertLessEqual(lines, LINES_MAX)
 
 

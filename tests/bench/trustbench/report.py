@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The matrix as text, and as a table for docs/trust.md."""
+"""The matrix as text, and as a table in Markdown."""
 
 
 def figure(value):
@@ -33,8 +33,10 @@ class Text:
 
 
 class Markdown(Text):
+    """As tests/bench/pages keeps it."""
+
     def __init__(self, version, quick):
-        print(f"Made by `tests/bench/trust {'--quick ' if quick else ''}--markdown` with {version}.\n\n"
+        print(f"{'Quick validation' if quick else 'Validation'}: Weft, theory, other programs and papers ({version})\n\n"
               "| Peer | Claim | Theirs | Ours | Bound | | Command |\n|---|---|---|---|---|---|---|", flush=True)
 
     def line(self, cell):
@@ -42,5 +44,7 @@ class Markdown(Text):
               f"{cell.reason or verdict(cell)} | `{cell.command}` |", flush=True)
 
     def totals(self, cells):
-        print()
-        return super().totals(cells)
+        missed = sum(cell.reason is None and not cell.good() for cell in cells)
+        unable = sum(cell.reason is not None for cell in cells)
+        print(f"\n{len(cells) - missed - unable} of {len(cells)} cells agree; {unable} of {len(cells)} cells not run.")
+        return 1 if missed else 3 if unable else 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A comparison as text for a terminal and as Markdown for docs/results."""
+"""A comparison as text for a terminal and as Markdown, which tests/bench/pages reads."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -195,7 +195,7 @@ class Wide:
         wide = [(one.row.quantity, one.row.limit) for one in self.rows if self.has(one)]
         if wide:
             yield (
-                "Cells: published mean (least..greatest) → ours ± half of its 95 % interval (ratio, "
+                "Cells: published mean (min..max) → ours ± half of its 95 % interval (ratio, "
                 f"bold if it differs from 1 by more than {self.what.tolerance / 1e4:.4g} %)."
             )
         for quantity in dict.fromkeys(wide):
