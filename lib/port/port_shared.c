@@ -211,17 +211,39 @@ static uint64_t ring_bytes_of(uint32_t frame_bytes)
 		RTE_MAX((uint64_t)RING_BYTES, LONGEST_IN_RING * (uint64_t)frame_bytes));
 }
 
-int port_plug_shared(
-	struct port *port, const char *device, uint32_t frame_bytes, struct fault *fault)
+/* Its context stays until the port is closed, because any thread may read its losses. */
+static int become_shared(struct port *port, struct rte_mempool *pool, struct fault *fault)
 {
-	struct shared_ctx *ctx = port->ctx;
+	struct shared_ctx *ctx = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
+
+	if (ctx == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", port->name);
+	*ctx = (struct shared_ctx){.pool = pool};
+	port_close(port);
+	port->rx = unplugged_rx;
+	port->tx = unplugged_tx;
+	port->close = shared_close;
+	port->ctx = ctx;
+	port->stamped = true;
+	__atomic_store_n(&port->losses, shared_losses, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct fault *fault)
+{
+	struct shared_ctx *ctx;
 	struct fault cause = {""};
 	char path[PATH_MAX];
 	unsigned end = 0;
 	int result = parse(port->name, device, path, &end, fault);
 
+	if (result == 0 && port->close != shared_close)
+		result = become_shared(port, pool, fault);
 	if (result < 0)
 		return result;
+	ctx = port->ctx;
 	unplug(port);
 	result = shared_file_open(&ctx->file, path, end, ring_bytes_of(frame_bytes), &cause);
 	if (result < 0)
@@ -236,26 +258,14 @@ int port_plug_shared(
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct fault *fault)
 {
-	struct shared_ctx *ctx;
 	int result = check_pool(name, pool, frame_bytes, fault);
 
-	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
-	if (result < 0)
-		return result;
-	ctx = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
-	if (ctx == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", name);
-	*ctx = (struct shared_ctx){.pool = pool};
-	port->rx = unplugged_rx;
-	port->tx = unplugged_tx;
-	port->losses = shared_losses;
-	port->close = shared_close;
-	port->ctx = ctx;
-	port->stamped = true;
-	port->slots = PORT_SHARED_SLOTS;
+	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS, .slots = PORT_SHARED_SLOTS};
 	snprintf(port->name, sizeof(port->name), "%s", name);
-	if (device != NULL)
-		result = port_plug_shared(port, device, frame_bytes, fault);
+	if (result == 0)
+		result = become_shared(port, pool, fault);
+	if (result == 0 && device != NULL)
+		result = port_plug_shared(port, device, frame_bytes, pool, fault);
 	if (result < 0)
 		port_close(port);
 	return result;

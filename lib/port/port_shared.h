@@ -25,8 +25,8 @@ bool port_is_shared(const char *device);
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct fault *fault);
 
-/* Moves an open port to another file, or to the same one again, in the thread that uses the port.
- * Captures, counters and addresses stay. On failure, as port_open_shared(), nothing is plugged in.
- */
-int port_plug_shared(
-	struct port *port, const char *device, uint32_t frame_bytes, struct fault *fault);
+/* Moves an open port of this kind to another file, or to the same one again, in the thread that
+ * uses the port; one of an in-memory link becomes a port of this kind. Captures, counters and
+ * addresses stay. On failure, as port_open_shared(), nothing is plugged in. */
+int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
+	struct rte_mempool *pool, struct fault *fault);

@@ -54,9 +54,7 @@ static int make_plan_of(
 
 	if (groups == NULL)
 		return -errno;
-	result =
-		whole ? 0
-		      : lab_devices_group(&opening->devices, lab->topology, &groups, &count, fault);
+	result = lab_devices_group(&opening->devices, lab->topology, &groups, &count, fault);
 	request.group = groups;
 	request.groups = count;
 	if (result == 0)
@@ -87,6 +85,14 @@ static int choose_plan(struct lab *lab, const struct opening *opening, struct fa
 	return make_plan_of(lab, opening, true, fault);
 }
 
+/* Each cable of a lab of one process has a rate and a delay, also one to a process that 'weft lab
+ * apply' adds. */
+static void time_links(struct lab *lab)
+{
+	for (uint32_t i = 0; i < lab->topology->links; i++)
+		lab->topology->link_at[i].given = true;
+}
+
 static int make_plan(struct lab *lab, const struct opening *opening, struct fault *fault)
 {
 	enum lab_config_processes form = lab->config->processes;
@@ -102,11 +108,14 @@ static int make_plan(struct lab *lab, const struct opening *opening, struct faul
 		result = choose_plan(lab, opening, fault);
 	else
 		result = make_plan_of(lab, opening, form == LAB_CONFIG_PROCESSES_ONE, fault);
-	if (result == 0)
-		lab->config->processes = lab->plan->process[0].role == LAB_ROLE_WHOLE
-						 ? LAB_CONFIG_PROCESSES_ONE
-						 : LAB_CONFIG_PROCESSES_EACH;
-	return result;
+	if (result < 0)
+		return result;
+	lab->config->processes = lab->plan->process[0].role == LAB_ROLE_WHOLE
+					 ? LAB_CONFIG_PROCESSES_ONE
+					 : LAB_CONFIG_PROCESSES_EACH;
+	if (lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
+		time_links(lab);
+	return 0;
 }
 
 int lab_check_changes(const struct lab *lab, struct fault *fault)
@@ -115,9 +124,7 @@ int lab_check_changes(const struct lab *lab, struct fault *fault)
 	const struct run_config *run = &config->run;
 	const char *need = NULL;
 
-	if (config->processes == LAB_CONFIG_PROCESSES_ONE)
-		need = "'processes: each'; a lab of one process has a fixed topology";
-	else if (config->machines.count > 0)
+	if (config->machines.count > 0)
 		need = "a lab on one machine, without 'machines'";
 	else if (config->links != LAB_CONFIG_LINKS_SHARED || lab->topology->bindings > 0)
 		need = "'links: shared' and no 'ports'";
@@ -140,7 +147,7 @@ int lab_check_changes(const struct lab *lab, struct fault *fault)
 int lab_check_until(
 	const struct lab *lab, const struct run_config_measure *measure, struct fault *fault)
 {
-	if (measure->until.interval_ppm == 0 || lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
+	if (measure->until.interval_ppm == 0 || lab->plan->processes == 1)
 		return 0;
 	return fault_set(fault, EINVAL,
 		"%s: measure.until: each of the lab's %u processes measures its part alone, "

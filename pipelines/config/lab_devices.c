@@ -274,34 +274,38 @@ static const char *process_of(const struct lab_devices *devices, enum device_kin
 }
 
 /* A process without devices has ended, or is about to. */
-static bool runs(const struct lab_devices *devices, const struct topology *topology,
-	enum device_kind kind, const char *process)
+static bool runs(
+	const struct lab_devices *devices, const struct topology *topology, const char *process)
 {
-	for (uint32_t i = 0; i < devices->count[kind]; i++)
-		if (strcmp(devices->at[kind][i].process, process) == 0 &&
-			!device_at(topology, kind, i)->absent)
-			return true;
+	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
+		for (uint32_t i = 0; i < devices->count[kind]; i++)
+			if (strcmp(devices->at[kind][i].process, process) == 0 &&
+				!device_at(topology, kind, i)->absent)
+				return true;
 	return false;
 }
 
-/* Gathers the numbers of the process, removed devices included. False: no memory. */
-static bool gather(const struct lab_devices *devices, enum device_kind kind, const char *process,
-	struct lab_plan_group *group)
+/* The numbers of the process, removed devices included. NULL: no memory. */
+static uint32_t *gather(const struct lab_devices *devices, enum device_kind kind,
+	const char *process, uint32_t *count)
 {
-	uint32_t *number = calloc(devices->count[kind] + 1u, sizeof(*number)), count = 0;
+	uint32_t *number = calloc(devices->count[kind] + 1u, sizeof(*number));
 
 	for (uint32_t i = 0; number != NULL && i < devices->count[kind]; i++)
 		if (strcmp(devices->at[kind][i].process, process) == 0)
-			number[count++] = i;
-	*group = (struct lab_plan_group){.name = process};
-	if (kind == DEVICE_SWITCH) {
-		group->switches = number;
-		group->switch_count = count;
-	} else {
-		group->hosts = number;
-		group->host_count = count;
-	}
-	return number != NULL;
+			number[(*count)++] = i;
+	return number;
+}
+
+static int add_group(const struct lab_devices *devices, const char *process,
+	struct lab_plan_group *group, struct fault *fault)
+{
+	group->name = process;
+	group->switches = gather(devices, DEVICE_SWITCH, process, &group->switch_count);
+	group->hosts = gather(devices, DEVICE_HOST, process, &group->host_count);
+	return group->switches != NULL && group->hosts != NULL
+		       ? 0
+		       : fault_set(fault, ENOMEM, "no memory for groups");
 }
 
 /* 1: the devices of the group are new; 0: they run; -EINVAL and fault: both. */
@@ -326,9 +330,10 @@ static bool is_first(const struct lab_devices *devices, enum device_kind kind, u
 {
 	const char *process = devices->at[kind][number].process;
 
-	for (uint32_t i = 0; i < number; i++)
-		if (strcmp(devices->at[kind][i].process, process) == 0)
-			return false;
+	for (enum device_kind before = DEVICE_SWITCH; before <= kind; before++)
+		for (uint32_t i = 0; i < (before < kind ? devices->count[before] : number); i++)
+			if (strcmp(devices->at[before][i].process, process) == 0)
+				return false;
 	return process[0] != '\0';
 }
 
@@ -348,10 +353,8 @@ int lab_devices_group(const struct lab_devices *devices, const struct topology *
 		for (uint32_t i = 0; i < devices->count[kind] && result == 0; i++) {
 			const char *process = devices->at[kind][i].process;
 
-			if (!is_first(devices, kind, i) || !runs(devices, topology, kind, process))
-				continue;
-			if (!gather(devices, kind, process, &to[used++]))
-				result = fault_set(fault, ENOMEM, "no memory for groups");
+			if (is_first(devices, kind, i) && runs(devices, topology, process))
+				result = add_group(devices, process, &to[used++], fault);
 		}
 	for (uint32_t i = 0; i < given && result == 0; i++) {
 		result = is_new(devices, &(*groups)[i], fault);

@@ -8,7 +8,7 @@
 
 struct lab_applied {
 	struct lab lab;
-	const char **external; /* [link] */
+	const char **device; /* [2 * link + side] */
 	struct lab_applied *before;
 };
 
@@ -44,20 +44,17 @@ static int check_devices(
 	return result;
 }
 
-static int list_external(
+static int list_devices(
 	const struct lab_cables *cables, struct lab_applied *applied, struct fault *fault)
 {
 	const struct lab_plan *plan = applied->lab.plan;
 	int process = lab_plan_find(plan, cables->name);
 
-	applied->external = calloc(plan->topology->links + 1u, sizeof(*applied->external));
-	if (applied->external == NULL)
+	applied->device = calloc(2 * (plan->topology->links + 1u), sizeof(*applied->device));
+	if (applied->device == NULL)
 		return fault_set(fault, ENOMEM, "no memory");
-	for (uint32_t i = 0; i < plan->topology->links; i++)
-		for (unsigned side = 0; side < 2; side++)
-			if (plan->link[i].kind != LAB_LINK_MEMORY &&
-				plan->link[i].process[side] == process)
-				applied->external[i] = plan->link[i].device[side];
+	for (uint32_t i = 0; i < 2 * plan->topology->links; i++)
+		applied->device[i] = plan->link[i / 2].device[i % 2];
 	return check_devices(cables, &applied->lab, process, fault);
 }
 
@@ -66,7 +63,7 @@ static void forget_last(struct lab_cables *cables)
 	struct lab_applied *applied = cables->applied;
 
 	cables->applied = applied->before;
-	free(applied->external);
+	free(applied->device);
 	lab_close(&applied->lab);
 	free(applied);
 }
@@ -86,14 +83,14 @@ int lab_cables_load(void *ctx, struct real_cabling *cabling, struct fault *fault
 	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, dir);
 	result = lab_open(&applied->lab, path, dir, fault);
 	if (result == 0)
-		result = list_external(cables, applied, fault);
+		result = list_devices(cables, applied, fault);
 	if (result < 0) {
 		forget_last(cables);
 		return result;
 	}
 	*cabling = (struct real_cabling){.topology = applied->lab.topology,
 		.run = &applied->lab.config->run,
-		.external = applied->external};
+		.device = applied->device};
 	return 0;
 }
 

@@ -97,19 +97,31 @@ static int choose_named(struct lab_process *process, struct fault *fault)
 		process->lab.plan->process[process->number].devices, found);
 }
 
+/* All devices of the process of the one that was named. */
 static int choose_devices(struct lab_process *process, struct fault *fault)
 {
 	const struct topology *topology = process->lab.topology;
+	const struct lab_plan *plan = process->lab.plan;
+	const char *first = process->options->device[0];
 
 	if (process->options->role != LAB_ROLE_WHOLE)
 		return choose_named(process, fault);
-	if (process->lab.plan->process[0].role != LAB_ROLE_WHOLE)
+	if (plan->process[0].role != LAB_ROLE_WHOLE)
 		return fault_set(fault, EINVAL,
 			"%s: this lab is %u processes of weft-switch and weft-nic, expected "
 			"'processes: one'",
-			process->lab.path, process->lab.plan->processes);
-	memset(process->switch_here, true, topology->switches * sizeof(bool));
-	memset(process->host_here, true, topology->hosts * sizeof(bool));
+			process->lab.path, plan->processes);
+	process->number = first == NULL ? 0 : lab_plan_find(plan, first);
+	if (process->number < 0 || (first == NULL && plan->processes > 1))
+		return fault_set(fault, EINVAL,
+			"%s: --device %s: expected a device of one of the lab's %u processes",
+			process->lab.path, first == NULL ? "" : first, plan->processes);
+	for (uint32_t i = 0; i < topology->switches; i++)
+		process->switch_here[i] = plan->switch_process[i] == process->number &&
+					  !topology->switch_at[i].absent;
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		process->host_here[i] =
+			plan->host_process[i] == process->number && !topology->host_at[i].absent;
 	return 0;
 }
 
@@ -187,8 +199,8 @@ static int open_lab(struct lab_process *process, struct fault *fault)
 			process->lab.path);
 	if (result < 0)
 		return result;
-	process->switch_here = calloc(process->lab.topology->switches + 1, sizeof(bool));
-	process->host_here = calloc(process->lab.topology->hosts + 1, sizeof(bool));
+	process->switch_here = calloc(process->lab.devices_max[DEVICE_SWITCH] + 1, sizeof(bool));
+	process->host_here = calloc(process->lab.devices_max[DEVICE_HOST] + 1, sizeof(bool));
 	process->external = calloc(process->lab.topology->links + 1, sizeof(char *));
 	process->vlan = calloc(process->lab.topology->links + 1, sizeof(*process->vlan));
 	if (process->switch_here == NULL || process->host_here == NULL ||
@@ -244,6 +256,9 @@ static unsigned count_loops(const struct lab_process *process)
 
 	if (loops == 0 && process->options->role != LAB_ROLE_WHOLE)
 		loops = count_lcores(process);
+	/* Devices that 'weft lab apply' added: the loops of the others have the CPUs. */
+	if (loops == 0 && process->number > 0)
+		loops = 1;
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);
@@ -310,7 +325,9 @@ static bool is_crowded(const struct lab_process *process, const bool *here)
 
 	for (unsigned i = 0; i < process->lab.plan->processes; i++)
 		loops += here[i] ? (lcores > 0 ? lcores : 1) : 0;
-	return process->options->role != LAB_ROLE_WHOLE && loops > lab_cpus(&process->lab);
+	if (process->options->role == LAB_ROLE_WHOLE)
+		return process->number > 0;
+	return loops > lab_cpus(&process->lab);
 }
 
 /* Hosts on other machines have other clocks, and processes there other CPUs. */
@@ -389,10 +406,13 @@ static int confine(const struct lab_process *process, struct fault *fault)
 	return sandbox_enter(&options, fault);
 }
 
+/* Or may get some. */
 static bool has_shared(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;
 
+	if (lab_check_changes(&process->lab, NULL) == 0)
+		return true;
 	for (uint32_t i = 0; i < process->lab.topology->links; i++)
 		if (process->external[i] != NULL && plan->link[i].kind == LAB_LINK_SHARED)
 			return true;

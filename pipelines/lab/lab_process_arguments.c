@@ -44,6 +44,8 @@ static const struct argp_option nic_options[] = {
 };
 
 static const struct argp_option whole_options[] = {
+	{"device", KEY_DEVICE, "NAME", 0,
+		"run the devices that 'weft lab apply' added together with this one", 0},
 	OPTIONS_SHARED,
 	{"calibrate", KEY_CALIBRATE, NULL, 0,
 		"print the dilation that 'dilation: auto' stands for on this machine now, and end",

@@ -61,13 +61,14 @@ static int put_group_device(struct lab_plan *plan, const struct lab_plan_group *
 	return 0;
 }
 
-static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, struct fault *fault)
+static int add_group(
+	struct lab_plan *plan, const struct lab_plan_group *group, bool whole, struct fault *fault)
 {
-	unsigned process =
-		add_process(plan, group->host_count > 0 ? LAB_ROLE_HOSTS : LAB_ROLE_SWITCHES);
+	enum lab_role role = group->host_count > 0 ? LAB_ROLE_HOSTS : LAB_ROLE_SWITCHES;
+	unsigned process = add_process(plan, whole ? LAB_ROLE_WHOLE : role);
 	int result = 0;
 
-	if ((group->switch_count == 0) == (group->host_count == 0))
+	if (!whole && (group->switch_count == 0) == (group->host_count == 0))
 		return fault_set(fault, EINVAL,
 			"group '%s': expected either switches or hosts (weft-switch runs the "
 			"ones, weft-nic the others)",
@@ -87,18 +88,17 @@ static int add_group(struct lab_plan *plan, const struct lab_plan_group *group, 
 	return result;
 }
 
+static bool is_left(const struct topology_device *device, uint16_t process)
+{
+	return process == LAB_NO_PROCESS && !device->absent;
+}
+
 static void add_switches(struct lab_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->topology->switches; i++)
-		if (plan->switch_process[i] == LAB_NO_PROCESS &&
-			!plan->topology->switch_at[i].absent)
+		if (is_left(&plan->topology->switch_at[i], plan->switch_process[i]))
 			put(plan, &plan->topology->switch_at[i], &plan->switch_process[i],
 				add_process(plan, LAB_ROLE_SWITCHES));
-}
-
-static bool is_left(const struct lab_plan *plan, uint32_t host)
-{
-	return plan->host_process[host] == LAB_NO_PROCESS && !plan->topology->host_at[host].absent;
 }
 
 /* All hosts share a process if there are enough ports, else those of each switch do. */
@@ -109,14 +109,14 @@ static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 	bool together;
 
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		left += is_left(plan, i);
+		left += is_left(&topology->host_at[i], plan->host_process[i]);
 	together = left <= LAB_PORTS_MAX;
 	for (uint32_t i = 0; i < topology->hosts; i++) {
 		const struct topology_port at = {DEVICE_HOST, i, 0};
 		struct topology_port leaf;
 		uint16_t *process = of_leaf;
 
-		if (!is_left(plan, i))
+		if (!is_left(&topology->host_at[i], plan->host_process[i]))
 			continue;
 		if (!together && topology_peer(topology, at, &leaf) && leaf.kind == DEVICE_SWITCH)
 			process = &of_leaf[leaf.device];
@@ -126,15 +126,20 @@ static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 	}
 }
 
+/* The devices that are in no group, if there are any. */
 static void add_whole(struct lab_plan *plan)
 {
 	const struct topology *topology = plan->topology;
 	unsigned process = add_process(plan, LAB_ROLE_WHOLE);
 
 	for (uint32_t i = 0; i < topology->switches; i++)
-		put(plan, &topology->switch_at[i], &plan->switch_process[i], process);
+		if (is_left(&topology->switch_at[i], plan->switch_process[i]))
+			put(plan, &topology->switch_at[i], &plan->switch_process[i], process);
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		put(plan, &topology->host_at[i], &plan->host_process[i], process);
+		if (is_left(&topology->host_at[i], plan->host_process[i]))
+			put(plan, &topology->host_at[i], &plan->host_process[i], process);
+	if (plan->process[process].devices == 0)
+		plan->processes--;
 }
 
 static int add_processes(
@@ -150,7 +155,7 @@ static int add_processes(
 	memset(plan->switch_process, 0xFF, topology->switches * sizeof(*plan->switch_process));
 	memset(plan->host_process, 0xFF, topology->hosts * sizeof(*plan->host_process));
 	for (unsigned i = 0; i < request->groups && result == 0; i++)
-		result = add_group(plan, &request->group[i], fault);
+		result = add_group(plan, &request->group[i], request->whole, fault);
 	if (request->whole) {
 		add_whole(plan);
 	} else if (result == 0) {

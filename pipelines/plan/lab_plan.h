@@ -57,14 +57,14 @@ struct lab_plan_request {
 	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room()) */
 	const struct lab_plan_group *group;
 	unsigned groups;
-	bool whole; /* one process with all devices; then there are no groups */
+	bool whole; /* one process with all devices; groups: it has one, and others were added */
 };
 
 /* The devices of a process, and the program that runs them. */
 #define LAB_ROLES(X)               \
 	X(SWITCHES, "weft-switch") \
 	X(HOSTS, "weft-nic")       \
-	X(WHOLE, "weft-fabric") /* all switches and hosts of the lab */
+	X(WHOLE, "weft-fabric") /* switches and hosts: of the lab, or that one apply added */
 
 enum lab_role {
 #define X(id, program) LAB_ROLE_##id,
@@ -87,7 +87,8 @@ struct lab_plan_process {
 struct lab_plan_link {
 	enum lab_link_kind kind;
 	uint16_t process[2]; /* of end a and b */
-	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); "" for MEMORY */
+	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); for MEMORY, of
+	 * a cable that is plugged in later */
 	char device[2][LAB_DEVICE_MAX];
 	uint16_t vlan[2]; /* of tags; 0: none */
 };

@@ -152,12 +152,11 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 	link->process[1] = process_of(plan, &cable->b);
 	if (bound[0] != NULL || bound[1] != NULL)
 		return plan_bound(plan, at, bound, fault);
-	if (link->process[0] == link->process[1])
-		return 0;
-	link->kind = request->kind;
+	if (link->process[0] != link->process[1])
+		link->kind = request->kind;
 	if (link->kind == LAB_LINK_MEMIF)
 		return plan_memif(plan, request, at, fault);
-	if (link->kind == LAB_LINK_SHARED)
+	if (link->kind == LAB_LINK_SHARED || link->kind == LAB_LINK_MEMORY)
 		plan_shared(plan, at);
 	else if (link->kind == LAB_LINK_VETH)
 		plan_veth(plan, at);

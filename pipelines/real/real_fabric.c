@@ -15,6 +15,7 @@
 #include "run_source.h"
 
 #define TRANSIT_MBUFS_MAX 65536u
+#define HELD_LATER_MAX    16384u
 
 /* Ports that live here. */
 static unsigned count_ends(const struct real_fabric_options *options)
@@ -57,7 +58,7 @@ static unsigned count_held(const struct real_fabric_options *options)
 		.delay_ps = topology->default_delay_ps,
 		.given = topology->default_given};
 	struct topology_port at = {.kind = DEVICE_SWITCH};
-	unsigned held = 0;
+	unsigned held = 0, later = 0;
 
 	for (uint32_t i = 0; options->external != NULL && i < topology->links; i++)
 		if (options->external[i] != NULL)
@@ -69,8 +70,8 @@ static unsigned count_held(const struct real_fabric_options *options)
 		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++)
 			if ((options->switch_here == NULL || options->switch_here[at.device]) &&
 				topology_link_at(topology, at) == NULL)
-				held += real_held_frames(&usual);
-	return held;
+				later += real_held_frames(&usual);
+	return held + RTE_MIN(later, HELD_LATER_MAX);
 }
 
 /* All but what the drivers of external ports add to it. */

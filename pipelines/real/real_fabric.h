@@ -30,11 +30,11 @@
 struct fabric_routes;
 struct real_fabric;
 
-/* The cables of a fabric, as in real_fabric_options. */
+/* The cables of a fabric that may have been moved. */
 struct real_cabling {
 	const struct topology *topology;
 	const struct run_config *run;
-	const char *const *external;
+	const char *const *device; /* [2 * link + side]: "shared:PATH:END" of the ends here */
 };
 
 struct real_fabric_options {

@@ -42,54 +42,23 @@ static const struct topology_link *wire_of(
 static const char *device_of(const struct real_cabling *cabling, const struct real_end *end)
 {
 	const struct topology_link *wire = wire_of(cabling, end);
+	bool b = wire->a.kind != end->at.kind || wire->a.device != end->at.device ||
+		 wire->a.port != end->at.port;
 
-	return wire == NULL ? NULL : cabling->external[wire - cabling->topology->link_at];
+	return cabling->device[2 * (wire - cabling->topology->link_at) + b];
 }
 
 static bool moves(const struct real_cabling *cabling, const struct real_end *end)
 {
 	const struct topology_link *wire = wire_of(cabling, end);
-	const char *device = device_of(cabling, end);
+	struct topology_port far;
 
 	if (!end->open || wire == NULL)
 		return end->open || wire != NULL;
-	return (device == NULL) != (end->device == NULL) ||
-	       (device != NULL && strcmp(device, end->device) != 0) ||
-	       wire->rate_bps != end->wire.rate_bps || wire->delay_ps != end->wire.delay_ps ||
-	       wire->given != end->wire.given;
-}
-
-/* Only cables in shared memory move. */
-static int check_end(const struct real_fabric *fabric, const struct real_cabling *cabling,
-	const struct real_end *end, struct fault *fault)
-{
-	const char *device = device_of(cabling, end);
-	char name[80];
-
-	topology_port_name(fabric->options.topology, end->at, name, sizeof(name));
-	if (end->made && (!end->open || (end->external && port_is_shared(end->device))) &&
-		(wire_of(cabling, end) == NULL || (device != NULL && port_is_shared(device))))
-		return 0;
-	return fault_set(fault, EINVAL,
-		"%s: its cable cannot be moved while the lab is up: expected ends in two processes, "
-		"and 'links: shared'",
-		name);
-}
-
-/* Marks the ends that move. */
-static int compare(
-	struct real_fabric *fabric, const struct real_cabling *cabling, struct fault *fault)
-{
-	int result = 0;
-
-	for (uint32_t i = 0; i < fabric->ends && result == 0; i++) {
-		struct real_end *end = &fabric->end[i];
-
-		end->moved = end->made && moves(cabling, end);
-		if (end->moved)
-			result = check_end(fabric, cabling, end, fault);
-	}
-	return result;
+	topology_peer(cabling->topology, end->at, &far);
+	return far.kind != end->far.kind || far.device != end->far.device ||
+	       far.port != end->far.port || wire->rate_bps != end->wire.rate_bps ||
+	       wire->delay_ps != end->wire.delay_ps || wire->given != end->wire.given;
 }
 
 /* --- the leader's steps --- */
@@ -115,7 +84,9 @@ static int load(struct real_fabric *fabric, struct fault *fault)
 	if (fabric->phase != REAL_IDLE)
 		return fault_set(fault, EBUSY, "traffic of 'weft lab run' is being sent");
 	result = fabric->options.recable(fabric->options.recable_ctx, next, fault);
-	return result == 0 ? compare(fabric, next, fault) : result;
+	for (uint32_t i = 0; i < fabric->ends && result == 0; i++)
+		fabric->end[i].moved = fabric->end[i].made && moves(next, &fabric->end[i]);
+	return result;
 }
 
 void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now)
@@ -156,6 +127,7 @@ void real_cables_begin(struct real_fabric *fabric)
 
 	fabric->options.topology = next->topology;
 	fabric->options.run = next->run;
+	fabric->whole = true;
 	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
 		const struct topology_link *wire = end->made ? wire_of(next, end) : NULL;
@@ -163,10 +135,12 @@ void real_cables_begin(struct real_fabric *fabric)
 		end->open = wire != NULL;
 		if (wire == NULL)
 			continue;
-		end->device = device_of(next, end);
-		end->external = end->device != NULL;
 		end->wire = *wire;
 		topology_peer(next->topology, end->at, &end->far);
+		end->external = !real_is_here(fabric, &end->far);
+		if (end->moved)
+			end->device = device_of(next, end);
+		fabric->whole = fabric->whole && !end->external;
 	}
 }
 
@@ -176,6 +150,7 @@ void real_cables_done(struct real_fabric *fabric)
 
 	for (uint32_t i = 0; i < fabric->ends; i++)
 		fabric->end[i].moved = false;
+	real_links_cut_through(fabric);
 	real_links_keep(fabric);
 	real_hosts_renew(fabric);
 	real_control_renew(fabric);
@@ -196,7 +171,8 @@ static void move(struct real_worker *worker, struct real_end *end, struct poll_g
 
 	if (!end->open)
 		return;
-	if (port_plug_shared(&end->port, end->device, plan.full_bytes, &fault) < 0) {
+	if (port_plug_shared(&end->port, end->device, plan.full_bytes, fabric->data_pool, &fault) <
+		0) {
 		fprintf(stderr, "weft: %s\n", fault.text);
 		atomic_fetch_add(&fabric->recabling.failed, 1);
 		return;

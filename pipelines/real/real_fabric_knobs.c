@@ -120,6 +120,10 @@ void real_end_reset(struct real_fabric *fabric, struct real_end *end)
 	/* A longer delay needs a longer line. */
 	if (tx->line != NULL && tx->line->frames < real_held_frames(&end->wire))
 		tx_queue_fini(tx);
+	if (end->timed) {
+		real_end_time(fabric, end);
+		STORE(tx->cut_through, end->timing.cut_through);
+	}
 	planned_knobs(fabric, end, value);
 	set_end(fabric, tx, end, value);
 	end->ordered = end->due = end->cut = false;
@@ -148,7 +152,7 @@ static bool may_cut_through(
 
 /* A frame that cuts through must not run dry: with another rate than planned, or into a switch with
  * an output that is faster now, whole frames are awaited. */
-static void set_cut_through(struct real_fabric *fabric)
+void real_links_cut_through(struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
@@ -214,7 +218,7 @@ static void follow_order(struct real_fabric *fabric)
 		set_end(fabric, tx, end, end->knob);
 	}
 	if (rates)
-		set_cut_through(fabric);
+		real_links_cut_through(fabric);
 }
 
 void real_links_set(struct real_fabric *fabric, const char *text)

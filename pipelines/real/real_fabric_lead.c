@@ -351,7 +351,8 @@ bool real_lead(struct real_fabric *fabric)
 	/* It has given an order: the next one has to wait. */
 	if (!loop_orders_done(&fabric->orders))
 		return false;
-	real_rest_allow(fabric, fabric->phase == REAL_IDLE && real_is_routed(fabric), now);
+	real_rest_allow(
+		fabric, fabric->phase == REAL_IDLE && fabric->whole && real_is_routed(fabric), now);
 	if (real_deadlock_check(fabric, now))
 		give_order(fabric, REAL_ORDER_LOOK);
 	else if (real_cables_are_due(fabric))

@@ -18,7 +18,7 @@
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
 
-static bool is_here(const struct real_fabric *fabric, const struct topology_port *at)
+bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at)
 {
 	const bool *here =
 		at->kind == DEVICE_SWITCH ? fabric->options.switch_here : fabric->options.host_here;
@@ -77,7 +77,7 @@ static void init_end(struct real_fabric *fabric, struct real_end *end, struct to
 static void init_link(struct real_fabric *fabric, uint32_t link)
 {
 	const struct topology_link *cable = &fabric->options.topology->link_at[link];
-	bool inside = is_here(fabric, &cable->a) && is_here(fabric, &cable->b);
+	bool inside = real_is_here(fabric, &cable->a) && real_is_here(fabric, &cable->b);
 
 	for (unsigned side = 0; side < 2; side++) {
 		struct real_end *end = &fabric->end[2 * link + side];
@@ -85,7 +85,7 @@ static void init_link(struct real_fabric *fabric, uint32_t link)
 		init_end(fabric, end, side == 0 ? cable->a : cable->b);
 		end->far = side == 0 ? cable->b : cable->a;
 		end->wire = *cable;
-		end->external = is_here(fabric, &end->at) && !inside;
+		end->external = real_is_here(fabric, &end->at) && !inside;
 		if (end->external && fabric->options.external != NULL)
 			end->device = fabric->options.external[link];
 	}
@@ -101,7 +101,7 @@ static uint32_t list_free(struct real_fabric *fabric, struct real_end *into)
 
 	for (at.device = 0; fabric->options.plugs && at.device < topology->switches; at.device++)
 		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++) {
-			if (!is_here(fabric, &at) || topology_link_at(topology, at) != NULL)
+			if (!real_is_here(fabric, &at) || topology_link_at(topology, at) != NULL)
 				continue;
 			if (into != NULL)
 				init_end(fabric, &into[count], at);
@@ -279,8 +279,7 @@ static bool has_untimed_output(const struct real_fabric *fabric, const struct to
 	return false;
 }
 
-/* The wire from this end. */
-static void set_timing(const struct real_fabric *fabric, struct real_end *end)
+void real_end_time(const struct real_fabric *fabric, struct real_end *end)
 {
 	const struct topology_link *link = &end->wire;
 
@@ -305,8 +304,8 @@ static int open_memory(
 	result =
 		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
 	a->made = a->open = b->made = b->open = result == 0;
-	set_timing(fabric, a);
-	set_timing(fabric, b);
+	real_end_time(fabric, a);
+	real_end_time(fabric, b);
 	if (result == 0)
 		result = watch_lateness(&a->port, fault) | watch_lateness(&b->port, fault);
 	return result < 0 ? result : check_room(fabric, &a->port, fault);
@@ -321,7 +320,7 @@ int real_links_open(struct real_fabric *fabric, struct fault *fault)
 
 		if (a->external || b->external)
 			result = open_external(fabric, a->external ? a : b, fault);
-		else if (is_here(fabric, &a->at))
+		else if (real_is_here(fabric, &a->at))
 			result = open_memory(fabric, a, b, fault);
 	}
 	for (uint32_t i = 2 * fabric->options.topology->links; i < fabric->ends && result == 0;
@@ -345,9 +344,8 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 	return end != NULL && end->made ? end : NULL;
 }
 
-bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end)
+bool real_end_is_inside(const struct real_end *end)
 {
-	(void)fabric;
 	return end->open && !end->external;
 }
 
@@ -362,7 +360,9 @@ struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const str
 
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)
 {
-	return real_end_is_inside(fabric, end) ? NULL : fabric->options.link_key;
+	bool stays_inside = real_end_is_inside(end) && !fabric->options.plugs;
+
+	return stays_inside ? NULL : fabric->options.link_key;
 }
 
 struct impairment *real_end_impairment(struct real_end *end)

@@ -70,7 +70,7 @@ static bool others_are_here(const struct real_worker *worker, weft_time now)
 static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 	struct link_end *link, weft_time now)
 {
-	if (end != NULL && real_end_is_inside(fabric, end))
+	if (end != NULL && real_end_is_inside(end))
 		link_end_excuse(link, now);
 }
 

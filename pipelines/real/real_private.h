@@ -350,6 +350,8 @@ int real_links_pace(struct real_fabric *fabric, struct fault *fault);
 /* Carries out an order (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
+/* Frames cut through where the present rates allow it. */
+void real_links_cut_through(struct real_fabric *fabric);
 /* Writes the orders for all ends here to options.orders, before they are carried out. */
 void real_links_keep(const struct real_fabric *fabric);
 /* Carries out what an earlier life of the process has kept. Before the loops run. */
@@ -378,8 +380,11 @@ int real_links_open(struct real_fabric *fabric, struct fault *fault);
 void real_links_close(struct real_fabric *fabric);
 /* The end at a port of a device that lives here; NULL if no cable can be there. */
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
+bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at);
+/* The wire from this end is timed by its transmitter, of a link in memory. */
+void real_end_time(const struct real_fabric *fabric, struct real_end *end);
 /* Whether the other end of its cable lives here, too. */
-bool real_end_is_inside(const struct real_fabric *fabric, const struct real_end *end);
+bool real_end_is_inside(const struct real_end *end);
 /* The port at the other end of its cable by the topology; without a mapper it can be no other. */
 struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */

@@ -109,12 +109,19 @@ class Net:
 
 
 class Lab(labs.Lab):
-    def __init__(self, tag, net, text=LAB, form="each"):
-        super().__init__(WEFT, tag, text, {"topology.yaml": net.text(), "fabric.key": 32 * "5e" + "\n"}, form)
+    """'together': switches of which those that there are share a process."""
+
+    def __init__(self, tag, net, form, together):
+        super().__init__(WEFT, tag, LAB, {"topology.yaml": net.text(), "fabric.key": 32 * "5e" + "\n"}, form)
+        self.together, self.text = together, labs.read(self.file)
+        self.write(net)
 
     def write(self, net):
         with open(os.path.join(self.folder, "topology.yaml"), "w") as file:
             file.write(net.text())
+        together = [name for name in self.together if name in net.switches]
+        with open(self.file, "w") as file:
+            file.write(self.text + (f"groups: {{net: [{', '.join(together)}]}}\n" if together else ""))
 
     def apply(self, net, *more):
         self.write(net)
@@ -132,8 +139,10 @@ class Lab(labs.Lab):
 
 
 class Case(unittest.TestCase):
-    def lab(self, tag, net, **kind):
-        lab = Lab(tag, net, **kind)
+    form, together = "each", ()
+
+    def lab(self, tag, net):
+        lab = Lab(tag, net, self.form, self.together)
         self.addCleanup(lab.remove)
         lab.up()
         return lab
@@ -159,6 +168,15 @@ class Case(unittest.TestCase):
         self.assertEqual(messages["injected"], messages["delivered"])
         for check in labs.CHECKS:
             self.assertEqual(result["checks"][check], 0, check)
+
+
+    def refused(self, lab, text, code=2):
+        before = {name: labs.read(os.path.join(lab.run_dir, name)) for name in ("lab.yaml", "state")}
+        done = lab.weft("apply")
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertIn(text, done.stderr)
+        self.assertEqual({name: labs.read(os.path.join(lab.run_dir, name)) for name in before}, before)
+        self.assertFalse(os.path.exists(os.path.join(lab.run_dir, "devices")))
 
 
 class Traffic(Case):
@@ -206,8 +224,13 @@ class Traffic(Case):
         self.assert_is(lab, net)
 
 
+class TrafficOfOne(Traffic):
+    form = "one"
+
+
 class Drawn(Case):
     """Sequences of changes."""
+    seeds = (1, 2)
 
     def change(self, rng, net):
         """One to three changes; the fabric stays connected, because each leaf has cables to all spines."""
@@ -256,19 +279,19 @@ class Drawn(Case):
         self.assertEqual(lab.leftovers(), [])
 
     def test_each_lab_is_as_in_the_file_after_each_change(self):
-        for seed in (1, 2):
+        for seed in self.seeds:
             self.check(seed, 5)
 
 
-class Requests(Case):
-    def refused(self, lab, text, code=2, text_of_lab=None):
-        before = {name: labs.read(os.path.join(lab.run_dir, name)) for name in ("lab.yaml", "state")}
-        done = lab.weft("apply")
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.assertIn(text, done.stderr)
-        self.assertEqual({name: labs.read(os.path.join(lab.run_dir, name)) for name in before}, before)
-        self.assertFalse(os.path.exists(os.path.join(lab.run_dir, "devices")))
+class DrawnOfOne(Drawn):
+    form, seeds = "one", (3,)
 
+
+class DrawnInGroups(Drawn):
+    together, seeds = ("leaf0", "leaf1", "spine0", "spine1"), (4,)
+
+
+class Requests(Case):
     def test_what_cannot_change_is_refused_before_anything_changes(self):
         net = Net(leaves=2, spines=1, hosts=1)
         lab = self.lab("q", net)
@@ -283,7 +306,7 @@ class Requests(Case):
                  "edges: that of host h1, which runs, would change"),
                 ("processes: each\n", "processes: each\ngroups: {both: [h0, h2]}\n",
                  "group 'both': some of its devices run and some are new"),
-                ("processes: each", "processes: one", "expected 'processes: each'"),
+                ("processes: each", "processes: one", "processes: one in the file, each in the lab"),
                 ("processes: each\n", "processes: each\nlinks: veth\n", "expected 'links: shared'")):
             with self.subTest(why):
                 self.assertIn(old, text)
@@ -298,10 +321,6 @@ class Requests(Case):
         done = lab.weft("apply")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(f"'weft lab up {lab.file}' starts it", done.stderr)
-
-    def test_a_lab_of_one_process_is_fixed(self):
-        lab = self.lab("o", Net(leaves=1, spines=1), form="one")
-        self.refused(lab, "expected 'processes: each'")
 
     def test_a_switch_without_a_free_port_is_restarted(self):
         net = Net(leaves=2, spines=1, hosts=1)
@@ -332,6 +351,32 @@ class Requests(Case):
         self.assertIn("h1 was removed from the process of h0, which cannot take it back", done.stderr)
 
 
+class RequestsOfOne(Case):
+    form = "one"
+
+    def test_a_process_of_several_switches_is_not_restarted_for_more_ports(self):
+        net = Net(leaves=2, spines=1, hosts=1)
+        lab = self.lab("o", net)
+        net.switches["leaf0"] = 12
+        lab.write(net)
+        self.refused(lab, "switch leaf0 has 10 ports and shares its process: expected no more")
+
+    def test_a_switch_that_its_process_has_lost_is_not_taken_back(self):
+        net = Net(leaves=2, spines=2)
+        lab = self.lab("b", net)
+        whole = copy.deepcopy(net)
+        net.remove("spine1")
+        net.add_leaf("leaf2", ["h4"])
+        lab.apply(net)
+        lab.must("restart", "leaf0")
+        lab.note_pids()
+        self.assert_is(lab, net)
+        lab.write(whole)
+        done = lab.weft("apply")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("spine1 was removed from the process of leaf0, which cannot take it back", done.stderr)
+
+
 class Kills(Case):
     def test_apply_that_was_killed_is_finished_by_the_next_one(self):
         nets = [Net(leaves=2, spines=2, hosts=1), Net(leaves=3, spines=1, hosts=1)]
@@ -358,6 +403,10 @@ class Kills(Case):
         subprocess.run([WEFT, "lab", "down", lab.name], check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(lab.leftovers(), [])
         print(f"killed up to step {step}", file=sys.stderr)
+
+
+class KillsOfOne(Kills):
+    form = "one"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #define HOSTS  12
 
 static char folder[64], file[128];
+static const char *form;
 
 static int make_folder(void **state)
 {
@@ -40,7 +41,7 @@ static void write_lab(const bool *leaf, const bool *host)
 	FILE *out = fopen(file, "we");
 
 	assert_non_null(out);
-	fputs("weft: lab/1\nname: drawn\nprocesses: each\ntopology:\n  switches:\n", out);
+	fprintf(out, "weft: lab/1\nname: drawn\nprocesses: %s\ntopology:\n  switches:\n", form);
 	for (unsigned i = 0; i < LEAVES; i++)
 		if (leaf[i])
 			fprintf(out, "    - {name: leaf%u, ports: 4}\n", i);
@@ -134,7 +135,17 @@ static void check_change(
 	}
 }
 
-UNIT_WITH(devices_keep_their_numbers_and_processes_across_drawn_changes, make_folder, remove_folder)
+static void check_form(const struct lab *lab)
+{
+	for (unsigned i = 0; i < lab->plan->processes; i++)
+		assert_int_equal(
+			lab->plan->process[i].role == LAB_ROLE_WHOLE, strcmp(form, "one") == 0);
+	for (uint32_t i = 0; i < lab->topology->links; i++)
+		assert_int_equal(lab->plan->link[i].kind == LAB_LINK_MEMORY,
+			lab->plan->link[i].process[0] == lab->plan->link[i].process[1]);
+}
+
+static void check_drawn_changes(void)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		bool leaf[LEAVES], host[HOSTS];
@@ -152,6 +163,7 @@ UNIT_WITH(devices_keep_their_numbers_and_processes_across_drawn_changes, make_fo
 			draw(&rng, leaf, host);
 			change(&lab);
 			check_change(&before, &lab, leaf, host);
+			check_form(&lab);
 			/* All who open the file have the same numbers and the same plan. */
 			open_first(&again);
 			check_change(&lab, &again, leaf, host);
@@ -164,6 +176,18 @@ UNIT_WITH(devices_keep_their_numbers_and_processes_across_drawn_changes, make_fo
 		snprintf(path, sizeof(path), "%s/" LAB_DEVICES_FILE, folder);
 		unlink(path);
 	}
+}
+
+UNIT_WITH(devices_keep_their_numbers_and_processes_across_drawn_changes, make_folder, remove_folder)
+{
+	form = "each";
+	check_drawn_changes();
+}
+
+UNIT_WITH(so_do_those_of_a_lab_of_one_process, make_folder, remove_folder)
+{
+	form = "one";
+	check_drawn_changes();
 }
 
 UNIT_MAIN(NULL, NULL)

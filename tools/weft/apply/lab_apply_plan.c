@@ -161,47 +161,66 @@ static int look_for_interface(void *tap, struct fault *fault)
 	return if_nametoindex(tap) != 0;
 }
 
-/* A host that was removed is still in its process, without a cable, if that runs other hosts;
- * unless the process was restarted meanwhile. */
-static int check_back(const struct lab_apply *apply, uint32_t host, struct fault *fault)
+/* A device that was removed is still in its process, without cables, if that runs others; unless
+ * the process was restarted meanwhile. */
+static int check_back(
+	const struct lab_apply *apply, enum device_kind kind, uint32_t number, struct fault *fault)
 {
 	const struct lab *to = &apply->up.lab;
-	const char *name = to->topology->host_at[host].name;
+	const char *name = device_at(to, kind, number)->name;
 	const struct run_config_edge *edge = find_edge(to, name);
 	const struct lab_record *record = lab_record_of(to, &apply->up.state, name);
 	struct lab_connection connection;
-	json_t *nics = json_object();
-	bool there;
+	json_t *there = json_object();
+	bool same;
 	int result = lab_connect(&connection, record, fault);
 
 	if (result == 0) {
-		result = lab_ask_class(&connection, "nic", nics, fault);
+		result = lab_ask_class(
+			&connection, kind == DEVICE_HOST ? "nic" : "switch", there, fault);
 		lab_disconnect(&connection);
 	}
-	there = json_object_get(nics, name) != NULL;
-	json_decref(nics);
+	same = json_object_get(there, name) != NULL;
+	json_decref(there);
 	if (result < 0)
 		return result;
-	if (there && edge != NULL)
-		there = netns_run(edge->netns[0] != '\0' ? edge->netns : NULL, look_for_interface,
-				(void *)(uintptr_t)edge->tap, NULL) > 0;
-	return there ? 0
-		     : fault_set(fault, EINVAL,
-			       "%s: host %s was removed from the process of %s, which cannot take it "
-			       "back: expected another name, or 'weft lab up --restart %s'",
-			       to->path, name, record->name, to->path);
+	if (same && edge != NULL)
+		same = netns_run(edge->netns[0] != '\0' ? edge->netns : NULL, look_for_interface,
+			       (void *)(uintptr_t)edge->tap, NULL) > 0;
+	return same ? 0
+		    : fault_set(fault, EINVAL,
+			      "%s: %s was removed from the process of %s, which cannot take it back: "
+			      "expected another name, or 'weft lab up --restart %s'",
+			      to->path, name, record->name, to->path);
 }
 
-static int check_hosts(const struct lab_apply *apply, struct fault *fault)
+static int check_all_back(const struct lab_apply *apply, struct fault *fault)
 {
 	const struct lab *to = &apply->up.lab;
 	int result = 0;
 
-	for (uint32_t i = 0; i < to->topology->hosts && result == 0; i++)
-		if (has(to, DEVICE_HOST, i) && !has(&apply->from, DEVICE_HOST, i) &&
-			lab_apply_runs(apply, process_of(to, DEVICE_HOST, i)))
-			result = check_back(apply, i, fault);
+	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
+		for (uint32_t i = 0; i < count_of(to, kind) && result == 0; i++)
+			if (has(to, kind, i) && !has(&apply->from, kind, i) &&
+				lab_apply_runs(apply, process_of(to, kind, i)))
+				result = check_back(apply, kind, i, fault);
 	return result;
+}
+
+/* The other devices of its process would end for a while. */
+static int check_restarts(const struct lab_apply *apply, struct fault *fault)
+{
+	const struct lab *to = &apply->up.lab;
+
+	for (uint32_t i = 0; i < to->topology->switches; i++)
+		if (lacks_ports(apply, i) &&
+			to->plan->process[to->plan->switch_process[i]].devices > 1)
+			return fault_set(fault, EINVAL,
+				"%s: switch %s has %u ports and shares its process: expected no more; "
+				"'weft lab up --restart %s' applies the file",
+				to->path, to->topology->switch_at[i].name,
+				apply->from.topology->switch_at[i].ports, to->path);
+	return 0;
 }
 
 /* Patterns that compute destinations from the numbers of hosts need all of them. */
@@ -227,36 +246,6 @@ static int check_traffic(const struct lab_apply *apply, struct fault *fault)
 	return 0;
 }
 
-static const char *end_process(const struct lab *lab, const struct topology_port *end)
-{
-	return process_of(lab, end->kind, end->device);
-}
-
-/* Cables within a process are fixed while it runs. */
-static int check_inside(const struct lab_apply *apply, const struct lab *lab,
-	const struct lab *other, struct fault *fault)
-{
-	const struct lab *to = &apply->up.lab;
-	char a[PLACE_MAX], b[PLACE_MAX];
-
-	for (uint32_t i = 0; i < lab->topology->links; i++) {
-		const struct topology_link *link = &lab->topology->link_at[i];
-		const char *process = end_process(lab, &link->a);
-		int number = lab_plan_find(to->plan, process);
-
-		if (lab->plan->link[i].kind != LAB_LINK_MEMORY || find_link(other, link) != NULL ||
-			number < 0 || apply->up.ended[number])
-			continue;
-		topology_port_name(lab->topology, link->a, a, sizeof(a));
-		topology_port_name(lab->topology, link->b, b, sizeof(b));
-		return fault_set(fault, EINVAL,
-			"%s: cable %s - %s has both ends in the process of %s ('groups'), where cables "
-			"do not change; 'weft lab up --restart %s' applies the file",
-			to->path, a, b, process, to->path);
-	}
-	return 0;
-}
-
 int lab_apply_check(const struct lab_apply *apply, struct fault *fault)
 {
 	static const char *const free_keys[] = {"topology", "edges", "groups", NULL};
@@ -270,11 +259,9 @@ int lab_apply_check(const struct lab_apply *apply, struct fault *fault)
 	if (result == 0)
 		result = lab_up_check_files(to, fault);
 	if (result == 0)
-		result = check_inside(apply, &apply->from, to, fault);
+		result = check_restarts(apply, fault);
 	if (result == 0)
-		result = check_inside(apply, to, &apply->from, fault);
-	if (result == 0)
-		result = check_hosts(apply, fault);
+		result = check_all_back(apply, fault);
 	if (result == 0)
 		result = check_traffic(apply, fault);
 	return result == 0 ? check_edges(apply, fault) : result;

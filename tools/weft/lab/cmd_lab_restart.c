@@ -20,7 +20,7 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 
 	if (result < 0)
 		return result;
-	if (lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
+	if (lab->plan->processes == 1)
 		return fault_set(fault, EINVAL,
 			"lab %s is one process; 'weft lab up --restart' starts all of it again",
 			lab->plan->lab);

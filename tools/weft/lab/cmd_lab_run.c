@@ -100,7 +100,7 @@ static void judge_away(struct lab_run *run, unsigned i)
 		return;
 	run->result->wall.away_ns = away_ns;
 	snprintf(run->result->wall.away_who, sizeof(run->result->wall.away_who), "%s",
-		run->lab.config->processes == LAB_CONFIG_PROCESSES_ONE ? "" : who);
+		run->state.processes == 1 ? "" : who);
 }
 
 /* Where a part of the lab is on another machine, messages may have arrived there. */

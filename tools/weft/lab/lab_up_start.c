@@ -36,9 +36,14 @@ static void fill_arguments(const struct lab_up *up, unsigned process, char *prog
 		argv[count++] = (char *)"--trust";
 		argv[count++] = (char *)up->arguments->trust.file[i];
 	}
-	argv[count] = NULL;
-	if (plan->process[process].role == LAB_ROLE_WHOLE)
+	if (plan->process[process].role == LAB_ROLE_WHOLE) {
+		if (plan->processes > 1) {
+			argv[count++] = (char *)"--device";
+			argv[count++] = (char *)plan->process[process].name;
+		}
+		argv[count] = NULL;
 		return;
+	}
 	for (uint32_t i = 0; i < topology->switches; i++)
 		if (plan->switch_process[i] == process && !topology->switch_at[i].absent) {
 			argv[count++] = (char *)"--switch";
