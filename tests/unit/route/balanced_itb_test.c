@@ -16,31 +16,6 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-static void on_random_networks(bool hosts_everywhere)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, hosts_everywhere);
-		struct route_options options = {.seed = seed,
-			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX,
-			.granularity = seed % 3 == 0 ? ROUTE_PER_SWITCH_PAIR : ROUTE_PER_HOST_PAIR};
-
-		for (unsigned i = 0; i < NAMES; i++)
-			itb_expect_good(topology, names[i], &options,
-				hosts_everywhere && topology->switches < 20);
-		topology_destroy(topology);
-	}
-}
-
-UNIT_TEST(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free)
-{
-	on_random_networks(true);
-}
-
-UNIT_TEST(switches_without_hosts_leave_all_connected_and_deadlock_free)
-{
-	on_random_networks(false);
-}
-
 /* Only its leaves have hosts; no minimal way turns upwards. */
 UNIT_TEST(fat_trees_need_no_itbs_above_the_leaves)
 {
@@ -453,14 +428,6 @@ UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
 		route_set_destroy(set);
 	}
 	topology_destroy(topology);
-}
-
-UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
-{
-	for (unsigned i = 0; i < NAMES; i++)
-		assert_true(itb_options_agree(names[i],
-			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
-			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
 }
 
 UNIT_TEST(another_seed_gives_other_routes)

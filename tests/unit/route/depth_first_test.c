@@ -178,58 +178,6 @@ UNIT_TEST(of_equal_neighbours_the_one_nearest_to_all_enters_first)
 	assert_int_equal(places[1], 4);
 }
 
-static void judge(const struct topology *topology, uint64_t seed, bool tables)
-{
-	struct route_options options = {
-		.seed = seed, .root = (uint32_t)(seed % topology->switches), .alternatives = 3};
-	struct route_report report;
-	struct fault fault = {""};
-
-	if (tables) {
-		struct route_table *table =
-			route_compute_table(topology, &route_depth_first, &options, NULL, &fault);
-
-		assert_non_null(table);
-		assert_int_equal(0, route_verify(topology, &(struct route_subject){.table = table},
-					    1, &report, &fault));
-		route_table_destroy(table);
-	} else {
-		struct route_set *set =
-			route_compute(topology, &route_depth_first, &options, NULL, &fault);
-
-		assert_non_null(set);
-		assert_int_equal(0, route_verify_set(topology, set, &report, &fault));
-		route_set_destroy(set);
-	}
-	if (!route_report_good(&report))
-		fail_msg("network %u: %s", (unsigned)seed, report.evidence);
-	route_report_free(&report);
-}
-
-static void judge_networks(bool tables)
-{
-	struct topology *torus = network_torus(6, 1);
-
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, true);
-
-		judge(topology, seed, tables);
-		topology_destroy(topology);
-	}
-	judge(torus, 0, tables);
-	topology_destroy(torus);
-}
-
-UNIT_TEST(routes_connect_all_hosts_without_a_cycle)
-{
-	judge_networks(false);
-}
-
-UNIT_TEST(tables_connect_all_hosts_without_a_cycle)
-{
-	judge_networks(true);
-}
-
 static double mean_minimal(const char *algorithm)
 {
 	double sum = 0;

@@ -134,64 +134,6 @@ UNIT_TEST(the_first_route_is_that_of_up_down)
 	}
 }
 
-static void expect_no_cycle(const struct topology *topology, const struct route_set *set)
-{
-	struct route_report report;
-
-	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
-	if (report.invalid > 0 || !report.deadlock_free)
-		fail_msg("%s", report.evidence);
-	route_report_free(&report);
-}
-
-UNIT_TEST(all_routes_together_cannot_deadlock)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
-		struct route_set *set = disjoint(topology, seed, 10);
-
-		expect_no_cycle(topology, set);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
-}
-
-UNIT_TEST(on_every_kind_of_topology_they_cannot_deadlock)
-{
-	static const char *const specs[] = {"torus:dims=5x5", "mesh:dims=4x4", "ring:switches=9",
-		"rlft:ports=6,stages=3", "hypercube:dims=4", "full:switches=7",
-		"dragonfly:a=4,p=1,h=2", "irregular:switches=24,degree=4",
-		"torus-express:dims=5x5"};
-
-	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = bench_generate(specs[i]);
-		struct route_set *set = disjoint(topology, i, 10);
-		struct route_report report;
-
-		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
-		assert_true(route_report_good(&report));
-		route_report_free(&report);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
-}
-
-UNIT_TEST(after_failures_they_cannot_deadlock)
-{
-	for (uint64_t seed = 0; seed < 30; seed++) {
-		struct topology *topology = bench_generate("torus:dims=4x4");
-		struct route_set *set;
-		struct rng rng;
-
-		rng_init(&rng, seed, 0, 3);
-		fail_links(topology, &rng, 1 + (unsigned)rng_below(&rng, 12));
-		set = disjoint(topology, seed, 4);
-		expect_no_cycle(topology, set);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
-}
-
 /* Every pair of different switches has as many as the least cut between them. */
 static void expect_count(const char *spec, unsigned alternatives, unsigned count)
 {

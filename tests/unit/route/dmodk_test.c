@@ -317,23 +317,6 @@ UNIT_TEST(the_primary_port_is_among_the_alternatives)
 	}
 }
 
-UNIT_TEST(all_alternatives_together_cannot_deadlock)
-{
-	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = damaged_tree(seed);
-		struct route_table *table = tables(topology, 1);
-		struct route_report report;
-
-		assert_int_equal(0, route_verify(topology, &(struct route_subject){.table = table},
-					    1, &report, NULL));
-		assert_true(report.deadlock_free);
-		assert_int_equal(report.invalid, 0);
-		route_report_free(&report);
-		route_table_destroy(table);
-		topology_destroy(topology);
-	}
-}
-
 /* K = 3: leaf s0 has the hosts 0 to 2 and the up ports 3 to 5. */
 UNIT_TEST(after_a_failure_the_formula_counts_the_ports_that_are_left)
 {
@@ -467,22 +450,6 @@ UNIT_TEST(further_routes_are_other_minimal_ways)
 		}
 	route_set_destroy(set);
 	topology_destroy(topology);
-}
-
-UNIT_TEST(routes_of_damaged_trees_are_deadlock_free)
-{
-	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = damaged_tree(seed);
-		struct route_set *set = routes(topology, 10);
-		struct route_report report;
-
-		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
-		assert_true(report.deadlock_free);
-		assert_int_equal(report.invalid, 0);
-		route_report_free(&report);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
 }
 
 UNIT_TEST(the_number_of_jobs_changes_nothing)

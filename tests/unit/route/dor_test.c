@@ -145,30 +145,6 @@ static void expect_good(const struct topology *topology, const struct route_set 
 	route_report_free(&report);
 }
 
-UNIT_TEST(routes_are_minimal_and_cannot_deadlock)
-{
-	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = bench_generate(shapes[i].spec);
-		struct route_set *set = routes(topology, i, 1);
-
-		expect_good(topology, set, NULL);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
-}
-
-UNIT_TEST(tables_are_minimal_and_cannot_deadlock)
-{
-	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = bench_generate(shapes[i].spec);
-		struct route_table *table = tables(topology, i);
-
-		expect_good(topology, NULL, table);
-		route_table_destroy(table);
-		topology_destroy(topology);
-	}
-}
-
 UNIT_TEST(without_the_classes_a_torus_has_a_cycle)
 {
 	struct topology *topology = bench_generate("torus:dims=8x8,hosts=2");
@@ -371,32 +347,6 @@ UNIT_TEST(broken_rings_are_gone_around_the_other_way)
 	}
 }
 
-static void expect_no_cycle(const struct topology *topology, const struct route_set *set,
-	const struct route_table *table)
-{
-	struct route_report report;
-
-	judge(topology, set, table, &report);
-	assert_true(report.deadlock_free);
-	assert_int_equal(report.invalid, 0);
-	route_report_free(&report);
-}
-
-UNIT_TEST(damaged_grids_cannot_deadlock)
-{
-	for (uint64_t seed = 0; seed < 200; seed++) {
-		struct topology *topology = damaged(&shapes[seed % 4 == 0 ? 2 : 1], seed);
-		struct route_set *set = routes(topology, seed, 1);
-		struct route_table *table = tables(topology, seed);
-
-		expect_no_cycle(topology, set, NULL);
-		expect_no_cycle(topology, NULL, table);
-		route_table_destroy(table);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
-}
-
 /* Ports tell places, numbers do not. */
 UNIT_TEST(switches_may_be_numbered_in_any_order)
 {
@@ -485,17 +435,6 @@ UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
 	expect_good(topology, NULL, table);
 	route_table_destroy(table);
-	topology_destroy(topology);
-}
-
-UNIT_TEST(the_number_of_jobs_changes_nothing)
-{
-	struct topology *topology = bench_generate("torus:dims=4x4,hosts=2");
-	struct route_set *one = routes(topology, 1, 1), *three = routes(topology, 1, 3);
-
-	assert_true(bench_same_routes(one, three));
-	route_set_destroy(one);
-	route_set_destroy(three);
 	topology_destroy(topology);
 }
 

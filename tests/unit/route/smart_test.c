@@ -35,47 +35,6 @@ static struct route_report judge_spec(const char *spec, const char *algorithm)
 	return report;
 }
 
-static void assert_good_on_random_networks(const char *algorithm)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
-		struct route_options options = {.seed = seed, .alternatives = 1 + seed % 3};
-		struct route_report report = judge(topology, algorithm, &options);
-		struct route_report reference = judge(topology, "ud", &options);
-
-		assert_true(report.deadlock_free);
-		assert_int_equal(report.invalid, 0);
-		assert_int_equal(report.unconnected, reference.unconnected);
-		topology_destroy(topology);
-	}
-}
-
-UNIT_TEST(smart_connects_what_is_connected_without_a_cycle)
-{
-	assert_good_on_random_networks("smart");
-}
-
-UNIT_TEST(bsmart_itb_connects_what_is_connected_without_a_cycle)
-{
-	assert_good_on_random_networks("bsmart-itb");
-}
-
-UNIT_TEST(both_are_good_on_regular_networks)
-{
-	static const char *const specs[] = {"torus:dims=4x4,hosts=2", "mesh:dims=3x3x2",
-		"hypercube:dims=4", "full:switches=5,hosts=2", "rlft:ports=4,stages=3",
-		"ring:switches=9,hosts=1"};
-
-	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct route_report report = judge_spec(specs[i], "smart");
-
-		assert_true(route_report_good(&report));
-		report = judge_spec(specs[i], "bsmart-itb");
-		assert_true(route_report_good(&report));
-		assert_true(report.minimal_fraction == 1);
-	}
-}
-
 /* Figure 71 of the thesis. Over ten networks of 16 switches the largest load is 0.45 of that of ud
  * and 0.63 of that of dfs. */
 UNIT_TEST(the_largest_load_of_smart_is_clearly_below_that_of_trees)

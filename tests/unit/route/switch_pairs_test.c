@@ -18,18 +18,6 @@ static struct route_options per_switch(uint64_t seed, unsigned alternatives)
 		.seed = seed, .alternatives = alternatives, .granularity = ROUTE_PER_SWITCH_PAIR};
 }
 
-UNIT_TEST(all_routes_are_good)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, seed % 2 == 0);
-		struct route_options options = per_switch(seed, 1 + (unsigned)(seed % 3));
-
-		for (unsigned i = 0; i < NAMES; i++)
-			itb_expect_good(topology, names[i], &options, seed % 2 == 0);
-		topology_destroy(topology);
-	}
-}
-
 static bool same_path(const struct itb_walk *a, const struct itb_walk *b)
 {
 	return a->links == b->links &&
@@ -96,15 +84,6 @@ UNIT_TEST(the_hosts_that_absorb_are_spread_all_the_same)
 		assert_in_range(absorbed[i], sum / 5, sum * 3 / 10);
 	route_set_destroy(set);
 	topology_destroy(topology);
-}
-
-UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
-{
-	struct route_options one = per_switch(7, 2), three = one;
-
-	three.jobs = 3;
-	for (unsigned i = 0; i < NAMES; i++)
-		assert_true(itb_options_agree(names[i], &one, &three));
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -13,30 +13,6 @@
 static const char *const names[] = {"ud-mitb", "ud-mitb-first", "ud-itb", "dfs-itb", "dfs-itb-any"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-static void on_random_networks(bool hosts_everywhere)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, hosts_everywhere);
-		struct route_options options = {.seed = seed,
-			.root = (uint32_t)(seed % topology->switches),
-			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX};
-
-		for (unsigned i = 0; i < NAMES; i++)
-			itb_expect_good(topology, names[i], &options, hosts_everywhere);
-		topology_destroy(topology);
-	}
-}
-
-UNIT_TEST(where_every_switch_has_hosts_all_routes_are_minimal_and_deadlock_free)
-{
-	on_random_networks(true);
-}
-
-UNIT_TEST(switches_without_hosts_leave_all_connected_and_deadlock_free)
-{
-	on_random_networks(false);
-}
-
 /* Labels of the arcs, by switch and port. */
 struct labels {
 	struct route_graph *graph;
@@ -303,14 +279,6 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 	assert_int_equal(result, -EINVAL);
 	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
 	topology_destroy(topology);
-}
-
-UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
-{
-	for (unsigned i = 0; i < NAMES; i++)
-		assert_true(itb_options_agree(names[i],
-			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
-			&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
 }
 
 UNIT_TEST(another_seed_or_root_gives_other_routes)

@@ -145,24 +145,6 @@ UNIT_TEST(every_way_follows_the_two_rules_and_never_goes_up_after_down)
 	}
 }
 
-UNIT_TEST(the_union_of_all_ways_is_deadlock_free)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, true);
-		struct route_table *table =
-			compute(topology, (uint32_t)(seed % topology->switches));
-		struct route_report report;
-
-		assert_int_equal(0, route_verify(topology, &(struct route_subject){.table = table},
-					    1, &report, NULL));
-		assert_string_equal(report.evidence, "");
-		assert_true(route_report_good(&report));
-		route_report_free(&report);
-		route_table_destroy(table);
-		topology_destroy(topology);
-	}
-}
-
 /* At level l the up port is floor(D / K^l) mod K. */
 UNIT_TEST(in_a_fat_tree_the_tables_are_d_mod_k)
 {

@@ -179,42 +179,6 @@ UNIT_TEST(a_pair_has_as_many_routes_as_asked_for_or_as_there_are)
 	on_random_networks(check_as_many_as_there_are);
 }
 
-static void check_all_different(const struct topology *topology, const struct route_set *set,
-	const uint32_t *level, uint32_t source, uint32_t destination, unsigned alternatives)
-{
-	unsigned length[2];
-
-	for (unsigned i = 0; i < route_set_count(set, source, destination); i++)
-		for (unsigned k = 0; k < i; k++) {
-			const uint8_t *a = route_set_get(set, source, destination, i, &length[0]);
-			const uint8_t *b = route_set_get(set, source, destination, k, &length[1]);
-
-			assert_true(length[0] != length[1] || memcmp(a, b, length[0]) != 0);
-		}
-}
-
-UNIT_TEST(the_routes_of_a_pair_differ)
-{
-	on_random_networks(check_all_different);
-}
-
-UNIT_TEST(the_union_of_all_routes_is_deadlock_free)
-{
-	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, true);
-		struct route_options options = {.seed = seed, .alternatives = 10};
-		struct route_set *set = bench_compute(topology, "ud", &options);
-		struct route_report report;
-
-		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
-		assert_string_equal(report.evidence, "");
-		assert_true(route_report_good(&report));
-		route_report_free(&report);
-		route_set_destroy(set);
-		topology_destroy(topology);
-	}
-}
-
 /* Two switches joined by four links: four shortest routes. */
 UNIT_TEST(each_shortest_route_is_as_likely_as_the_others)
 {
@@ -247,12 +211,6 @@ static bool options_agree(const struct route_options *a, const struct route_opti
 
 	topology_destroy(topology);
 	return same;
-}
-
-UNIT_TEST(the_same_seed_gives_the_same_routes_whatever_the_threads)
-{
-	assert_true(options_agree(&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 1},
-		&(struct route_options){.seed = 5, .alternatives = 3, .jobs = 5}));
 }
 
 UNIT_TEST(another_seed_gives_other_routes)
@@ -364,22 +322,6 @@ UNIT_TEST(on_the_8_by_8_torus_the_figures_are_the_known_ones)
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	assert_in_range((unsigned)(report.minimal_fraction * 1e4 + 0.5), 8185, 8185);
 	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 45714, 45714);
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
-}
-
-UNIT_TEST(minhop_is_always_minimal)
-{
-	struct topology *topology = network_torus(5, 1);
-	struct route_options options = {.seed = 1, .alternatives = 4};
-	struct route_set *set = bench_compute(topology, "minhop", &options);
-	struct route_report report;
-
-	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
-	assert_true(report.connected);
-	assert_true(report.minimal_fraction == 1);
-	assert_false(report.deadlock_free); /* a torus has rings to close */
 	route_report_free(&report);
 	route_set_destroy(set);
 	topology_destroy(topology);
