@@ -22,7 +22,7 @@ import labs
 WEFT = KILL_AT = None
 LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 PROGRAMS = ("weft-switch", "weft-nic", "weft-fabric")
-LAB = """topology: "full:switches=2,hosts=1"
+LAB = """topology: "full:switches=1,hosts=2"
 dilation: 20
 mapper: {routes: static}
 """

@@ -121,7 +121,7 @@ class Knobs(unittest.TestCase):
         traffic = labs.Traffic(self.lab, "60s")
         traffic.wait_flow()
         began, before = time.monotonic(), self.bits_out(ports)
-        line = json.loads(self.lab.must("top", "--once", "--json-lines", "--interval", "5s"))
+        line = json.loads(self.lab.must("top", "--once", "--json-lines", "--interval", "2s"))
         grown = [now - then for now, then in zip(self.bits_out(ports), before)]
         elapsed = (time.monotonic() - began) / 20 # dilation; no shorter than the time between the counts
         traffic.stop()
