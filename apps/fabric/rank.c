@@ -11,6 +11,7 @@
 
 #include "packet.h"
 #include "run_config_json.h"
+#include "run_files.h"
 
 struct ranks *rank_open(
 	const struct options *options, char **argv, struct fault *fault, int *result)
@@ -103,12 +104,12 @@ static int compare_files(struct ranks *ranks, const struct run_config *config, s
 	int result = 0;
 
 	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++) {
-		const struct run_config_traffic *traffic = &config->traffic.at[i];
+		const char *path[RUN_TRAFFIC_FILES];
 
-		if (traffic->file != NULL)
-			result = compare_file(ranks, traffic->file, fault);
-		if (traffic->ranks != NULL && result == 0)
-			result = compare_file(ranks, traffic->ranks, fault);
+		run_traffic_files(&config->traffic.at[i], path);
+		for (unsigned j = 0; j < RUN_TRAFFIC_FILES && result == 0; j++)
+			if (path[j] != NULL)
+				result = compare_file(ranks, path[j], fault);
 	}
 	return result;
 }

@@ -135,9 +135,40 @@ static void begin_on_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu
 	run_cpu(replay, cpu, at, ready);
 }
 
+static struct goal_replay_channel *find_channel(
+	const struct goal_replay *replay, uint32_t from, uint32_t to)
+{
+	const struct goal_replay_host *host = &replay->host[from];
+	uint32_t low = 0, high = host->channels;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		struct goal_replay_channel *channel =
+			&replay->channel[host->first_channel + middle];
+
+		if (channel->to == to)
+			return channel;
+		if (channel->to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* The queue of a send; 'host' is its own. */
+static uint32_t queue_of(const struct goal_replay *replay, uint32_t host, uint32_t op)
+{
+	if (!replay->interleave)
+		return host;
+	return (uint32_t)(find_channel(replay, host, replay->rank[replay->goal->op[op].peer].host) -
+			  replay->channel);
+}
+
 static void begin_send(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
-	struct goal_replay_host *host = &replay->host[replay->rank[replay->owner[op]].host];
+	uint32_t number = replay->rank[replay->owner[op]].host, queue;
+	struct goal_replay_host *host = &replay->host[number];
 
 	if (replay->times != NULL)
 		replay->times[op].due_ps = at;
@@ -146,7 +177,10 @@ static void begin_send(struct goal_replay *replay, uint32_t op, weft_time at, st
 		return;
 	}
 	replay->due_ps[op] = at;
-	op_list_push(&host->due, replay->next, op);
+	queue = queue_of(replay, number, op);
+	if (replay->queue[queue].due.head == GOAL_NONE)
+		op_list_push(&host->turn, replay->next_queue, queue);
+	op_list_push(&replay->queue[queue].due, replay->next, op);
 	release(replay, op, GOAL_EDGE_STARTED, ready);
 }
 
@@ -209,41 +243,22 @@ bool goal_replay_poll(
 	struct goal_replay *replay, uint32_t host, weft_time now, struct goal_message *message)
 {
 	struct goal_replay_host *at = &replay->host[host];
+	const struct goal_replay_queue *queue;
 	uint64_t left;
 	uint32_t op;
 
 	pass_time(replay, at, now);
-	op = at->due.head;
-	if (op == GOAL_NONE)
+	if (at->turn.head == GOAL_NONE)
 		return false;
-	left = replay->goal->op[op].amount - at->accepted_bytes;
+	queue = &replay->queue[at->turn.head];
+	op = queue->due.head;
+	left = replay->goal->op[op].amount - queue->accepted_bytes;
 	*message = (struct goal_message){.op = op,
 		.to = replay->rank[replay->goal->op[op].peer].host,
 		.bytes = left < replay->piece_bytes ? left : replay->piece_bytes,
-		.first = at->accepted_bytes == 0,
+		.first = queue->accepted_bytes == 0,
 		.due_ps = replay->due_ps[op]};
 	return true;
-}
-
-static struct goal_replay_channel *find_channel(
-	const struct goal_replay *replay, uint32_t from, uint32_t to)
-{
-	const struct goal_replay_host *host = &replay->host[from];
-	uint32_t low = 0, high = host->channels;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		struct goal_replay_channel *channel =
-			&replay->channel[host->first_channel + middle];
-
-		if (channel->to == to)
-			return channel;
-		if (channel->to < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
 }
 
 /* False: more than its host sends. */
@@ -267,17 +282,22 @@ void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now
 {
 	struct goal_replay_host *at = &replay->host[host];
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
-	uint32_t op = at->due.head;
-	uint64_t left = replay->goal->op[op].amount - at->accepted_bytes;
+	uint32_t number = op_list_pop(&at->turn, replay->next_queue);
+	struct goal_replay_queue *queue = &replay->queue[number];
+	uint32_t op = queue->due.head;
+	uint64_t left = replay->goal->op[op].amount - queue->accepted_bytes;
 
-	if (at->accepted_bytes == 0)
+	if (queue->accepted_bytes == 0)
 		put_in_flight(replay, op);
 	if (left > replay->piece_bytes) {
-		at->accepted_bytes += replay->piece_bytes;
+		queue->accepted_bytes += replay->piece_bytes;
+		op_list_push(&at->turn, replay->next_queue, number);
 		return;
 	}
-	at->accepted_bytes = 0;
-	op_list_pop(&at->due, replay->next);
+	queue->accepted_bytes = 0;
+	op_list_pop(&queue->due, replay->next);
+	if (queue->due.head != GOAL_NONE)
+		op_list_push(&at->turn, replay->next_queue, number);
 	end(replay, op, now, &ready);
 	goal_replay_begin(replay, now, &ready);
 }
@@ -322,7 +342,7 @@ weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host)
 	const struct goal_replay_host *at = &replay->host[host];
 	const struct goal_replay_cpu *cpu = first_cpu(replay, at);
 
-	if (at->due.head != GOAL_NONE)
+	if (at->turn.head != GOAL_NONE)
 		return 0;
 	return cpu != NULL ? cpu->until : WEFT_TIME_NEVER;
 }

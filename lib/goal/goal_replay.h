@@ -16,7 +16,8 @@
  *     calc  waits for its CPU, which runs one calc at a time in the order of becoming ready
  *     send  is due; hosts send in the order in which messages became due. It ends when the
  *           interface has taken the message (an eager send), not when it arrives. A message longer
- *           than a piece goes to the interface piece by piece. Between ranks of one host, or from a
+ *           than a piece goes to the interface piece by piece. With 'interleave' the destinations
+ *           of a host take turns, a piece each. Between ranks of one host, or from a
  *           rank to itself, it is copied, one such message of a host at a time, and ends and
  *           arrives when it has been copied
  *     recv  ends when it has a message: the first arrived one that matches (source, tag), else the
@@ -49,6 +50,7 @@ struct goal_replay_config {
 	uint32_t hosts;          /* numbers below it; with 'host_of' NULL, the ranks */
 	uint64_t copy_rate_bps;  /* between ranks of one host; 0: no time */
 	uint64_t piece_bytes;    /* that an interface takes at once; 0: any */
+	bool interleave;         /* destinations take turns */
 	bool times;              /* goal_replay_times() will be asked for */
 };
 

@@ -104,13 +104,15 @@ static void place_ranks(struct goal_replay *replay, const uint16_t *host_of)
 static int make_rooms(struct goal_replay *replay, bool times)
 {
 	const struct goal *goal = replay->goal;
-	size_t ops = (size_t)goal->ops + 1;
+	size_t ops = (size_t)goal->ops + 1, queues = replay->interleave ? ops : replay->hosts;
 
 	ARRAYS_ADD(replay, rank, goal->ranks);
 	ARRAYS_ADD(replay, host, replay->hosts);
 	ARRAYS_ADD(replay, by_host, goal->ranks);
 	ARRAYS_ADD(replay, channel, ops);
 	ARRAYS_ADD(replay, slot, ops);
+	ARRAYS_ADD(replay, queue, queues);
+	ARRAYS_ADD(replay, next_queue, queues);
 	ARRAYS_ADD(replay, waits, ops);
 	ARRAYS_ADD(replay, next, ops);
 	ARRAYS_ADD(replay, next_message, ops);
@@ -121,6 +123,8 @@ static int make_rooms(struct goal_replay *replay, bool times)
 		ARRAYS_ADD(replay, times, ops);
 	if (replay->arrays.failed)
 		return -ENOMEM;
+	for (size_t i = 0; i < queues; i++)
+		replay->queue[i].due = (struct op_list){GOAL_NONE, GOAL_NONE};
 	for (uint32_t op = 0; times && op < goal->ops; op++)
 		replay->times[op].due_ps = replay->times[op].arrived_ps = WEFT_TIME_NEVER;
 	return 0;
@@ -130,7 +134,7 @@ static void begin_host(struct goal_replay *replay, struct goal_replay_host *host
 {
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
 
-	host->due = ready;
+	host->turn = ready;
 	for (uint32_t i = 0; i < host->ranks; i++) {
 		uint32_t number = replay->by_host[host->first_rank + i];
 		const struct goal_rank *range = &replay->goal->rank[number];
@@ -172,6 +176,7 @@ struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 		replay->goal = config->goal;
 		replay->hosts = config->host_of != NULL ? config->hosts : config->goal->ranks;
 		replay->copy_rate_bps = config->copy_rate_bps;
+		replay->interleave = config->interleave;
 		replay->piece_bytes = config->piece_bytes != 0 ? config->piece_bytes : UINT64_MAX;
 	}
 	if (replay == NULL || make(replay, config) < 0) {

@@ -36,6 +36,12 @@ struct goal_replay_channel {
 	uint32_t pieces; /* of the oldest message, that have arrived */
 };
 
+/* Sends over the network that are due, in this order. A host has one queue, or one per channel. */
+struct goal_replay_queue {
+	struct op_list due;
+	uint64_t accepted_bytes; /* of the first of them */
+};
+
 /* State of one rank; used by its host's thread. */
 struct goal_replay_rank {
 	struct op_list posted;     /* recvs without a message */
@@ -47,8 +53,7 @@ struct goal_replay_rank {
 
 /* State of one host; used by one thread. */
 struct goal_replay_host {
-	struct op_list due;         /* sends over the network */
-	uint64_t accepted_bytes;    /* of the first of them */
+	struct op_list turn;        /* queues with a send, the next one first */
 	uint32_t first_rank, ranks; /* in 'by_host' */
 	uint32_t first_cpu, cpus;   /* those of its ranks, and the last one copies */
 	uint32_t first_channel, channels;
@@ -59,11 +64,14 @@ struct goal_replay {
 	const struct goal *goal;
 	uint32_t hosts;
 	uint64_t copy_rate_bps, piece_bytes;
+	bool interleave;
 	struct goal_replay_rank *rank;
 	struct goal_replay_host *host;
 	uint32_t *by_host; /* ranks, host by host */
 	struct goal_replay_cpu *cpu;
 	struct goal_replay_channel *channel;
+	struct goal_replay_queue *queue; /* by channel with 'interleave', else by host */
+	uint32_t *next_queue;
 	uint32_t *slot;
 	/* By operation. */
 	uint32_t *waits, *next, *next_message; /* next_message: the receiver's */

@@ -6,9 +6,10 @@
 const struct traffic_pattern traffic_goal = {
 	.name = "goal", .keys = TRAFFIC_FILE | TRAFFIC_RANKS, .schedule = true};
 
-/* A list of flows, which becomes a schedule of its own (run_flows.h). */
-const struct traffic_pattern traffic_flows = {
-	.name = "flows", .keys = TRAFFIC_FILE, .schedule = true};
+/* Flows, from a list or drawn, which become a schedule of their own (run_flows.h). */
+const struct traffic_pattern traffic_flows = {.name = "flows",
+	.keys = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_FILE | TRAFFIC_SIZES,
+	.schedule = true};
 
 #define X(name) &traffic_##name,
 static const void *const patterns[] = {TRAFFIC_PATTERNS(X)};

@@ -19,7 +19,8 @@ enum traffic_keys {
 	TRAFFIC_SWITCHES = 8,
 	TRAFFIC_FILE = 16,
 	TRAFFIC_RANKS = 32,
-	TRAFFIC_RATE = 64, /* load, lengths and arrivals */
+	TRAFFIC_RATE = 64,   /* load, lengths and arrivals */
+	TRAFFIC_SIZES = 128, /* load, a distribution of sizes and a matrix, instead of a file */
 	TRAFFIC_PEERS = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_RATE,
 };
 

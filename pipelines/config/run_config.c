@@ -153,6 +153,8 @@ void run_config_fini(struct run_config *config)
 		hosts_fini(&config->traffic.at[i].to);
 		free(config->traffic.at[i].file);
 		free(config->traffic.at[i].ranks);
+		free(config->traffic.at[i].sizes.file);
+		free(config->traffic.at[i].matrix);
 	}
 	free(config->traffic.at);
 	free(config->mapper.hosts.name);

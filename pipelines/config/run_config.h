@@ -22,6 +22,7 @@
 #include "weft_time.h"
 
 struct adaptive_mode;    /* lib/switch/adaptive_routing.h */
+struct flow_sizes;       /* lib/traffic/flow_sizes.h */
 struct queuing_scheme;   /* lib/queuing/queuing.h */
 struct route_algorithm;  /* lib/route/route_algorithm.h */
 struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
@@ -281,6 +282,12 @@ struct run_config_hosts {
 	struct run_config_place place;
 };
 
+/* The sizes of drawn flows: a published distribution, or a file. Both NULL: none. */
+struct run_config_sizes {
+	const struct flow_sizes *known;
+	char *file; /* absolute path */
+};
+
 /* Fields that a pattern does not use are 0, NULL, or …_UNSET. */
 struct run_config_traffic {
 	const struct traffic_pattern *pattern;
@@ -296,7 +303,9 @@ struct run_config_traffic {
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
 	char *file;  /* of a permutation (NULL: drawn from the seed) or a GOAL schedule */
 	char *ranks; /* goal: file that maps ranks to hosts; NULL: in order */
-	uint32_t ranks_per_host; /* goal, without such a file; 0: 1 */
+	uint32_t ranks_per_host;       /* goal, without such a file; 0: 1 */
+	struct run_config_sizes sizes; /* flows */
+	char *matrix;                  /* flows: file of weights of pairs; NULL: from, to */
 	struct run_config_place place;
 };
 

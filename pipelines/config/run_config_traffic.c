@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "flow_sizes.h"
 #include "run_config_private.h"
 #include "traffic_pattern.h"
 
@@ -96,6 +97,46 @@ static bool arrivals_present(const void *member)
 	return *(const enum arrivals_kind *)member != ARRIVALS_UNSET;
 }
 
+/* web-search, hadoop or cdf:FILE */
+
+static int read_sizes(const struct yaml_tree_node *node, void *member, struct fault *fault)
+{
+	struct run_config_sizes *sizes = member;
+	char text[RUN_PATH_MAX], hint[WORD_LIST_HINT];
+	int result = yaml_read_text(node, text, sizeof(text), fault);
+
+	if (result < 0)
+		return result;
+	if (strncmp(text, "cdf:", 4) == 0)
+		return run_resolve_path(node, text + 4, &sizes->file, fault);
+	sizes->known = word_list_find(&flow_sizes_known, text);
+	if (sizes->known != NULL)
+		return 0;
+	word_list_hint(&flow_sizes_known, text, hint);
+	return yaml_tree_refuse(
+		node, fault, "'sizes: %s': expected cdf:FILE or one of %s", text, hint);
+}
+
+static void write_sizes(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_sizes *sizes = member;
+	char text[RUN_PATH_MAX + 4];
+
+	if (sizes->known != NULL)
+		snprintf(text, sizeof(text), "%s", sizes->known->name);
+	else
+		snprintf(text, sizeof(text), "cdf:%s", sizes->file);
+	fputc(' ', out);
+	yaml_tree_write_text(text, out);
+}
+
+static bool sizes_present(const void *member)
+{
+	const struct run_config_sizes *sizes = member;
+
+	return sizes->known != NULL || sizes->file != NULL;
+}
+
 #define S struct run_config_traffic
 const struct yaml_field run_traffic_fields[] = {
 	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns},
@@ -113,6 +154,10 @@ const struct yaml_field run_traffic_fields[] = {
 		.write = run_write_path, .present = run_path_present},
 	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
 		.max = TOPOLOGY_HOSTS_MAX, .present = word_present},
+	{"sizes", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sizes), .words = &flow_sizes_known,
+		.read = read_sizes, .write = write_sizes, .present = sizes_present},
+	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
@@ -138,6 +183,16 @@ const struct yaml_field run_traffic_fields[] = {
 };
 #undef S
 
+/* Flows of a file are complete; drawn ones have no file. */
+static unsigned keys_of(const struct run_config_traffic *traffic)
+{
+	unsigned keys = traffic->pattern->keys;
+
+	if ((keys & TRAFFIC_SIZES) == 0)
+		return keys;
+	return traffic->file != NULL ? TRAFFIC_FILE : keys & ~TRAFFIC_FILE;
+}
+
 static int check_keys(const struct run_config_traffic *traffic, const struct yaml_tree_node *node,
 	struct fault *fault)
 {
@@ -153,7 +208,9 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 		{"file", TRAFFIC_FILE, traffic->file != NULL},
 		{"ranks", TRAFFIC_RANKS, traffic->ranks != NULL},
 		{"ranks-per-host", TRAFFIC_RANKS, traffic->ranks_per_host != 0},
-		{"load", TRAFFIC_RATE, traffic->load_ppm != 0},
+		{"sizes", TRAFFIC_SIZES, sizes_present(&traffic->sizes)},
+		{"matrix", TRAFFIC_SIZES, traffic->matrix != NULL},
+		{"load", TRAFFIC_RATE | TRAFFIC_SIZES, traffic->load_ppm != 0},
 		{"message", TRAFFIC_RATE, traffic->message_bytes != 0},
 		{"message-max", TRAFFIC_RATE, traffic->message_max_bytes != 0},
 		{"other-message", TRAFFIC_RATE, traffic->other_message_bytes != 0},
@@ -170,9 +227,13 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 			"cannot",
 			traffic->pattern->name);
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (keys[i].set && (traffic->pattern->keys & keys[i].bit) == 0)
-			return yaml_tree_refuse(node, fault, "pattern %s has no '%s'",
-				traffic->pattern->name, keys[i].key);
+		if (keys[i].set && (keys_of(traffic) & keys[i].bit) == 0)
+			return yaml_tree_refuse(node, fault, "pattern %s%s has no '%s'",
+				traffic->pattern->name,
+				(traffic->pattern->keys & TRAFFIC_SIZES) == 0 ? ""
+				: traffic->file != NULL                       ? " with a file"
+									      : " with sizes",
+				keys[i].key);
 	return 0;
 }
 
@@ -256,6 +317,28 @@ static int complete_rate(
 	return complete_bursts(traffic, node, fault);
 }
 
+/* Of drawn flows. */
+static int complete_sizes(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct fault *fault)
+{
+	if (traffic->load_ppm == 0)
+		return yaml_tree_refuse(node, fault,
+			"pattern %s with sizes: 'load' is missing, such as 50%%",
+			traffic->pattern->name);
+	if (traffic->stop_ps == WEFT_TIME_NEVER)
+		return yaml_tree_refuse(node, fault,
+			"pattern %s with sizes: 'stop', when the last flow begins, is missing, "
+			"such as 10ms",
+			traffic->pattern->name);
+	if (traffic->matrix == NULL)
+		complete_peers(traffic, TRAFFIC_FROM | TRAFFIC_TO);
+	else if (traffic->from.kind != RUN_HOSTS_UNSET || traffic->to.kind != RUN_HOSTS_UNSET)
+		return yaml_tree_refuse(node, fault,
+			"'matrix' gives the pairs of hosts, 'from' and 'to' cannot stand beside "
+			"it");
+	return 0;
+}
+
 static int complete_traffic(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct fault *fault)
 {
@@ -269,6 +352,13 @@ static int complete_traffic(
 	if (traffic->to.kind == RUN_HOSTS_UNSET && (pattern->keys & TRAFFIC_SHARE) != 0)
 		return yaml_tree_refuse(
 			node, fault, "pattern %s: 'to' is missing, such as [h4]", pattern->name);
+	if (sizes_present(&traffic->sizes))
+		return complete_sizes(traffic, node, fault);
+	if (traffic->file == NULL && (pattern->keys & TRAFFIC_SIZES) != 0)
+		return yaml_tree_refuse(node, fault,
+			"pattern %s: expected 'file', a list of flows, or 'sizes', such as "
+			"web-search",
+			pattern->name);
 	if (traffic->file == NULL && pattern->schedule)
 		return yaml_tree_refuse(node, fault,
 			"pattern %s: 'file' is missing, the schedule ('weft goal gen' makes some)",
@@ -279,7 +369,7 @@ static int complete_traffic(
 	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
 		return yaml_tree_refuse(node, fault,
 			"'ranks' gives the host of each rank, 'ranks-per-host' cannot stand beside it");
-	complete_peers(traffic, pattern->keys);
+	complete_peers(traffic, keys_of(traffic));
 	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, fault) : 0;
 }
 

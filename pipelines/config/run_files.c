@@ -26,9 +26,11 @@ int run_files_each(
 	if (result == 0)
 		result = visit(&walk, config->mapper.expect);
 	for (uint32_t i = 0; i < config->traffic.count && result == 0; i++) {
-		result = visit(&walk, config->traffic.at[i].file);
-		if (result == 0)
-			result = visit(&walk, config->traffic.at[i].ranks);
+		const char *path[RUN_TRAFFIC_FILES];
+
+		run_traffic_files(&config->traffic.at[i], path);
+		for (unsigned j = 0; j < RUN_TRAFFIC_FILES && result == 0; j++)
+			result = visit(&walk, path[j]);
 	}
 	return result;
 }

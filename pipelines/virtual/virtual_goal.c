@@ -12,6 +12,8 @@
 #include "virtual_links.h"
 #include "virtual_parts.h"
 
+#define FLOW_FRAMES 2 /* of flows that wait in an interface, for each VC */
+
 /* The host's ranks may have done all that they have. */
 static void look_at(struct virtual_fabric *fabric, uint32_t host, weft_time now)
 {
@@ -61,6 +63,14 @@ static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32
 		crossing->op = op;
 }
 
+/* Flows take turns in the replay, so an interface has few of their frames. */
+static bool can_take(const struct virtual_fabric *fabric, const struct datagram *nic,
+	const struct datagram_message *message)
+{
+	return fabric->goal->flows.count > 0 ? datagram_queued(nic, message) < FLOW_FRAMES
+					     : datagram_has_room(nic, message);
+}
+
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct datagram *nic = &fabric->host[number].nic;
@@ -77,7 +87,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 			.destination = (uint16_t)due.to,
 			.entry = fabric->goal->entry};
 
-		if (!datagram_has_room(nic, &message))
+		if (!can_take(fabric, nic, &message))
 			return WEFT_TIME_NEVER; /* until something has left */
 		datagram_send(nic, &message);
 		goal_replay_accept(fabric->replay, number, now - from);

@@ -9,22 +9,17 @@
 
 #include "arrays.h"
 #include "file_text.h"
+#include "flow_reader.h"
 #include "quantity.h"
 
 #define COLUMNS 5
 
-struct reader {
-	const char *path;
-	const struct topology *topology;
+struct list {
 	struct run_flows *flows;
-	uint32_t room, line;
-	struct fault *fault;
+	uint32_t room;
 };
 
-#define REFUSE(reader, ...) \
-	fault_at((reader)->fault, (reader)->path, (reader)->line, 0, __VA_ARGS__)
-
-static bool take_digits(const char *text, uint64_t max, uint64_t *number)
+bool flow_digits(const char *text, uint64_t max, uint64_t *number)
 {
 	uint64_t value = 0;
 
@@ -41,90 +36,100 @@ static bool take_digits(const char *text, uint64_t max, uint64_t *number)
 	return *text == '\0' && value <= max;
 }
 
-static int take_host(const struct reader *reader, const char *text, uint16_t *host)
+int flow_host(const struct flow_reader *reader, const char *text, uint16_t *host)
 {
 	int32_t found = topology_find_host(reader->topology, text);
 	uint64_t number;
 
 	if (found < 0 && reader->topology->hosts > 0 &&
-		take_digits(text, reader->topology->hosts - 1, &number))
+		flow_digits(text, reader->topology->hosts - 1, &number))
 		found = (int32_t)number;
 	if (found < 0)
-		return REFUSE(reader, "topology %s has no host '%s'", reader->topology->name, text);
+		return FLOW_REFUSE(
+			reader, "topology %s has no host '%s'", reader->topology->name, text);
 	*host = (uint16_t)found;
 	return 0;
 }
 
-static int take_start(const struct reader *reader, const char *text, weft_time *start_ps)
+int flow_add(struct run_flows *flows, uint32_t *room, const struct run_flow_request *flow)
+{
+	if (flows->count == RUN_FLOWS_MAX)
+		return -ENOSPC;
+	if (!array_reserve(&flows->at, room, flows->count + 1u, sizeof(*flow)))
+		return -ENOMEM;
+	flows->at[flows->count++] = *flow;
+	return 0;
+}
+
+static int take_start(const struct flow_reader *reader, const char *text, weft_time *start_ps)
 {
 	uint64_t ns;
 
-	if (take_digits(text, WEFT_TIME_NEVER / PS_PER_NS - 1, &ns)) {
+	if (flow_digits(text, WEFT_TIME_NEVER / PS_PER_NS - 1, &ns)) {
 		*start_ps = ns * PS_PER_NS;
 		return 0;
 	}
 	if (quantity_parse(QUANTITY_TIME, text, start_ps) < 0 || *start_ps % PS_PER_NS != 0)
-		return REFUSE(
+		return FLOW_REFUSE(
 			reader, "'%s': expected a time in whole nanoseconds, such as 10us", text);
 	return 0;
 }
 
-static int take_bytes(const struct reader *reader, const char *text, uint64_t *bytes)
+static int take_bytes(const struct flow_reader *reader, const char *text, uint64_t *bytes)
 {
-	if ((take_digits(text, GOAL_BYTES_MAX, bytes) ||
+	if ((flow_digits(text, GOAL_BYTES_MAX, bytes) ||
 		    quantity_parse(QUANTITY_SIZE, text, bytes) == 0) &&
 		*bytes > 0 && *bytes <= GOAL_BYTES_MAX)
 		return 0;
-	return REFUSE(reader, "'%s': expected a length of 1 byte to 1 TiB, such as 64KiB", text);
+	return FLOW_REFUSE(
+		reader, "'%s': expected a length of 1 byte to 1 TiB, such as 64KiB", text);
 }
 
 /* The flow that it waits for begins or ends where this one begins. */
-static int take_after(const struct reader *reader, const char *text, struct run_flow_request *flow)
+static int take_after(
+	const struct flow_reader *reader, const char *text, struct run_flow_request *flow)
 {
+	struct run_flows *flows = ((struct list *)reader->ctx)->flows;
 	struct run_flow_request *other;
 	uint64_t number;
 
-	if (reader->flows->count == 0 || !take_digits(text, reader->flows->count - 1, &number))
-		return REFUSE(
+	if (flows->count == 0 || !flow_digits(text, flows->count - 1, &number))
+		return FLOW_REFUSE(
 			reader, "'%s': expected the number of a flow above, counted from 0", text);
 	flow->after = (uint32_t)number;
-	other = &reader->flows->at[number];
+	other = &flows->at[number];
 	if (other->to != flow->from && other->from != flow->from)
-		return REFUSE(reader,
+		return FLOW_REFUSE(reader,
 			"flow %s (line %u) neither begins nor ends at host %s, which could not know of it",
 			text, other->line, reader->topology->host_at[flow->from].name);
 	other->awaited |= other->to == flow->from;
 	return 0;
 }
 
-static int take_flow(struct reader *reader, char *const *column, unsigned columns)
+static int take_flow(const struct flow_reader *reader, char *const *column, unsigned columns)
 {
 	struct run_flow_request flow = {.after = RUN_FLOW_NONE, .line = reader->line};
+	struct list *list = reader->ctx;
 	int result;
 
 	if (columns < 4 || columns > COLUMNS)
-		return REFUSE(reader, "expected SRC DST START BYTES [AFTER]");
-	result = take_host(reader, column[0], &flow.from);
+		return FLOW_REFUSE(reader, "expected SRC DST START BYTES [AFTER]");
+	result = flow_host(reader, column[0], &flow.from);
 	if (result == 0)
-		result = take_host(reader, column[1], &flow.to);
+		result = flow_host(reader, column[1], &flow.to);
 	if (result == 0)
 		result = take_start(reader, column[2], &flow.start_ps);
 	if (result == 0)
 		result = take_bytes(reader, column[3], &flow.bytes);
 	if (result == 0 && columns == COLUMNS)
 		result = take_after(reader, column[4], &flow);
-	if (result < 0)
-		return result;
-	if (reader->flows->count == GOAL_OPS_MAX / 3)
-		return REFUSE(reader, "more than %u flows", GOAL_OPS_MAX / 3);
-	if (!array_reserve(
-		    &reader->flows->at, &reader->room, reader->flows->count + 1u, sizeof(flow)))
-		return -ENOMEM;
-	reader->flows->at[reader->flows->count++] = flow;
-	return 0;
+	if (result == 0)
+		result = flow_add(list->flows, &list->room, &flow);
+	return result == -ENOSPC ? FLOW_REFUSE(reader, "more than %u flows", RUN_FLOWS_MAX)
+				 : result;
 }
 
-static int take_line(struct reader *reader, char *line)
+static int take_line(const struct flow_reader *reader, char *line)
 {
 	char *column[COLUMNS + 1], *rest = NULL;
 	unsigned columns = 0;
@@ -133,10 +138,10 @@ static int take_line(struct reader *reader, char *line)
 	for (char *word = strtok_r(line, " \t\r,", &rest); word != NULL && columns <= COLUMNS;
 		word = strtok_r(NULL, " \t\r,", &rest))
 		column[columns++] = word;
-	return columns == 0 ? 0 : take_flow(reader, column, columns);
+	return columns == 0 ? 0 : reader->take(reader, column, columns);
 }
 
-static int read_lines(struct reader *reader, char *text, size_t length)
+int flow_lines_parse(struct flow_reader *reader, char *text, size_t length)
 {
 	const char *end = text + length;
 	int result = 0;
@@ -151,8 +156,26 @@ static int read_lines(struct reader *reader, char *text, size_t length)
 		reader->line++;
 		result = take_line(reader, line);
 	}
-	if (result == 0 && reader->flows->count == 0)
-		return fault_set(reader->fault, EINVAL, "%s: no flows", reader->path);
+	return result == -ENOMEM ? fault_set(reader->fault, ENOMEM, "%s: no memory", reader->path)
+				 : result;
+}
+
+int flow_lines_load(struct flow_reader *reader)
+{
+	size_t length;
+	char *text = file_text_read(reader->path, GOAL_TEXT_MAX, &length, reader->fault), *ended;
+	int result = -errno;
+
+	if (text == NULL)
+		return result;
+	ended = realloc(text, length + 1);
+	if (ended == NULL) {
+		free(text);
+		return fault_set(reader->fault, ENOMEM, "%s: no memory", reader->path);
+	}
+	ended[length] = '\0';
+	result = flow_lines_parse(reader, ended, length);
+	free(ended);
 	return result;
 }
 
@@ -251,7 +274,7 @@ static void write_schedule(struct writer *writer)
 		write_rank(writer, host, &from, &to);
 }
 
-static int make_schedule(
+int run_flows_schedule(
 	struct run_flows *flows, const char *path, struct goal **goal, struct fault *fault)
 {
 	struct arrays arrays = {NULL, false};
@@ -277,35 +300,29 @@ static int make_schedule(
 	return written ? -errno : fault_set(fault, ENOMEM, "%s: no memory", path);
 }
 
+static int finish(int result, struct run_flows *flows, const char *path, struct goal **goal,
+	struct fault *fault)
+{
+	*goal = NULL;
+	if (result == 0 && flows->count == 0)
+		return fault_set(fault, EINVAL, "%s: no flows", path);
+	return result == 0 ? run_flows_schedule(flows, path, goal, fault) : result;
+}
+
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct fault *fault)
 {
-	struct reader reader = {.path = path, .topology = topology, .flows = flows, .fault = fault};
-	int result = read_lines(&reader, text, length);
+	struct list list = {flows, 0};
+	struct flow_reader reader = {path, topology, take_flow, &list, fault, 0};
 
-	*goal = NULL;
-	if (result == -ENOMEM)
-		fault_set(fault, ENOMEM, "%s: no memory", path);
-	return result == 0 ? make_schedule(flows, path, goal, fault) : result;
+	return finish(flow_lines_parse(&reader, text, length), flows, path, goal, fault);
 }
 
 int run_flows_load(const char *path, const struct topology *topology, struct run_flows *flows,
 	struct goal **goal, struct fault *fault)
 {
-	size_t length;
-	char *text = file_text_read(path, GOAL_TEXT_MAX, &length, fault), *ended;
-	int result = -errno;
+	struct list list = {flows, 0};
+	struct flow_reader reader = {path, topology, take_flow, &list, fault, 0};
 
-	*goal = NULL;
-	if (text == NULL)
-		return result;
-	ended = realloc(text, length + 1);
-	if (ended == NULL) {
-		free(text);
-		return fault_set(fault, ENOMEM, "%s: no memory", path);
-	}
-	ended[length] = '\0';
-	result = run_flows_parse(ended, length, path, topology, flows, goal, fault);
-	free(ended);
-	return result;
+	return finish(flow_lines_load(&reader), flows, path, goal, fault);
 }

@@ -2,17 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A list of flows (pattern flows): who sends how much to whom, and when. It is replayed as a
- * schedule (goal.h) with a rank per host. A line of the file is a flow, SRC DST START BYTES
- * [AFTER]: hosts by name or number, a time and a length with or without unit (ns, bytes), and the
- * number of another flow, counted from 0, that begins or ends at SRC: the flow starts START after
- * that. */
+/* Flows (pattern flows), drawn (flow_draw.h) or from a list: who sends how much to whom, and when.
+ * It is replayed as a schedule (goal.h) with a rank per host. A line of the file is a flow, SRC DST
+ * START BYTES [AFTER]: hosts by name or number, a time and a length with or without unit (ns,
+ * bytes), and the number of another flow, counted from 0, that begins or ends at SRC: the flow
+ * starts START after that. */
 
 #include "goal.h"
 #include "topology.h"
 #include "weft_time.h"
 
 #define RUN_FLOW_NONE UINT32_MAX
+#define RUN_FLOWS_MAX (GOAL_OPS_MAX / 3)
 
 struct run_flow_request {
 	uint64_t bytes;
@@ -36,3 +37,6 @@ int run_flows_load(const char *path, const struct topology *topology, struct run
 /* The same for a text in memory with a 0 after it, which is changed; 'path' is for messages. */
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct fault *fault);
+/* Makes the schedule of flows that are known; 'path' is for messages. 0 or a negative errno. */
+int run_flows_schedule(
+	struct run_flows *flows, const char *path, struct goal **goal, struct fault *fault);

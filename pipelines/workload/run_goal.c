@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "flow_draw.h"
 #include "permutation.h"
 #include "traffic_pattern.h"
 
@@ -112,7 +113,7 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 	goal->rank_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->rank_of));
 	goal->sender = calloc(ranks, sizeof(*goal->sender));
 	if (goal->host_of == NULL || goal->rank_of == NULL || goal->sender == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
+		return fault_set(fault, ENOMEM, "no memory for a schedule");
 	result = choose_hosts(goal, traffic, topology, fault);
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		goal->rank_of[host] = RUN_GOAL_NO_RANK;
@@ -127,13 +128,25 @@ static int place_ranks(struct run_goal *goal, const struct run_config_traffic *t
 	return result;
 }
 
-static int open_entry(struct run_goal *goal, const struct run_config_traffic *traffic,
+static int draw_schedule(struct run_goal *goal, const struct run_config *run,
 	const struct topology *topology, struct fault *fault)
 {
+	int result = flow_draw(run, goal->entry, topology, &goal->flows, fault);
+
+	return result == 0 ? run_flows_schedule(&goal->flows, run->origin, &goal->goal, fault)
+			   : result;
+}
+
+static int open_entry(struct run_goal *goal, const struct run_config *run,
+	const struct topology *topology, struct fault *fault)
+{
+	const struct run_config_traffic *traffic = &run->traffic.at[goal->entry];
 	int result = 0;
 
 	goal->start_ps = traffic->start_ps;
-	if (traffic->pattern == &traffic_flows)
+	if (traffic->file == NULL)
+		result = draw_schedule(goal, run, topology, fault);
+	else if (traffic->pattern == &traffic_flows)
 		result = run_flows_load(traffic->file, topology, &goal->flows, &goal->goal, fault);
 	else if ((goal->goal = goal_load(traffic->file, fault)) == NULL)
 		result = -errno;
@@ -155,10 +168,12 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 		return 0;
 	opened = calloc(1, sizeof(*opened));
 	if (opened == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", traffic->file);
+		return fault_set(fault, ENOMEM, "no memory for a schedule");
 	opened->entry = (uint8_t)(traffic - run->traffic.at);
 	opened->copy_rate_bps = run->host.copy_rate_bps;
-	result = open_entry(opened, traffic, topology, fault);
+	opened->piece_bytes =
+		traffic->pattern == &traffic_flows ? run->nic.mtu_bytes : RUN_MESSAGE_MAX;
+	result = open_entry(opened, run, topology, fault);
 	if (result < 0)
 		run_goal_close(opened);
 	else
@@ -172,7 +187,8 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct fault *f
 		.host_of = goal->host_of,
 		.hosts = goal->hosts,
 		.copy_rate_bps = goal->copy_rate_bps,
-		.piece_bytes = RUN_MESSAGE_MAX,
+		.piece_bytes = goal->piece_bytes,
+		.interleave = goal->flows.count > 0,
 		.times = goal->flows.count > 0};
 	struct goal_replay *replay = goal_replay_create(&config);
 

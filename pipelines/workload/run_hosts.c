@@ -345,7 +345,7 @@ static int check_hosts(const struct resolver *resolver)
 		FRAME_HOSTS_MAX);
 }
 
-struct run_hosts *run_config_resolve(
+struct run_hosts *run_hosts_of_schedules(
 	const struct run_config *config, const struct topology *topology, struct fault *fault)
 {
 	struct run_hosts *hosts = calloc(1, sizeof(*hosts));
@@ -377,6 +377,17 @@ struct run_hosts *run_config_resolve(
 	run_hosts_destroy(hosts);
 	errno = -result;
 	return NULL;
+}
+
+struct run_hosts *run_config_resolve(
+	const struct run_config *config, const struct topology *topology, struct fault *fault)
+{
+	struct run_hosts *hosts = run_hosts_of_schedules(config, topology, fault);
+
+	for (uint32_t i = 0; hosts != NULL && i < hosts->entries; i++)
+		if (config->traffic.at[i].pattern->schedule)
+			hosts->entry[i].from_count = hosts->entry[i].to_count = 0;
+	return hosts;
 }
 
 void run_hosts_destroy(struct run_hosts *hosts)

@@ -29,4 +29,7 @@ struct run_hosts {
  * them, or a bad permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
+/* The same with the hosts of schedules, which have no sources of messages: drawn flows. */
+struct run_hosts *run_hosts_of_schedules(
+	const struct run_config *config, const struct topology *topology, struct fault *fault);
 void run_hosts_destroy(struct run_hosts *hosts);

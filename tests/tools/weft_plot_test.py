@@ -31,7 +31,7 @@ from weft.plot.runs import Request, load_runs
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time", "throughput-load",
-         "latency-cdf", "completion")
+         "latency-cdf", "completion", "slowdown")
 FORMS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 
 
@@ -49,6 +49,8 @@ def result(load, seed=1, clock="virtual", links=True):
         "series": [{"t_ns": 1000000 * (i + 1), "accepted": load - i / 100, "latency_ns": 900.0 + i}
                    for i in range(5)],
         "counters": {"goal_completion_ns": int(1e6 * load) + seed, "goal_unfinished": 0},
+        "flows": {"by_size": [{"to_bytes": 10 ** power, "slowdown": {"p50": 1 + load, "p99": power + seed}}
+                              for power in (3, 4, 6)] + [{"to_bytes": 10 ** 7, "slowdown": None}]},
         "checks": {"lost": 0, "duplicated": 0, "out_of_order": 0, "deadlock": False}, "wall": {"version": "9.8"}}
     for which, steps in document["latency_ns"].items():
         steps["histogram"] = [[100 * (i + 1), 10 * (i + len(which))] for i in range(40)]
@@ -314,6 +316,18 @@ class Plot(unittest.TestCase):
         self.assertIn("nothing to draw: the result has no value of this kind (no schedule "
                       "ended)", error)
 
+    def test_slowdowns_of_a_length_are_a_mean_over_seeds_and_gaps_stay_empty(self):
+        series = self.series(self.script(self.sweep("a", (50,), seeds=(1, 3)), "--kind", "slowdown"))
+        self.assertEqual(series["x0"][:4], [1e3, 1e4, 1e5, 1e6])
+        self.assertEqual([series["y0"][i] for i in (0, 1, 3)], [5, 6, 8])
+        self.assertEqual([series["y0_second"][i] for i in (0, 1, 3)], [1.5] * 3)
+        self.assertTrue(all(math.isnan(series["y0"][i]) for i in (2, 4)))
+        document = json.loads(pathlib.Path(self.single("s.json", 0.5)).read_text())
+        document["flows"]["by_size"] = []
+        (self.dir / "s.json").write_text(json.dumps(document))
+        error = self.plot(str(self.dir / "s.json"), "--kind", "slowdown", "-o", str(self.dir / "x.png"), code=2)
+        self.assertIn("no flow was completed", error)
+
     def test_what_no_result_can_have_is_refused_with_its_place(self):
         for key, value, why in (("weft", "result/2", 'weft: "result/2": expected "result/1"'),
                                 ("weft", None, "weft: null: expected"), ("checks", {"lost": -5}, "checks.lost: -5: expected 0 or more"),
@@ -365,7 +379,7 @@ class Plot(unittest.TestCase):
         plain = self.single("plain.json", 0.5, links=False)
         bare = self.dir / "bare.json"
         document = result(0.5)
-        del document["counters"]["goal_completion_ns"], document["latency_ns"]["total"]["histogram"]
+        del document["flows"], document["counters"]["goal_completion_ns"], document["latency_ns"]["total"]["histogram"]
         bare.write_text(json.dumps(document))
         bare = str(bare)
         for args, text in (
@@ -383,6 +397,7 @@ class Plot(unittest.TestCase):
                 ((plain, "--kind", "latency-cdf", "--label", "a=b=c"),
                  "--label a=b=c: no point of a sweep has this value"),
                 ((bare, "--kind", "latency-cdf"), "run it with --set measure.latencies=true"),
+                ((bare, "--kind", "slowdown"), "expected a run whose traffic is 'pattern: flows'"),
                 ((bare, "--kind", "completion"), "expected a run whose traffic is 'pattern: goal'"),
                 (("--kind", "link-load"), "which results?"),
                 ((str(self.dir), "--kind", "link-load"), "no manifest.json of a sweep"),

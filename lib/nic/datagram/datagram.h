@@ -160,11 +160,18 @@ static inline uint8_t datagram_sl(
 	return queuing_sl(nic->config.queuing, nic->config.host, message->destination);
 }
 
+/* Messages in the FIFO that this one would join. */
+static inline uint32_t datagram_queued(
+	const struct datagram *nic, const struct datagram_message *message)
+{
+	return nic->fifo[nic->config.sl_to_vc[datagram_sl(nic, message)]].count;
+}
+
 /* True if the message can be queued. */
 static inline bool datagram_has_room(
 	const struct datagram *nic, const struct datagram_message *message)
 {
-	return nic->fifo[nic->config.sl_to_vc[datagram_sl(nic, message)]].count < nic->config.queue;
+	return datagram_queued(nic, message) < nic->config.queue;
 }
 
 /* Chooses a route for all frames of a message. False: none. */

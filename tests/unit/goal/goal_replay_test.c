@@ -447,6 +447,35 @@ UNIT_TEST(a_message_finds_its_rank_among_those_of_the_host)
 	finish(made, goal);
 }
 
+/* A piece each; the second message to 1 waits for the first. */
+UNIT_TEST(destinations_take_turns)
+{
+	struct goal *goal =
+		goal_loop_parse("num_ranks 3\nrank 0 {\nsend 2500b to 1\nsend 10b to 1\n"
+				"send 1500b to 2\n}\nrank 1 {\nrecv 2500b from 0\n"
+				"recv 10b from 0\n}\nrank 2 {\nrecv 1500b from 0\n}\n");
+	const struct goal_replay_config config = {
+		.goal = goal, .piece_bytes = 1000, .interleave = true};
+	static const struct {
+		uint32_t op, to;
+		uint64_t bytes;
+	} turn[] = {{0, 1, 1000}, {2, 2, 1000}, {0, 1, 1000}, {2, 2, 500}, {0, 1, 500}, {1, 1, 10}};
+	struct goal_replay *made = goal_replay_create(&config);
+	struct goal_message message;
+
+	for (unsigned i = 0; i < 6; i++) {
+		assert_true(goal_replay_poll(made, 0, i * NS, &message));
+		assert_int_equal(message.op, turn[i].op);
+		assert_int_equal(message.to, turn[i].to);
+		assert_int_equal(message.bytes, turn[i].bytes);
+		goal_replay_accept(made, 0, i * NS);
+		assert_true(goal_replay_deliver(made, turn[i].to, 0, (i + 5) * NS));
+	}
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_end(made, 2).ended_ps, 8 * NS);
+	finish(made, goal);
+}
+
 UNIT_TEST(a_long_message_goes_in_pieces_and_arrives_with_the_last)
 {
 	struct goal *goal =

@@ -422,7 +422,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, hotspot, permutation, local, bit-reversal, transpose, shuffle, butterfly, combined, all-to-all, bursty, goal, flows; nearest is 'shuffle'"},
 		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
 			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known "
-			"are: pattern, from, to, share, switches, file, ranks, ranks-per-host, load, message, "
+			"are: pattern, from, to, share, switches, file, ranks, ranks-per-host, sizes, matrix, load, message, "
 			"message-max, other-message, other-message-max, other-share, arrivals, on, off, start, stop"},
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
 			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "
@@ -461,6 +461,27 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"makes some)"},
 		{HEAD "traffic: [{pattern: goal, file: x, load: 1%}]\n",
 			"r.yaml:4:11: pattern goal has no 'load'"},
+		{HEAD "traffic: [{pattern: flows}]\n",
+			"r.yaml:4:11: pattern flows: expected 'file', a list of flows, or 'sizes', "
+			"such as web-search"},
+		{HEAD "traffic: [{pattern: flows, file: f, load: 10%}]\n",
+			"r.yaml:4:11: pattern flows with a file has no 'load'"},
+		{HEAD "traffic: [{pattern: flows, file: f, sizes: hadoop}]\n",
+			"r.yaml:4:11: pattern flows with a file has no 'sizes'"},
+		{HEAD "traffic: [{pattern: flows, sizes: hadoop, message: 1KiB}]\n",
+			"r.yaml:4:11: pattern flows with sizes has no 'message'"},
+		{HEAD "traffic: [{pattern: flows, sizes: hadop}]\n",
+			"r.yaml:4:35: 'sizes: hadop': expected cdf:FILE or one of web-search, "
+			"hadoop; nearest is 'hadoop'"},
+		{HEAD "traffic: [{pattern: flows, sizes: hadoop, stop: 1ms}]\n",
+			"r.yaml:4:11: pattern flows with sizes: 'load' is missing, such as 50%"},
+		{HEAD "traffic: [{pattern: flows, sizes: hadoop, load: 50%}]\n",
+			"r.yaml:4:11: pattern flows with sizes: 'stop', when the last flow begins, "
+			"is missing, such as 10ms"},
+		{HEAD "traffic: [{pattern: flows, sizes: hadoop, load: 50%, stop: 1ms, matrix: m, "
+		      "from: [h0]}]\n",
+			"r.yaml:4:11: 'matrix' gives the pairs of hosts, 'from' and 'to' cannot "
+			"stand beside it"},
 		{HEAD "edges: [{host: h0, tap: a-name-too-long-for-linux}]\n",
 			"r.yaml:4:25: 'tap' is 25 characters long, at most 15 are possible"},
 		{HEAD "edges: [{host: h0, tap: t0, address: 10.0.0.1}]\n",

@@ -30,6 +30,7 @@ saturated, not steady, or too short to tell are hollow.
   --kind latency-cdf          share of messages with at most this latency
                               (measure.latencies: true)
   --kind completion           time of a schedule against the key along which a sweep goes
+  --kind slowdown             99th percentile and median slowdown of flows, by length
   --kind efficiency-time      accepted traffic against time
   --kind link-load            utilisation of every link, sorted (measure.links: true)
   --kind blocked-time         time for which links wait for credit, sorted (the same)

@@ -230,6 +230,19 @@ def _completion(sheet: Sheet, curves: Curves) -> None:
     Painter(sheet, curves, Axis(), Axis(1 / unit.ns, floor, math.inf)).draw_lines(lines)
 
 
+def _slowdown(sheet: Sheet, curves: Curves) -> None:
+    points = [p for curve in curves.curves for p in curve.points if not math.isnan(p.y.mean)]
+    set_title(sheet, "Slowdown of flows", curves.network)
+    set_name(sheet, "x", "length of flows, up to [bytes]", "length, up to [bytes]")
+    set_name(sheet, "y", "slowdown against the empty network", "slowdown")
+    set_log(sheet, "x", min(p.x.mean for p in points) / 2, 2 * max(p.x.mean for p in points))
+    set_log(sheet, "y", 0.9, 1.3 * max(highest_end(curves, y_of), highest_end(curves, y2_of)))
+    count = len(curves.curves)
+    lines = [Line(index, index, "p99") for index in range(count)]
+    lines += [Line(index, count + index, "p50", True, True) for index in range(count)]
+    Painter(sheet, curves, Axis(), Axis(1, 0.9, math.inf)).draw_lines(lines)
+
+
 # How each kind draws its curves on the axes "ax"; the last four are only drawn for papers.
 DRAW: dict[str, Callable[[Sheet, Curves], None]] = {
     "latency-throughput": _latency_throughput,
@@ -239,6 +252,7 @@ DRAW: dict[str, Callable[[Sheet, Curves], None]] = {
     "blocked-time": _blocked_time,
     "latency-cdf": _latency_cdf,
     "completion": _completion,
+    "slowdown": _slowdown,
     "bars": bars,
     "maps": maps,
     "latency-load": latency_load,

@@ -151,7 +151,8 @@ def load_runs(paths: list[str], request: Request) -> Runs:
                 _add_run(runs, asker.result(path), path, {}, False)
     _check_options(request, varied)
     if not any(not (math.isnan(v.y) and math.isnan(v.y2)) for run in runs.runs for v in run.values):
-        why = "no schedule ended" if request.kind == "completion" else "nothing was delivered"
+        whys = {"completion": "no schedule ended", "slowdown": "no flow was completed"}
+        why = whys.get(request.kind, "nothing was delivered")
         count = len(runs.runs)
         who = "the result has no" if count == 1 else f"none of the {count} results has a"
         raise Error(f"nothing to draw: {who} value of this kind ({why})")
@@ -313,6 +314,21 @@ def _read_completion(request: Request, result: dict[str, Any], path: str) -> lis
     return [Value(0, _number(counters, "goal_completion_ns") if ended else NAN)]
 
 
+def _read_slowdowns(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+    """99th percentile and median of each decade of lengths, at the longest length of it."""
+    flows = result.get("flows")
+    if not isinstance(flows, dict) or not isinstance(flows.get("by_size"), list):
+        raise Error(
+            f"{path}: no flows ('flows.by_size'): expected a run whose traffic is 'pattern: flows'"
+        )
+    ranges = {_number(part, "to_bytes"): part.get("slowdown") or {} for part in flows["by_size"]}
+    return [
+        Value(10.0**power, _number(slowdown, "p99"), _number(slowdown, "p50"))
+        for power in range(3, 14)
+        for slowdown in [ranges.get(10.0**power, {})]
+    ]
+
+
 # Kinds of plots: the function that takes the values of a result.
 READERS: dict[str, Callable[[Request, dict[str, Any], str], list[Value]]] = {
     "latency-throughput": _read_point,
@@ -322,4 +338,5 @@ READERS: dict[str, Callable[[Request, dict[str, Any], str], list[Value]]] = {
     "blocked-time": _read_links("blocked"),
     "latency-cdf": _read_histogram,
     "completion": _read_completion,
+    "slowdown": _read_slowdowns,
 }
