@@ -10,16 +10,23 @@
 #include "goal_generate_private.h"
 #include "word_list.h"
 
-#define NOBODY UINT32_MAX
-
 struct kind {
 	const char *name;
 	void (*round)(struct goal_writer *writer);
 	/* Sends and receives of a round, of all ranks. */
 	uint64_t (*ops)(const struct goal_generate_config *config);
-	/* Of a kind with a grid. */
-	int (*check)(const struct goal_generate_config *config, struct fault *fault);
-	bool any_grid; /* of three dimensions too, and periodic, if the check lets it */
+	int (*check)(const struct goal_generate_config *config, struct fault *fault); /* or NULL */
+	unsigned takes; /* enum takes */
+};
+
+/* Members of the configuration that a kind has. */
+enum takes {
+	GRID = 1,
+	NEIGHBOURS = 2, /* up to three dimensions, and periodic, if the check permits */
+	GROUP = 4,
+	MICROBATCHES = 8, /* it computes itself */
+	GRADIENT = 16,
+	MATRIX = 32,
 };
 
 static void require_before(const struct goal_writer *writer, uint32_t label)
@@ -32,8 +39,9 @@ static void require_before(const struct goal_writer *writer, uint32_t label)
 static uint32_t put(struct goal_writer *writer, bool send, const struct goal_partner *partner)
 {
 	fprintf(writer->out, "l%" PRIu32 ": %s %" PRIu64 "b %s %" PRIu32 " tag %" PRIu32 "\n",
-		++writer->label, send ? "send" : "recv", writer->config->bytes,
-		send ? "to" : "from", partner->rank, partner->tag);
+		++writer->label, send ? "send" : "recv",
+		send ? writer->send_bytes : writer->receive_bytes, send ? "to" : "from",
+		partner->rank, partner->tag);
 	require_before(writer, writer->label);
 	return writer->label;
 }
@@ -53,12 +61,11 @@ void goal_writer_put(struct goal_writer *writer, const struct goal_step *step)
 	writer->before_count = count;
 }
 
-/* Sends and receives concurrently; the next step waits for both. Every step of every rank has a
- * number, even if the rank is idle: the tag. */
-static void exchange(struct goal_writer *writer, uint32_t to, uint32_t from)
+/* Sends and receives concurrently; the next step waits for both. */
+void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from)
 {
-	const struct goal_step step = {.sends = to != NOBODY,
-		.receives = from != NOBODY,
+	const struct goal_step step = {.sends = to != GOAL_NOBODY,
+		.receives = from != GOAL_NOBODY,
 		.to = {{to, writer->tag}},
 		.from = {{from, writer->tag}}};
 
@@ -66,47 +73,15 @@ static void exchange(struct goal_writer *writer, uint32_t to, uint32_t from)
 	writer->tag++;
 }
 
-static void compute(struct goal_writer *writer)
+void goal_writer_compute(struct goal_writer *writer, uint64_t calc_ns)
 {
+	if (calc_ns == 0)
+		return;
 	writer->label++;
-	fprintf(writer->out, "l%" PRIu32 ": calc %" PRIu64 "\n", writer->label,
-		writer->config->calc_ns);
+	fprintf(writer->out, "l%" PRIu32 ": calc %" PRIu64 "\n", writer->label, calc_ns);
 	require_before(writer, writer->label);
 	writer->before[0] = writer->label;
 	writer->before_count = 1;
-}
-
-/* Recursive doubling among the largest power of two of ranks. Of the first 2 * 'over' ranks, the
- * even ones pass their data to the odd ones before, and get the result after. */
-static void allreduce(struct goal_writer *writer)
-{
-	uint32_t ranks = writer->config->ranks, rank = writer->rank, power = 1, over, place;
-	bool paired, out;
-
-	while (power * 2 <= ranks)
-		power *= 2;
-	over = ranks - power;
-	paired = rank < 2 * over;
-	out = paired && rank % 2 == 0;
-	place = paired ? rank / 2 : rank - over;
-	exchange(writer, out ? rank + 1 : NOBODY, paired && !out ? rank - 1 : NOBODY);
-	for (uint32_t step = 1; step < power; step *= 2) {
-		uint32_t peer = place ^ step;
-
-		peer = peer < over ? 2 * peer + 1 : peer + over;
-		exchange(writer, out ? NOBODY : peer, out ? NOBODY : peer);
-	}
-	exchange(writer, paired && !out ? rank - 1 : NOBODY, out ? rank + 1 : NOBODY);
-}
-
-static uint64_t allreduce_ops(const struct goal_generate_config *config)
-{
-	uint32_t ranks = config->ranks;
-	uint64_t power = 1, steps = 0;
-
-	for (; power * 2 <= ranks; power *= 2)
-		steps++;
-	return 2 * power * steps + 4 * (ranks - power);
 }
 
 static void alltoall(struct goal_writer *writer)
@@ -114,7 +89,8 @@ static void alltoall(struct goal_writer *writer)
 	uint32_t ranks = writer->config->ranks;
 
 	for (uint32_t i = 1; i < ranks; i++)
-		exchange(writer, (writer->rank + i) % ranks, (writer->rank + ranks - i) % ranks);
+		goal_writer_exchange(
+			writer, (writer->rank + i) % ranks, (writer->rank + ranks - i) % ranks);
 }
 
 static uint64_t alltoall_ops(const struct goal_generate_config *config)
@@ -185,8 +161,8 @@ static void transpose(struct goal_writer *writer)
 		uint32_t to = to_row * grid.columns + to_column;
 		uint32_t from = from_row * grid.columns + from_column;
 
-		exchange(writer, to == writer->rank ? NOBODY : to,
-			from == writer->rank ? NOBODY : from);
+		goal_writer_exchange(writer, to == writer->rank ? GOAL_NOBODY : to,
+			from == writer->rank ? GOAL_NOBODY : from);
 	}
 }
 
@@ -203,7 +179,8 @@ static void ring(struct goal_writer *writer)
 {
 	uint32_t ranks = writer->config->ranks;
 
-	exchange(writer, (writer->rank + 1) % ranks, (writer->rank + ranks - 1) % ranks);
+	goal_writer_exchange(
+		writer, (writer->rank + 1) % ranks, (writer->rank + ranks - 1) % ranks);
 }
 
 static uint64_t ring_ops(const struct goal_generate_config *config)
@@ -212,16 +189,34 @@ static uint64_t ring_ops(const struct goal_generate_config *config)
 }
 
 static const struct kind kinds[] = {
-	{"allreduce", allreduce, allreduce_ops, NULL, false},
-	{"alltoall", alltoall, alltoall_ops, NULL, false},
-	{"transpose", transpose, transpose_ops, check_grid, false},
-	{"ring", ring, ring_ops, NULL, false},
-	{"halo", goal_halo, goal_halo_ops, goal_grid_check, true},
-	{"sweep", goal_sweep, goal_sweep_ops, goal_sweep_check, true},
-	{"multigrid", goal_multigrid, goal_multigrid_ops, goal_grid_check, true},
+	{"allreduce", goal_allreduce, goal_allreduce_ops, NULL, 0},
+	{"allreduce-ring", goal_allreduce_ring, goal_allreduce_ring_ops, NULL, 0},
+	{"allreduce-rabenseifner", goal_allreduce_rabenseifner, goal_allreduce_rabenseifner_ops,
+		NULL, 0},
+	{"allreduce-tree", goal_allreduce_tree, goal_allreduce_tree_ops, NULL, 0},
+	{"allreduce-two-level", goal_allreduce_two_level, goal_allreduce_two_level_ops,
+		goal_two_level_check, GROUP},
+	{"allgather", goal_allgather, goal_allgather_ops, NULL, 0},
+	{"reduce-scatter", goal_reduce_scatter, goal_allgather_ops, NULL, 0},
+	{"bcast", goal_bcast, goal_bcast_ops, NULL, 0},
+	{"alltoall", alltoall, alltoall_ops, NULL, 0},
+	{"alltoallv", goal_alltoallv, goal_alltoallv_ops, goal_alltoallv_check, MATRIX},
+	{"pipeline", goal_pipeline, goal_pipeline_ops, goal_pipeline_check, MICROBATCHES},
+	{"training", goal_pipeline, goal_pipeline_ops, goal_training_check,
+		GRID | MICROBATCHES | GRADIENT},
+	{"transpose", transpose, transpose_ops, check_grid, GRID},
+	{"ring", ring, ring_ops, NULL, 0},
+	{"halo", goal_halo, goal_halo_ops, goal_grid_check, GRID | NEIGHBOURS},
+	{"sweep", goal_sweep, goal_sweep_ops, goal_sweep_check, GRID | NEIGHBOURS},
+	{"multigrid", goal_multigrid, goal_multigrid_ops, goal_grid_check, GRID | NEIGHBOURS},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+const char *goal_generate_kind(unsigned i)
+{
+	return i < KINDS ? kinds[i].name : NULL;
+}
 
 static const struct kind *find_kind(const char *name, struct fault *fault)
 {
@@ -242,9 +237,12 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 static int check_length(
 	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
 {
-	uint64_t round = kind->ops(config) + (config->calc_ns > 0 ? config->ranks : 0);
+	bool computes = config->calc_ns > 0 && (kind->takes & MICROBATCHES) == 0;
+	uint64_t round = kind->ops(config) + (computes ? config->ranks : 0);
 	/* Every operation of a step may wait for every one of the step before. */
-	unsigned step = !kind->any_grid ? 2 : config->layers == 0 ? 8 : GOAL_STEP_MAX;
+	unsigned step = (kind->takes & NEIGHBOURS) == 0 ? 2
+			: config->layers == 0           ? 8
+							: GOAL_STEP_MAX;
 	uint64_t max = GOAL_EDGES_MAX / step < GOAL_OPS_MAX ? GOAL_EDGES_MAX / step : GOAL_OPS_MAX;
 
 	if (round == 0 || config->rounds <= max / round)
@@ -255,6 +253,29 @@ static int check_length(
 		round, max);
 }
 
+static int check_members(
+	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
+{
+	const struct {
+		unsigned takes;
+		bool set;
+		const char *what;
+	} members[] = {
+		{GRID, config->rows != 0, "grid"},
+		{NEIGHBOURS, config->periodic, "periodic grid"},
+		{GROUP, config->group != 0, "groups"},
+		{MICROBATCHES, config->microbatches != 0, "microbatches"},
+		{GRADIENT, config->gradient_bytes != 0, "gradient"},
+		{MATRIX, config->matrix != NULL, "matrix"},
+	};
+
+	for (unsigned i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (members[i].set && (kind->takes & members[i].takes) == 0)
+			return fault_set(
+				fault, EINVAL, "%s has no %s", kind->name, members[i].what);
+	return 0;
+}
+
 static int check(const struct goal_generate_config *config, struct fault *fault)
 {
 	const struct kind *kind = find_kind(config->kind, fault);
@@ -263,17 +284,12 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 		return -EINVAL;
 	if (config->ranks < 2 || config->ranks > GOAL_RANKS_MAX)
 		return fault_set(fault, EINVAL, "expected 2 to %u ranks", GOAL_RANKS_MAX);
-	if (config->bytes > GOAL_BYTES_MAX)
+	if (config->bytes > GOAL_BYTES_MAX || config->gradient_bytes > GOAL_BYTES_MAX)
 		return fault_set(fault, EINVAL, "expected messages of at most 1 TiB");
 	if (config->rounds == 0)
 		return fault_set(fault, EINVAL, "expected 1 or more rounds");
-	if (config->rows != 0 && kind->check == NULL)
-		return fault_set(fault, EINVAL,
-			"only transpose, halo, sweep and multigrid have a grid, not '%s'",
-			kind->name);
-	if (config->periodic && !kind->any_grid)
-		return fault_set(fault, EINVAL, "only halo and multigrid can be periodic, not '%s'",
-			kind->name);
+	if (check_members(config, kind, fault) < 0)
+		return -EINVAL;
 	if (kind->check != NULL && kind->check(config, fault) < 0)
 		return -EINVAL;
 	return check_length(config, kind, fault);
@@ -281,13 +297,17 @@ static int check(const struct goal_generate_config *config, struct fault *fault)
 
 static void write_rank(const struct goal_generate_config *config, uint32_t rank, FILE *out)
 {
-	struct goal_writer writer = {.config = config, .out = out, .rank = rank};
+	struct goal_writer writer = {.config = config,
+		.out = out,
+		.rank = rank,
+		.send_bytes = config->bytes,
+		.receive_bytes = config->bytes};
 	const struct kind *kind = find_kind(config->kind, NULL);
 
 	fprintf(out, "rank %" PRIu32 " {\n", rank);
 	for (uint32_t round = 0; round < config->rounds; round++) {
-		if (config->calc_ns > 0)
-			compute(&writer);
+		if ((kind->takes & MICROBATCHES) == 0)
+			goal_writer_compute(&writer, config->calc_ns);
 		kind->round(&writer);
 	}
 	fputs("}\n", out);

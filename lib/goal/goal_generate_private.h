@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by goal_generate.c and goal_grid.c only: how a kind writes the steps of a rank. */
+/* Shared by goal_generate.c, goal_grid.c and goal_collectives.c only: how a kind writes the steps
+ * of a rank. */
 
 #include "goal_generate.h"
 
@@ -14,6 +15,7 @@ struct goal_writer {
 	const struct goal_generate_config *config;
 	FILE *out;
 	uint32_t rank, label;
+	uint64_t send_bytes, receive_bytes; /* of the messages of the next step */
 	uint32_t tag; /* of the next step; counts alike at all ranks, idle ones too */
 	uint32_t before[GOAL_STEP_MAX]; /* labels of the previous step */
 	unsigned before_count;
@@ -32,6 +34,14 @@ struct goal_step {
  * leaves the previous one in place. */
 void goal_writer_put(struct goal_writer *writer, const struct goal_step *step);
 
+#define GOAL_NOBODY UINT32_MAX
+
+/* A step with one send and one receive at most; GOAL_NOBODY: none. Every step of every rank has a
+ * number, also if the rank is idle: the tag. */
+void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from);
+/* A step that computes; nothing for 0 ns. */
+void goal_writer_compute(struct goal_writer *writer, uint64_t calc_ns);
+
 /* Rows of the matrix of these ranks that is nearest to a square. */
 uint32_t goal_square_rows(uint32_t ranks);
 
@@ -44,3 +54,28 @@ void goal_multigrid(struct goal_writer *writer);
 uint64_t goal_multigrid_ops(const struct goal_generate_config *config);
 int goal_grid_check(const struct goal_generate_config *config, struct fault *fault);
 int goal_sweep_check(const struct goal_generate_config *config, struct fault *fault);
+
+/* goal_collectives.c */
+void goal_allreduce(struct goal_writer *writer);
+uint64_t goal_allreduce_ops(const struct goal_generate_config *config);
+void goal_allreduce_rabenseifner(struct goal_writer *writer);
+uint64_t goal_allreduce_rabenseifner_ops(const struct goal_generate_config *config);
+void goal_allreduce_ring(struct goal_writer *writer);
+uint64_t goal_allreduce_ring_ops(const struct goal_generate_config *config);
+void goal_allreduce_tree(struct goal_writer *writer);
+uint64_t goal_allreduce_tree_ops(const struct goal_generate_config *config);
+void goal_allreduce_two_level(struct goal_writer *writer);
+uint64_t goal_allreduce_two_level_ops(const struct goal_generate_config *config);
+int goal_two_level_check(const struct goal_generate_config *config, struct fault *fault);
+void goal_bcast(struct goal_writer *writer);
+uint64_t goal_bcast_ops(const struct goal_generate_config *config);
+void goal_allgather(struct goal_writer *writer);
+void goal_reduce_scatter(struct goal_writer *writer);
+uint64_t goal_allgather_ops(const struct goal_generate_config *config);
+void goal_alltoallv(struct goal_writer *writer);
+uint64_t goal_alltoallv_ops(const struct goal_generate_config *config);
+int goal_alltoallv_check(const struct goal_generate_config *config, struct fault *fault);
+void goal_pipeline(struct goal_writer *writer);
+uint64_t goal_pipeline_ops(const struct goal_generate_config *config);
+int goal_pipeline_check(const struct goal_generate_config *config, struct fault *fault);
+int goal_training_check(const struct goal_generate_config *config, struct fault *fault);

@@ -259,6 +259,84 @@ UNIT_TEST(the_generated_exchanges_end_the_same_way_each_time)
 	}
 }
 
+/* Completion on a crossbar, where nothing contends but on the hosts' own links. */
+static double complete_on_crossbar(const struct goal_generate_config *config)
+{
+	struct virtual_lab lab;
+	char path[32], run[1024], *text = NULL;
+	struct fault fault = {""};
+	double completion;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(goal_generate(config, out, &fault), 0);
+	fclose(out);
+	write_file(path, text);
+	snprintf(run, sizeof(run),
+		"weft: run/1\ntopology: \"full:switches=1,hosts=16,rate=100Gbps\"\nclock: virtual\n"
+		"switch: {buffer: 128KiB, mtu: 4KiB, voq: true}\nnic: {mtu: 4KiB}\n"
+		"traffic: [{pattern: goal, file: %s}]\n",
+		path);
+	virtual_lab_open(&lab, run, NULL, 0);
+	virtual_lab_run(&lab);
+	assert_int_equal(virtual_fabric_check_complete(lab.fabric, NULL), 0);
+	completion = (double)result_counter(&lab.result, "goal_completion_ns");
+	virtual_lab_close(&lab);
+	unlink(path);
+	free(text);
+	return completion;
+}
+
+/* A message of so many bytes alone: alpha + beta x bytes, in frames. */
+static double alone_ns(uint64_t bytes)
+{
+	const struct goal_generate_config config = {"bcast", 2, bytes, 1, 0};
+
+	return complete_on_crossbar(&config);
+}
+
+/* 16 ranks and a vector of 1,600,000 bytes; groups of 4; 8 microbatches. */
+UNIT_TEST(collectives_take_the_time_of_their_alpha_beta_bound)
+{
+	enum { N = 16, S = 1600000, A = 40000, CALC = 20000, M = 8 };
+	uint64_t matrix[N * N];
+	double part = alone_ns(S / N), whole = alone_ns(S), activation = alone_ns(A);
+	double halves = alone_ns(S / 2) + alone_ns(S / 4) + alone_ns(S / 8) + part;
+	const struct {
+		struct goal_generate_config config;
+		double bound;
+	} cases[] = {
+		{{"allreduce", N, S, 1, 0}, 4 * whole},
+		{{"allreduce-ring", N, S, 1, 0}, 2 * (N - 1) * part},
+		{{"allreduce-rabenseifner", N, S, 1, 0}, 2 * halves},
+		{{"allreduce-tree", N, S, 1, 0}, 2 * 4 * whole},
+		{{"allreduce-two-level", N, S, 1, 0, .group = 4},
+			2 * 3 * alone_ns(S / 4) + 2 * 3 * part},
+		{{"allgather", N, S / N, 1, 0}, (N - 1) * part},
+		{{"reduce-scatter", N, S, 1, 0}, (N - 1) * part},
+		{{"bcast", N, S, 1, 0}, 4 * whole},
+		{{"alltoall", N, S / N, 1, 0}, (N - 1) * part},
+		{{"alltoallv", N, 0, 1, 0, .matrix = matrix}, (N - 1) * part},
+		{{"ring", N, S, 3, 0}, 3 * whole},
+		{{"pipeline", N, A, 1, CALC, .microbatches = M},
+			(M + N - 1) * 3 * CALC + 2 * (N - 1) * activation},
+		{{"training", N, A, 1, CALC, 4, 1, 4, .microbatches = M, .gradient_bytes = S},
+			(M + 4 - 1) * 3 * CALC + 2 * 3 * activation + 2 * 3 * alone_ns(S / 4)},
+		{{"training", N, A, 1, CALC, 2, 8, 1, .microbatches = M, .gradient_bytes = S},
+			M * (3 * CALC + 2 * 2 * 7 * alone_ns(A / 8)) + 2 * alone_ns(S / 2)},
+	};
+
+	for (unsigned i = 0; i < N * N; i++)
+		matrix[i] = S / N;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double took = complete_on_crossbar(&cases[i].config);
+
+		if (fabs(took / cases[i].bound - 1) > 0.02)
+			fail_msg("%s took %.0f ns, the bound is %.0f ns", cases[i].config.kind,
+				took, cases[i].bound);
+	}
+}
+
 UNIT_TEST(a_schedule_that_does_not_end_is_judged)
 {
 	struct outcome outcome = run(

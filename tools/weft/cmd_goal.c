@@ -6,22 +6,33 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "goal_generate.h"
+#include "goal_matrix.h"
 #include "goal_replay.h"
 #include "output_file.h"
 #include "quantity.h"
 
 static const char usage[] =
 	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME]\n"
-	"                     [--grid RxC[xL]] [--periodic] [-o FILE]\n"
+	"                     [--grid RxC[xL]] [--periodic] [--group N] [--microbatches N]\n"
+	"                     [--gradient SIZE] [--matrix FILE] [-o FILE]\n"
 	"       weft goal check FILE\n"
 	"\n"
 	"  gen    writes a schedule, on standard output without -o\n"
 	"         allreduce  recursive doubling\n"
+	"         allreduce-ring, allreduce-rabenseifner, allreduce-tree\n"
+	"                    of a vector of SIZE, as their names say\n"
+	"         allreduce-two-level  rings in and across groups of --group ranks\n"
+	"         allgather, reduce-scatter  round a ring; bcast  a binomial tree from rank 0\n"
 	"         alltoall   pairwise exchange, ranks - 1 steps\n"
+	"         alltoallv  as alltoall, with the lengths of --matrix: lines SRC DST BYTES\n"
+	"         pipeline   --microbatches through the ranks, forwards and backwards\n"
+	"         training   a step on --grid DxTxP of data, tensor and pipeline ranks, with\n"
+	"                    --gradient to reduce at the end\n"
 	"         transpose  of a matrix on a grid of ranks, as PTRANS: with --grid 18x24, else on\n"
 	"                    the grid that is nearest to a square\n"
 	"         ring       to the next rank, from the previous one\n"
@@ -36,7 +47,8 @@ static const char usage[] =
 
 struct request {
 	struct goal_generate_config config;
-	const char *out; /* NULL or "-": standard output */
+	const char *matrix; /* file; NULL: none */
+	const char *out;    /* NULL or "-": standard output */
 };
 
 static int refuse(const char *option, const char *value, const char *expected)
@@ -45,12 +57,22 @@ static int refuse(const char *option, const char *value, const char *expected)
 		"goal gen", EXIT_BAD_REQUEST, "%s '%s': expected %s", option, value, expected);
 }
 
-static int take_bytes(struct request *request, const char *value)
+static int take_bytes(const char *option, const char *value, uint64_t *bytes)
 {
-	if (command_number(value, 0, UINT64_MAX, &request->config.bytes) ||
-		quantity_parse(QUANTITY_SIZE, value, &request->config.bytes) == 0)
+	if (command_number(value, 0, UINT64_MAX, bytes) ||
+		quantity_parse(QUANTITY_SIZE, value, bytes) == 0)
 		return EXIT_DONE;
-	return refuse("--bytes", value, quantity_expected(QUANTITY_SIZE));
+	return refuse(option, value, quantity_expected(QUANTITY_SIZE));
+}
+
+static int take_count(const char *option, const char *value, uint32_t *count)
+{
+	uint64_t number;
+
+	if (!command_number(value, 0, UINT32_MAX, &number))
+		return refuse(option, value, "a number");
+	*count = (uint32_t)number;
+	return EXIT_DONE;
 }
 
 /* "18x24": rows and columns; "4x4x4": layers too. */
@@ -82,16 +104,19 @@ static int take_option(struct request *request, int option, const char *value)
 
 	switch (option) {
 	case 'n':
-		if (!command_number(value, 0, UINT32_MAX, &number))
-			return refuse("--ranks", value, "a number");
-		request->config.ranks = (uint32_t)number;
-		return EXIT_DONE;
+		return take_count("--ranks", value, &request->config.ranks);
 	case 'b':
-		return take_bytes(request, value);
+		return take_bytes("--bytes", value, &request->config.bytes);
 	case 'r':
-		if (!command_number(value, 0, UINT32_MAX, &number))
-			return refuse("--rounds", value, "a number");
-		request->config.rounds = (uint32_t)number;
+		return take_count("--rounds", value, &request->config.rounds);
+	case 'G':
+		return take_count("--group", value, &request->config.group);
+	case 'm':
+		return take_count("--microbatches", value, &request->config.microbatches);
+	case 'd':
+		return take_bytes("--gradient", value, &request->config.gradient_bytes);
+	case 'x':
+		request->matrix = value;
 		return EXIT_DONE;
 	case 'c':
 		if (quantity_parse(QUANTITY_TIME, value, &number) < 0 || number % 1000 != 0)
@@ -112,6 +137,17 @@ static int take_option(struct request *request, int option, const char *value)
 	}
 }
 
+static int refuse_kinds(void)
+{
+	char list[512] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; goal_generate_kind(i) != NULL && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+			i > 0 ? ", " : "", goal_generate_kind(i));
+	return command_fail("goal gen", EXIT_BAD_REQUEST, "expected one of %s", list);
+}
+
 static int parse(struct request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -121,6 +157,10 @@ static int parse(struct request *request, int argc, char **argv)
 		{"calc", required_argument, NULL, 'c'},
 		{"grid", required_argument, NULL, 'g'},
 		{"periodic", no_argument, NULL, 'p'},
+		{"group", required_argument, NULL, 'G'},
+		{"microbatches", required_argument, NULL, 'm'},
+		{"gradient", required_argument, NULL, 'd'},
+		{"matrix", required_argument, NULL, 'x'},
 		{"output", required_argument, NULL, 'o'},
 		{NULL, 0, NULL, 0},
 	};
@@ -132,32 +172,49 @@ static int parse(struct request *request, int argc, char **argv)
 	if (result != EXIT_DONE)
 		return result;
 	if (optind + 1 != argc)
-		return command_fail("goal gen", EXIT_BAD_REQUEST,
-			"expected one of allreduce, alltoall, transpose, ring, halo, sweep, multigrid");
+		return refuse_kinds();
 	request->config.kind = argv[optind];
+	if (request->config.bytes == UINT64_MAX && request->matrix != NULL)
+		request->config.bytes = 0; /* the matrix has all lengths */
 	if (request->config.ranks == 0 || request->config.bytes == UINT64_MAX)
 		return command_fail("goal gen", EXIT_BAD_REQUEST, "%s is missing",
 			request->config.ranks == 0 ? "--ranks" : "--bytes");
 	return EXIT_DONE;
 }
 
-static int gen(int argc, char **argv)
+static int write_schedule(const struct request *request)
 {
-	struct request request = {.config = {.bytes = UINT64_MAX, .rounds = 1}};
-	int result = parse(&request, argc, argv);
-	struct output_file output = {.command = "goal gen", .path = request.out};
+	struct output_file output = {.command = "goal gen", .path = request->out};
 	struct fault fault;
+	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
-	result = output_file_open(&output);
-	if (result != EXIT_DONE)
-		return result;
-	result = goal_generate(&request.config, output.file, &fault);
+	result = goal_generate(&request->config, output.file, &fault);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
 	return command_fault("goal gen", result, &fault);
+}
+
+static int gen(int argc, char **argv)
+{
+	struct request request = {.config = {.bytes = UINT64_MAX, .rounds = 1}};
+	int result = parse(&request, argc, argv);
+	uint64_t *matrix = NULL;
+	struct fault fault;
+
+	if (result != EXIT_DONE)
+		return result;
+	if (request.matrix != NULL)
+		result = goal_matrix_load(request.matrix, request.config.ranks, &matrix, &fault);
+	request.config.matrix = matrix;
+	if (result == 0)
+		result = write_schedule(&request);
+	else
+		result = command_fault("goal gen", result, &fault);
+	free(matrix);
+	return result;
 }
 
 struct summary {

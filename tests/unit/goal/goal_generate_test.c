@@ -75,6 +75,123 @@ UNIT_TEST(an_allreduce_takes_log2_steps)
 	}
 }
 
+static const char *const collectives[] = {"allreduce", "allreduce-ring", "allreduce-rabenseifner",
+	"allreduce-tree", "allreduce-two-level", "allgather", "reduce-scatter"};
+
+/* Groups are 1, 2 or 3 of the ranks. */
+UNIT_TEST(collectives_bring_the_part_of_each_rank_to_each_rank)
+{
+	for (unsigned i = 0; i < 7 * 39; i++) {
+		uint32_t ranks = 2 + i / 7;
+		struct goal_generate_config config = {collectives[i % 7], ranks, 1000, 1, 0};
+		struct goal_loop loop;
+		struct goal *goal;
+
+		if (i % 7 == 4)
+			config.group = ranks % 3 == 0 ? 3 : ranks % 2 == 0 ? 2 : 1;
+		goal = generate_of(&config);
+		run(&loop, goal, ranks);
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			assert_int_equal(loop.contributions[rank], ((uint64_t)1 << ranks) - 1);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+UNIT_TEST(a_bcast_reaches_each_rank_once)
+{
+	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
+		struct goal *goal = generate("bcast", ranks, 1, 0);
+		struct goal_loop loop;
+
+		run(&loop, goal, ranks);
+		assert_int_equal(loop.sent, ranks - 1);
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			assert_true(loop.contributions[rank] & 1);
+		goal_loop_fini(&loop);
+		goal_destroy(goal);
+	}
+}
+
+static uint64_t bytes_of(const struct goal *goal)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t op = 0; op < goal->ops; op++)
+		bytes += goal->op[op].kind == GOAL_SEND ? goal->op[op].amount : 0;
+	return bytes;
+}
+
+/* Of 8 ranks and 8000 bytes, groups of 4, by hand. */
+UNIT_TEST(collectives_send_as_many_bytes_as_their_algorithm_needs)
+{
+	static const uint64_t bytes[] = {8 * 3 * 8000, 8 * 14 * 1000, 2 * 8 * (4000 + 2000 + 1000),
+		14 * 8000, 8 * (6 * 2000 + 2 * 1000), 8 * 7 * 8000, 8 * 7 * 1000};
+
+	for (unsigned i = 0; i < 7; i++) {
+		const struct goal_generate_config config = {
+			collectives[i], 8, 8000, 1, 0, .group = i == 4 ? 4 : 0};
+		struct goal *goal = generate_of(&config);
+
+		assert_int_equal(bytes_of(goal), bytes[i]);
+		goal_destroy(goal);
+	}
+}
+
+UNIT_TEST(an_alltoallv_sends_the_lengths_of_its_matrix)
+{
+	static const uint64_t matrix[] = {9, 100, 0, 7, 9, 50, 0, 300, 9};
+	const struct goal_generate_config config = {"alltoallv", 3, 0, 2, 0, .matrix = matrix};
+	struct goal *goal = generate_of(&config);
+	struct goal_loop loop;
+
+	run(&loop, goal, 1);
+	assert_int_equal(bytes_of(goal), 2 * (100 + 7 + 50 + 300));
+	for (uint32_t i = 0; i < 9; i++)
+		assert_int_equal(
+			loop.received[i % 3 * 3 + i / 3], i % 4 != 0 && matrix[i] > 0 ? 2 : 0);
+	goal_loop_fini(&loop);
+	goal_destroy(goal);
+}
+
+/* Without a network, (microbatches + stages - 1) times forwards and backwards. */
+UNIT_TEST(microbatches_fill_the_pipeline)
+{
+	static const struct goal_generate_config configs[] = {
+		{"pipeline", 4, 1000, 1, 100, .microbatches = 6},
+		{"training", 24, 1000, 1, 100, 3, 2, 4, .microbatches = 6, .gradient_bytes = 5000}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct goal *goal = generate_of(&configs[i]);
+		struct goal_replay *replay =
+			goal_replay_create(&(struct goal_replay_config){.goal = goal});
+		weft_time now = 0;
+
+		while (now != WEFT_TIME_NEVER) {
+			weft_time next = WEFT_TIME_NEVER;
+
+			for (uint32_t rank = 0; rank < goal->ranks; rank++) {
+				struct goal_message message;
+
+				while (goal_replay_poll(replay, rank, now, &message)) {
+					goal_replay_accept(replay, rank, now);
+					goal_replay_deliver(replay, message.to, rank, now);
+				}
+			}
+			for (uint32_t rank = 0; rank < goal->ranks; rank++) {
+				weft_time at = goal_replay_next(replay, rank);
+
+				next = at < next ? at : next;
+			}
+			now = next == WEFT_TIME_NEVER || next > now ? next : now;
+		}
+		assert_int_equal(goal_replay_diagnose(replay, NULL), 0);
+		assert_int_equal(goal_replay_ended(replay), (6 + 4 - 1) * 300 * PS_PER_NS);
+		goal_replay_destroy(replay);
+		goal_destroy(goal);
+	}
+}
+
 UNIT_TEST(an_alltoall_sends_one_message_from_each_to_each_other)
 {
 	for (uint32_t ranks = 2; ranks <= 9; ranks++) {
@@ -315,22 +432,37 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 		const char *message;
 	} bad[] = {
 		{{"alreduce", 4, 8, 1, 0},
-			"no exchange 'alreduce'; there are allreduce, alltoall, "
+			"no exchange 'alreduce'; there are allreduce, allreduce-ring, "
+			"allreduce-rabenseifner, allreduce-tree, allreduce-two-level, allgather, "
+			"reduce-scatter, bcast, alltoall, alltoallv, pipeline, training, "
 			"transpose, ring, halo, sweep, multigrid; nearest is allreduce"},
 		{{"ring", 1, 8, 1, 0}, "expected 2 to 65534 ranks"},
 		{{"ring", 2, ((uint64_t)1 << 40) + 1, 1, 0}, "expected messages of at most 1 TiB"},
 		{{"ring", 2, 8, 0, 0}, "expected 1 or more rounds"},
 		{{"transpose", 12, 8, 1, 0, 5, 2}, "a grid of 5x2 has 10 ranks, expected 12"},
-		{{"ring", 12, 8, 1, 0, 3, 4},
-			"only transpose, halo, sweep and multigrid have a grid, not 'ring'"},
+		{{"ring", 12, 8, 1, 0, 3, 4}, "ring has no grid"},
 		{{"transpose", 12, 8, 1, 0, 3, 2, 2}, "a transpose has a grid of two dimensions"},
 		{{"halo", 12, 8, 1, 0, 3, 5}, "a grid of 3x5 has 15 ranks, expected 12"},
 		{{"sweep", 12, 8, 1, 0, 3, 2, 3}, "a grid of 3x2x3 has 18 ranks, expected 12"},
 		{{"sweep", 12, 8, 1, 0, 3, 4, 0, true},
 			"a sweep has a first and a last rank, expected a grid that is not "
 			"periodic"},
-		{{"ring", 12, 8, 1, 0, 0, 0, 0, true},
-			"only halo and multigrid can be periodic, not 'ring'"},
+		{{"ring", 12, 8, 1, 0, 0, 0, 0, true}, "ring has no periodic grid"},
+		{{"bcast", 12, 8, 1, 0, .group = 3}, "bcast has no groups"},
+		{{"bcast", 12, 8, 1, 0, .microbatches = 3}, "bcast has no microbatches"},
+		{{"pipeline", 12, 8, 1, 0, .microbatches = 3, .gradient_bytes = 1},
+			"pipeline has no gradient"},
+		{{"allreduce-two-level", 12, 8, 1, 0, .group = 5},
+			"expected groups of a size that divides 12 ranks, not 5"},
+		{{"allreduce-two-level", 12, 8, 1, 0},
+			"expected groups of a size that divides 12 ranks, not 0"},
+		{{"pipeline", 12, 8, 1, 0}, "expected 1 or more microbatches"},
+		{{"training", 12, 8, 1, 0, 3, 4, .microbatches = 1},
+			"a training step has a grid of data x tensor x pipeline ranks, such as "
+			"2x4x8"},
+		{{"training", 12, 8, 1, 0, 3, 4, 2, .microbatches = 1},
+			"a grid of 3x4x2 has 24 ranks, expected 12"},
+		{{"alltoallv", 12, 8, 1, 0}, "alltoallv has no lengths, expected a matrix"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -344,12 +476,13 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 /* So many rounds that a schedule of any length is refused: the reason says how many of how much. */
 UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 {
-	static const char *const kinds[] = {
-		"allreduce", "alltoall", "transpose", "ring", "halo", "sweep", "multigrid"};
+	static const char *const kinds[] = {"allreduce", "alltoall", "transpose", "ring", "halo",
+		"sweep", "multigrid", "allreduce-ring", "allreduce-rabenseifner", "allreduce-tree",
+		"allgather", "reduce-scatter", "bcast"};
 
-	for (unsigned i = 0; i < 7 * 2 * 3; i++) {
-		const char *kind = kinds[i % 7];
-		uint64_t calc_ns = i / 7 % 2;
+	for (unsigned i = 0; i < 13 * 2 * 3; i++) {
+		const char *kind = kinds[i % 13];
+		uint64_t calc_ns = i / 13 % 2;
 		uint32_t ranks = strcmp(kind, "transpose") == 0 ? 16 + i : 5 + i / 8;
 		struct goal *round = generate(kind, ranks, 1, calc_ns);
 		struct goal_generate_config config = {

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Matrices of an all-to-allv: what is refused has a reason in one line that begins with the file;
+ * no rank of an accepted one sends to itself. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "goal.h"
+#include "goal_matrix.h"
+
+#define RANKS 5
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint64_t matrix[RANKS * RANKS] = {0};
+	char *text = calloc(1, size + 1);
+	struct fault fault = {""};
+
+	REQUIRE(text != NULL);
+	memcpy(text, data, size);
+	if (goal_matrix_parse(text, size, "fuzz", RANKS, matrix, &fault) == 0) {
+		for (unsigned i = 0; i < RANKS * RANKS; i++)
+			REQUIRE(matrix[i] <= (i % (RANKS + 1) == 0 ? 0 : GOAL_BYTES_MAX));
+	} else {
+		REQUIRE(strncmp(fault.text, "fuzz:", 5) == 0 && strchr(fault.text, '\n') == NULL);
+	}
+	free(text);
+	return 0;
+}
