@@ -146,6 +146,10 @@ class FromRuns(unittest.TestCase):
         self.assertEqual(list(curves.ticks.values()), [("4KiB", 4096), ("small", 1024)])
         self.assertEqual([point.x.mean for point in curves.curves[0].points], [1024, 4096])
 
+    def test_times_on_an_axis_have_the_unit_that_readers_know(self):
+        curves = make("completion", run(20, {"delay": "2.5us"}), run(10, {"delay": "30ns"}))
+        self.assertEqual(curves.ticks, {"2.5us": ("2.5 µs", 2500), "30ns": ("30 ns", 30)})
+
     def test_completion_of_words_stands_side_by_side(self):
         curves = make("completion", *(run(1, {"a": a, "file": file}) for a, file in (("x", "one"), ("x", "two"), ("y", "one"))))
         self.assertTrue(curves.words and curves.curves[0].apart)

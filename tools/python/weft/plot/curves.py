@@ -6,6 +6,7 @@ throughput) become its points. All others become curves of their own."""
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, field
 from typing import Optional
 
@@ -197,7 +198,10 @@ def _make_ticks(curves: Curves, maker: _Maker) -> None:
         value = maker.value(run)
         text = label_of(maker.request.labels, key, value) if key is not None else None
         place = number.value if number and not curves.words else len(curves.ticks)
-        curves.ticks.setdefault(value, (value if text is None else text, place))
+        unit = value
+        if number and number.unit == "ns":
+            unit = re.sub(r"([pnum]?s)$", r" \1", value).replace("us", "µs")
+        curves.ticks.setdefault(value, (unit if text is None else text, place))
         curves.axis = last_part(key) if key is not None else curves.axis
     maker.places = {value: place for value, (_, place) in curves.ticks.items()}
 
