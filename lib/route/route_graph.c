@@ -41,6 +41,43 @@ static void add_arcs(struct route_graph *graph, uint32_t *seen)
 	graph->first_arc[graph->switches] = graph->arcs;
 }
 
+static uint64_t rate_of(const struct route_graph *graph, uint32_t at, uint32_t arc)
+{
+	const struct topology_port port = {DEVICE_SWITCH, at, graph->arc[arc].port};
+
+	return topology_link_at(graph->topology, port)->rate_bps;
+}
+
+static bool divides(const struct route_graph *graph, uint64_t rate_bps)
+{
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			if (rate_bps % rate_of(graph, at, arc) != 0)
+				return false;
+	return true;
+}
+
+static void find_costs(struct route_graph *graph)
+{
+	uint64_t max = 1;
+
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+			if (rate_of(graph, at, arc) > max)
+				max = rate_of(graph, at, arc);
+	graph->cost_fastest = 1;
+	while (graph->cost_fastest < ROUTE_GRAPH_COST_FASTEST_MAX &&
+		!divides(graph, max * graph->cost_fastest))
+		graph->cost_fastest++;
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			uint64_t rate = rate_of(graph, at, arc);
+			uint64_t cost = (max * graph->cost_fastest + rate / 2) / rate;
+
+			graph->arc[arc].cost = (uint16_t)(cost < UINT16_MAX ? cost : UINT16_MAX);
+		}
+}
+
 /* Counting sort of the hosts by switch. Counts are stored two places up, so that after summing and
  * filling each start is in its own place. */
 static void place_hosts(struct route_graph *graph)
@@ -83,6 +120,7 @@ struct route_graph *route_graph_create(const struct topology *topology)
 	if (graph->arrays.failed)
 		goto err;
 	add_arcs(graph, seen);
+	find_costs(graph);
 	place_hosts(graph);
 	free(seen);
 	return graph;

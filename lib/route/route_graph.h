@@ -21,13 +21,20 @@ struct route_arc {
 	uint32_t to;   /* switch at the far end */
 	uint32_t back; /* the opposite arc */
 	uint8_t port;  /* output port of its switch */
+	/* Of a route on this arc, for a balance: inverse to the rate, 1 or more; 1 if all links
+	 * have the same rate. */
+	uint16_t cost;
 };
+
+/* Cost of the fastest links: the smallest with which all costs are whole numbers, or this. */
+#define ROUTE_GRAPH_COST_FASTEST_MAX 8
 
 struct route_graph {
 	const struct topology *topology; /* for names; outlives the graph */
 	uint32_t switches, hosts, arcs;
 	uint32_t *first_arc; /* of switch s: first_arc[s] .. first_arc[s + 1] - 1, by port */
 	struct route_arc *arc;
+	uint32_t cost_fastest; /* cost of an arc with the highest rate */
 	uint32_t *host_switch; /* switch of a host, ROUTE_GRAPH_NONE if none */
 	uint8_t *host_port;    /* the switch's port there */
 	uint32_t *first_host;  /* of switch s: host_of[first_host[s]] .. [first_host[s + 1] - 1] */

@@ -83,8 +83,8 @@ struct topology {
 
 /* Limits of link parameters; the texts are for messages. */
 #define TOPOLOGY_RATE_MIN_BPS ((uint64_t)1000)
-#define TOPOLOGY_RATE_MAX_BPS ((uint64_t)1000 * 1000 * 1000 * 1000)
-#define TOPOLOGY_RATE_RANGE   "1kbps to 1000Gbps"
+#define TOPOLOGY_RATE_MAX_BPS ((uint64_t)100 * 1000 * 1000 * 1000 * 1000)
+#define TOPOLOGY_RATE_RANGE   "1kbps to 100000Gbps"
 #define TOPOLOGY_DELAY_MAX_PS (10 * PS_PER_S)
 #define TOPOLOGY_DELAY_RANGE  "0ps to 10s"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "generator.h"
+#include "topology_levels.h"
 #include "yaml_fields.h"
 
 #define FORMAT       "topology/1"
@@ -275,6 +276,17 @@ static int check_count(
 		list, fault, "%u %s, at most %u are possible", list->count, what, max);
 }
 
+/* A tree without stages gets them; any other topology stays without. */
+static int add_levels(struct topology *topology, struct fault *fault)
+{
+	struct fault why;
+	int result = topology_has_levels(topology) ? 0 : topology_levels_find(topology, &why);
+
+	if (result == -ENOMEM)
+		*fault = why;
+	return result == -EINVAL ? 0 : result;
+}
+
 /* Devices first, then the parts that refer to them. */
 static int fill(struct topology *topology, const struct file *file,
 	const struct yaml_tree_node *node, struct fault *fault)
@@ -290,6 +302,8 @@ static int fill(struct topology *topology, const struct file *file,
 		result = read_link(topology, link, fault);
 	if (result == 0)
 		result = topology_finish(topology, node->origin, fault);
+	if (result == 0)
+		result = add_levels(topology, fault);
 	if (result == 0 && file->ports != NULL)
 		result = read_bindings(topology, file->ports, fault);
 	return result;

@@ -81,14 +81,6 @@ static void measure_distances(struct graph *graph, struct topology_shape *shape)
 	shape->mean_distance = (double)sum / (double)pairs;
 }
 
-static void widen(unsigned value, bool first, unsigned *min, unsigned *max)
-{
-	if (first || value < *min)
-		*min = value;
-	if (first || value > *max)
-		*max = value;
-}
-
 /* 'distance' serves as scratch space for the hosts of each switch. */
 static void measure_degrees(
 	struct graph *graph, const struct topology *topology, struct topology_shape *shape)
@@ -99,9 +91,9 @@ static void measure_degrees(
 		if (topology_host_switch(topology, h, &peer))
 			graph->distance[peer.device]++;
 	for (uint32_t s = 0; s < graph->switches; s++) {
-		widen(graph->first[s + 1] - graph->first[s], s == 0, &shape->degree_min,
+		topology_widen(graph->first[s + 1] - graph->first[s], s == 0, &shape->degree_min,
 			&shape->degree_max);
-		widen(graph->distance[s], s == 0, &shape->hosts_min, &shape->hosts_max);
+		topology_widen(graph->distance[s], s == 0, &shape->hosts_min, &shape->hosts_max);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "adaptive_routing.h"
 #include "frame.h"
 #include "route_merge.h"
+#include "route_root.h"
 #include "route_verify.h"
 #include "run_routes.h"
 
@@ -181,6 +182,25 @@ struct route_options fabric_routes_options(const struct run_config *run)
 	};
 }
 
+/* All algorithms of a run share the root. */
+int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
+	struct route_options *options, struct fault *fault)
+{
+	const struct run_config_routing *routing = &run->routing;
+	const struct route_algorithm *rooted = routing->algorithm;
+	struct fault why;
+	int result;
+
+	for (uint32_t i = 0; i < routing->others && rooted->label == NULL; i++)
+		rooted = routing->other[i];
+	if (rooted->label == NULL)
+		return 0;
+	result = route_root_find(topology, rooted, routing->root, run->seed, &options->root, &why);
+	return result == 0
+		       ? 0
+		       : fault_set(fault, -result, "%s: routing.root: %s", run->origin, why.text);
+}
+
 static int compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct fault *fault)
 {
@@ -191,6 +211,8 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 		result = check_algorithm(run, run->routing.other[i], fault);
 	if (result == 0)
 		result = check_tables(run, fault);
+	if (result == 0)
+		result = fabric_routes_find_root(run, topology, &options, fault);
 	if (result < 0)
 		return result;
 	options.classes = run->sw.vcs;

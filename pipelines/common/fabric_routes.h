@@ -21,8 +21,12 @@ struct fabric_routes {
 	struct queuing *queuing;     /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
-/* The options of the run file for its algorithm, on any clock and of any mapper. */
+/* The options of the run file for its algorithm, on any clock and of any mapper; without the root.
+ */
 struct route_options fabric_routes_options(const struct run_config *run);
+/* Adds the root, if an algorithm of the run has one. -EINVAL, -ENOMEM. */
+int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
+	struct route_options *options, struct fault *fault);
 /* Computes the routes, or loads 'routing.file'. 0, or 'fault': -EINVAL for an algorithm that does
  * not promise freedom from deadlock, or a queuing scheme, cannot serve this topology, leaves pairs
  * without a route, or needs what interfaces and switches do not have yet; -ENOMEM. */

@@ -87,9 +87,11 @@ struct run_config_routing {
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
-	uint32_t radius;                  /* of msp; 0: not given, or a route file's */
-	enum run_steps steps;             /* of msp; UNSET: not given */
-	enum run_ties ties;               /* of dor and msp; UNSET: not given */
+	/* Of algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
+	char root[TOPOLOGY_NAME_MAX];
+	uint32_t radius;      /* of msp; 0: not given, or a route file's */
+	enum run_steps steps; /* of msp; UNSET: not given */
+	enum run_ties ties;   /* of dor and msp; UNSET: not given */
 	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* allow routes that may deadlock */

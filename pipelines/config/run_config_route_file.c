@@ -14,7 +14,7 @@ static bool computes(const char *key)
 {
 	return strcmp(key, "algorithm") == 0 || strcmp(key, "alternatives") == 0 ||
 	       strcmp(key, "granularity") == 0 || strcmp(key, "radius") == 0 ||
-	       strcmp(key, "steps") == 0 || strcmp(key, "ties") == 0;
+	       strcmp(key, "steps") == 0 || strcmp(key, "ties") == 0 || strcmp(key, "root") == 0;
 }
 
 static bool on_command_line(const struct yaml_tree_node *node)
@@ -55,6 +55,7 @@ static void forget_computing(struct run_config_routing *routing)
 	routing->others = 0;
 	routing->alternatives = 0;
 	routing->radius = 0;
+	routing->root[0] = '\0';
 	routing->steps = RUN_STEPS_UNSET;
 	routing->ties = RUN_TIES_UNSET;
 	routing->granularity = RUN_GRANULARITY_UNSET;

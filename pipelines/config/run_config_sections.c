@@ -119,6 +119,11 @@ static bool granularity_present(const void *member)
 	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
 }
 
+static bool root_present(const void *member)
+{
+	return *(const char *)member != '\0';
+}
+
 static bool steps_present(const void *member)
 {
 	return *(const enum run_steps *)member != RUN_STEPS_UNSET;
@@ -141,6 +146,7 @@ const struct yaml_field run_routing_fields[] = {
 		.present = number_present},
 	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
 		.choices = granularity_choices, .present = granularity_present},
+	{"root", YAML_FIELD_TEXT, YAML_MEMBER(S, root), .present = root_present},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
 		.present = number_present},
 	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = steps_choices,
@@ -234,7 +240,7 @@ const struct yaml_field run_fidelity_fields[] = {
 
 const struct yaml_field run_host_fields[] = {
 	{"copy-rate", YAML_FIELD_RATE, YAML_MEMBER(struct run_config_host, copy_rate_bps),
-		.min = TOPOLOGY_RATE_MIN_BPS, .max = 100 * TOPOLOGY_RATE_MAX_BPS},
+		.min = TOPOLOGY_RATE_MIN_BPS, .max = TOPOLOGY_RATE_MAX_BPS},
 	{NULL},
 };
 

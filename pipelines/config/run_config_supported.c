@@ -145,6 +145,15 @@ static int check_sets(const struct run_config *config, struct fault *fault)
 	return 0;
 }
 
+static bool has_root(const struct run_config_routing *routing)
+{
+	bool has = routing->algorithm->label != NULL;
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		has |= routing->other[i]->label != NULL;
+	return has;
+}
+
 static int check_routing(const struct run_config *config, struct fault *fault)
 {
 	int result = 0;
@@ -164,6 +173,10 @@ static int check_routing(const struct run_config *config, struct fault *fault)
 		!run_routing_has_ties(&config->routing))
 		return fault_set(fault, EINVAL,
 			"%s: routing.ties requires 'routing.algorithm: dor' or 'msp'",
+			config->origin);
+	if (result == 0 && config->routing.root[0] != '\0' && !has_root(&config->routing))
+		return fault_set(fault, EINVAL,
+			"%s: routing.root requires an algorithm with a tree, such as 'ud'",
 			config->origin);
 	return result == 0 ? check_sets(config, fault) : result;
 }

@@ -187,7 +187,7 @@ static int create_plane(struct real_control *control, struct fault *fault)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
 	const struct run_config *run = options->run;
-	const struct control_plane_config config = {
+	struct control_plane_config config = {
 		.topology = options->topology,
 		.device = control->device,
 		.devices = control->devices,
@@ -204,11 +204,15 @@ static int create_plane(struct real_control *control, struct fault *fault)
 		.expect = control->expect != NULL ? control->expect : options->topology,
 		.announce = control->expect != NULL ? "mapper" : NULL,
 	};
+	int result;
 
 	if (run->nic.mtu_bytes < PAYLOAD_MIN)
 		return fault_set(fault, EINVAL,
 			"%s: nic.mtu is %u, expected %u or more with 'mapper.routes: mapper'",
 			run->origin, run->nic.mtu_bytes, PAYLOAD_MIN);
+	result = fabric_routes_find_root(run, options->topology, &config.mapper.options, fault);
+	if (result < 0)
+		return result;
 	control->plane = control_plane_create(&config, 0);
 	return control->plane != NULL ? 0
 				      : fault_set(fault, ENOMEM, "no memory for a control plane");

@@ -20,6 +20,8 @@
  * (with K links up the formula spreads the destinations there), or, if that one has failed, uses
  * the same quotient.
  *
+ * Where the rates of the links up differ, a port counts as often as its rate asks for.
+ *
  * Alternatives are all ports that lead to D without going up after down (fat_tree.h). */
 
 /* Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
@@ -66,6 +68,10 @@ static void fill_up(const struct tables *tables, uint32_t at, uint64_t set, uint
 	uint32_t count = 0, digit, left = divisor - first % divisor;
 	uint8_t port[TOPOLOGY_PORTS_MAX];
 
+	for (uint32_t host = first; tables->tree->mixed[at] && host < end; host++)
+		row[host] = (uint8_t)mod_k_up(tables->tree, at, set, host, 0);
+	if (tables->tree->mixed[at])
+		return;
 	for (uint64_t rest = set; rest != 0; rest &= rest - 1)
 		port[count++] = (uint8_t)__builtin_ctzll(rest);
 	digit = first / divisor % count;

@@ -38,7 +38,7 @@ static int break_some(struct turns *turns, const struct route_options *options, 
 		return result;
 	flow = calloc(paths.paths + 1u, sizeof(*flow));
 	if (flow != NULL)
-		result = smart_lp_balance(&paths, graph->arcs, flow, NULL, fault);
+		result = smart_lp_balance(&paths, graph, flow, NULL, fault);
 	if (flow == NULL || (result == 0 && smart_cycles_break(turns, &paths, flow,
 						    1 + turns->turns / ROUNDS, forbidden) < 0))
 		result = route_graph_no_memory(graph, fault);

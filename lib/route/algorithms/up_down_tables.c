@@ -15,7 +15,8 @@
  * every switch of it along the tree by down arcs only. Costs fall by one with each link, so there
  * is no loop. The paths are shortest unless rule 1 forces a longer one.
  *
- * Among equal choices the least loaded arc is taken, counted in pairs of hosts; among equal ones,
+ * Among equal choices the arc is taken that is least loaded with this traffic on it, counted in
+ * pairs of hosts over the rate; among equal ones,
  * and where no packets pass anyway, in the manner of D-mod-K, starting at floor(D / c^(stage - 1))
  * mod c for c choices. In a fat tree that gives D-mod-K itself. */
 
@@ -155,14 +156,17 @@ static uint32_t choose_arc(const struct tables *tables, uint32_t at, uint32_t ho
 	const uint32_t *choice = tables->choice + tables->first_choice[at];
 	uint32_t choices = tables->first_choice[at + 1] - tables->first_choice[at];
 	uint32_t start = first_try(tables->graph, at, host, choices);
+	const struct route_arc *arcs = tables->graph->arc;
+	uint64_t flow = tables->flow[at];
 	uint32_t best = choice[start];
 
-	if (tables->flow[at] == 0)
+	if (flow == 0)
 		return best;
 	for (uint32_t i = start + 1; i < start + choices; i++) {
 		uint32_t arc = choice[i < choices ? i : i - choices];
 
-		if (tables->load[arc] < tables->load[best])
+		if ((tables->load[arc] + flow) * arcs[arc].cost <
+			(tables->load[best] + flow) * arcs[best].cost)
 			best = arc;
 	}
 	return best;

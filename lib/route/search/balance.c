@@ -6,6 +6,8 @@
 
 #include "balance_lane.h"
 
+#define UNIT_MIXED 840 /* most costs divide it */
+
 /* The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
  * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
  * n^2 is
@@ -13,12 +15,18 @@
  *     n (Q - 2 A(p) + L) - (S - L)^2  =  (n Q - S^2)  +  n (L - 2 A(p)) + 2 S L - L^2
  *
  * so among routes of equal length the one with the largest A(p) is best (balance_lane.h), and
- * routes of different lengths are compared by the last three terms, in integers. */
+ * routes of different lengths are compared by the last three terms, in integers.
+ *
+ * Where rates differ, the variance is the one of the arcs' utilisation, weighted by their rates: a
+ * count W is a number of routes times the cost of the arc, n is the sum of 1 / cost, and S stays
+ * the number of routes. L as a sum of costs is small against A(p) and stays the length. */
 struct work {
 	const struct minimal_paths *paths;
 	struct balance *balance;
 	uint32_t *count;   /* by arc: the map; one more for removed routes, always 0 */
-	uint64_t sum;      /* of the counts */
+	int64_t channels;  /* n times 'unit' */
+	int64_t unit;      /* 1 if all costs are equal */
+	uint64_t sum;      /* of the routes over all arcs */
 	bool too_many;     /* a count is above BALANCE_COUNT_MAX */
 	uint32_t *pair_of; /* by path */
 	uint32_t *spare;   /* by pair: copies beyond one for each pair of hosts */
@@ -34,10 +42,10 @@ struct work {
  * sum may have decreased. */
 static int64_t lane_score(const struct work *work, const struct balance_lane *lane)
 {
-	int64_t channels = work->paths->graph->arcs, links = lane->links;
+	int64_t links = lane->links;
 
-	return channels * (links - 2 * (int64_t)lane->sum) + 2 * (int64_t)work->sum * links -
-	       links * links;
+	return work->channels * (links - 2 * (int64_t)lane->sum) +
+	       work->unit * (2 * (int64_t)work->sum * links - links * links);
 }
 
 /* The lane of the best deletion, of equal ones that of the first one; NULL if nothing is left. */
@@ -75,7 +83,7 @@ static void delete_copy(struct work *work, struct balance_lane *lane)
 	uint32_t path = balance_lane_best(lane), pair = work->pair_of[path];
 	const struct minimal_pair *of = &work->paths->pair[pair];
 
-	balance_lane_delete(lane, work->count);
+	balance_lane_delete(lane, work->paths->graph->arc, work->count);
 	work->sum -= lane->links;
 	work->spare[pair]--;
 	work->balance->copies[path]--;
@@ -89,6 +97,7 @@ static void delete_copy(struct work *work, struct balance_lane *lane)
 static void count_pair(struct work *work, size_t number, enum route_granularity granularity)
 {
 	const struct minimal_pair *pair = &work->paths->pair[number];
+	const struct route_arc *arc = work->paths->graph->arc;
 	uint32_t copies = granularity == ROUTE_PER_SWITCH_PAIR
 				  ? 1
 				  : minimal_paths_host_pairs(work->paths, number);
@@ -101,8 +110,10 @@ static void count_pair(struct work *work, size_t number, enum route_granularity 
 		work->balance->copies[pair->first + i] = copies;
 	}
 	for (uint32_t i = 0; i < (uint32_t)pair->paths * pair->links; i++) {
-		work->count[pair->arc[i]] += copies;
-		work->too_many |= work->count[pair->arc[i]] > BALANCE_COUNT_MAX;
+		uint64_t count = (uint64_t)copies * arc[pair->arc[i]].cost;
+
+		work->too_many |= work->count[pair->arc[i]] + count > BALANCE_COUNT_MAX;
+		work->count[pair->arc[i]] += work->too_many ? 0 : (uint32_t)count;
 		work->sum += copies;
 	}
 }
@@ -135,12 +146,24 @@ static int fill_lanes(struct work *work)
 	return 0;
 }
 
+static void count_channels(struct work *work)
+{
+	const struct route_graph *graph = work->paths->graph;
+
+	work->unit = 1;
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		work->unit = graph->arc[arc].cost > 1 ? UNIT_MIXED : work->unit;
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		work->channels += work->unit / graph->arc[arc].cost;
+}
+
 static int work_init(struct work *work, const struct minimal_paths *paths, struct balance *balance)
 {
 	size_t pairs = (size_t)paths->places * paths->places;
 
 	*work = (struct work){.paths = paths, .balance = balance};
 	*balance = (struct balance){0};
+	count_channels(work);
 	ARRAYS_ADD(balance, copies, paths->paths + 1u);
 	ARRAYS_ADD(balance, order, paths->paths + 1u);
 	ARRAYS_ADD(work, count, paths->graph->arcs + 1u);

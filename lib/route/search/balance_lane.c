@@ -229,12 +229,12 @@ bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count)
 	return true;
 }
 
-void balance_lane_delete(struct balance_lane *lane, uint32_t *count)
+void balance_lane_delete(struct balance_lane *lane, const struct route_arc *arcs, uint32_t *count)
 {
 	const uint32_t *arc = arcs_of(lane, lane->ready[0], lane->stride);
 
 	for (uint32_t i = 0; i < lane->links; i++)
-		count[arc[i]]--;
+		count[arc[i]] -= arcs[arc[i]].cost;
 }
 
 void balance_lane_put_out(struct balance_lane *lane, uint32_t path, uint32_t nowhere)

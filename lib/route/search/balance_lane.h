@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "rng.h"
+#include "route_graph.h"
 
 /* Counts above this are too large for the buckets. */
 #define BALANCE_COUNT_MAX (UINT32_MAX >> 9)
@@ -74,8 +75,8 @@ static inline uint32_t balance_lane_best(const struct balance_lane *lane)
 	return lane->path[lane->ready[0]];
 }
 
-/* Subtracts the best route from the counts, once. */
-void balance_lane_delete(struct balance_lane *lane, uint32_t *count);
+/* Subtracts the best route from the counts, once: on each arc as much as the arc costs. */
+void balance_lane_delete(struct balance_lane *lane, const struct route_arc *arcs, uint32_t *count);
 
 /* The path's route cannot be deleted (again): replaces its arcs by 'nowhere', an arc with count 0.
  * Does nothing for a path that is not here. */

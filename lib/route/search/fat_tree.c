@@ -29,6 +29,42 @@ static int check_switch(const struct fat_tree *tree, uint32_t at, struct fault *
 	return 0;
 }
 
+static unsigned gcd(unsigned a, unsigned b)
+{
+	return b == 0 ? a : gcd(b, a % b);
+}
+
+#define WEIGHT_STEPS 4 /* per rate of the slowest link up */
+#define WEIGHT_MAX   64
+
+/* Fills 'weight' for the arcs up of a switch, without a common divisor; returns their sum. */
+static unsigned weigh_ups(struct fat_tree *tree, uint32_t at)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t slowest = 0;
+	unsigned common = 0, sum = 0;
+
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		if ((tree->up[at] >> graph->arc[arc].port & 1) != 0 &&
+			graph->arc[arc].cost > slowest)
+			slowest = graph->arc[arc].cost;
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		unsigned cost = graph->arc[arc].cost;
+		unsigned weight = (WEIGHT_STEPS * slowest + cost / 2) / cost;
+
+		if ((tree->up[at] >> graph->arc[arc].port & 1) == 0)
+			continue;
+		tree->weight[arc] = (uint8_t)(weight < WEIGHT_MAX ? weight : WEIGHT_MAX);
+		common = gcd(tree->weight[arc], common);
+	}
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+		tree->weight[arc] = common > 0 ? (uint8_t)(tree->weight[arc] / common) : 0;
+		tree->mixed[at] |= tree->weight[arc] > 1;
+		sum += tree->weight[arc];
+	}
+	return sum;
+}
+
 static void find_ups(struct fat_tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
@@ -40,7 +76,7 @@ static void find_ups(struct fat_tree *tree)
 		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
 			if (fat_tree_stage(tree, graph->arc[arc].to) > stage)
 				tree->up[at] |= BIT64(graph->arc[arc].port);
-		ups = (unsigned)__builtin_popcountll(tree->up[at]);
+		ups = weigh_ups(tree, at);
 		arity[stage] = ups > arity[stage] ? ups : arity[stage];
 	}
 	tree->divisor[0] = tree->divisor[1] = 1;
@@ -135,6 +171,8 @@ int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct
 		return result;
 	ARRAYS_ADD(tree, column, graph->switches + 1u);
 	ARRAYS_ADD(tree, up, graph->switches + 1u);
+	ARRAYS_ADD(tree, mixed, graph->switches + 1u);
+	ARRAYS_ADD(tree, weight, graph->arcs + 1u);
 	if (tree->arrays.failed)
 		goto err;
 	for (uint32_t at = 0; at < graph->switches; at++)
@@ -222,12 +260,35 @@ static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host
 	return host / tree->divisor[fat_tree_stage(tree, at)];
 }
 
+/* The place in 'set' of the port for a number, each port counting by its weight. */
+static uint32_t weighted_place(
+	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t number)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t sum = 0, place = 0;
+
+	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
+		if ((set >> graph->arc[arc].port & 1) != 0)
+			sum += tree->weight[arc];
+	number %= sum;
+	for (uint32_t arc = graph->first_arc[at];; arc++) {
+		if ((set >> graph->arc[arc].port & 1) == 0)
+			continue;
+		if (number < tree->weight[arc])
+			return place;
+		number -= tree->weight[arc];
+		place++;
+	}
+}
+
 unsigned mod_k_up(
 	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift)
 {
-	uint32_t count = (uint32_t)__builtin_popcountll(set);
+	uint32_t count = (uint32_t)__builtin_popcountll(set), place = quotient(tree, at, host);
 
-	return nth_port(set, (quotient(tree, at, host) + shift) % count);
+	if (tree->mixed[at])
+		place = weighted_place(tree, at, set, place);
+	return nth_port(set, (place + shift) % count);
 }
 
 unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host)

@@ -31,6 +31,8 @@ struct fat_tree {
 	uint64_t *up;     /* by switch: its ports that lead to higher stages */
 	uint8_t *links; /* [switch * columns + column], after fat_tree_measure(): 1 + links to there
 			 */
+	uint8_t *weight; /* by arc that leads up: its rate relative to the others of its switch */
+	bool *mixed;     /* by switch: these differ */
 	struct arrays arrays;
 	/* By stage: K^(stage - 1) if all lower stages have K ports up; in general the product of
 	 * the largest number of ports up in each of them, at most UINT32_MAX. */
@@ -65,7 +67,8 @@ static inline unsigned fat_tree_elements(const struct fat_tree *tree, uint32_t f
 /* The ports of D-mod-K in a fat tree (dmodk.c has the paper and the choices). */
 
 /* The port of 'set', all ups of switch 'at', that D-mod-K takes for a host, or the one 'shift'
- * places after it. The set is not empty. */
+ * places after it. The set is not empty. Where the rates of a switch's links up differ, a port
+ * counts as often as its rate asks for. */
 unsigned mod_k_up(
 	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift);
 

@@ -8,6 +8,7 @@
 
 #include "legal_search.h"
 #include "rng.h"
+#include "topology_levels.h"
 
 /* Separates the draw from all others of the seed. */
 #define ROOT_STREAM UINT64_C(0x726f6f74)
@@ -137,6 +138,12 @@ static void cost_of_distance(struct chooser *chooser, uint32_t root, struct cost
 	cost->missed = switches - count;
 }
 
+static bool is_candidate(
+	const struct route_graph *graph, enum route_root_choice choice, uint32_t at)
+{
+	return choice != ROUTE_ROOT_DEFAULT || graph->topology->switch_at[at].stage == 1;
+}
+
 static int choose_cheapest(
 	struct chooser *chooser, enum route_root_choice choice, uint32_t *root, struct fault *fault)
 {
@@ -146,6 +153,8 @@ static int choose_cheapest(
 	for (uint32_t at = 0; at < chooser->graph->switches && result == 0; at++) {
 		struct cost cost = {0};
 
+		if (!is_candidate(chooser->graph, choice, at))
+			continue;
 		cost_of_distance(chooser, at, &cost);
 		if (choice == ROUTE_ROOT_BEST) {
 			cost.first = cost.second = 0;
@@ -185,6 +194,9 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 		*root = (uint32_t)rng_below(&rng, topology->switches);
 		return 0;
 	}
+	*root = 0;
+	if (choice == ROUTE_ROOT_DEFAULT && !topology_has_levels(topology))
+		return 0;
 	graph = route_graph_create(topology);
 	result = graph == NULL ? -ENOMEM : chooser_init(&chooser, graph);
 	if (result == 0)
@@ -195,4 +207,28 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 	arrays_free(&chooser.arrays);
 	route_graph_destroy(graph);
 	return result;
+}
+
+int route_root_find(const struct topology *topology, const struct route_algorithm *algorithm,
+	const char *text, uint64_t seed, uint32_t *root, struct fault *fault)
+{
+	static const char *const names[] = {[ROUTE_ROOT_BEST] = "best",
+		[ROUTE_ROOT_CENTRE] = "centre",
+		[ROUTE_ROOT_RANDOM] = "random"};
+	int32_t found;
+
+	if (text == NULL || text[0] == '\0')
+		return route_root_choose(
+			topology, algorithm, ROUTE_ROOT_DEFAULT, seed, root, fault);
+	found = topology_find_switch(topology, text);
+	if (found >= 0) {
+		*root = (uint32_t)found;
+		return 0;
+	}
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(text, names[i]) == 0)
+			return route_root_choose(
+				topology, algorithm, (enum route_root_choice)i, seed, root, fault);
+	return fault_set(fault, EINVAL,
+		"'%s', expected a switch of the topology, best, centre or random", text);
 }

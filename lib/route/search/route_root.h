@@ -3,8 +3,7 @@
 #pragma once
 
 /* Chooses the switch at which a tree is rooted. The root matters more than anything else that the
- * thesis leaves open, so the choice is explicit and stored with the routes. The default is the
- * first switch of the topology; these are the alternatives. */
+ * thesis leaves open, so the choice is explicit and stored with the routes. */
 
 #include <stdint.h>
 
@@ -19,7 +18,16 @@ enum route_root_choice {
 	   first of equal ones. */
 	ROUTE_ROOT_CENTRE,
 	ROUTE_ROOT_RANDOM, /* drawn by the seed */
+	/* The default. In a topology with levels the leaf with the smallest sum of distances: below
+	   a root on a higher level, the other switches of that level carry nothing. Else the first
+	   switch of the topology. */
+	ROUTE_ROOT_DEFAULT,
 };
+
+/* Finds the root that a text names: a switch, "best", "centre" or "random"; NULL or "" means the
+ * default. -EINVAL with what was expected, without the place; -ENOMEM. 'algorithm' has labels. */
+int route_root_find(const struct topology *topology, const struct route_algorithm *algorithm,
+	const char *text, uint64_t seed, uint32_t *root, struct fault *fault);
 
 /* 0 with the switch in '*root'; one that reaches fewer switches than others is chosen only by
  * RANDOM. -ENOMEM; -EINVAL if the topology has no switch. 'algorithm' has labels. */

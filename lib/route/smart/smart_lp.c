@@ -6,11 +6,11 @@
 #include <math.h>
 
 /* Columns: the largest load L, then one for each path: the part of its pair's traffic that takes
- * it. Rows: for each arc: the parts that use it, less L, are at most 0; for each pair: its parts
- * add up to its traffic. Minimise L plus the mean load of all arcs: a detour must lower the one by
- * more than it raises the other. Among paths of one length the mean is constant, and L alone
- * decides. Everything on one path and L large enough is feasible, and nothing is negative, so an
- * optimum always exists.
+ * it. Rows: for each arc: the parts that use it times its cost, minus L, are at most 0; for each
+ * pair: its parts add up to its traffic. Minimise L plus the mean load of all arcs: a detour must
+ * lower the one by more than it raises the other. Among paths of one length the mean is constant,
+ * and L alone decides. Everything on one path and L large enough is feasible, and nothing is
+ * negative, so an optimum always exists.
  *
  * Pairs with a single path have nothing to decide; unless their prices are wanted, they are
  * constants of the arcs' rows. */
@@ -25,6 +25,7 @@ enum { INTERRUPTS = 2, INTERRUPTS_OFF = 1 };
 
 struct program {
 	const struct smart_paths *paths;
+	const struct route_graph *graph;
 	uint32_t arcs, rows, columns;
 	uint32_t *path;   /* by column */
 	bool prices;      /* wanted: pairs with a single path have rows as well */
@@ -91,6 +92,12 @@ static void write_arcs(struct program *program)
 	end_column(program, 0, 1);
 }
 
+/* 1 for the fastest arcs. */
+static double cost_of(const struct program *program, uint32_t arc)
+{
+	return (double)program->graph->arc[arc].cost / program->graph->cost_fastest;
+}
+
 static void write_pair(struct program *program, uint32_t pair)
 {
 	const struct smart_paths *paths = program->paths;
@@ -100,9 +107,11 @@ static void write_pair(struct program *program, uint32_t pair)
 	for (uint32_t p = paths->pair[pair].first_path; p < paths->pair[pair + 1].first_path; p++) {
 		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++) {
 			if (single)
-				program->row_upper[paths->arc[i]] -= traffic;
+				program->row_upper[paths->arc[i]] -=
+					traffic * cost_of(program, paths->arc[i]);
 			else
-				add_element(program, paths->arc[i], 1);
+				add_element(
+					program, paths->arc[i], cost_of(program, paths->arc[i]));
 		}
 		if (single)
 			return;
@@ -118,7 +127,7 @@ static void read_prices(
 	const struct program *program, const double *dual, struct smart_prices *prices)
 {
 	for (uint32_t arc = 0; arc < program->arcs; arc++)
-		prices->arc[arc] = program->link_cost + fmax(-dual[arc], 0);
+		prices->arc[arc] = program->link_cost + fmax(-dual[arc], 0) * cost_of(program, arc);
 	for (uint32_t pair = 0; pair < program->paths->pairs; pair++)
 		prices->pair[pair] = dual[program->arcs + pair];
 }
@@ -161,10 +170,12 @@ out:
 	return result;
 }
 
-int smart_lp_balance(const struct smart_paths *paths, uint32_t arcs, double *flow,
+int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct fault *fault)
 {
-	struct program program = {.paths = paths, .arcs = arcs, .prices = prices != NULL};
+	uint32_t arcs = graph->arcs;
+	struct program program = {
+		.paths = paths, .graph = graph, .arcs = arcs, .prices = prices != NULL};
 	int result;
 
 	if (!program_allocate(&program)) {

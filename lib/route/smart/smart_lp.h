@@ -3,8 +3,8 @@
 #pragma once
 
 /* The linear program of smart-routing: divides each pair's traffic among its paths so that the load
- * of the most loaded arc is minimal. Only smart_lp.c uses the solver (COIN-OR Clp). The solver is
- * deterministic, and so is the result.
+ * of the most loaded arc is minimal, a load being traffic times the arc's cost (route_graph.h).
+ * Only smart_lp.c uses the solver (COIN-OR Clp). The solver is deterministic, and so is the result.
  * smart_detours.c adds paths to it, smart_share.c rounds its result to whole routes, and
  * smart_cycles.c forbids turns that close cycles. */
 
@@ -20,7 +20,7 @@ struct smart_prices {
 /* 'flow' gets for each path the pairs of hosts that it carries, in general not a whole number; a
  * pair's flows add up to routes * weight. 'prices' may be NULL. -ENOMEM; -EIO if the solver fails.
  */
-int smart_lp_balance(const struct smart_paths *paths, uint32_t arcs, double *flow,
+int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct fault *fault);
 
 /* Adds for each pair the cheapest path over allowed turns if the program could use it (column
@@ -31,8 +31,8 @@ int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
 
 /* 'count' gets for each path the number of its pair's routes on it, close to 'flow'; a pair's
  * counts add up to its routes. -ENOMEM. */
-int smart_share(
-	const struct smart_paths *paths, uint32_t arcs, const double *flow, uint32_t *count);
+int smart_share(const struct smart_paths *paths, const struct route_graph *graph,
+	const double *flow, uint32_t *count);
 
 /* One round, for a balance over shortest paths. Takes the turns in use by the cost of forbidding
  * them, the most expensive first; those that close a cycle with more expensive or kept ones are

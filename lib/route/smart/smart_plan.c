@@ -26,7 +26,7 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 	if (prices.arc == NULL || prices.pair == NULL || *flow == NULL)
 		result = route_graph_no_memory(turns->graph, fault);
 	else
-		result = smart_lp_balance(paths, arcs, *flow, &prices, fault);
+		result = smart_lp_balance(paths, turns->graph, *flow, &prices, fault);
 	if (result == 0 && smart_detours_add(paths, turns, &prices, added) < 0)
 		result = route_graph_no_memory(turns->graph, fault);
 	free(prices.arc);
@@ -51,7 +51,7 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (*flow == NULL)
 		return route_graph_no_memory(turns->graph, fault);
-	return smart_lp_balance(paths, turns->graph->arcs, *flow, NULL, fault);
+	return smart_lp_balance(paths, turns->graph, *flow, NULL, fault);
 }
 
 /* Without ITBs. */
@@ -80,7 +80,7 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 		ARRAYS_ADD(plan, count, plan->paths.paths);
 		ARRAYS_ADD(plan, path, plan->paths.paths);
 		if (plan->arrays.failed ||
-			smart_share(&plan->paths, turns->graph->arcs, flow, plan->count) < 0)
+			smart_share(&plan->paths, turns->graph, flow, plan->count) < 0)
 			result = route_graph_no_memory(turns->graph, fault);
 		else
 			copy_paths(plan);

@@ -10,15 +10,16 @@
  *     for each pair: the whole part of each flow; the remainder goes, route by route, to the path
  *         that adds least to the cost;
  *     then, while it helps: move a route of a pair to another of its paths if that costs less.
- * The cost is the sum of the squared loads, which evens out what the program leaves open, and
- * OVER_CAP for each pair of hosts above the cap on some arc. It falls with each move, so this ends;
- * SWEEPS bounds it anyway. */
+ * The cost is the sum of the squared loads over the arcs' costs, which evens out what the program
+ * leaves open, and OVER_CAP for each pair of hosts above the cap on some arc. It falls with each
+ * move, so this ends; SWEEPS bounds it anyway. */
 #define SWEEPS   50
 #define OVER_CAP ((int64_t)1 << 32)
 
 struct share {
 	const struct smart_paths *paths;
-	int64_t *load; /* by arc: pairs of hosts */
+	const struct route_arc *arc;
+	int64_t *load; /* by arc: pairs of hosts times its cost */
 	int64_t cap;
 	uint32_t *count; /* by path */
 };
@@ -28,7 +29,7 @@ static void put(struct share *share, uint32_t path, int64_t weight)
 	const struct smart_paths *paths = share->paths;
 
 	for (uint32_t i = paths->first_arc[path]; i < paths->first_arc[path + 1]; i++)
-		share->load[paths->arc[i]] += weight;
+		share->load[paths->arc[i]] += weight * share->arc[paths->arc[i]].cost;
 }
 
 static int64_t over_cap(const struct share *share, int64_t load)
@@ -44,9 +45,10 @@ static int64_t cost(const struct share *share, uint32_t path, int64_t weight)
 
 	for (uint32_t i = paths->first_arc[path]; i < paths->first_arc[path + 1]; i++) {
 		int64_t load = share->load[paths->arc[i]];
+		int64_t more = weight * share->arc[paths->arc[i]].cost;
 
-		sum += 2 * load + weight;
-		sum += OVER_CAP * (over_cap(share, load + weight) - over_cap(share, load));
+		sum += 2 * load + more;
+		sum += OVER_CAP * (over_cap(share, load + more) - over_cap(share, load));
 	}
 	return sum;
 }
@@ -123,28 +125,31 @@ static bool improve(struct share *share, uint32_t pair)
 	return moved;
 }
 
-static int64_t find_cap(const struct smart_paths *paths, uint32_t arcs, const double *flow)
+static int64_t find_cap(
+	const struct smart_paths *paths, const struct route_graph *graph, const double *flow)
 {
+	uint32_t arcs = graph->arcs;
 	double *load = calloc(arcs + 1u, sizeof(*load)), cap = 0;
 
 	if (load == NULL)
 		return -1;
 	for (uint32_t p = 0; p < paths->paths; p++)
 		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++)
-			load[paths->arc[i]] += flow[p];
+			load[paths->arc[i]] += flow[p] * graph->arc[paths->arc[i]].cost;
 	for (uint32_t arc = 0; arc < arcs; arc++)
 		cap = fmax(cap, load[arc]);
 	free(load);
 	return (int64_t)ceil(cap - 1e-6);
 }
 
-int smart_share(const struct smart_paths *paths, uint32_t arcs, const double *flow, uint32_t *count)
+int smart_share(const struct smart_paths *paths, const struct route_graph *graph,
+	const double *flow, uint32_t *count)
 {
-	struct share share = {.paths = paths, .count = count};
+	struct share share = {.paths = paths, .arc = graph->arc, .count = count};
 	bool moved = true;
 
-	share.cap = find_cap(paths, arcs, flow);
-	share.load = calloc(arcs + 1u, sizeof(*share.load));
+	share.cap = find_cap(paths, graph, flow);
+	share.load = calloc(graph->arcs + 1u, sizeof(*share.load));
 	if (share.cap < 0 || share.load == NULL) {
 		free(share.load);
 		return -ENOMEM;

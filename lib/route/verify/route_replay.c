@@ -12,6 +12,7 @@ struct replay {
 	uint32_t node;
 	unsigned links; /* between switches */
 	unsigned itbs;
+	double demand;     /* that it carries, of its pair's uniform traffic */
 	enum vc_turn turn; /* what the route says about steps at the next hop */
 	bool arrived;
 };
@@ -29,6 +30,7 @@ static void replay_inject(struct replay *replay, uint32_t host)
 	struct channel_graph *channels = replay->verifier->channels;
 
 	replay->node = channel_graph_node(channels, channels->host_out[host], 0);
+	replay->verifier->demand[channels->host_out[host]] += replay->demand;
 }
 
 /* Out of switch 'at'. The error, or NULL. */
@@ -44,6 +46,7 @@ static inline const char *replay_port(
 		return "it lets a switch replace a hop, which cannot be verified,";
 	channel_graph_depend(channels, replay->node, port, replay->turn);
 	replay->verifier->load[out]++;
+	replay->verifier->demand[out] += replay->demand;
 	replay->links += channels->to[out].kind == DEVICE_SWITCH;
 	replay->node = channel_graph_follow(channels, replay->node, port, replay->turn);
 	replay->turn = VC_GO_ON;
@@ -117,7 +120,8 @@ void verify_routes(struct verifier *verifier, const struct route_set *set, uint3
 			continue;
 		for (unsigned i = 0; i < count; i++) {
 			const uint8_t *route = route_set_get(set, source, destination, i, &length);
-			struct replay replay = {.verifier = verifier};
+			struct replay replay = {.verifier = verifier,
+				.demand = verify_host_rate(verifier, source) / count};
 
 			if (!replay_route(&replay, source, destination, route, length))
 				continue;

@@ -18,6 +18,7 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 		(struct verifier){.topology = topology, .report = report, .centre = VERIFY_NO_WAY};
 	verifier->channels = channel_graph_create(topology, rule);
 	ARRAYS_ADD(verifier, load, 2u * topology->links + 1u);
+	ARRAYS_ADD(verifier, demand, 2u * topology->links + 1u);
 	ARRAYS_ADD(verifier, distance, topology->switches);
 	ARRAYS_ADD(verifier, queue, topology->switches + 1u);
 	ARRAYS_ADD(verifier, answered, topology->hosts + 1u);
@@ -109,6 +110,25 @@ static void sum_up_loads(struct verifier *verifier)
 		0, squares / (double)channels - report->link_load.mean * report->link_load.mean));
 }
 
+/* The share of uniform traffic at which the first channel is full. */
+static void find_bound(struct verifier *verifier)
+{
+	const struct topology *topology = verifier->topology;
+	struct route_report *report = verifier->report;
+	double others = (double)topology->hosts - 1;
+
+	report->uniform.bound = HUGE_VAL;
+	for (uint32_t channel = 0; channel < verifier->channels->channels; channel++) {
+		struct topology_port from = verifier->channels->from[channel];
+		double room = (double)topology_link_at(topology, from)->rate_bps * others;
+
+		if (verifier->demand[channel] * report->uniform.bound <= room)
+			continue;
+		report->uniform.bound = room / verifier->demand[channel];
+		report->uniform.full = from;
+	}
+}
+
 static int sum_up_cycle(struct verifier *verifier)
 {
 	const struct channel_graph *channels = verifier->channels;
@@ -148,7 +168,7 @@ void route_report_channel_name(const struct topology *topology, const struct rou
 		snprintf(out + length, size - length, "/%u", report->cycle[i].vc_class);
 }
 
-static int sum_up(struct verifier *verifier, struct fault *fault)
+static int sum_up(struct verifier *verifier, unsigned subjects, struct fault *fault)
 {
 	struct route_report *report = verifier->report;
 	double far = (double)report->far_routes;
@@ -160,6 +180,9 @@ static int sum_up(struct verifier *verifier, struct fault *fault)
 		report->itbs_mean = (double)verifier->itbs / far;
 	}
 	sum_up_loads(verifier);
+	report->uniform.known = subjects == 1 && report->routes > 0;
+	if (report->uniform.known)
+		find_bound(verifier);
 	if (sum_up_cycle(verifier) == 0)
 		return 0;
 	return fault_set(
@@ -257,7 +280,7 @@ int route_verify(const struct topology *topology, const struct route_subject *su
 	for (uint32_t host = 0; host < topology->hosts && result == 0; host++)
 		verify_destination(&verifier, subjects, count, host);
 	if (result == 0)
-		result = sum_up(&verifier, fault);
+		result = sum_up(&verifier, count, fault);
 	verify_walk_destroy(&verifier);
 	channel_graph_destroy(verifier.channels);
 	arrays_free(&verifier.arrays);

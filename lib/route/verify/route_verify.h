@@ -49,6 +49,13 @@ struct route_report {
 		uint64_t min, max;
 		double mean, stddev;
 	} link_load;
+	/* All hosts send the same part of their link's rate, equally to all other hosts and over
+	 * all routes of a pair. Unknown for several subjects and without routes. */
+	struct {
+		bool known;
+		double bound;              /* the part that the first full channel allows */
+		struct topology_port full; /* where this channel begins */
+	} uniform;
 	/* A cycle of dependencies; length 0 if none. */
 	struct route_channel *cycle;
 	uint32_t cycle_length;

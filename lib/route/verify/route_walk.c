@@ -20,6 +20,7 @@ struct table_walk {
 	uint32_t *hops; /* by switch: links to the destination by primary ports, or one of these */
 	uint32_t *path; /* of switches */
 	uint64_t *flow; /* by switch: sources whose packets pass */
+	double *rate;   /* by switch: the sum of their rates */
 	uint32_t *by_hops;    /* switches that arrive, the farthest first */
 	uint32_t *count;      /* scratch space of the counting sort */
 	uint64_t *inner;      /* by switch: its ports that lead to switches */
@@ -53,6 +54,7 @@ int verify_walk_create(struct verifier *verifier)
 	ARRAYS_ADD(walk, hops, switches);
 	ARRAYS_ADD(walk, path, switches);
 	ARRAYS_ADD(walk, flow, switches);
+	ARRAYS_ADD(walk, rate, switches);
 	ARRAYS_ADD(walk, by_hops, switches);
 	ARRAYS_ADD(walk, count, switches);
 	ARRAYS_ADD(walk, inner, switches);
@@ -154,8 +156,11 @@ static void add_flows(
 		struct topology_port to = verifier->channels->to[out];
 
 		verifier->load[out] += walk->flow[at];
-		if (to.kind == DEVICE_SWITCH)
-			walk->flow[to.device] += walk->flow[at];
+		verifier->demand[out] += walk->rate[at];
+		if (to.kind != DEVICE_SWITCH)
+			continue;
+		walk->flow[to.device] += walk->flow[at];
+		walk->rate[to.device] += walk->rate[at];
 	}
 }
 
@@ -181,6 +186,9 @@ static void verify_sources(
 			continue;
 		}
 		walk->flow[at]++;
+		walk->rate[at] += verify_host_rate(verifier, source);
+		verifier->demand[verifier->channels->host_out[source]] +=
+			verify_host_rate(verifier, source);
 		verifier->answered[source] = true;
 		verify_count(verifier, at, hops, 0);
 	}
@@ -294,6 +302,8 @@ void verify_tables(struct verifier *verifier, const struct route_table *table, u
 
 	memset(walk->hops, 0xFF, switches * sizeof(*walk->hops));
 	memset(walk->flow, 0, switches * sizeof(*walk->flow));
+	for (uint32_t at = 0; at < switches; at++)
+		walk->rate[at] = 0;
 	if (verifier->centre != VERIFY_NO_WAY)
 		walk->last_port =
 			verifier->channels->to[verifier->channels->host_out[destination]].port;

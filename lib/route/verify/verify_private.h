@@ -15,6 +15,7 @@ struct verifier {
 	struct channel_graph *channels;
 	struct route_report *report;
 	uint64_t *load;     /* by channel: routes over it */
+	double *demand;     /* by channel: uniform traffic (bps), times the hosts minus one */
 	uint32_t *distance; /* by switch: links to 'centre', the destination's switch */
 	uint32_t centre;
 	uint32_t *queue;               /* of switches */
@@ -32,6 +33,14 @@ static inline uint32_t verify_host_switch(const struct verifier *verifier, uint3
 	if (out == CHANNEL_NONE || verifier->channels->to[out].kind != DEVICE_SWITCH)
 		return VERIFY_NO_WAY;
 	return verifier->channels->to[out].device;
+}
+
+/* The rate of a host's link. */
+static inline double verify_host_rate(const struct verifier *verifier, uint32_t host)
+{
+	const struct topology *topology = verifier->topology;
+
+	return (double)topology->link_at[topology->host_link[host]].rate_bps;
 }
 
 /* Keeps only the first finding as evidence. */

@@ -5,12 +5,9 @@
  * for each switch, "router A node N … router B LATENCY …". Hosts are nodes with the same number.
  * Latencies are cycles, one for each direction; the link with the shortest delay has one cycle, the
  * others are proportional. BookSim has neither ports nor rates, gives nodes one cycle, and allows
- * one link between two routers. */
+ * one link between two routers. A cycle is read as the default delay. */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "topology_format.h"
+#include "listing_reader.h"
 
 static bool between_switches(const struct topology_link *link)
 {
@@ -29,29 +26,6 @@ static weft_time shortest_delay(const struct topology *topology)
 			shortest = link->delay_ps;
 	}
 	return shortest == WEFT_TIME_NEVER ? 1 : shortest;
-}
-
-/* Refuses a second link between two switches; 'mark' has room for one number per switch. */
-static int check_parallel(const struct topology *topology, uint32_t *mark, struct fault *fault)
-{
-	struct topology_port peer;
-
-	for (uint32_t s = 0; s < topology->switches; s++) {
-		struct topology_port port = {DEVICE_SWITCH, s, 0};
-
-		for (; port.port < TOPOLOGY_PORTS_MAX; port.port++) {
-			if (!topology_peer(topology, port, &peer) || peer.kind != DEVICE_SWITCH)
-				continue;
-			if (mark[peer.device] == s + 1)
-				return fault_set(fault, EINVAL,
-					"%s: switches %s and %s have more than one link, BookSim "
-					"can have one between two routers",
-					topology->name, topology->switch_at[s].name,
-					topology->switch_at[peer.device].name);
-			mark[peer.device] = s + 1;
-		}
-	}
-	return 0;
 }
 
 static void write_router(
@@ -76,21 +50,95 @@ static void write_router(
 
 static int write_booksim(const struct topology *topology, FILE *out, struct fault *fault)
 {
-	uint32_t *mark = calloc((size_t)topology->switches + 1, sizeof(*mark));
 	weft_time shortest = shortest_delay(topology);
-	int result;
+	int result = topology_check_parallel(topology, "BookSim", fault);
 
-	if (mark == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", topology->name);
-	result = check_parallel(topology, mark, fault);
-	free(mark);
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++)
 		write_router(topology, s, shortest, out);
 	return result;
+}
+
+/* Links are listed at both ends; a second line for a pair is the same link. */
+static bool is_connected(const struct listing_reader *reader, uint32_t a, uint32_t b)
+{
+	const struct ib_listing *listing = reader->listing;
+
+	for (uint32_t i = 0; i < listing->ports; i++)
+		if (listing->port_at[i].node == b &&
+			listing_find(reader, listing->port_at[i].peer) == a)
+			return true;
+	return false;
+}
+
+/* "node 5" or "router 3"; the id is the whole text, with its own name. */
+static int take_device(struct listing_reader *reader, enum device_kind *kind, uint32_t *node)
+{
+	struct ib_text word = listing_word(reader), number, name;
+	uint32_t value;
+	int result;
+
+	*kind = listing_is(word, "router") ? DEVICE_SWITCH : DEVICE_HOST;
+	if (*kind == DEVICE_HOST && !listing_is(word, "node")) {
+		reader->at = word.start;
+		return listing_refuse(reader, "expected 'router' or 'node'");
+	}
+	number = listing_word(reader);
+	result = listing_number(reader, number, 10, UINT16_MAX, &value);
+	if (result == 0)
+		result = listing_keep(
+			reader, &name, "%c%u", *kind == DEVICE_SWITCH ? 's' : 'h', value);
+	if (result == 0)
+		result = listing_node(reader, *kind, name, name, node);
+	if (result == 0)
+		reader->listing->node_at[*node].order = value;
+	return result;
+}
+
+/* The cycles after a link, 1 if there are none. */
+static int take_cycles(struct listing_reader *reader, uint32_t *cycles)
+{
+	const char *before = reader->at;
+	struct ib_text word = listing_word(reader);
+
+	*cycles = 1;
+	if (word.length > 0 && *word.start >= '0' && *word.start <= '9')
+		return listing_number(reader, word, 10, 1000000, cycles);
+	reader->at = before;
+	return 0;
+}
+
+static int read_line(struct listing_reader *reader)
+{
+	struct listing_end a = {.port = 0}, b = {.port = 0};
+	enum device_kind kind, other;
+	uint32_t cycles;
+	int result = take_device(reader, &kind, &a.node);
+
+	if (result == 0 && kind == DEVICE_HOST)
+		return listing_refuse(reader, "expected 'router' first in the line");
+	while (result == 0 && reader->at < reader->end) {
+		result = take_device(reader, &other, &b.node);
+		if (result == 0)
+			result = take_cycles(reader, &cycles);
+		if (result == 0 && !is_connected(reader, a.node, b.node))
+			result = listing_connect(
+				reader, a, b, 0, cycles * (weft_time)TOPOLOGY_DELAY_PS);
+		listing_take(reader, " ");
+	}
+	return result;
+}
+
+static struct topology *read_booksim(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct fault *fault)
+{
+	struct listing_reader reader = {.line = read_line};
+
+	return listing_reader_run(&reader, text, length, origin, import, fault);
 }
 
 const struct topology_format format_booksim = {
 	.name = "booksim",
 	.help = "network_file of BookSim 2's anynet",
 	.write = write_booksim,
+	.read = read_booksim,
 };

@@ -188,12 +188,8 @@ static int read_rate(struct line *line, uint64_t *rate_bps)
 		while (line->at < line->end && *line->at != ' ' && *line->at != '\t')
 			line->at++;
 		length = (size_t)(line->at - word);
-		if (ib_rate_parse(word, length, rate_bps)) {
-			if (*rate_bps <= TOPOLOGY_RATE_MAX_BPS)
-				return 0;
-			return REFUSE(line, word, "%.*s: expected a rate from " TOPOLOGY_RATE_RANGE,
-				(int)length, word);
-		}
+		if (ib_rate_parse(word, length, rate_bps))
+			return 0;
 		if (looks_like_rate(word, length))
 			return REFUSE(line, word, "'%.*s' is no rate, expected one such as 4xEDR",
 				length < SHOWN ? (int)length : SHOWN, word);
@@ -245,6 +241,7 @@ static int read_port(struct line *line)
 	struct ib_port port = {.node = listing->nodes - 1,
 		.widths = line->file->width,
 		.speeds = line->file->speed,
+		.delay_ps = WEFT_TIME_NEVER,
 		.origin = line->file->origin,
 		.line = line->number};
 	int result;

@@ -28,6 +28,7 @@ struct ib_node {
 	unsigned ports;
 	const char *origin; /* the file, for messages */
 	uint32_t line, column;
+	uint32_t order; /* of listing_reader.h */
 };
 
 /* [3]	"H-0002c903000a1b2c"[1](2c903000a1b2d) 		# "node1 HCA-1" lid 7 4xQDR */
@@ -37,6 +38,7 @@ struct ib_port {
 	struct ib_text peer, peer_name; /* its description; empty if the line has none */
 	unsigned peer_port;             /* 0: not on the line */
 	uint64_t rate_bps;              /* 0: not on the line */
+	weft_time delay_ps;             /* WEFT_TIME_NEVER: not on the line */
 	uint8_t widths, speeds; /* ibsim: what the port can do, as in PortInfo; 0: not given */
 	const char *origin;
 	uint32_t line, column; /* of the peer's name */

@@ -162,7 +162,7 @@ static int link_devices(const struct ib_builder *builder, struct topology *topol
 		const struct ib_cable *cable = &builder->cable[i];
 
 		result = topology_add_link(topology, device_port(builder, cable->a),
-			device_port(builder, cable->b), cable->rate_bps, WEFT_TIME_NEVER,
+			device_port(builder, cable->b), cable->rate_bps, cable->listed->delay_ps,
 			cable->listed->line);
 	}
 	return result;
@@ -236,7 +236,7 @@ static int build(struct ib_builder *builder, struct topology **made)
 
 	if (builder->listing->nodes == 0)
 		return fault_set(builder->fault, EINVAL,
-			"%s: no node (Switch, Ca, Rt) is in it, expected what ibnetdiscover prints",
+			"%s: there is no node in it, expected a listing of a network",
 			builder->listing->origin);
 	result = allocate(builder);
 	if (result == 0)

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "topology_format.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void topology_import_note(struct topology_import *import, const struct fault *note)
@@ -24,6 +26,34 @@ int topology_import_odd(struct topology_import *import, const struct fault *odd,
 	fault_set(&note, 0, "%s; %s", odd->text, became);
 	topology_import_note(import, &note);
 	return 0;
+}
+
+int topology_check_parallel(
+	const struct topology *topology, const char *program, struct fault *fault)
+{
+	uint32_t *mark = calloc((size_t)topology->switches + 1, sizeof(*mark));
+	struct topology_port peer;
+	int result = 0;
+
+	if (mark == NULL)
+		return fault_set(fault, ENOMEM, "%s: no memory", topology->name);
+	for (uint32_t s = 0; s < topology->switches && result == 0; s++) {
+		struct topology_port port = {DEVICE_SWITCH, s, 0};
+
+		for (; port.port < topology->switch_at[s].ports && result == 0; port.port++) {
+			if (!topology_peer(topology, port, &peer) || peer.kind != DEVICE_SWITCH)
+				continue;
+			if (mark[peer.device] == s + 1)
+				result = fault_set(fault, EINVAL,
+					"%s: switches %s and %s have more than one link, %s can "
+					"have one between two switches",
+					topology->name, topology->switch_at[s].name,
+					topology->switch_at[peer.device].name, program);
+			mark[peer.device] = s + 1;
+		}
+	}
+	free(mark);
+	return result;
 }
 
 static const struct topology_format *const formats[] = {

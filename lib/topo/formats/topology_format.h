@@ -10,7 +10,9 @@
 
 #include "topology.h"
 
-#define TOPOLOGY_FORMATS(X) X(ibnetdiscover) X(ibsim) X(booksim) X(dot)
+#define TOPOLOGY_FORMATS(X) \
+	X(ibnetdiscover)    \
+	X(ibnetdiscover_p) X(ibsim) X(iblinkinfo) X(opensm) X(slurm) X(ns3) X(booksim) X(dot)
 
 /* How a foreign file is read. Listings of real networks have lines that do not belong there,
  * contradictions and devices that take no part in traffic. These are left out, each with a note;
@@ -35,8 +37,8 @@ void topology_import_note(struct topology_import *import, const struct fault *no
 struct topology_format {
 	const char *name;
 	const char *help; /* one line */
-	/* Writes a finished topology. 0, or -EINVAL with 'fault' if the format cannot express it;
-	 * the caller checks 'out' for errors. */
+	/* NULL for formats that are only read. Writes a finished topology. 0, or -EINVAL with
+	 * 'fault' if the format cannot express it; the caller checks 'out' for errors. */
 	int (*write)(const struct topology *topology, FILE *out, struct fault *fault);
 	/* Reads a topology; 'origin' is the file name for messages, and files that it includes are
 	 * looked for beside it. NULL with FILE:LINE:COLUMN in 'fault' and errno EINVAL, or ENOMEM.
@@ -48,6 +50,10 @@ struct topology_format {
 #define X(name) extern const struct topology_format format_##name;
 TOPOLOGY_FORMATS(X)
 #undef X
+
+/* Refuses a second link between two switches, which the program's format cannot express. */
+int topology_check_parallel(
+	const struct topology *topology, const char *program, struct fault *fault);
 
 /* Format i of the list; NULL after the last. */
 const struct topology_format *topology_format_at(unsigned i);

@@ -267,7 +267,7 @@ UNIT_TEST(prices_prove_that_no_split_is_better)
 		flow = calloc(paths.paths + 1u, sizeof(*flow));
 		prices.arc = calloc(arcs + 1u, sizeof(*prices.arc));
 		prices.pair = calloc(paths.pairs + 1u, sizeof(*prices.pair));
-		assert_int_equal(0, smart_lp_balance(&paths, arcs, flow, &prices, NULL));
+		assert_int_equal(0, smart_lp_balance(&paths, bench.graph, flow, &prices, NULL));
 		for (uint32_t arc = 0; arc < arcs; arc++) {
 			assert_true(paths.pairs == 0 || prices.arc[arc] >= 1.0 / arcs);
 			sum += prices.arc[arc] - 1.0 / arcs;
@@ -285,7 +285,8 @@ UNIT_TEST(prices_prove_that_no_split_is_better)
 			assert_true(fabs(sum - 1) < 1e-6);
 			assert_true(fabs(objective(&paths, arcs, flow) - bound) < 1e-6 * bound);
 			/* The short form of the program, without prices, is as good. */
-			assert_int_equal(0, smart_lp_balance(&paths, arcs, flow, NULL, NULL));
+			assert_int_equal(
+				0, smart_lp_balance(&paths, bench.graph, flow, NULL, NULL));
 			assert_true(fabs(objective(&paths, arcs, flow) - bound) < 1e-6 * bound);
 		}
 		free(flow);
@@ -344,7 +345,7 @@ UNIT_TEST(whole_routes_are_spread_as_evenly_as_they_can)
 	assert_int_equal(paths.paths, 8);
 	for (uint32_t p = 0; p < paths.paths; p++)
 		flow[p] = 1.5;
-	assert_int_equal(0, smart_share(&paths, bench.graph->arcs, flow, count));
+	assert_int_equal(0, smart_share(&paths, bench.graph, flow, count));
 	for (uint32_t k = 0; k < 2; k++) {
 		uint32_t first = paths.pair[k].first_path;
 
@@ -355,6 +356,113 @@ UNIT_TEST(whole_routes_are_spread_as_evenly_as_they_can)
 	}
 	smart_paths_fini(&paths);
 	bench_end(&bench);
+}
+
+/* The largest load of an arc: traffic times cost. */
+static double weighted_load(
+	const struct route_graph *graph, const struct smart_paths *paths, const double *flow)
+{
+	double *load = calloc(graph->arcs + 1u, sizeof(*load)), max = 0;
+
+	for (uint32_t p = 0; p < paths->paths; p++)
+		for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++)
+			load[paths->arc[i]] += flow[p];
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		max = fmax(max, load[arc] * graph->arc[arc].cost);
+	free(load);
+	return max;
+}
+
+static double weighted_load_of_routes(const struct route_graph *graph, const struct route_set *set)
+{
+	double *load = calloc(graph->arcs + 1u, sizeof(*load)), max = 0;
+
+	for (uint32_t from = 0; from < graph->hosts; from++)
+		for (uint32_t to = 0; to < graph->hosts; to++) {
+			unsigned length = 0;
+			const uint8_t *route = route_set_get(set, from, to, 0, &length);
+			uint32_t at = graph->host_switch[from];
+
+			for (unsigned i = 0;
+				from != to && i < length && at != graph->host_switch[to]; i++) {
+				uint32_t arc;
+
+				if ((route[i] & ROUTE_PORT_BIT) == 0)
+					continue;
+				/* A host on the way, which absorbs and re-injects. */
+				if (i + 1 < length && route[i + 1] == ROUTE_TYPE_ITB)
+					continue;
+				arc = route_graph_arc_of_port(
+					graph, at, route[i] & ROUTE_PORT_MASK);
+				load[arc]++;
+				at = graph->arc[arc].to;
+			}
+		}
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		max = fmax(max, load[arc] * graph->arc[arc].cost);
+	free(load);
+	return max;
+}
+
+/* 12 switches with four hosts each, a ring and chords, some of them doubled, at 100, 200 or 400
+ * Gbps. */
+static struct topology *draw_mixed(uint64_t seed)
+{
+	struct topology *topology;
+	struct network network;
+	struct rng rng;
+
+	rng_init(&rng, seed, 0, 0);
+	network_begin(&network, 12, 48);
+	for (uint32_t s = 0; s < 12; s++) {
+		network_link(&network, s, (s + 1) % 12);
+		network_link(&network, s, (s + 2 + (uint32_t)rng_below(&rng, 8)) % 12);
+		if (rng_below(&rng, 3) == 0)
+			network_link(&network, s, (s + 1) % 12);
+	}
+	for (uint32_t host = 0; host < 48; host++)
+		network_host(&network, host, host / 4);
+	topology = network_end(&network);
+	for (uint32_t i = 0; i < topology->links; i++)
+		topology->link_at[i].rate_bps = (uint64_t)100000000000 << rng_below(&rng, 3);
+	return topology;
+}
+
+/* The load that the linear program reaches over all shortest paths is the bound. */
+UNIT_TEST(routes_over_links_of_mixed_rates_come_close_to_the_bound)
+{
+	static const struct route_algorithm *const algorithms[] = {
+		&route_bsmart_itb, &route_bmin_itb};
+	double worst = 1, unweighted = 1;
+
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct smart_paths paths;
+		struct bench bench;
+		double *flow, bound, share = 0;
+
+		bench_begin(&bench, draw_mixed(seed), seed);
+		find_paths(&bench, &paths);
+		flow = calloc(paths.paths + 1u, sizeof(*flow));
+		assert_int_equal(0, smart_lp_balance(&paths, bench.graph, flow, NULL, NULL));
+		bound = weighted_load(bench.graph, &paths, flow);
+		for (unsigned i = 0; i < 2; i++) {
+			struct route_set *set = route_compute(
+				bench.topology, algorithms[i], &bench.options, NULL, NULL);
+			double here = bound / weighted_load_of_routes(bench.graph, set);
+
+			assert_true(here <= 1 + 1e-6);
+			share = fmax(share, here);
+			if (i == 0)
+				unweighted = fmin(unweighted, here);
+			route_set_destroy(set);
+		}
+		worst = fmin(worst, share);
+		free(flow);
+		smart_paths_fini(&paths);
+		bench_end(&bench);
+	}
+	print_message("worst share of the bound: %.3f, bsmart-itb alone %.3f\n", worst, unweighted);
+	assert_true(worst >= 0.95);
 }
 
 UNIT_MAIN(NULL, NULL)

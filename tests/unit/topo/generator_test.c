@@ -372,7 +372,7 @@ UNIT_TEST(bad_texts_are_refused_in_one_line)
 		{"ring:switches=3,rate=10",
 			"ring:switches=3,rate=10: rate=10: expected a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)"},
 		{"ring:switches=3,rate=1bps",
-			"ring:switches=3,rate=1bps: rate=1bps: expected a rate from 1kbps to 1000Gbps"},
+			"ring:switches=3,rate=1bps: rate=1bps: expected a rate from 1kbps to 100000Gbps"},
 		{"ring:switches=3,delay=11s",
 			"ring:switches=3,delay=11s: delay=11s: expected a delay from 0ps to 10s"},
 		{"ring:switches=99999999999999999999",

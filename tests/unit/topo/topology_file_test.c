@@ -97,7 +97,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 10ns}\n",
 			"t.yaml:11:30: 'rate: 10ns': expected a rate with its unit, such as 10Gbps (bps, kbps, Mbps, Gbps)"},
 		{HEAD "  - {a: s0:2, b: s1:2, rate: 0Gbps}\n",
-			"t.yaml:11:30: 'rate: 0Gbps': expected from 1kbps to 1000Gbps"},
+			"t.yaml:11:30: 'rate: 0Gbps': expected from 1kbps to 100000Gbps"},
 		{HEAD "  - {a: s0:2, b: s0:3}\n",
 			"t.yaml:11: the link leads from switch s0 to itself"},
 		{HEAD TAIL "ports: [{port: s0:3, dpdk: x}]\n",

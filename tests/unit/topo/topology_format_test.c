@@ -88,7 +88,7 @@ UNIT_TEST(parallel_links_are_not_for_booksim)
 	assert_int_equal(topology_finish(tree, "t", &fault), 0);
 	free(write_as("booksim", tree, -EINVAL, &fault));
 	assert_string_equal(fault.text, "ring-2-0: switches s0 and s1 have more than one link, "
-					"BookSim can have one between two routers");
+					"BookSim can have one between two switches");
 	topology_destroy(topology);
 	topology_destroy(tree);
 }

@@ -21,13 +21,16 @@ static const char usage[] =
 	"       weft route verify TOPO ROUTES... [--json]\n"
 	"       weft route show TOPO ROUTES SOURCE DESTINATION\n"
 	"       weft route export TOPO ROUTES --format opensm -o NAME\n"
+	"       weft route import TOPO DUMP [--subnet FILE] [--strict] -o ROUTES\n"
+	"       weft route compare TOPO A B [--json]\n"
 	"all but the first: [--without LINK|SWITCH]...\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'; ROUTES, text or binary, '-'\n"
 	"being standard output or input. Several ROUTES are checked as one: what they do together.\n"
 	"  --algorithm A+B    the routes of several in one set, such as ud+ud-itb\n"
-	"  --root SWITCH      of algorithms with a tree: a switch (the first by default), or best\n"
-	"                     (shortest legal ways), centre, random (by the seed)\n"
+	"  --root SWITCH      of algorithms with a tree: a switch, best (shortest legal paths), centre\n"
+	"                     or random (drawn with the seed); by default a leaf of a topology with\n"
+	"                     levels, else the first switch\n"
 	"  --alternatives N   routes per pair, 1 to 10; the algorithm's own number by default\n"
 	"  --granularity      each pair of hosts chooses its route (host, the default), or all hosts\n"
 	"                     of two switches share one (switch)\n"
@@ -41,6 +44,8 @@ static const char usage[] =
 	"  --binary           the compact form of the file\n"
 	"  --without WHAT     without a failed link ('s0:3'), switch ('s4') or host's link ('h5');\n"
 	"                     may be repeated\n"
+	"import reads the tables of an InfiniBand network: what dump_fts or ibroute prints, or\n"
+	"opensm.fdbs with --subnet opensm-subnet.lst. compare shows two files side by side.\n"
 	"export writes tables as OpenSM dumps its own, for ibdmchk: NAME.lst and NAME.fdbs.\n"
 	"Exit: 0 done, 1 the routes are not connected or not free of deadlock, 2 bad request,\n"
 	"3 not able.\n";
@@ -84,6 +89,8 @@ static const struct {
 	{{.name = "verify"}, cmd_route_verify},
 	{{.name = "show"}, cmd_route_show},
 	{{.name = "export"}, cmd_route_export},
+	{{.name = "import"}, cmd_route_import},
+	{{.name = "compare"}, cmd_route_compare},
 };
 
 static void print_usage(FILE *out)

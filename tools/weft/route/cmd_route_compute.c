@@ -210,39 +210,22 @@ static const struct route_algorithm *rooted(const struct request *request)
 	return NULL;
 }
 
-static int choose_root(struct request *request, const struct topology *topology)
+static int find_root(struct request *request, const struct topology *topology)
 {
-	static const char *const names[] = {[ROUTE_ROOT_BEST] = "best",
-		[ROUTE_ROOT_CENTRE] = "centre",
-		[ROUTE_ROOT_RANDOM] = "random"};
+	const struct route_algorithm *algorithm = rooted(request);
 	struct fault fault;
 	int result;
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(request->root, names[i]) != 0)
-			continue;
-		result = route_root_choose(topology, rooted(request), (enum route_root_choice)i,
-			request->options.seed, &request->options.root, &fault);
-		if (result < 0)
-			return command_fault("route compute", result, &fault);
+	if (algorithm == NULL && request->root == NULL)
 		return EXIT_DONE;
-	}
-	return refuse("--root", request->root, "a switch of the topology, best, centre or random");
-}
-
-static int find_root(struct request *request, const struct topology *topology)
-{
-	int32_t root;
-
-	if (request->root == NULL)
-		return EXIT_DONE;
-	if (rooted(request) == NULL)
+	if (algorithm == NULL)
 		return refuse("--root", request->root, "none: the algorithm has no root");
-	root = topology_find_switch(topology, request->root);
-	if (root < 0)
-		return choose_root(request, topology);
-	request->options.root = (uint32_t)root;
-	return EXIT_DONE;
+	result = route_root_find(topology, algorithm, request->root, request->options.seed,
+		&request->options.root, &fault);
+	if (result == -EINVAL)
+		return command_fail("route compute", EXIT_BAD_REQUEST, "%s%s",
+			request->root != NULL ? "--root " : "", fault.text);
+	return result < 0 ? (int)command_fault("route compute", result, &fault) : EXIT_DONE;
 }
 
 static int write_routes(const struct request *request, const struct topology *topology,

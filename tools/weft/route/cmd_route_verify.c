@@ -42,6 +42,16 @@ static json_t *over_far(const struct route_report *report, double value)
 	return report->far_routes > 0 ? json_real(value) : json_null();
 }
 
+static json_t *uniform_json(const struct topology *topology, const struct route_report *report)
+{
+	char name[2 * TOPOLOGY_NAME_MAX];
+
+	if (!report->uniform.known)
+		return json_null();
+	topology_port_name(topology, report->uniform.full, name, sizeof(name));
+	return json_pack("{s:f, s:s}", "bound", report->uniform.bound, "full_first", name);
+}
+
 static void print_json(const struct subject *subject, const struct route_report *report)
 {
 	char algorithm[2 * ROUTE_LABEL_MAX], root[2 * ROUTE_LABEL_MAX];
@@ -62,6 +72,7 @@ static void print_json(const struct subject *subject, const struct route_report 
 			report->link_load.mean, "max", (json_int_t)report->link_load.max, "stddev",
 			report->link_load.stddev, "evidence", report->evidence);
 
+	json_object_set_new(json, "uniform", uniform_json(subject->topology, report));
 	join_labels(
 		subject, offsetof(struct route_origin, algorithm), algorithm, sizeof(algorithm));
 	join_labels(subject, offsetof(struct route_origin, root), root, sizeof(root));
@@ -81,6 +92,17 @@ static void print_cycle(const struct topology *topology, const struct route_repo
 		printf(" %s", name);
 	}
 	putchar('\n');
+}
+
+static void print_uniform(const struct topology *topology, const struct route_report *report)
+{
+	char name[2 * TOPOLOGY_NAME_MAX];
+
+	if (!report->uniform.known)
+		return;
+	topology_port_name(topology, report->uniform.full, name, sizeof(name));
+	printf("uniform traffic   at most %.1f %% of the hosts' links, %s is full first\n",
+		100 * report->uniform.bound, name);
 }
 
 static void print_text(const struct subject *subject, const struct route_report *report)
@@ -117,6 +139,7 @@ static void print_text(const struct subject *subject, const struct route_report 
 	printf("routes per link   %" PRIu64 " to %" PRIu64 ", mean %.1f, deviation %.1f\n",
 		report->link_load.min, report->link_load.max, report->link_load.mean,
 		report->link_load.stddev);
+	print_uniform(subject->topology, report);
 	if (report->cycle_length > 0)
 		print_cycle(subject->topology, report);
 	if (report->evidence[0] != '\0')

@@ -59,3 +59,5 @@ int cmd_route_compute(int argc, char **argv);
 int cmd_route_verify(int argc, char **argv);
 int cmd_route_show(int argc, char **argv);
 int cmd_route_export(int argc, char **argv);
+int cmd_route_import(int argc, char **argv);
+int cmd_route_compare(int argc, char **argv);

@@ -15,21 +15,23 @@ static const char usage[] =
 	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"
 	"       weft topo show TOPO [--json]\n"
 	"       weft topo check TOPO [--json]\n"
+	"       weft topo levels TOPO [--json]\n"
 	"       weft topo dot TOPO\n"
-	"       weft topo import --format ibnetdiscover|ibsim [--strict] [--only REGEX]\n"
-	"                        [--exclude REGEX] FILE [-o FILE]\n"
+	"       weft topo import --format FORMAT [--strict] [--only REGEX] [--exclude REGEX] FILE\n"
+	"                        [-o FILE]\n"
 	"       weft topo export --format FORMAT TOPO [-o FILE]\n"
 	"\n"
 	"TOPO is a file or a generator such as 'rlft:ports=8,stages=2'.\n"
 	"  gen    writes a topology file, on standard output without -o\n"
 	"  show   prints its size, and the other end of each port\n"
 	"  check  checks ports, links, names, and that every host reaches every other\n"
+	"  levels prints the levels of a tree, or why it has none\n"
 	"  dot    writes it for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
-	"  import makes a topology file from the output of ibnetdiscover or a file of ibsim, and\n"
-	"         lists what it leaves out; --strict refuses that; --only and --exclude choose\n"
-	"         nodes by description\n"
-	"  export writes another program's format: ibnetdiscover, ibsim, booksim, dot\n"
-	"Exit: 0 done, 2 bad request or bad topology, 3 not able.\n"
+	"  import makes a topology file from another program's: ibnetdiscover, ibnetdiscover-p,\n"
+	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim. It lists what it leaves out;\n"
+	"         --strict refuses that; --only and --exclude choose nodes by description\n"
+	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, dot\n"
+	"Exit: 0 done, 1 there are no levels, 2 bad request or bad topology, 3 not able.\n"
 	"\n"
 	"'weft topo gen --help' lists the kinds and their options.\n";
 
@@ -113,6 +115,7 @@ static const struct {
 	{{.name = "gen"}, cmd_topo_gen},
 	{{.name = "show"}, cmd_topo_show},
 	{{.name = "check"}, cmd_topo_check},
+	{{.name = "levels"}, cmd_topo_levels},
 	{{.name = "dot"}, cmd_topo_dot},
 	{{.name = "import"}, cmd_topo_import},
 	{{.name = "export"}, cmd_topo_export},

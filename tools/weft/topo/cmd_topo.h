@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "commands.h"
 #include "topology.h"
@@ -14,13 +15,17 @@
 int cmd_topo_gen(int argc, char **argv);
 int cmd_topo_show(int argc, char **argv);
 int cmd_topo_check(int argc, char **argv);
+int cmd_topo_levels(int argc, char **argv);
 int cmd_topo_dot(int argc, char **argv);
 int cmd_topo_import(int argc, char **argv);
 int cmd_topo_export(int argc, char **argv);
 
-/* Parses "FILE [--json]" for show, check and dot. EXIT_DONE, or the code of the error that was
- * printed. 'json' NULL: the command has no JSON form. */
+/* Parses "FILE [--json]" for show, check, levels and dot. EXIT_DONE, or the code of the error that
+ * was printed. 'json' NULL: the command has no JSON form. */
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
+
+/* Prints the topology's levels, one a line. */
+void cmd_topo_print_levels(const struct topology *topology, FILE *out);
 
 /* The document of 'show --json'. NULL without memory. */
 json_t *cmd_topo_json(const struct topology *topology);

@@ -12,6 +12,7 @@
 #include "file_text.h"
 #include "output_file.h"
 #include "topology_format.h"
+#include "topology_levels.h"
 
 #define INPUT_MAX ((size_t)256 << 20) /* bytes; the largest network takes some 40 MB */
 
@@ -33,7 +34,7 @@ static void list_formats(bool reading, char *text, size_t size)
 
 	text[0] = '\0';
 	for (unsigned i = 0; (format = topology_format_at(i)) != NULL; i++)
-		if (!reading || format->read != NULL)
+		if (reading ? format->read != NULL : format->write != NULL)
 			used += (size_t)snprintf(text + used, size - used, "%s%s",
 				used == 0 ? "" : ", ", format->name);
 }
@@ -43,7 +44,8 @@ static int take_format(struct request *request, const char *name, bool reading)
 	char known[128];
 
 	request->format = topology_format_find(name);
-	if (request->format != NULL && (!reading || request->format->read != NULL))
+	if (request->format != NULL &&
+		(reading ? request->format->read != NULL : request->format->write != NULL))
 		return EXIT_DONE;
 	list_formats(reading, known, sizeof(known));
 	return command_fail(
@@ -222,9 +224,13 @@ static int import(struct request *request)
 {
 	int result = EXIT_DONE;
 	struct topology *topology = import_from(request, &result);
+	struct fault why;
 
 	if (topology == NULL)
 		return result;
+	if (!topology_has_levels(topology) && topology_levels_find(topology, &why) < 0)
+		fprintf(stderr, "weft %s: %s\n", request->name, why.text);
+	cmd_topo_print_levels(topology, stderr);
 	result = cmd_topo_write(request->name, topology, request->in, request->out);
 	topology_destroy(topology);
 	return result;

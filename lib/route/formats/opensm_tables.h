@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Destination tables of an InfiniBand network as its tools print them: dump_fts and ibroute, which
+ * name nodes, or opensm.fdbs, which has GUIDs and LIDs and needs OpenSM's opensm-subnet.lst. Nodes
+ * are found in the topology by the names that the import of a listing gives them. Port n is port n
+ * - 1 of the topology. */
+
+#include "route_table.h"
+#include "topology_format.h"
+
+struct opensm_tables_input {
+	const char *text, *origin; /* 'length' bytes */
+	size_t length;
+	const char *subnet,
+		*subnet_origin; /* opensm-subnet.lst of 'subnet_length' bytes; or NULL */
+	size_t subnet_length;
+};
+
+/* Nodes that the topology does not have are left out with a note; with import->strict they are an
+ * error. NULL with errno EINVAL or ENOMEM. The caller owns the table. */
+struct route_table *opensm_tables_read(const struct topology *topology,
+	const struct opensm_tables_input *input, struct topology_import *import,
+	struct fault *fault);

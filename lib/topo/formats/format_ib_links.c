@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Listings of InfiniBand networks that have a line per link and direction: what iblinkinfo prints,
+ * with and without -l; the output of ibnetdiscover -p; and opensm-subnet.lst, which OpenSM writes
+ * to its dump folder. (infiniband-diags 44, OpenSM 3.3.23.) */
+
+#include <string.h>
+
+#include "listing_reader.h"
+
+static const struct ib_text nothing = {"", 0};
+
+static struct ib_text quoted_name(struct ib_text text)
+{
+	while (text.length > 0 && *text.start == ' ') {
+		text.start++;
+		text.length--;
+	}
+	while (text.length > 0 && text.start[text.length - 1] == ' ')
+		text.length--;
+	return text;
+}
+
+/* --- ibnetdiscover -p ---
+ * SW    21  4 0x0002c902 4x QDR - CA    32  1 0x0002c903 ( 'leaf 1' - 'node1 HCA-1' ) */
+
+static int take_kind(struct listing_reader *reader, enum device_kind *kind)
+{
+	struct ib_text word = listing_word(reader);
+
+	*kind = listing_is(word, "SW") ? DEVICE_SWITCH : DEVICE_HOST;
+	if (listing_is(word, "SW") || listing_is(word, "CA") || listing_is(word, "CA-SM") ||
+		listing_is(word, "RT"))
+		return 0;
+	reader->at = word.start;
+	return listing_refuse(reader, "expected SW, CA or RT");
+}
+
+struct end {
+	enum device_kind kind;
+	struct ib_text id, name;
+	uint32_t port;
+};
+
+static int connect(
+	struct listing_reader *reader, const struct end *a, const struct end *b, uint64_t rate_bps)
+{
+	struct listing_end near = {.port = a->port}, far = {.port = b->port};
+	int result = listing_node(reader, a->kind, a->id, a->name, &near.node);
+
+	if (result == 0)
+		result = listing_node(reader, b->kind, b->id, b->name, &far.node);
+	if (result == 0 && (a->port == 0 || b->port == 0))
+		return listing_refuse(reader, "port 0, expected one from 1");
+	return result == 0 ? listing_connect(reader, near, far, rate_bps, WEFT_TIME_NEVER) : result;
+}
+
+static int take_ports_end(struct listing_reader *reader, struct end *end)
+{
+	int result = take_kind(reader, &end->kind);
+
+	listing_word(reader); /* LID */
+	if (result == 0)
+		result = listing_number(reader, listing_word(reader), 10, 254, &end->port);
+	end->id = listing_word(reader);
+	return result;
+}
+
+static int read_ports_line(struct listing_reader *reader)
+{
+	struct end a, b;
+	struct ib_text width, lane;
+	uint64_t rate_bps = 0;
+	char rate[IB_RATE_TEXT];
+	int result = take_ports_end(reader, &a);
+
+	width = listing_word(reader);
+	lane = listing_word(reader);
+	if (result < 0 || !listing_take(reader, "-"))
+		return result; /* no far end is missing: the port has no cable */
+	result = take_ports_end(reader, &b);
+	if (result == 0 && !listing_take(reader, "( '"))
+		return listing_refuse(
+			reader, "expected the names of both nodes, such as ( 'a' - 'b' )");
+	if (result == 0)
+		result = listing_until(reader, "' - '", &a.name);
+	if (result == 0)
+		result = listing_until(reader, "' )", &b.name);
+	if (result < 0)
+		return result;
+	snprintf(rate, sizeof(rate), "%.*s%.*s", (int)(width.length < 4 ? width.length : 4),
+		width.start, (int)(lane.length < 8 ? lane.length : 8), lane.start);
+	if (!ib_rate_parse(rate, strlen(rate), &rate_bps)) {
+		reader->at = width.start;
+		return listing_refuse(reader, "expected a rate such as 4x EDR, found '%s'", rate);
+	}
+	return connect(reader, &a, &b, rate_bps);
+}
+
+/* --- opensm-subnet.lst ---
+ * { SW Ports:24 SystemGUID:… NodeGUID:… PortGUID:… VenID:… {leaf 1} LID:0002 PN:15 } { CA … }
+ * PHY=4x LOG=ACT SPD=10 */
+
+static int take_subnet_end(struct listing_reader *reader, struct end *end)
+{
+	struct ib_text ignored, port;
+	int result;
+
+	if (!listing_take(reader, "{"))
+		return listing_refuse(reader, "expected '{' before a node");
+	result = take_kind(reader, &end->kind);
+	if (result == 0)
+		result = listing_until(reader, "NodeGUID:", &ignored);
+	if (result == 0)
+		end->id = listing_word(reader);
+	if (result == 0)
+		result = listing_until(reader, "{", &ignored);
+	if (result == 0)
+		result = listing_until(reader, "} LID:", &end->name);
+	if (result == 0)
+		result = listing_until(reader, "PN:", &ignored);
+	port = listing_word(reader);
+	if (result == 0)
+		result = listing_number(reader, port, 16, 254, &end->port);
+	if (result == 0 && !listing_take(reader, "}"))
+		return listing_refuse(reader, "expected '}' after a node");
+	return result;
+}
+
+static int read_subnet_line(struct listing_reader *reader)
+{
+	struct ib_text ignored, width;
+	struct end a, b;
+	int result = take_subnet_end(reader, &a);
+
+	if (result == 0)
+		result = take_subnet_end(reader, &b);
+	if (result == 0)
+		result = listing_until(reader, "PHY=", &ignored);
+	width = listing_word(reader);
+	if (result == 0)
+		result = listing_until(reader, "SPD=", &ignored);
+	if (result < 0)
+		return result;
+	return connect(reader, &a, &b, ib_rate_of_lanes(width, listing_word(reader)));
+}
+
+/* --- iblinkinfo ---
+ * Switch: 0x0002c902 leaf 1:
+ *       21    4[  ] ==( 4X       25.78125 Gbps Active/  LinkUp)==>      32    1[  ] "node1" ( )
+ * Nodes are known by LID; where the subnet manager did not give any (0), by name. A line of an
+ * adapter begins with the GUID of its port. (With -l, adapters and switches look alike.) */
+
+struct block {
+	bool known;
+	enum device_kind kind;
+	struct ib_text name;
+	struct ib_text id; /* of a switch: the same in all lines; empty before the first */
+};
+
+static int read_block_head(struct listing_reader *reader, struct block *block)
+{
+	struct ib_text rest = {reader->at, (uint32_t)(reader->end - reader->at)};
+
+	block->known = false;
+	block->id = nothing;
+	if (rest.length == 0 || rest.start[rest.length - 1] != ':')
+		return listing_refuse(reader, "expected ':' at the end of a node's line");
+	rest.length--;
+	block->known = true;
+	block->name = quoted_name(rest);
+	return 0;
+}
+
+static int take_lid_port(struct listing_reader *reader, struct end *end)
+{
+	struct ib_text port;
+	uint32_t lid;
+	int result;
+
+	end->id = listing_word(reader);
+	result = listing_number(reader, end->id, 10, UINT16_MAX, &lid);
+	if (result == 0)
+		result = listing_until(reader, "[", &port);
+	if (result == 0)
+		result = listing_number(reader, quoted_name(port), 10, 254, &end->port);
+	if (result == 0)
+		result = listing_until(reader, "]", &port);
+	if (lid == 0)
+		end->id = nothing;
+	return result;
+}
+
+/* A far end counts as a host until a block of its own tells that it is a switch. */
+static void agree_on_kinds(struct listing_reader *reader, const struct end *a, struct end *b)
+{
+	uint32_t node = listing_find(reader, a->id);
+
+	if (node != UINT32_MAX && a->kind == DEVICE_SWITCH)
+		reader->listing->node_at[node].kind = DEVICE_SWITCH;
+	node = listing_find(reader, b->id);
+	if (node != UINT32_MAX)
+		b->kind = reader->listing->node_at[node].kind;
+}
+
+static int read_link_line(struct listing_reader *reader)
+{
+	struct block *block = reader->context;
+	struct end a, b = {.kind = DEVICE_HOST};
+	struct ib_text width, lane, state;
+	int result;
+
+	if (listing_take(reader, "Switch:")) {
+		block->kind = DEVICE_SWITCH;
+		listing_word(reader); /* GUID */
+		return read_block_head(reader, block);
+	}
+	if (listing_take(reader, "CA:") || listing_take(reader, "RT:")) {
+		block->kind = DEVICE_HOST;
+		return read_block_head(reader, block);
+	}
+	if (!block->known)
+		return listing_refuse(reader, "expected 'Switch:' or 'CA:' before this line");
+	a = (struct end){.kind = block->kind, .name = block->name};
+	result = listing_take(reader, "0x");
+	if (result != (block->kind == DEVICE_HOST))
+		return listing_refuse(reader, "a line of a%s in the block of a%s",
+			result ? "n adapter" : " switch", result ? " switch" : "n adapter");
+	if (result)
+		listing_word(reader);
+	result = take_lid_port(reader, &a);
+	if (result == 0 && block->kind == DEVICE_SWITCH) {
+		if (block->id.length == 0)
+			block->id = a.id;
+		if (block->id.length != a.id.length ||
+			memcmp(block->id.start, a.id.start, a.id.length) != 0)
+			return listing_refuse(reader, "another LID than in the lines above");
+	}
+	if (result == 0 && !listing_take(reader, "==("))
+		return listing_refuse(reader, "expected '==(' after the port");
+	width = listing_word(reader);
+	if (result < 0 || width.length == 0 || *width.start < '0' || *width.start > '9')
+		return result; /* no cable, or one that is down */
+	lane = listing_word(reader);
+	result = listing_until(reader, ")==>", &state);
+	result = take_lid_port(reader, &b);
+	if (result == 0 && !listing_take(reader, "\""))
+		return listing_refuse(reader, "expected the name of the far end in quotes");
+	if (result == 0)
+		result = listing_until(reader, "\"", &b.name);
+	if (result < 0)
+		return result;
+	a.id = a.id.length > 0 ? a.id : a.name;
+	b.id = b.id.length > 0 ? b.id : b.name;
+	agree_on_kinds(reader, &a, &b);
+	return connect(reader, &a, &b, ib_rate_of_lanes(width, lane));
+}
+
+static struct topology *read_ports(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct fault *fault)
+{
+	struct listing_reader reader = {.line = read_ports_line};
+
+	return listing_reader_run(&reader, text, length, origin, import, fault);
+}
+
+static struct topology *read_subnet(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct fault *fault)
+{
+	struct listing_reader reader = {.line = read_subnet_line};
+
+	return listing_reader_run(&reader, text, length, origin, import, fault);
+}
+
+static struct topology *read_links(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct fault *fault)
+{
+	struct block block = {.known = false};
+	struct listing_reader reader = {.line = read_link_line, .context = &block};
+
+	return listing_reader_run(&reader, text, length, origin, import, fault);
+}
+
+const struct topology_format format_ibnetdiscover_p = {
+	.name = "ibnetdiscover-p",
+	.help = "what ibnetdiscover -p prints",
+	.read = read_ports,
+};
+
+const struct topology_format format_opensm = {
+	.name = "opensm",
+	.help = "OpenSM's dump of links, opensm-subnet.lst",
+	.read = read_subnet,
+};
+
+const struct topology_format format_iblinkinfo = {
+	.name = "iblinkinfo",
+	.help = "what iblinkinfo prints",
+	.read = read_links,
+};

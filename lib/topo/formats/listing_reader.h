@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Reads cabling from files with one statement per line, into a listing (ib_listing.h). A format
+ * takes the words of a line, and names nodes by any text that is unique in the file; everything
+ * else, such as odd lines, contradictions and the choice of names, is the listing's. */
+
+#include <stddef.h>
+
+#include "ib_listing.h"
+
+struct listing_reader {
+	struct ib_listing *listing;
+	struct topology_import *import;
+	/* One line, without its end; -EINVAL after listing_refuse(), or -ENOMEM. */
+	int (*line)(struct listing_reader *reader);
+	void *context; /* of the format */
+	const char *origin;
+	const char *start, *at, *end; /* the line, and its unread rest */
+	uint32_t number;
+	struct fault odd;
+	uint32_t *slot; /* hash of nodes by id; number + 1, 0 is free */
+	uint32_t slots;
+};
+
+/* Reads all lines and builds the topology; what is wrong with a line is left out, or refused if
+ * strict. NULL with errno as for topology_format.read. */
+struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
+	const char *origin, struct topology_import *import, struct fault *fault);
+
+/* Reads the lines alone; the caller sets 'line', 'origin' and 'import'. 0, -EINVAL, -ENOMEM. */
+int listing_reader_lines(
+	struct listing_reader *reader, const char *text, size_t length, struct fault *fault);
+
+/* -EINVAL with the place of reader->at. */
+int listing_refuse(struct listing_reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The next word up to a space; empty at the end of the line. */
+struct ib_text listing_word(struct listing_reader *reader);
+bool listing_is(struct ib_text text, const char *word);
+/* Skips spaces, then the text if it comes next; otherwise at most the spaces, and false. */
+bool listing_take(struct listing_reader *reader, const char *text);
+/* The text up to and without 'mark', which is skipped; -EINVAL if there is none. */
+int listing_until(struct listing_reader *reader, const char *mark, struct ib_text *text);
+/* -EINVAL: the text is not a number of this base up to 'max'. */
+int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
+	uint32_t *number);
+/* A text that lives as long as the listing. -ENOMEM. */
+int listing_keep(struct listing_reader *reader, struct ib_text *text, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The node with this id, new with 'name' if there is none. -EINVAL if it has another kind or name.
+ * Nodes are numbered by their member 'order', at first the line, and within one order as they come.
+ */
+int listing_node(struct listing_reader *reader, enum device_kind kind, struct ib_text id,
+	struct ib_text name, uint32_t *node);
+/* UINT32_MAX if there is none. */
+uint32_t listing_find(const struct listing_reader *reader, struct ib_text id);
+
+/* One end of a cable; port 0 selects the node's next port. -EINVAL above 254. */
+struct listing_end {
+	uint32_t node;
+	unsigned port;
+};
+
+/* Adds the cable as a line of 'a'. A rate of 0 and a delay of WEFT_TIME_NEVER are unknown. */
+int listing_connect(struct listing_reader *reader, struct listing_end a, struct listing_end b,
+	uint64_t rate_bps, weft_time delay_ps);
+
+/* The nominal rate of an InfiniBand link, from "4x" or "4X" and Gbps per lane such as "25.78125" or
+ * "10"; 0 if unknown. */
+uint64_t ib_rate_of_lanes(struct ib_text width, struct ib_text lane_gbps);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Levels of a tree: finds the stages of switches in a topology that does not state them, such as
+ * the listing of a real network. The leaves are the switches with hosts; the level of any other
+ * switch is its distance from the nearest leaf, plus one. Where that fails, switches with less than
+ * half as many hosts as the fullest switch are not taken as leaves: a management host on a spine
+ * must not hide the tree.
+ *
+ * The result is checked: links join different levels only, and every switch with hosts reaches
+ * every other by going up and then down. So algorithms for fat trees work on it. */
+
+#include "topology.h"
+
+/* Sets the stages of a finished topology. -EINVAL with the reason in 'why' if it is not a tree of
+ * two or more levels; then no stage is set. -ENOMEM. */
+int topology_levels_find(struct topology *topology, struct fault *why);
+
+/* A switch has a stage. */
+bool topology_has_levels(const struct topology *topology);
+
+/* One level. Links are counted per switch. */
+struct topology_level {
+	uint32_t switches, hosts;
+	unsigned up_min, up_max, down_min, down_max;
+};
+
+/* 0 and the levels 1 .. '*count' in level[0] .., for up to UINT8_MAX levels. */
+void topology_levels_describe(
+	const struct topology *topology, struct topology_level level[UINT8_MAX], unsigned *count);

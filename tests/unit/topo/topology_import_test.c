@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Formats that are read: what other programs printed, round trips, and damaged texts. */
+
+#include "topology_walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rng.h"
+#include "topology_format.h"
+#include "topology_levels.h"
+
+/* Printed by infiniband-diags 44 and OpenSM 3.3.23 in ibsim, for a pair of switches and two hosts
+ * (4xSDR), one of them with a second port. */
+static const char links[] =
+	"CA: h1 HCA-1:\n"
+	"      0x0200000100000003      4    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>  "
+	"     3    1[  ] \"s1\" (Could be 12X Could be 10.0 Gbps)\n"
+	"Switch: 0x0200000000010001 s1:\n"
+	"           3    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>       4    1[  ] \"h1 "
+	"HCA-1\" (Could be 12X Could be 10.0 Gbps)\n"
+	"           3    2[  ] ==( 4X      25.78125 Gbps Active/  LinkUp)==>       2    2[  ] \"s0\" "
+	"( )\n"
+	"           3    3[  ] ==(                Down/ Polling)==>             [  ] \"\" ( )\n"
+	"Switch: 0x0200000000010000 s0:\n"
+	"           2    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>       1    1[  ] \"h0\" "
+	"( )\n"
+	"           2    2[  ] ==( 4X      25.78125 Gbps Active/  LinkUp)==>       3    2[  ] \"s1\" "
+	"( )\n"
+	"CA: h0:\n"
+	"      0x0200000100000001      1    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>  "
+	"     2    1[  ] \"s0\" ( )\n";
+
+static const char ports[] =
+	"CA     4  1 0x0200000100000003 4x SDR - SW     3  1 0x0200000000010001 ( 'h1 HCA-1' - 's1' "
+	")\n"
+	"SW     3  1 0x0200000000010001 4x SDR - CA     4  1 0x0200000100000003 ( 's1' - 'h1 HCA-1' "
+	")\n"
+	"SW     3  2 0x0200000000010001 4x EDR - SW     2  2 0x0200000000010000 ( 's1' - 's0' )\n"
+	"SW     3  3 0x0200000000010001 4x SDR                                    's1'\n"
+	"SW     2  1 0x0200000000010000 4x SDR - CA     1  1 0x0200000100000001 ( 's0' - 'h0' )\n"
+	"SW     2  2 0x0200000000010000 4x EDR - SW     3  2 0x0200000000010001 ( 's0' - 's1' )\n"
+	"CA     1  1 0x0200000100000001 4x SDR - SW     2  1 0x0200000000010000 ( 'h0' - 's0' )\n";
+
+#define SUBNET_SWITCH(number, port)                                                            \
+	"{ SW Ports:03 SystemGUID:020000000001000" number " NodeGUID:020000000001000" number   \
+	" PortGUID:020000000001000" number " VenID:00000000 DevID:0000 Rev:000000A1 {s" number \
+	"} LID:0002 PN:" port " }"
+#define SUBNET_HOST(number, name)                                                            \
+	"{ CA Ports:02 SystemGUID:020000010000000" number " NodeGUID:020000010000000" number \
+	" PortGUID:020000010000000" number " VenID:00000000 DevID:0000 Rev:000000A1 {" name  \
+	"} LID:0001 PN:01 }"
+
+static const char subnet[] = SUBNET_HOST("0", "h0") " " SUBNET_SWITCH(
+	"0", "01") " PHY=4x LOG=ACT SPD=2.5\n" SUBNET_SWITCH("0", "02") " " SUBNET_SWITCH("1",
+	"02") " PHY=4x LOG=ACT SPD=25\n" SUBNET_SWITCH("1", "02") " " SUBNET_SWITCH("0",
+	"02") " PHY=4x LOG=ACT SPD=25\n" SUBNET_SWITCH("1", "01") " " SUBNET_HOST("2",
+	"h1 HCA-1") " PHY=4x LOG=ACT SPD=2.5\n";
+
+static struct topology *import_text(
+	const char *format, const char *text, size_t length, bool strict, struct fault *fault)
+{
+	struct topology_import import = {.strict = strict};
+
+	return topology_format_find(format)->read(text, length, "net", &import, fault);
+}
+
+static struct topology *must_import(const char *format, const char *text)
+{
+	struct fault fault = {""};
+	struct topology *topology = import_text(format, text, strlen(text), true, &fault);
+
+	if (topology == NULL)
+		fail_msg("%s: %s", format, fault.text);
+	return topology;
+}
+
+static uint64_t rate_at(const struct topology *topology, const char *port)
+{
+	struct topology_port at;
+
+	assert_int_equal(topology_find_port(topology, port, &at), 0);
+	return topology_link_at(topology, at)->rate_bps;
+}
+
+UNIT_TEST(infiniband_listings_are_the_same_network)
+{
+	static const struct {
+		const char *format, *text;
+	} listings[] = {{"iblinkinfo", links}, {"ibnetdiscover-p", ports}, {"opensm", subnet}};
+
+	for (unsigned i = 0; i < sizeof(listings) / sizeof(listings[0]); i++) {
+		struct topology *topology = must_import(listings[i].format, listings[i].text);
+		struct topology_port peer;
+
+		assert_int_equal(topology->switches, 2);
+		assert_int_equal(topology->hosts, 2);
+		assert_int_equal(topology->links, 3);
+		assert_int_equal(rate_at(topology, "s0:1"), 100000000000);
+		assert_int_equal(rate_at(topology, "s1:0"), 10000000000);
+		assert_true(topology_host_switch(
+			topology, (uint32_t)topology_find_host(topology, "h1_HCA-1"), &peer));
+		assert_int_equal(peer.device, topology_find_switch(topology, "s1"));
+		topology_destroy(topology);
+	}
+}
+
+static char *export_as(const char *format, const struct topology *topology)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct fault fault = {""};
+
+	if (topology_format_find(format)->write(topology, out, &fault) != 0)
+		fail_msg("%s: %s", format, fault.text);
+	fclose(out);
+	return text;
+}
+
+/* Levels come back as well. */
+UNIT_TEST(export_and_import_change_nothing)
+{
+	static const char *const formats[] = {"ibnetdiscover", "slurm", "ns3", "booksim"};
+	static const char *const specs[] = {"rlft:ports=4,stages=2", "rlft:ports=4,stages=3",
+		"rlft:ports=8,stages=2,rate=100Gbps,delay=45ns"};
+
+	for (unsigned i = 0; i < 12; i++) {
+		struct topology *tree = walk_generate(specs[i % 3]), *again;
+		char *first = export_as(formats[i / 3], tree), *second;
+		struct fault why = {""};
+
+		again = must_import(formats[i / 3], first);
+		assert_int_equal(topology_levels_find(again, &why), 0);
+		assert_int_equal(again->switches, tree->switches);
+		assert_int_equal(again->hosts, tree->hosts);
+		for (uint32_t s = 0; s < tree->switches; s++)
+			assert_int_equal(again->switch_at[s].stage, tree->switch_at[s].stage);
+		memcpy(again->name, tree->name, sizeof(again->name)); /* else the file's */
+		second = export_as(formats[i / 3], again);
+		assert_string_equal(first, second);
+		free(first);
+		free(second);
+		topology_destroy(again);
+		topology_destroy(tree);
+	}
+}
+
+UNIT_TEST(slurm_lists_are_expanded)
+{
+	struct topology *topology =
+		must_import("slurm", "# a comment\n"
+				     "SwitchName=leaf1 Nodes=n[08-10,12]x,login\n"
+				     "switchname=leaf2 nodes=m1\n"
+				     "SwitchName=top Switches=leaf[1-2] LinkSpeed=100\n");
+
+	assert_int_equal(topology->switches, 3);
+	assert_int_equal(topology->hosts, 6);
+	assert_true(topology_find_host(topology, "n08x") >= 0);
+	assert_true(topology_find_host(topology, "n10x") >= 0);
+	assert_true(topology_find_host(topology, "n12x") >= 0);
+	assert_true(topology_find_host(topology, "login") >= 0);
+	topology_destroy(topology);
+}
+
+/* Four GPUs, two NVSwitches for two each, and a network of NICs: the larger part is kept. */
+UNIT_TEST(the_network_of_the_nics_is_kept)
+{
+	static const char text[] = "9 2 2 3 10 H100\n4 5 6 7 8\n"
+				   "0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
+				   "2 5 2880Gbps 0.000025ms 0\n3 5 2880Gbps 0.000025ms 0\n"
+				   "0 6 400Gbps 0.0005ms 0\n2 6 400Gbps 0.0005ms 0\n"
+				   "1 7 400Gbps 0.0005ms 0\n3 7 400Gbps 0.0005ms 0\n"
+				   "6 8 400Gbps 0.0005ms 0\n7 8 1.6Gbps 0.0005ms 0\n";
+	struct fault fault = {""};
+	struct topology *topology = import_text("ns3", text, strlen(text), false, &fault);
+
+	assert_string_equal(fault.text, "");
+	assert_int_equal(topology->switches, 3);
+	assert_int_equal(topology->hosts, 4);
+	assert_int_equal(topology->links, 6);
+	assert_int_equal(topology->link_at[0].delay_ps, 500 * PS_PER_NS);
+	topology_destroy(topology);
+}
+
+UNIT_TEST(wrong_lines_name_their_place)
+{
+	static const struct {
+		const char *format, *text, *expected;
+	} cases[] = {
+		{"ns3", "3 1\n", "net:1:4: expected the numbers of nodes, switches and links"},
+		{"ns3", "3 1 2\n2\n0 2 10 1us 0\n",
+			"net:3:5: '10': expected a rate with its unit, such as 10Gbps (bps, kbps, "
+			"Mbps, Gbps), 1kbps to 100000Gbps"},
+		{"ns3", "3 1 2\n7\n", "net:2:1: expected a number up to 2, found '7'"},
+		{"slurm", "SwitchName=a Nodes=n[3-1]\n",
+			"net:1:26: expected a range, found 3 to 1"},
+		{"slurm", "Nodes=a\n", "net:1:8: expected SwitchName="},
+		{"slurm", "SwitchName=a Node=n\n",
+			"net:1:14: expected SwitchName=, Nodes=, Switches= or LinkSpeed=, found "
+			"'Node=n'"},
+		{"booksim", "node 1\n", "net:1:7: expected 'router' first in the line"},
+		{"iblinkinfo", "  3  1[  ] ==(\n",
+			"net:1:3: expected 'Switch:' or 'CA:' before this line"},
+		{"ibnetdiscover-p", "Ca\t : 0x2 ports 1\n", "net:1:1: expected SW, CA or RT"},
+		{"opensm", "SW\n", "net:1:1: expected '{' before a node"},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fault fault = {""};
+
+		assert_null(import_text(
+			cases[i].format, cases[i].text, strlen(cases[i].text), true, &fault));
+		assert_string_equal(fault.text, cases[i].expected);
+	}
+}
+
+/* Lines lost, doubled, cut or swapped. */
+static size_t mutate(const char *text, struct rng *rng, char *out)
+{
+	const char *line[64];
+	size_t lines = 0, used = 0;
+
+	for (const char *at = text; *at != '\0' && lines < 64; at = strchr(at, '\n') + 1)
+		line[lines++] = at;
+	for (size_t i = 0; i < lines; i++) {
+		const char *from = rng_below(rng, 8) == 0 ? line[rng_below(rng, lines)] : line[i];
+		size_t length = (size_t)(strchr(from, '\n') - from);
+		unsigned copies = (unsigned)rng_below(rng, 10);
+
+		if (rng_below(rng, 12) == 0)
+			length = rng_below(rng, length + 1);
+		for (unsigned n = 0; n < (copies == 0 ? 0u : copies == 1 ? 2u : 1u); n++) {
+			memcpy(out + used, from, length);
+			used += length;
+			out[used++] = '\n';
+		}
+	}
+	return used;
+}
+
+/* Never another cable than the text has: each one is in the undamaged network. */
+static void check_mutation(const struct topology *whole, const struct topology *damaged)
+{
+	for (uint32_t i = 0; i < damaged->links; i++) {
+		const struct topology_link *link = &damaged->link_at[i];
+		int32_t near = topology_find_switch(whole, topology_device_name(damaged, link->a));
+		bool found = near < 0;
+
+		for (uint32_t k = 0; k < whole->links && !found; k++) {
+			const struct topology_link *old = &whole->link_at[k];
+			const char *a = topology_device_name(whole, old->a);
+			const char *b = topology_device_name(whole, old->b);
+			const char *c = topology_device_name(damaged, link->a);
+			const char *d = topology_device_name(damaged, link->b);
+
+			found = (strcmp(a, c) == 0 && strcmp(b, d) == 0) ||
+				(strcmp(a, d) == 0 && strcmp(b, c) == 0);
+		}
+		assert_true(found);
+	}
+}
+
+UNIT_TEST(damaged_listings_give_less_but_nothing_else)
+{
+	static const struct {
+		const char *format, *text;
+	} listings[] = {{"iblinkinfo", links}, {"ibnetdiscover-p", ports}, {"opensm", subnet}};
+	unsigned accepted = 0;
+
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		unsigned which = (unsigned)(seed % 3);
+		struct topology *whole = must_import(listings[which].format, listings[which].text);
+		struct topology *damaged;
+		struct fault fault = {""};
+		char text[8192];
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 0);
+		damaged = import_text(listings[which].format, text,
+			mutate(listings[which].text, &rng, text), false, &fault);
+		if (damaged == NULL) {
+			assert_true(strncmp(fault.text, "net:", 4) == 0);
+		} else {
+			accepted++;
+			assert_int_equal(topology_check_connected(damaged, "net", &fault), 0);
+			check_mutation(whole, damaged);
+		}
+		topology_destroy(damaged);
+		topology_destroy(whole);
+	}
+	assert_true(accepted > 20);
+}
+
+UNIT_MAIN(NULL, NULL)
