@@ -486,8 +486,10 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 		return 0;
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
 	/* Where it came from, or where it goes to, is not captured yet. */
-	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns)
+	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns) {
+		audit->counts.before++;
 		return 0;
+	}
 	if (at->gone) {
 		audit_device_gone(audit, &seen);
 	} else if (at->out) {

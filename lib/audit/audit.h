@@ -121,5 +121,6 @@ struct audit_counts {
 	uint64_t refused;   /* by a receiver, as damaged */
 	uint64_t foreign;   /* not frames of Weft */
 	uint64_t under_way; /* at the end */
+	uint64_t before;    /* before all ports were captured: only their bytes were judged */
 };
 const struct audit_counts *audit_counts(const struct audit *audit);

@@ -13,6 +13,7 @@
 struct capture_state {
 	uint32_t credits_blocks;   /* left in 'vc' towards the far end; CAPTURE_UNKNOWN */
 	uint32_t voq_depth_blocks; /* of the queue that holds the frame; CAPTURE_UNKNOWN */
+	uint32_t waited_ns;        /* at its source, since its message was generated; 0: unknown */
 	uint8_t vc;
 	uint8_t reason; /* why deflected, delayed or dropped; 0: none */
 };
@@ -20,7 +21,7 @@ struct capture_state {
 /* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
 typedef const char *capture_reason_fn(uint8_t reason);
 
-/* "vc 1, credits 113, voq 4, REASON", without unknown parts. 'reason' may be NULL. Cut to 'size';
- * 128 suffices. */
+/* "vc 1, credits 113, voq 4, waited 250, REASON", without unknown parts. 'reason' may be NULL. Cut
+ * to 'size'; 128 suffices. */
 void capture_state_format(
 	const struct capture_state *state, capture_reason_fn *reason, char *text, size_t size);

@@ -59,6 +59,8 @@ static void make_extension(const struct virtual_fabric *fabric, const struct wef
 static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_record *record,
 	const struct weft_packet *packet, uint32_t header)
 {
+	const struct datagram_origin *origin = virtual_origin_of(fabric, packet);
+	weft_time waited = origin->injected_ps / PS_PER_NS - origin->generated_ps / PS_PER_NS;
 	struct weft_packet seen = *packet;
 	struct latency_extension extension;
 
@@ -72,7 +74,9 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 		seen.vc = seen.header_vc;
 		seen.hop = seen.route_length != 0 ? seen.route[seen.cursor] : 0;
 	}
-	seen.injected_ns = (uint32_t)(virtual_origin_of(fabric, packet)->injected_ps / PS_PER_NS);
+	seen.injected_ns = (uint32_t)(origin->injected_ps / PS_PER_NS);
+	if (record->out && record->at.kind == DEVICE_HOST && record->at.device == packet->source)
+		record->waited_ns = waited < UINT32_MAX ? (uint32_t)waited : UINT32_MAX;
 	record->packet = &seen;
 	call(fabric, record);
 }
@@ -188,6 +192,7 @@ void virtual_trace_state(const struct virtual_fabric *fabric,
 	if (packet == NULL)
 		return;
 	state->vc = packet->header_vc;
+	state->waited_ns = record->waited_ns;
 	if (record->gone) {
 		state->vc = packet->vc;
 		state->reason = capture_reason_switch(packet->discard);

@@ -38,7 +38,9 @@ struct virtual_trace_record {
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
 	/* Of a packet with FRAME_F_LATENCY, as its frame would carry it; else NULL. */
 	const struct latency_extension *extension;
-	unsigned output; /* of a packet that comes into a switch; SWITCH_PORT_NONE: discarded */
+	uint32_t
+		waited_ns; /* of a packet that leaves its source, since its message was generated */
+	unsigned output;   /* of a packet that comes into a switch; SWITCH_PORT_NONE: discarded */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;
 	const struct control_arn *arn;

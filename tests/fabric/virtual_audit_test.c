@@ -4,20 +4,14 @@
 /* The audit of captures of the virtual clock: runs keep all rules, and a fault that is planted in
  * the bytes of a capture is named at its frame, wherever it is. */
 
-#include "audit_run.h"
-
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bits.h"
-#include "capture_order.h"
 #include "control.h"
 #include "rng.h"
-#include "virtual_capture.h"
 #include "virtual_drawn.h"
-#include "virtual_lab.h"
+#include "virtual_shot.h"
 
 #define POSITIONS 100
 #define FRAME_AT  28 /* in a packet block */
@@ -30,50 +24,14 @@ struct record {
 	const struct frame_header *header; /* in the file */
 };
 
-/* A run, its capture and its rules. */
+/* With its records. */
 struct shot {
-	struct virtual_lab lab;
-	struct audit_run rules;
-	uint8_t *bytes;
-	size_t length;
+	struct virtual_shot run;
 	struct record *record;
 	unsigned records;
-	bool *captured;
 };
 
 /* --- captures --- */
-
-static uint8_t *read_file(const char *path, size_t *length)
-{
-	FILE *in = fopen(path, "r");
-	uint8_t *bytes;
-
-	assert_non_null(in);
-	fseek(in, 0, SEEK_END);
-	*length = (size_t)ftell(in);
-	rewind(in);
-	bytes = malloc(*length + 1);
-	assert_int_equal(fread(bytes, 1, *length, in), *length);
-	fclose(in);
-	return bytes;
-}
-
-static void capture_run(struct virtual_lab *lab, struct shot *shot)
-{
-	char path[] = "/tmp/weft-audit-XXXXXX";
-	struct virtual_capture *capture;
-	struct fault fault = {""};
-
-	close(mkstemp(path));
-	capture = virtual_capture_create(lab->fabric, 0, &fault);
-	assert_non_null(capture);
-	assert_int_equal(virtual_capture_add(capture, "all", path, &fault), 0);
-	assert_int_equal(virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_capture_end(capture, &fault), 0);
-	virtual_capture_destroy(capture);
-	shot->bytes = read_file(path, &shot->length);
-	unlink(path);
-}
 
 static void list_records(struct shot *shot)
 {
@@ -82,100 +40,65 @@ static void list_records(struct shot *shot)
 	struct fault fault;
 
 	assert_int_equal(
-		capture_reader_open(&reader, "test", shot->bytes, shot->length, &fault), 0);
+		capture_reader_open(&reader, "test", shot->run.bytes, shot->run.length, &fault), 0);
 	shot->record = calloc(reader.packets + 1, sizeof(*shot->record));
 	while (capture_reader_next(&reader, &packet)) {
 		struct record *record = &shot->record[shot->records++];
 		uint32_t bytes;
 
-		record->at = (size_t)(packet.bytes - shot->bytes) - FRAME_AT;
-		memcpy(&bytes, shot->bytes + record->at + 4, sizeof(bytes));
+		record->at = (size_t)(packet.bytes - shot->run.bytes) - FRAME_AT;
+		memcpy(&bytes, shot->run.bytes + record->at + 4, sizeof(bytes));
 		record->bytes = bytes;
 		record->packet = packet;
 		record->header = frame_header_const(packet.bytes);
-		assert_int_equal(topology_find_port(shot->lab.topology,
+		assert_int_equal(topology_find_port(shot->run.lab.topology,
 					 reader.interface[packet.interface].name, &record->port),
 			0);
 	}
 	capture_reader_close(&reader);
 }
 
-static void shot_finish(struct shot *shot)
-{
-	struct fault fault = {""};
-
-	capture_run(&shot->lab, shot);
-	if (audit_run_open(&shot->rules, shot->lab.topology, shot->lab.config, true, &fault) != 0)
-		fail_msg("%s", fault.text);
-	shot->rules.rules.exact = true;
-	shot->captured = malloc(2 * shot->lab.topology->links);
-	memset(shot->captured, true, 2 * shot->lab.topology->links);
-}
-
 static struct shot shoot(const char *const *set, unsigned sets)
 {
-	struct shot shot = {.bytes = NULL};
+	struct shot shot = {.record = NULL};
 
-	virtual_lab_open(&shot.lab, drawn_plain, set, sets);
-	shot_finish(&shot);
+	virtual_lab_open(&shot.run.lab, drawn_plain, set, sets);
+	virtual_shot_take(&shot.run);
 	list_records(&shot);
 	return shot;
 }
 
 static void shot_close(struct shot *shot)
 {
-	audit_run_close(&shot->rules);
-	virtual_lab_close(&shot->lab);
-	free(shot->bytes);
+	virtual_shot_close(&shot->run);
 	free(shot->record);
-	free(shot->captured);
 }
 
 /* --- audits --- */
 
-/* 'from_ns': when each port's capture begins, by way; NULL: all have everything. */
+/* From when on each port's frames are given, by way; NULL: always. */
+struct feed {
+	struct audit *audit;
+	const uint64_t *from_ns;
+};
+
+static void add(void *ctx, const struct audit_frame_at *frame)
+{
+	const struct feed *feed = ctx;
+
+	if (feed->from_ns == NULL || frame->time_ns >= feed->from_ns[frame->way])
+		assert_int_equal(audit_add(feed->audit, frame), 0);
+}
+
 static struct audit *audit_from(
 	const struct shot *shot, const uint8_t *bytes, size_t length, const uint64_t *from_ns)
 {
-	const struct topology *topology = shot->lab.topology;
-	struct audit *audit = audit_create(&shot->rules.rules, shot->captured);
-	struct capture_reader reader;
-	struct capture_ordered next;
-	struct capture_order *order;
-	struct fault fault = {""};
+	struct feed feed = {audit_create(&shot->run.rules.rules, shot->run.captured), from_ns};
 
-	assert_non_null(audit);
-	if (capture_reader_open(&reader, "test", bytes, length, &fault) != 0)
-		fail_msg("%s", fault.text);
-	order = capture_order_create(&reader, 1, false);
-	while (capture_order_next(order, &next) > 0) {
-		const struct capture_packet *packet = &next.packet;
-		struct topology_port port;
-
-		assert_int_equal(topology_find_port(
-					 topology, reader.interface[packet->interface].name, &port),
-			0);
-		if (from_ns != NULL && packet->time_ns < from_ns[topology_way_at(topology, port)])
-			continue;
-		assert_int_equal(audit_add(audit,
-					 &(struct audit_frame_at){
-						 .way = topology_way_at(topology, port),
-						 .out = packet->direction == CAPTURE_OUT,
-						 .gone = packet->direction == CAPTURE_BOTH,
-						 .time_ns = packet->time_ns,
-						 .number = packet->number,
-						 .bytes = packet->bytes,
-						 .captured_bytes = packet->captured_bytes,
-						 .frame_bytes = packet->frame_bytes,
-						 .comment = packet->comment,
-						 .comment_bytes = packet->comment_bytes,
-					 }),
-			0);
-	}
-	audit_end(audit);
-	capture_order_destroy(order);
-	capture_reader_close(&reader);
-	return audit;
+	assert_non_null(feed.audit);
+	virtual_shot_feed(&shot->run, bytes, length, add, &feed);
+	audit_end(feed.audit);
+	return feed.audit;
 }
 
 static struct audit *audit_bytes(const struct shot *shot, const uint8_t *bytes, size_t length)
@@ -199,47 +122,48 @@ static void expect_clean(const struct audit *audit, const char *what)
 /* The topology alone lets the audit judge less, and it still finds nothing. */
 static void expect_clean_bare(struct shot *shot, const char *what)
 {
-	struct audit_run full = shot->rules;
+	struct audit_run full = shot->run.rules;
 	struct fault fault = {""};
 	struct audit *audit;
 
 	assert_int_equal(
-		audit_run_open_bare(&shot->rules, shot->lab.topology, NULL, NULL, &fault), 0);
-	shot->rules.rules.exact = true;
-	audit = audit_bytes(shot, shot->bytes, shot->length);
+		audit_run_open_bare(&shot->run.rules, shot->run.lab.topology, NULL, NULL, &fault),
+		0);
+	shot->run.rules.rules.exact = true;
+	audit = audit_bytes(shot, shot->run.bytes, shot->run.length);
 	expect_clean(audit, what);
 	audit_destroy(audit);
-	audit_run_close(&shot->rules);
-	shot->rules = full;
+	audit_run_close(&shot->run.rules);
+	shot->run.rules = full;
 }
 
 /* As in a lab: ports are captured from different times on, and the clock is not exact. */
 static void expect_clean_from(struct shot *shot, unsigned seed, const char *what)
 {
-	struct audit_rules full = shot->rules.rules;
-	uint32_t ways = 2 * shot->lab.topology->links;
+	struct audit_rules full = shot->run.rules.rules;
+	uint32_t ways = 2 * shot->run.lab.topology->links;
 	uint64_t *from_ns = calloc(ways, sizeof(*from_ns));
 	struct audit *audit;
 	struct rng rng;
 
 	rng_init(&rng, seed, 0, 0);
-	shot->rules.rules.exact = false;
-	shot->rules.rules.ended_ns = UINT64_MAX;
+	shot->run.rules.rules.exact = false;
+	shot->run.rules.rules.ended_ns = UINT64_MAX;
 	for (uint32_t way = 0; way < ways; way++) {
 		from_ns[way] = rng_below(&rng, 30000);
-		if (from_ns[way] > shot->rules.rules.complete_ns)
-			shot->rules.rules.complete_ns = from_ns[way];
+		if (from_ns[way] > shot->run.rules.rules.complete_ns)
+			shot->run.rules.rules.complete_ns = from_ns[way];
 	}
-	audit = audit_from(shot, shot->bytes, shot->length, from_ns);
+	audit = audit_from(shot, shot->run.bytes, shot->run.length, from_ns);
 	expect_clean(audit, what);
 	audit_destroy(audit);
-	shot->rules.rules = full;
+	shot->run.rules.rules = full;
 	free(from_ns);
 }
 
 static bool try_drawn(unsigned seed)
 {
-	struct shot shot = {.bytes = NULL};
+	struct shot shot = {.record = NULL};
 	struct fault fault = {""};
 	struct drawn drawn;
 	struct audit *audit;
@@ -247,18 +171,19 @@ static bool try_drawn(unsigned seed)
 	size_t used;
 
 	drawn_draw(seed, &drawn);
-	shot.lab.config = run_config_parse(
+	shot.run.lab.config = run_config_parse(
 		drawn_plain, strlen(drawn_plain), "test", drawn.set, drawn.sets, &fault);
-	if (shot.lab.config != NULL && run_config_supported(shot.lab.config, &fault) == 0)
-		shot.lab.topology = run_config_open_topology(shot.lab.config, &fault);
-	if (shot.lab.topology != NULL)
-		shot.lab.fabric = virtual_fabric_create(shot.lab.topology, shot.lab.config, &fault);
-	if (shot.lab.fabric == NULL) {
-		virtual_lab_close(&shot.lab);
+	if (shot.run.lab.config != NULL && run_config_supported(shot.run.lab.config, &fault) == 0)
+		shot.run.lab.topology = run_config_open_topology(shot.run.lab.config, &fault);
+	if (shot.run.lab.topology != NULL)
+		shot.run.lab.fabric =
+			virtual_fabric_create(shot.run.lab.topology, shot.run.lab.config, &fault);
+	if (shot.run.lab.fabric == NULL) {
+		virtual_lab_close(&shot.run.lab);
 		return false; /* drawn settings may exclude each other */
 	}
-	shot_finish(&shot);
-	audit = audit_bytes(&shot, shot.bytes, shot.length);
+	virtual_shot_take(&shot.run);
+	audit = audit_bytes(&shot, shot.run.bytes, shot.run.length);
 	used = (size_t)snprintf(what, sizeof(what), "seed %u", seed);
 	for (unsigned i = 0; i < drawn.sets; i++)
 		used += (size_t)snprintf(what + used, sizeof(what) - used, " %s", drawn.set[i]);
@@ -353,7 +278,7 @@ static bool plant_leak(struct plant *plant)
 
 	if (first->packet.direction != CAPTURE_OUT || first->port.kind != DEVICE_SWITCH ||
 		first->header->kind != FRAME_CREDIT ||
-		!topology_peer(plant->shot->lab.topology, first->port, &peer))
+		!topology_peer(plant->shot->run.lab.topology, first->port, &peer))
 		return false;
 	for (unsigned i = plant->record; i < plant->shot->records; i++) {
 		const struct record *record = &plant->shot->record[i];
@@ -395,7 +320,7 @@ static bool plant_vc(struct plant *plant)
 	if (!is_data_out(&plant->shot->record[plant->record]))
 		return false;
 	frame_update_mutable(
-		frame, frame_mutable_word((header->vc + 1) % plant->shot->rules.rules.vcs,
+		frame, frame_mutable_word((header->vc + 1) % plant->shot->run.rules.rules.vcs,
 			       header->vc_original, header->cursor, header->flags));
 	return true;
 }
@@ -426,7 +351,7 @@ static bool plant_crc(struct plant *plant)
 static bool plant_output(struct plant *plant)
 {
 	const struct record *record = &plant->shot->record[plant->record];
-	const struct route_table *table = plant->shot->rules.rules.table;
+	const struct route_table *table = plant->shot->run.rules.rules.table;
 	uint16_t destination = ntohs(record->header->destination_be);
 	uint64_t allowed;
 
@@ -515,7 +440,7 @@ static bool plant_lost(struct plant *plant)
 
 		if (is_same(record, other))
 			continue;
-		memmove(plant->bytes + to, shot->bytes + other->at, other->bytes);
+		memmove(plant->bytes + to, shot->run.bytes + other->at, other->bytes);
 		to += other->bytes;
 	}
 	plant->length = to;
@@ -566,20 +491,20 @@ static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind 
 {
 	struct plant plant = {.shot = shot};
 	unsigned planted = 0, tries = 0;
-	struct audit *audit = audit_bytes(shot, shot->bytes, shot->length);
+	struct audit *audit = audit_bytes(shot, shot->run.bytes, shot->run.length);
 
 	expect_clean(audit, "without a fault");
 	audit_destroy(audit);
 	rng_init(&plant.rng, 51, kind, 0);
-	plant.bytes = malloc(shot->length + 65536);
+	plant.bytes = malloc(shot->run.length + 65536);
 	for (; planted < POSITIONS; tries++) {
 		const struct audit_finding *finding;
 
 		assert_true(tries < 1000 * POSITIONS);
 		plant.record = (unsigned)rng_below(&plant.rng, shot->records);
 		plant.number = plant.record + 1;
-		plant.length = shot->length;
-		memcpy(plant.bytes, shot->bytes, shot->length);
+		plant.length = shot->run.length;
+		memcpy(plant.bytes, shot->run.bytes, shot->run.length);
 		if (!fault(&plant))
 			continue;
 		planted++;

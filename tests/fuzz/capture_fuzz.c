@@ -2,15 +2,35 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Captures of any origin: a refused one has a reason in one line that begins with the file; what an
- * accepted one holds can be audited, whatever its frames, times and comments are. */
+ * accepted one holds can be audited and explained, whatever its frames, times and comments are. */
 
 #include <string.h>
 
-#include "audit.h"
-#include "capture_order.h"
+#include "audit_feed.h"
 #include "fuzz.h"
+#include "why.h"
 
 #define LINKS_MAX 64
+
+/* The parts of each packet add up. */
+static void explain_all(struct why *why, bool exact)
+{
+	uint32_t list[16], count;
+
+	REQUIRE(why_end(why) == 0);
+	count = why_slowest(why, 16, list);
+	for (uint32_t i = 0; i < count; i++) {
+		static struct why_packet packet;
+		uint64_t sum = 0;
+
+		why_explain(why, list[i], &packet);
+		for (unsigned j = 0; j < packet.pieces; j++)
+			sum += packet.piece[j].ns;
+		REQUIRE(!exact || sum == packet.ns);
+		REQUIRE(why_find_frame(why, packet.file, packet.number) != UINT32_MAX);
+	}
+	why_critical_path(why, 16, list);
+}
 
 /* Interfaces are ports in turn. */
 static void audit_all(const struct topology *topology, struct capture_reader *reader, bool exact)
@@ -25,29 +45,24 @@ static void audit_all(const struct topology *topology, struct capture_reader *re
 	struct capture_order *order = capture_order_create(reader, 1, !exact);
 	struct capture_ordered next;
 	struct audit *audit;
+	struct why *why;
 	uint64_t before = 0;
 
 	memset(captured, true, sizeof(captured));
 	audit = audit_create(&rules, captured);
-	REQUIRE(order != NULL && audit != NULL);
+	why = why_create(&rules);
+	REQUIRE(order != NULL && audit != NULL && why != NULL);
 	while (capture_order_next(order, &next) > 0) {
-		const struct capture_packet *packet = &next.packet;
+		const struct audit_frame_at frame =
+			audit_frame_of(&next, next.packet.interface % (2 * topology->links));
 
-		REQUIRE(packet->time_ns >= before);
-		before = packet->time_ns;
-		REQUIRE(audit_add(audit, &(struct audit_frame_at){
-						 .way = packet->interface % (2 * topology->links),
-						 .out = packet->direction == CAPTURE_OUT,
-						 .gone = packet->direction == CAPTURE_BOTH,
-						 .time_ns = packet->time_ns,
-						 .number = packet->number,
-						 .bytes = packet->bytes,
-						 .captured_bytes = packet->captured_bytes,
-						 .frame_bytes = packet->frame_bytes,
-						 .comment = packet->comment,
-						 .comment_bytes = packet->comment_bytes,
-					 }) == 0);
+		REQUIRE(frame.time_ns >= before);
+		before = frame.time_ns;
+		REQUIRE(audit_add(audit, &frame) == 0);
+		REQUIRE(why_add(why, &frame) == 0);
 	}
+	explain_all(why, exact);
+	why_destroy(why);
 	audit_end(audit);
 	REQUIRE(audit_counts(audit)->frames == reader->packets);
 	audit_destroy(audit);

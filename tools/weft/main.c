@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{"sweep", cmd_python, "run it over values of its keys and over seeds"},
 	{"plot", cmd_python, "draw sweeps and results"},
 	{"reproduce", cmd_python, "a figure or table of a paper: published, ours, ratio"},
+	{"why", cmd_why, "where the time of captured packets went, and what caused the waits"},
 	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
 	{"words", cmd_words, "the words that commands and files take, for shells"},
 	{"answer", cmd_answer, NULL}, /* for the Python package, not for people */

@@ -196,6 +196,7 @@ local f = {
 	state_vc = ProtoField.uint8("weft.state.vc", "VC"),
 	state_credits = ProtoField.uint32("weft.state.credits", "Credits left (blocks)"),
 	state_voq = ProtoField.uint32("weft.state.voq", "VOQ depth (blocks)"),
+	state_waited = ProtoField.uint32("weft.state.waited", "Waited at its source (ns)"),
 	state_reason = ProtoField.string("weft.state.reason", "Reason"),
 }
 weft.fields = f
@@ -801,7 +802,7 @@ end
 
 -- The state in the comment of a captured packet -----------------------------------------------
 
--- "vc 1, credits 7, voq 2, REASON" (lib/port/capture_file.c).
+-- "vc 1, credits 7, voq 2, waited 250, REASON" (lib/port/capture_file.c).
 local function dissect_state(tvb, tree)
 	local comment = comment_field()
 	local vc, rest = tostring(comment and comment.value or ""):match("^vc (%d+)(.*)$")
@@ -820,6 +821,11 @@ local function dissect_state(tvb, tree)
 	if voq then
 		part:add(f.state_voq, tvb(0, 0), tonumber(voq)):set_generated()
 		rest = last
+	end
+	local waited, more = rest:match("^, waited (%d+)(.*)$")
+	if waited then
+		part:add(f.state_waited, tvb(0, 0), tonumber(waited)):set_generated()
+		rest = more
 	end
 	local reason = rest:match("^, (.+)$")
 	if not reason then

@@ -17,6 +17,42 @@
 /* Captures of the virtual clock count from 0, those of the real one from 1970. */
 #define REAL_NS UINT64_C(1000000000000000000)
 
+/* --- request --- */
+
+bool audit_request_take(struct audit_request *request, int option, const char *value)
+{
+	if (option == AUDIT_OPTION_RUN)
+		request->run = value;
+	else if (option == AUDIT_OPTION_LAB)
+		request->lab = value;
+	else if (option == AUDIT_OPTION_TOPOLOGY)
+		request->topology = value;
+	else if (option == AUDIT_OPTION_ROUTES)
+		request->routes = value;
+	else if (option == AUDIT_OPTION_SET && request->sets < AUDIT_SETS_MAX)
+		request->set[request->sets++] = value;
+	else
+		return false;
+	return true;
+}
+
+int audit_request_check(const struct audit_request *request, const char *command)
+{
+	unsigned subjects =
+		(request->run != NULL) + (request->lab != NULL) + (request->topology != NULL);
+
+	if (request->files == 0)
+		return command_fail(command, EXIT_BAD_REQUEST, "expected the file of a capture");
+	if (subjects != 1)
+		return command_fail(command, EXIT_BAD_REQUEST,
+			"expected one of --run, --lab and --topology: the rules of the fabric");
+	if (request->routes != NULL && request->topology == NULL)
+		return command_fail(command, EXIT_BAD_REQUEST, "--routes requires --topology");
+	if (request->sets > 0 && request->run == NULL)
+		return command_fail(command, EXIT_BAD_REQUEST, "--set requires --run");
+	return EXIT_DONE;
+}
+
 /* --- rules --- */
 
 static int open_run(
@@ -111,8 +147,9 @@ static int map_file(struct audit_subject *subject, const char *path, struct faul
 	return result;
 }
 
-uint32_t audit_subject_sender(
-	const struct audit_subject *subject, const struct capture_packet *packet)
+/* The way on which a wire's frame was sent, from its source address. NO_WAY: no port of this
+ * topology. */
+static uint32_t sender_of(const struct audit_subject *subject, const struct capture_packet *packet)
 {
 	const struct topology *topology = subject->topology;
 	const uint8_t *from = packet->bytes + 6;
@@ -148,7 +185,7 @@ static int find_wires(
 		char name[TOPOLOGY_NAME_MAX + 8];
 
 		if (subject->capture[file].interface[packet.interface].way == NO_WAY)
-			way = audit_subject_sender(subject, &packet);
+			way = sender_of(subject, &packet);
 		if (way == NO_WAY)
 			continue;
 		any = true;
@@ -296,6 +333,36 @@ int audit_subject_open(
 	if (result == 0)
 		find_times(subject);
 	free(owner);
+	return result;
+}
+
+int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, void *ctx)
+{
+	struct capture_order *order =
+		capture_order_create(subject->reader, subject->files, !subject->rules.rules.exact);
+	struct capture_ordered next;
+	int result = order == NULL ? -ENOMEM : 1;
+
+	while (result > 0 && (result = capture_order_next(order, &next)) > 0) {
+		uint32_t way = subject->capture[next.file].interface[next.packet.interface].way;
+		struct audit_frame_at frame = audit_frame_of(&next, way);
+		int added = 0;
+
+		if (way != NO_WAY) {
+			added = add(ctx, &frame);
+		} else if ((frame.way = sender_of(subject, &next.packet)) != NO_WAY) {
+			frame.gone = false;
+			frame.out = true;
+			added = add(ctx, &frame);
+			frame.way ^= 1;
+			frame.out = false;
+			if (added == 0)
+				added = add(ctx, &frame);
+		}
+		if (added < 0)
+			result = added;
+	}
+	capture_order_destroy(order);
 	return result;
 }
 

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The input of 'weft audit': the rules of a run, a lab, or a topology with routes,
+/* The input of 'weft audit' and 'weft why': the rules of a run, a lab, or a topology with routes,
  * and the captures themselves, each interface with its port. */
 
+#include "audit_feed.h"
 #include "audit_run.h"
-#include "capture_order.h"
 #include "commands.h"
 #include "lab.h"
 #include "route_file.h"
@@ -21,6 +21,31 @@ struct audit_request {
 	unsigned sets;
 	bool partial;
 };
+
+/* The options that both commands have, for getopt_long(). */
+enum {
+	AUDIT_OPTION_RUN = 1,
+	AUDIT_OPTION_SET,
+	AUDIT_OPTION_LAB,
+	AUDIT_OPTION_TOPOLOGY,
+	AUDIT_OPTION_ROUTES,
+	AUDIT_OPTION_OWN
+};
+/* clang-format off: one option a line. */
+#define AUDIT_SUBJECT_OPTIONS                                                 \
+	{"run", required_argument, NULL, AUDIT_OPTION_RUN},                   \
+		{"set", required_argument, NULL, AUDIT_OPTION_SET},           \
+		{"lab", required_argument, NULL, AUDIT_OPTION_LAB},           \
+		{"topology", required_argument, NULL, AUDIT_OPTION_TOPOLOGY}, \
+	{                                                                     \
+		"routes", required_argument, NULL, AUDIT_OPTION_ROUTES        \
+	}
+/* clang-format on */
+
+/* Takes one of these options. False: another one, or too many --set. */
+bool audit_request_take(struct audit_request *request, int option, const char *value);
+/* EXIT_DONE, or EXIT_BAD_REQUEST after a message: files or rules are missing, or too many. */
+int audit_request_check(const struct audit_request *request, const char *command);
 
 /* An interface of a capture. */
 struct audit_interface {
@@ -54,7 +79,7 @@ int audit_subject_open(
 	struct audit_subject *subject, const struct audit_request *request, struct fault *fault);
 void audit_subject_close(struct audit_subject *subject);
 
-/* The way on which a wire's frame was sent, from its source address. UINT32_MAX: no port of this
- * topology. */
-uint32_t audit_subject_sender(
-	const struct audit_subject *subject, const struct capture_packet *packet);
+/* Calls 'add' with each frame in the order of time; a frame of a wire leaves one port and arrives
+ * at the other. 0, or the first result below 0; -ENOMEM. */
+typedef int audit_subject_fn(void *ctx, const struct audit_frame_at *frame);
+int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, void *ctx);

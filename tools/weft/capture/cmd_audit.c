@@ -29,110 +29,29 @@ static const char usage[] =
 	"  --json           prints a document\n"
 	"Exit: 0 no violation, 1 violations, 2 bad request or bad file, 3 not able.\n";
 
-enum audit_option { OPTION_RUN = 1, OPTION_SET, OPTION_LAB, OPTION_TOPOLOGY, OPTION_ROUTES };
-
-static int check_request(const struct audit_request *request)
-{
-	unsigned subjects =
-		(request->run != NULL) + (request->lab != NULL) + (request->topology != NULL);
-
-	if (request->files == 0)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST, "expected the file of a capture");
-	if (subjects != 1)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"expected one of --run, --lab and --topology: the rules to check");
-	if (request->routes != NULL && request->topology == NULL)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST, "--routes requires --topology");
-	if (request->sets > 0 && request->run == NULL)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST, "--set requires --run");
-	return EXIT_DONE;
-}
-
 static int parse(int argc, char **argv, struct audit_request *request, int *json)
 {
 	int partial = 0, option;
 	const struct option options[] = {
-		{"run", required_argument, NULL, OPTION_RUN},
-		{"set", required_argument, NULL, OPTION_SET},
-		{"lab", required_argument, NULL, OPTION_LAB},
-		{"topology", required_argument, NULL, OPTION_TOPOLOGY},
-		{"routes", required_argument, NULL, OPTION_ROUTES},
+		AUDIT_SUBJECT_OPTIONS,
 		{"partial", no_argument, &partial, 1},
 		{"json", no_argument, json, 1},
 		{NULL, 0, NULL, 0},
 	};
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		if (option == OPTION_RUN)
-			request->run = optarg;
-		else if (option == OPTION_LAB)
-			request->lab = optarg;
-		else if (option == OPTION_TOPOLOGY)
-			request->topology = optarg;
-		else if (option == OPTION_ROUTES)
-			request->routes = optarg;
-		else if (option == OPTION_SET && request->sets < AUDIT_SETS_MAX)
-			request->set[request->sets++] = optarg;
-		else if (option != 0)
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+		if (option != 0 && !audit_request_take(request, option, optarg))
 			return EXIT_BAD_REQUEST;
-	}
 	request->partial = partial != 0;
 	request->file = (const char *const *)argv + optind;
 	request->files = (uint32_t)(argc - optind);
-	return check_request(request);
+	return audit_request_check(request, COMMAND);
 }
 
-/* --- reading --- */
-
-/* A frame of a wire left one port and arrived at the other. */
-static int add_wire(struct audit *audit, struct audit_frame_at *frame, uint32_t sender)
+static int add(void *ctx, const struct audit_frame_at *frame)
 {
-	int result;
-
-	frame->way = sender;
-	frame->out = true;
-	result = audit_add(audit, frame);
-	frame->way ^= 1;
-	frame->out = false;
-	return result == 0 ? audit_add(audit, frame) : result;
-}
-
-static int read_all(struct audit_subject *subject, struct audit *audit)
-{
-	struct capture_order *order =
-		capture_order_create(subject->reader, subject->files, !subject->rules.rules.exact);
-	struct capture_ordered next;
-	int result = order == NULL ? -ENOMEM : 1;
-
-	while (result > 0 && (result = capture_order_next(order, &next)) > 0) {
-		const struct capture_packet *packet = &next.packet;
-		uint32_t way = subject->capture[next.file].interface[packet->interface].way;
-		struct audit_frame_at frame = {
-			.way = way,
-			.out = packet->direction == CAPTURE_OUT,
-			.gone = packet->direction == CAPTURE_BOTH && way != UINT32_MAX,
-			.time_ns = packet->time_ns,
-			.number = packet->number,
-			.file = next.file,
-			.bytes = packet->bytes,
-			.captured_bytes = packet->captured_bytes,
-			.frame_bytes = packet->frame_bytes,
-			.comment = packet->comment,
-			.comment_bytes = packet->comment_bytes,
-		};
-		int added = 0;
-
-		if (way != UINT32_MAX)
-			added = audit_add(audit, &frame);
-		else if ((way = audit_subject_sender(subject, packet)) != UINT32_MAX)
-			added = add_wire(audit, &frame, way);
-		if (added < 0)
-			result = added;
-	}
-	capture_order_destroy(order);
-	audit_end(audit);
-	return result;
+	return audit_add(ctx, frame);
 }
 
 /* --- answers --- */
@@ -230,12 +149,14 @@ static void print_json(const struct audit_subject *subject, const struct audit *
 				      (json_int_t)finding->time_ns, "text", finding->text));
 	}
 	command_print_json(
-		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:O}", "weft", "audit/1", "frames",
-			(json_int_t)counts->frames, "data", (json_int_t)counts->data, "delivered",
-			(json_int_t)counts->delivered, "discarded", (json_int_t)counts->discarded,
-			"refused", (json_int_t)counts->refused, "foreign",
-			(json_int_t)counts->foreign, "under_way", (json_int_t)counts->under_way,
-			"violations", list, "unchecked", unchecked),
+		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:O}", "weft", "audit/1",
+			"frames", (json_int_t)counts->frames, "data", (json_int_t)counts->data,
+			"delivered", (json_int_t)counts->delivered, "discarded",
+			(json_int_t)counts->discarded, "refused", (json_int_t)counts->refused,
+			"foreign", (json_int_t)counts->foreign, "under_way",
+			(json_int_t)counts->under_way, "judged_from_ns",
+			(json_int_t)subject->rules.rules.complete_ns, "before",
+			(json_int_t)counts->before, "violations", list, "unchecked", unchecked),
 		0);
 }
 
@@ -261,6 +182,12 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 	       " refused\n",
 		counts->delivered, counts->discarded, counts->refused);
 	printf("at the end       %" PRIu64 " frames in the fabric\n", counts->under_way);
+	if (counts->before > 0)
+		printf("judged from      %" PRIu64 ".%09" PRIu64
+		       " s on, when the last port's capture starts; %" PRIu64
+		       " frames lie before\n",
+			subject->rules.rules.complete_ns / 1000000000,
+			subject->rules.rules.complete_ns % 1000000000, counts->before);
 	if (counts->foreign > 0)
 		printf("other            %" PRIu64 " frames are not of Weft\n", counts->foreign);
 	for (size_t i = 0; i < json_array_size(unchecked); i++)
@@ -302,10 +229,11 @@ static int audit_subject_run(
 	if (code != EXIT_DONE)
 		return code;
 	audit = audit_create(&subject->rules.rules, subject->captured);
-	if (audit == NULL || read_all(subject, audit) < 0) {
+	if (audit == NULL || audit_subject_read(subject, add, audit) < 0) {
 		audit_destroy(audit);
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
 	}
+	audit_end(audit);
 	count = sort(audit, kinds);
 	unchecked = list_unchecked(subject);
 	(json ? print_json : print_text)(subject, audit, kinds, count, unchecked);

@@ -43,6 +43,7 @@ int cmd_python(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
 int cmd_web(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 int cmd_words(int argc, char **argv);
 
 /* Commands that have parts, such as 'weft port list': one list of them gives the usage, the choice

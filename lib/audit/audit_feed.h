@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* From a packet of a capture to what an audit takes. */
+
+#include "audit.h"
+#include "capture_order.h"
+
+/* 'way': of its port. Valid as long as the capture is. */
+static inline struct audit_frame_at audit_frame_of(const struct capture_ordered *next, uint32_t way)
+{
+	const struct capture_packet *packet = &next->packet;
+
+	return (struct audit_frame_at){
+		.way = way,
+		.out = packet->direction == CAPTURE_OUT,
+		.gone = packet->direction == CAPTURE_BOTH,
+		.time_ns = packet->time_ns,
+		.number = packet->number,
+		.file = next->file,
+		.bytes = packet->bytes,
+		.captured_bytes = packet->captured_bytes,
+		.frame_bytes = packet->frame_bytes,
+		.comment = packet->comment,
+		.comment_bytes = packet->comment_bytes,
+	};
+}

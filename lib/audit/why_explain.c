@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Divides the time of a packet. Times are cut to nanoseconds as in captures, so the parts of a
+ * packet add up. */
+
+#include "why_private.h"
+
+#include <string.h>
+
+#define DEPTH_MAX   64 /* buffers on the way to the cause */
+#define SAMPLES_MAX 8  /* of a time without credits */
+#define SCAN_MAX    512
+#define RECENT      32 /* transmissions that show what a port carries */
+/* A device of the real clock that sends nothing for longer did not run: switches refresh credits
+ * more often. */
+#define SILENT_NS UINT64_C(50000)
+
+struct root {
+	enum why_cause cause;
+	uint32_t way;
+};
+
+/* Where the packet is while its time is divided. */
+struct stay {
+	const struct why *why;
+	struct why_packet *out;
+	const struct why_event *entered; /* NULL: at its source */
+	const struct why_event *left;
+	unsigned first; /* pieces of this stay start here */
+};
+
+/* --- records of ports --- */
+
+static const struct why_event *event_of(const struct why *why, uint32_t at)
+{
+	return &why->event[why->by_port[at]];
+}
+
+/* The records [from, from + count) until a time. */
+static uint32_t count_until(const struct why *why, uint32_t from, uint32_t count, uint64_t time_ns)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (event_of(why, from + middle)->time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint64_t end_ns(const struct why *why, const struct why_event *sent)
+{
+	return sent->time_ns + why_wire_ps(&why->port[sent->way], sent->bytes) / PS_PER_NS;
+}
+
+/* The packet that the port sends at a time; NULL: none. */
+static const struct why_event *find_busy(const struct why *why, uint32_t way, uint64_t time_ns)
+{
+	const struct why_port *port = &why->port[way];
+	uint32_t count = count_until(why, port->out, port->outs, time_ns);
+	const struct why_event *sent;
+
+	if (count == 0)
+		return NULL;
+	sent = event_of(why, port->out + count - 1);
+	return time_ns < end_ns(why, sent) ? sent : NULL;
+}
+
+/* The first limit of a VC after a time, or of a later VC: an index in 'limit'. */
+static uint32_t limit_after(const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns)
+{
+	uint32_t low = why->port[way].limit, high = low + why->port[way].limits;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct why_limit *at = &why->limit[middle];
+
+		if (at->vc < vc || (at->vc == vc && at->time_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The last limit of a VC until a time. False: none. */
+static bool find_limit(
+	const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns, uint32_t *limit)
+{
+	uint32_t after = limit_after(why, way, vc, time_ns);
+
+	if (after == why->port[way].limit || why->limit[after - 1].vc != vc)
+		return false;
+	*limit = why->limit[after - 1].limit;
+	return true;
+}
+
+/* The next time at which a limit of the VC arrives; 'until_ns' if that is earlier. */
+static uint64_t next_limit_ns(
+	const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns, uint64_t until_ns)
+{
+	uint32_t after = limit_after(why, way, vc, time_ns);
+
+	if (after == why->port[way].limit + why->port[way].limits || why->limit[after].vc != vc ||
+		why->limit[after].time_ns > until_ns)
+		return until_ns;
+	return why->limit[after].time_ns;
+}
+
+/* The port's last departure in this VC showed what was left, and limits rose since. */
+static bool has_credits(
+	const struct why *why, uint32_t way, unsigned vc, uint32_t blocks, uint64_t time_ns)
+{
+	const struct why_port *port = &why->port[way];
+	uint32_t count = count_until(why, port->out, port->outs, time_ns), then, now;
+
+	for (uint32_t i = 0; i < count && i < SCAN_MAX; i++) {
+		const struct why_event *sent = event_of(why, port->out + count - 1 - i);
+
+		if (sent->vc != vc || sent->credits == WHY_UNKNOWN)
+			continue;
+		if (!find_limit(why, way, vc, sent->time_ns, &then) ||
+			!find_limit(why, way, vc, time_ns, &now))
+			return true;
+		return sent->credits + (now - then) >= blocks;
+	}
+	return true;
+}
+
+/* --- causes --- */
+
+static bool is_stored(const struct why *why, const struct why_event *event, uint64_t time_ns)
+{
+	return event->next == WHY_NONE || why->event[event->next].time_ns > time_ns;
+}
+
+/* The oldest packet in the buffer of a VC, of those that came before 'before' (NULL: all) and leave
+ * by 'output' (WHY_NONE: any). */
+static const struct why_event *find_oldest(const struct why *why, uint32_t way, unsigned vc,
+	uint64_t time_ns, const struct why_event *before, uint32_t output)
+{
+	const struct why_port *port = &why->port[way];
+	uint32_t count = count_until(why, port->in, port->ins, time_ns);
+	const struct why_event *found = NULL;
+
+	for (uint32_t i = 0; i < count && i < SCAN_MAX; i++) {
+		const struct why_event *event = event_of(why, port->in + count - 1 - i);
+
+		if (event->vc != vc || !is_stored(why, event, time_ns) || event->next == WHY_NONE ||
+			(before != NULL && event >= before) ||
+			(output != WHY_NONE && why->event[event->next].way != output))
+			continue;
+		found = event;
+	}
+	return found;
+}
+
+/* A loop serves all ports of a device: the first one stands for it. */
+static struct root blame_loop(const struct why *why, uint32_t way)
+{
+	uint32_t first = 0;
+
+	while (why->port[first].device != why->port[way].device)
+		first++;
+	return (struct root){WHY_CAUSE_STOPPED_LOOP, first};
+}
+
+/* Packets of one queue leave by this way; WHY_NONE: a VC has one queue for all. */
+static uint32_t queue_way(const struct why *why, const struct why_event *left)
+{
+	return why->rules.vcs_known && !why->rules.voq ? WHY_NONE : left->way;
+}
+
+/* The way by which switches send to a host. */
+static uint32_t way_to(const struct why *why, uint16_t host, uint32_t otherwise)
+{
+	const struct topology_port port = {.kind = DEVICE_HOST, .device = host};
+
+	if (host >= why->rules.topology->hosts ||
+		topology_link_at(why->rules.topology, port) == NULL)
+		return otherwise;
+	return topology_way_at(why->rules.topology, port) ^ 1;
+}
+
+/* Why a port is busy. */
+static struct root blame_port(const struct why *why, uint32_t way, uint64_t time_ns)
+{
+	const struct why_port *port = &why->port[way];
+	uint32_t count = count_until(why, port->out, port->outs, time_ns);
+	const struct why_event *last = event_of(why, port->out + count - 1);
+	bool sources = false, destinations = false;
+
+	if (port->slow)
+		return (struct root){WHY_CAUSE_SLOW_LINK, way};
+	for (uint32_t i = 1; i < count && i < RECENT; i++) {
+		const struct why_event *sent = event_of(why, port->out + count - 1 - i);
+
+		sources |= sent->source != last->source;
+		destinations |= sent->destination != last->destination;
+	}
+	if (!sources)
+		return (struct root){WHY_CAUSE_SOURCE, way};
+	if (destinations)
+		return (struct root){WHY_CAUSE_SHARED_LINK, way};
+	return (struct root){WHY_CAUSE_HOT_SPOT, way_to(why, last->destination, way)};
+}
+
+static bool is_silent(const struct why *why, uint32_t device, uint64_t time_ns)
+{
+	for (uint32_t way = 0; way < why->ways; way++) {
+		const struct why_port *port = &why->port[way];
+		uint32_t count;
+
+		if (port->device != device)
+			continue;
+		count = count_until(why, port->out, port->outs, time_ns + SILENT_NS / 2);
+		if (count > 0 &&
+			event_of(why, port->out + count - 1)->time_ns + SILENT_NS / 2 >= time_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Follows what the packet waits for until it finds a port that is busy, or a buffer that is too
+ * small. */
+static struct root find_root(
+	const struct why *why, const struct why_event *entered, uint64_t time_ns)
+{
+	struct root moving = why->rules.exact ? (struct root){WHY_CAUSE_ARBITRATION, entered->way}
+					      : blame_loop(why, entered->way);
+
+	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
+		const struct why_event *left = &why->event[entered->next], *next;
+		uint32_t input = left->way ^ 1;
+
+		if (left->gone)
+			return moving;
+		if (find_busy(why, left->way, time_ns) != NULL)
+			return blame_port(why, left->way, time_ns);
+		if (!has_credits(why, left->way, left->vc, frame_blocks(left->bytes), time_ns)) {
+			if (!why->rules.exact && is_silent(why, why->port[input].device, time_ns))
+				return blame_loop(why, input);
+			next = find_oldest(why, input, left->vc, time_ns, NULL, WHY_NONE);
+			moving = (struct root){WHY_CAUSE_SMALL_BUFFER, input};
+		} else {
+			next = find_oldest(why, entered->way, entered->vc, time_ns, entered,
+				queue_way(why, left));
+		}
+		if (next == NULL || why->port[next->way].host)
+			return moving;
+		entered = next;
+	}
+	return moving;
+}
+
+/* The cause that keeps the port without credits. */
+static struct root blame_credits(const struct why *why, uint32_t way, unsigned vc, uint64_t time_ns)
+{
+	uint32_t input = way ^ 1;
+	const struct why_event *oldest;
+	struct root root = {WHY_CAUSE_SMALL_BUFFER, input};
+
+	if (!why->rules.exact && is_silent(why, why->port[input].device, time_ns))
+		return blame_loop(why, input);
+	oldest = find_oldest(why, input, vc, time_ns, NULL, WHY_NONE);
+	if (oldest == NULL || why->port[input].host)
+		return root;
+	root = find_root(why, oldest, time_ns);
+	/* The oldest packet is about to leave: the buffer is what is missing. */
+	if (root.cause == WHY_CAUSE_ARBITRATION)
+		return (struct root){WHY_CAUSE_SMALL_BUFFER, input};
+	return root;
+}
+
+/* --- pieces --- */
+
+static void add_flow(struct why_piece *piece, const struct why_event *event, uint64_t ns)
+{
+	unsigned at = 0;
+
+	if (event == NULL)
+		return;
+	while (at < WHY_FLOWS && piece->flow[at].ns != 0 &&
+		(piece->flow[at].source != event->source ||
+			piece->flow[at].destination != event->destination))
+		at++;
+	if (at == WHY_FLOWS)
+		return; /* the list has the first ones */
+	piece->flow[at].source = event->source;
+	piece->flow[at].destination = event->destination;
+	piece->flow[at].ns += ns;
+	for (; at > 0 && piece->flow[at].ns > piece->flow[at - 1].ns; at--) {
+		struct why_flow kept = piece->flow[at];
+
+		piece->flow[at] = piece->flow[at - 1];
+		piece->flow[at - 1] = kept;
+	}
+}
+
+/* Time [from, to) of a part. 'behind' may be NULL. */
+static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t from_ns,
+	uint64_t to_ns, struct root root, const struct why_event *behind)
+{
+	struct why_packet *out = stay->out;
+	unsigned at = stay->first;
+
+	if (from_ns >= to_ns)
+		return;
+	while (at < out->pieces &&
+		(out->piece[at].part != part || out->piece[at].way != way ||
+			out->piece[at].cause != root.cause || out->piece[at].cause_way != root.way))
+		at++;
+	if (at == WHY_PIECES_MAX)
+		at--; /* the sum stays exact */
+	if (at == out->pieces)
+		out->piece[out->pieces++] = (struct why_piece){.part = part,
+			.way = way,
+			.from_ns = from_ns - out->start_ns,
+			.cause = root.cause,
+			.cause_way = root.way};
+	out->piece[at].ns += to_ns - from_ns;
+	add_flow(&out->piece[at], behind, to_ns - from_ns);
+}
+
+static const struct root none = {WHY_CAUSE_NONE, WHY_NONE};
+
+/* The port is idle and has no credits. */
+static void add_credits(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct why *why = stay->why;
+	uint64_t samples = to_ns - from_ns < SAMPLES_MAX ? to_ns - from_ns : SAMPLES_MAX;
+
+	for (uint64_t i = 0; i < samples; i++) {
+		uint64_t begin = from_ns + (to_ns - from_ns) * i / samples;
+		uint64_t end = from_ns + (to_ns - from_ns) * (i + 1) / samples;
+		uint64_t middle = begin + (end - begin) / 2;
+
+		add(stay, WHY_CREDITS, stay->left->way, begin, end,
+			blame_credits(why, stay->left->way, stay->left->vc, middle),
+			find_oldest(
+				why, stay->left->way ^ 1, stay->left->vc, middle, NULL, WHY_NONE));
+	}
+}
+
+/* The port is idle and has credits. */
+static void add_idle(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct why *why = stay->why;
+	const struct why_event *front;
+	uint32_t way = stay->left->way;
+
+	if (why->port[way].host) {
+		add(stay, WHY_WINDOW, way, from_ns, to_ns, (struct root){WHY_CAUSE_PACING, way},
+			NULL);
+		return;
+	}
+	front = find_oldest(why, stay->entered->way, stay->entered->vc,
+		from_ns + (to_ns - from_ns) / 2, stay->entered, queue_way(why, stay->left));
+	if (front != NULL)
+		add(stay, WHY_QUEUE, way, from_ns, to_ns,
+			find_root(why, front, from_ns + (to_ns - from_ns) / 2), front);
+	else if (why->rules.exact)
+		add(stay, WHY_ARBITER, way, from_ns, to_ns,
+			(struct root){WHY_CAUSE_ARBITRATION, way}, NULL);
+	else
+		add(stay, WHY_STALL, way, from_ns, to_ns, blame_loop(why, way), NULL);
+}
+
+static void divide_idle(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct why_event *left = stay->left;
+
+	while (from_ns < to_ns) {
+		uint64_t next = next_limit_ns(stay->why, left->way, left->vc, from_ns, to_ns);
+
+		if (has_credits(stay->why, left->way, left->vc, frame_blocks(left->bytes), from_ns))
+			add_idle(stay, from_ns, next);
+		else
+			add_credits(stay, from_ns, next);
+		from_ns = next;
+	}
+}
+
+/* From 'from_ns' until the packet leaves: the port sends others, or it is idle. */
+static void divide_wait(struct stay *stay, uint64_t from_ns)
+{
+	const struct why *why = stay->why;
+	const struct why_port *port = &why->port[stay->left->way];
+	uint64_t to_ns = stay->left->time_ns, at = from_ns;
+	uint32_t i = count_until(why, port->out, port->outs, from_ns);
+
+	stay->first = stay->out->pieces;
+	for (i -= i > 0; i < port->outs; i++) {
+		const struct why_event *sent = event_of(why, port->out + i);
+		uint64_t end = end_ns(why, sent);
+
+		if (sent->time_ns >= to_ns)
+			break;
+		if (end <= at)
+			continue;
+		if (sent->time_ns > at) {
+			divide_idle(stay, at, sent->time_ns);
+			at = sent->time_ns;
+		}
+		/* Captures cut times: a gap of a nanosecond is none. */
+		if (end > to_ns || end + 1 == to_ns)
+			end = to_ns;
+		if (sent != stay->left)
+			add(stay, port->host ? WHY_HOST_QUEUE : WHY_OUTPUT, stay->left->way, at,
+				end, blame_port(why, stay->left->way, at), sent);
+		at = end;
+	}
+	divide_idle(stay, at, to_ns);
+}
+
+/* From port to port. What a slow link takes more than others is its fault; on the real clock, what
+ * exceeds rate and delay passed until the loop took the packet. */
+static void divide_link(
+	struct stay *stay, const struct why_event *left, const struct why_event *arrived)
+{
+	const struct why *why = stay->why;
+	const struct why_port *port = &why->port[left->way];
+	bool to_switch = !why->port[arrived->way].host;
+	uint64_t at = left->time_ns, end = arrived->time_ns;
+	uint64_t delay = port->delay_ns;
+	uint64_t routing = to_switch ? why->rules.routing_delay_ps / PS_PER_NS : 0;
+	uint64_t wire = why_wire_ps(port, left->bytes) / PS_PER_NS;
+	struct root slow = {WHY_CAUSE_SLOW_LINK, left->way};
+
+	stay->first = stay->out->pieces;
+	if (end < at)
+		end = at;
+	delay = delay < end - at ? delay : end - at;
+	routing = routing < end - at - delay ? routing : end - at - delay;
+	if (why->rules.exact || wire > end - at - delay - routing)
+		wire = end - at - delay - routing;
+	add(stay, WHY_WIRE, left->way, at, at + wire, port->slow ? slow : none, NULL);
+	at += wire;
+	add(stay, WHY_PROPAGATION, left->way, at, at + delay, none, NULL);
+	at += delay;
+	add(stay, WHY_ROUTING, arrived->way, at, at + routing, none, NULL);
+	at += routing;
+	add(stay, WHY_STALL, arrived->way, at, end, blame_loop(why, arrived->way), NULL);
+}
+
+/* The departure from the source that led to the delivery: later ones are after losses. */
+static const struct why_event *find_start(const struct why *why, const struct why_life *life)
+{
+	const struct why_event *first = &why->event[life->first];
+
+	for (uint32_t i = life->first; i <= life->last; i++) {
+		const struct why_event *event = &why->event[i];
+		uint32_t at = i;
+
+		if (!event->out || event->way != first->way || event->source != first->source ||
+			event->destination != first->destination ||
+			event->sequence != first->sequence || event->message != first->message)
+			continue;
+		while (at != life->last && why->event[at].next != WHY_NONE)
+			at = why->event[at].next;
+		if (at == life->last)
+			return event;
+	}
+	return NULL;
+}
+
+void why_explain(const struct why *why, uint32_t packet, struct why_packet *out)
+{
+	const struct why_life *life = &why->life[packet];
+	const struct why_event *first = &why->event[life->first], *last = &why->event[life->last];
+	const struct why_event *at = find_start(why, life);
+	struct stay stay = {.why = why, .out = out, .left = first};
+
+	*out = (struct why_packet){.source = last->source,
+		.destination = last->destination,
+		.message = last->message,
+		.sequence = last->sequence,
+		.bytes = last->bytes,
+		.file = last->file,
+		.number = last->number,
+		.start_ns = life->start_ns,
+		.ns = last->time_ns - life->start_ns};
+	divide_wait(&stay, life->start_ns);
+	stay.first = out->pieces;
+	/* A port between them was not captured. */
+	if (at == NULL) {
+		add(&stay, WHY_WIRE, first->way, first->time_ns, last->time_ns, none, NULL);
+		return;
+	}
+	add(&stay, WHY_WATCHDOG, first->way, first->time_ns, at->time_ns,
+		(struct root){WHY_CAUSE_LOSS, first->way}, NULL);
+	while (at != last) {
+		const struct why_event *next = &why->event[at->next];
+
+		if (at->out) {
+			divide_link(&stay, at, next);
+		} else {
+			stay.entered = at;
+			stay.left = next;
+			divide_wait(&stay, at->time_ns);
+		}
+		at = next;
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The records of captured packets, for the files of this folder that explain them. */
+
+#include "why.h"
+
+#define WHY_NONE    UINT32_MAX
+#define WHY_UNKNOWN UINT32_MAX
+
+/* A data frame at a port. */
+struct why_event {
+	uint64_t time_ns, number;
+	uint32_t file, way;
+	uint32_t next; /* the record that follows in the packet's life; WHY_NONE */
+	uint32_t message, sequence;
+	uint32_t credits;   /* left after it; WHY_UNKNOWN */
+	uint32_t waited_ns; /* at its source */
+	uint16_t source, destination, bytes;
+	uint8_t vc, flags; /* flags of the frame */
+	bool out, gone, followed;
+};
+
+/* A limit that a credit frame brought. */
+struct why_limit {
+	uint64_t time_ns;
+	uint32_t way, limit;
+	uint8_t vc;
+};
+
+struct why_port {
+	uint32_t device;
+	bool host;
+	bool slow; /* its link */
+	uint64_t ps_per_byte, delay_ns;
+	uint32_t in, ins, out, outs; /* in 'by_port' */
+	uint32_t limit, limits;      /* in 'limit' */
+};
+
+struct why_life {
+	uint32_t first, last; /* records: the first departure from the source, the delivery */
+	uint64_t start_ns;
+};
+
+struct why {
+	struct audit_rules rules;
+	struct why_port *port; /* [ways] */
+	uint32_t ways, devices;
+	struct why_event *event;
+	uint32_t events, event_room;
+	struct why_limit *limit;
+	uint32_t limits, limit_room;
+	uint32_t *by_port; /* events by port and direction, in the order of time */
+	struct why_life *life;
+	uint32_t lives;
+};
+
+static inline uint64_t why_wire_ps(const struct why_port *port, uint32_t bytes)
+{
+	return port->ps_per_byte * (bytes + FRAME_WIRE_OVERHEAD);
+}

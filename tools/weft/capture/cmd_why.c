@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft why: where the time of captured packets went (docs/man/weft-why.1). */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+#include "audit_subject.h"
+#include "why.h"
+
+#define COMMAND     "why"
+#define PACKETS_MAX 4096
+#define BAR         24
+#define CAUSES      5 /* that the text lists */
+
+static const char usage[] =
+	"usage: weft why FILE... --run RUN [--set KEY=VALUE]... [WHICH] [--json]\n"
+	"       weft why FILE... --lab LAB [WHICH] [--json]\n"
+	"       weft why FILE... --topology TOPO [--routes FILE] [WHICH] [--json]\n"
+	"\n"
+	"Divides the time of captured packets into waits, transmission and delays, and ranks the\n"
+	"causes of the waits. FILE and the options before WHICH work as in 'weft audit'.\n"
+	"\n"
+	"WHICH:\n"
+	"  --slowest N              the N slowest packets; 10 is the default\n"
+	"  --message SRC:DST:N      the last packet of message N from host SRC to DST\n"
+	"  --frame FILE:N           the packet of frame N of a capture, as Wireshark counts\n"
+	"  --goal                   the critical path: from the last delivery back, each message\n"
+	"                           with the last one that its source had received before\n"
+	"\n"
+	"  --json                   prints a document\n"
+	"Exit: 0 done, 1 no such packet, 2 bad request or bad file, 3 not able.\n";
+
+struct request {
+	struct audit_request audit;
+	unsigned slowest;
+	const char *message, *frame;
+	int goal, json;
+};
+
+/* Of all packets that are shown. */
+struct cause {
+	enum why_cause cause;
+	uint32_t way;
+	uint64_t ns;
+	struct why_flow flow[WHY_FLOWS];
+};
+
+struct answer {
+	struct audit_subject subject;
+	struct why *why;
+	uint32_t packet[PACKETS_MAX];
+	uint32_t packets;
+	struct why_packet shown;
+	struct cause *cause;
+	uint32_t causes, room;
+	uint64_t part_ns[WHY_PART_COUNT], total_ns;
+	uint64_t computed_ns; /* between the messages of a critical path */
+};
+
+/* --- request --- */
+
+enum { OPTION_SLOWEST = AUDIT_OPTION_OWN, OPTION_MESSAGE, OPTION_FRAME };
+
+static int parse_slowest(const char *text, unsigned *slowest)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*end != '\0' || value == 0 || value > PACKETS_MAX)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"--slowest %s: expected a number from 1 to %u", text, PACKETS_MAX);
+	*slowest = (unsigned)value;
+	return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct request *request)
+{
+	int option, code = EXIT_DONE;
+	const struct option options[] = {
+		AUDIT_SUBJECT_OPTIONS,
+		{"slowest", required_argument, NULL, OPTION_SLOWEST},
+		{"message", required_argument, NULL, OPTION_MESSAGE},
+		{"frame", required_argument, NULL, OPTION_FRAME},
+		{"goal", no_argument, &request->goal, 1},
+		{"json", no_argument, &request->json, 1},
+		{NULL, 0, NULL, 0},
+	};
+
+	optind = 0;
+	while (code == EXIT_DONE && (option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (option == OPTION_SLOWEST)
+			code = parse_slowest(optarg, &request->slowest);
+		else if (option == OPTION_MESSAGE)
+			request->message = optarg;
+		else if (option == OPTION_FRAME)
+			request->frame = optarg;
+		else if (option != 0 && !audit_request_take(&request->audit, option, optarg))
+			code = EXIT_BAD_REQUEST;
+	}
+	if (code != EXIT_DONE)
+		return code;
+	if ((request->slowest != 0) + (request->message != NULL) + (request->frame != NULL) +
+			request->goal >
+		1)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"expected one of --slowest, --message, --frame and --goal");
+	request->audit.file = (const char *const *)argv + optind;
+	request->audit.files = (uint32_t)(argc - optind);
+	return audit_request_check(&request->audit, COMMAND);
+}
+
+/* --- which packets --- */
+
+/* The host of 'length' characters; below 0: none. */
+static int find_host(const struct topology *topology, const char *name, size_t length)
+{
+	char text[TOPOLOGY_NAME_MAX];
+
+	if (length >= sizeof(text))
+		return -1;
+	memcpy(text, name, length);
+	text[length] = '\0';
+	return topology_find_host(topology, text);
+}
+
+static int choose_message(struct answer *answer, const char *text)
+{
+	const struct topology *topology = answer->subject.topology;
+	const char *second = strchr(text, ':'),
+		   *third = second == NULL ? NULL : strchr(second + 1, ':');
+	int source, destination;
+	unsigned long number;
+	char *end;
+
+	if (third == NULL || third[1] == '\0')
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"--message %s: expected SOURCE:DESTINATION:NUMBER", text);
+	source = find_host(topology, text, (size_t)(second - text));
+	destination = find_host(topology, second + 1, (size_t)(third - second - 1));
+	number = strtoul(third + 1, &end, 10);
+	if (source < 0 || destination < 0 || *end != '\0')
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"--message %s: expected two hosts of this topology and a number", text);
+	answer->packet[0] = why_find_message(
+		answer->why, (uint16_t)source, (uint16_t)destination, (uint32_t)number);
+	answer->packets = answer->packet[0] != UINT32_MAX;
+	return EXIT_DONE;
+}
+
+static int choose_frame(struct answer *answer, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	char *end = NULL;
+	unsigned long long number = colon == NULL ? 0 : strtoull(colon + 1, &end, 10);
+
+	if (number == 0 || *end != '\0')
+		return command_fail(
+			COMMAND, EXIT_BAD_REQUEST, "--frame %s: expected FILE:NUMBER", text);
+	for (uint32_t file = 0; file < answer->subject.files; file++) {
+		const char *path = answer->subject.reader[file].path;
+
+		if (strlen(path) != (size_t)(colon - text) || memcmp(path, text, strlen(path)) != 0)
+			continue;
+		answer->packet[0] = why_find_frame(answer->why, file, number);
+		answer->packets = answer->packet[0] != UINT32_MAX;
+		return EXIT_DONE;
+	}
+	return command_fail(
+		COMMAND, EXIT_BAD_REQUEST, "--frame %s: this file is not in the request", text);
+}
+
+static int choose(struct answer *answer, const struct request *request)
+{
+	if (request->message != NULL)
+		return choose_message(answer, request->message);
+	if (request->frame != NULL)
+		return choose_frame(answer, request->frame);
+	if (request->goal)
+		answer->packets = why_critical_path(answer->why, PACKETS_MAX, answer->packet);
+	else
+		answer->packets = why_slowest(
+			answer->why, request->slowest == 0 ? 10 : request->slowest, answer->packet);
+	return EXIT_DONE;
+}
+
+/* --- causes --- */
+
+static void merge_flow(struct cause *cause, const struct why_flow *flow)
+{
+	unsigned at = 0;
+
+	while (at < WHY_FLOWS && cause->flow[at].ns != 0 &&
+		(cause->flow[at].source != flow->source ||
+			cause->flow[at].destination != flow->destination))
+		at++;
+	if (at == WHY_FLOWS || flow->ns == 0)
+		return;
+	cause->flow[at].source = flow->source;
+	cause->flow[at].destination = flow->destination;
+	cause->flow[at].ns += flow->ns;
+}
+
+static int compare_causes(const void *one, const void *other)
+{
+	const struct cause *a = one, *b = other;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->way < b->way ? -1 : a->way > b->way;
+}
+
+/* Adds the packet that is shown. */
+static bool add_causes(struct answer *answer)
+{
+	const struct why_packet *packet = &answer->shown;
+
+	answer->total_ns += packet->ns;
+	for (unsigned i = 0; i < packet->pieces; i++) {
+		const struct why_piece *piece = &packet->piece[i];
+		uint32_t at = 0;
+
+		answer->part_ns[piece->part] += piece->ns;
+		if (piece->cause == WHY_CAUSE_NONE)
+			continue;
+		while (at < answer->causes && (answer->cause[at].cause != piece->cause ||
+						      answer->cause[at].way != piece->cause_way))
+			at++;
+		if (at == answer->causes) {
+			if (!array_reserve(
+				    &answer->cause, &answer->room, at + 1u, sizeof(*answer->cause)))
+				return false;
+			answer->cause[answer->causes++] =
+				(struct cause){.cause = piece->cause, .way = piece->cause_way};
+		}
+		answer->cause[at].ns += piece->ns;
+		for (unsigned flow = 0; flow < WHY_FLOWS; flow++)
+			merge_flow(&answer->cause[at], &piece->flow[flow]);
+	}
+	return true;
+}
+
+/* --- text --- */
+
+static const char *port_name(
+	const struct answer *answer, uint32_t way, char text[TOPOLOGY_NAME_MAX + 8])
+{
+	const struct topology_link *link = &answer->subject.topology->link_at[way / 2];
+
+	topology_port_name(answer->subject.topology, way % 2 == 0 ? link->a : link->b, text,
+		TOPOLOGY_NAME_MAX + 8);
+	return text;
+}
+
+static const char *host_name(const struct answer *answer, uint16_t host)
+{
+	return host < answer->subject.topology->hosts ? answer->subject.topology->host_at[host].name
+						      : "?";
+}
+
+static const char *time_text(uint64_t ns, char text[32])
+{
+	if (ns < 10000000)
+		snprintf(text, 32, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+	else
+		snprintf(text, 32, "%" PRIu64 ".%03" PRIu64 " ms", ns / 1000000, ns / 1000 % 1000);
+	return text;
+}
+
+static void print_flows(const struct answer *answer, const struct why_flow *flow)
+{
+	for (unsigned i = 0; i < WHY_FLOWS && flow[i].ns != 0; i++)
+		printf("%s%s to %s", i == 0 ? " behind " : ", ", host_name(answer, flow[i].source),
+			host_name(answer, flow[i].destination));
+}
+
+static void print_piece(const struct answer *answer, const struct why_piece *piece)
+{
+	char port[TOPOLOGY_NAME_MAX + 8], from[32], time[32], bar[BAR + 1];
+	uint64_t whole = answer->shown.ns == 0 ? 1 : answer->shown.ns;
+	unsigned begin = (unsigned)(piece->from_ns * BAR / whole);
+	unsigned end = (unsigned)((piece->from_ns + piece->ns) * BAR / whole);
+
+	memset(bar, ' ', BAR);
+	bar[BAR] = '\0';
+	if (begin >= BAR)
+		begin = BAR - 1;
+	for (unsigned i = begin; i < BAR && (i < end || i == begin); i++)
+		bar[i] = '=';
+	printf("  %12s |%s| %-8s %-14s%12s", time_text(piece->from_ns, from), bar,
+		port_name(answer, piece->way, port), why_part_name(piece->part),
+		time_text(piece->ns, time));
+	print_flows(answer, piece->flow);
+	if (piece->cause != WHY_CAUSE_NONE)
+		printf(" (%s at %s)", why_cause_name(piece->cause),
+			port_name(answer, piece->cause_way, port));
+	printf("\n");
+}
+
+static void print_packet(const struct answer *answer)
+{
+	const struct why_packet *packet = &answer->shown;
+	char time[32];
+
+	printf("%s to %s, message %" PRIu32 ", sequence %" PRIu32 ", %" PRIu32
+	       " bytes: %s, delivered in frame %" PRIu64 " of %s\n",
+		host_name(answer, packet->source), host_name(answer, packet->destination),
+		packet->message, packet->sequence, packet->bytes, time_text(packet->ns, time),
+		packet->number, answer->subject.reader[packet->file].path);
+	for (unsigned i = 0; i < packet->pieces; i++)
+		print_piece(answer, &packet->piece[i]);
+}
+
+static unsigned percent(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : (unsigned)((100 * part + whole / 2) / whole);
+}
+
+static void print_summary(const struct answer *answer, bool goal)
+{
+	uint64_t whole = answer->total_ns + answer->computed_ns;
+	char text[TOPOLOGY_NAME_MAX + 8];
+	unsigned listed = 0;
+
+	printf("%s %" PRIu32 " packet%s, %s:", goal ? "critical path:" : "time of", answer->packets,
+		answer->packets == 1 ? "" : "s", time_text(whole, text));
+	for (unsigned part = 0; part < WHY_PART_COUNT; part++)
+		if (answer->part_ns[part] != 0)
+			printf("%s %u %% %s", listed++ == 0 ? "" : ",",
+				percent(answer->part_ns[part], whole), why_part_name(part));
+	if (goal)
+		printf(", %u %% outside of the fabric", percent(answer->computed_ns, whole));
+	printf("\n");
+	printf("causes:%s\n", answer->causes == 0 ? " none, nothing waited" : "");
+	for (uint32_t i = 0; i < answer->causes && i < CAUSES; i++) {
+		const struct cause *cause = &answer->cause[i];
+
+		printf("  %u. %3u %% %s at %s", i + 1, percent(cause->ns, whole),
+			why_cause_name(cause->cause), port_name(answer, cause->way, text));
+		print_flows(answer, cause->flow);
+		printf("\n");
+	}
+}
+
+/* --- JSON --- */
+
+static json_t *flows_json(const struct answer *answer, const struct why_flow *flow)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < WHY_FLOWS && flow[i].ns != 0; i++)
+		json_array_append_new(list,
+			json_pack("{s:s,s:s,s:I}", "source", host_name(answer, flow[i].source),
+				"destination", host_name(answer, flow[i].destination), "ns",
+				(json_int_t)flow[i].ns));
+	return list;
+}
+
+static json_t *cause_json(const struct answer *answer, enum why_cause cause, uint32_t way)
+{
+	char port[TOPOLOGY_NAME_MAX + 8];
+
+	if (cause == WHY_CAUSE_NONE)
+		return json_null();
+	return json_pack(
+		"{s:s,s:s}", "kind", why_cause_name(cause), "port", port_name(answer, way, port));
+}
+
+static json_t *packet_json(const struct answer *answer)
+{
+	const struct why_packet *packet = &answer->shown;
+	json_t *parts = json_array();
+	char port[TOPOLOGY_NAME_MAX + 8];
+
+	for (unsigned i = 0; i < packet->pieces; i++) {
+		const struct why_piece *piece = &packet->piece[i];
+
+		json_array_append_new(parts,
+			json_pack("{s:s,s:s,s:I,s:I,s:o,s:o}", "part", why_part_name(piece->part),
+				"port", port_name(answer, piece->way, port), "from_ns",
+				(json_int_t)piece->from_ns, "ns", (json_int_t)piece->ns, "behind",
+				flows_json(answer, piece->flow), "cause",
+				cause_json(answer, piece->cause, piece->cause_way)));
+	}
+	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:o}", "source",
+		host_name(answer, packet->source), "destination",
+		host_name(answer, packet->destination), "message", (json_int_t)packet->message,
+		"sequence", (json_int_t)packet->sequence, "bytes", (json_int_t)packet->bytes,
+		"file", answer->subject.reader[packet->file].path, "frame",
+		(json_int_t)packet->number, "start_ns", (json_int_t)packet->start_ns, "ns",
+		(json_int_t)packet->ns, "parts", parts);
+}
+
+static void print_document(const struct answer *answer, json_t *packets)
+{
+	json_t *causes = json_array(), *totals = json_object();
+
+	for (unsigned part = 0; part < WHY_PART_COUNT; part++)
+		json_object_set_new(totals, why_part_name(part),
+			json_integer((json_int_t)answer->part_ns[part]));
+	for (uint32_t i = 0; i < answer->causes; i++) {
+		const struct cause *cause = &answer->cause[i];
+		json_t *entry = cause_json(answer, cause->cause, cause->way);
+
+		json_object_set_new(entry, "ns", json_integer((json_int_t)cause->ns));
+		json_object_set_new(entry, "behind", flows_json(answer, cause->flow));
+		json_array_append_new(causes, entry);
+	}
+	command_print_json(
+		json_pack("{s:s,s:O,s:I,s:I,s:o,s:o}", "weft", "why/1", "packets", packets, "ns",
+			(json_int_t)answer->total_ns, "outside_ns", (json_int_t)answer->computed_ns,
+			"parts", totals, "causes", causes),
+		0);
+}
+
+/* --- */
+
+static int add(void *ctx, const struct audit_frame_at *frame)
+{
+	return why_add(ctx, frame);
+}
+
+static int explain(struct answer *answer, const struct request *request)
+{
+	json_t *packets = json_array();
+	bool enough = true;
+	uint64_t before_ns = 0;
+
+	for (uint32_t i = 0; i < answer->packets && enough; i++) {
+		why_explain(answer->why, answer->packet[i], &answer->shown);
+		/* A path starts with its last message. */
+		if (request->goal && i > 0)
+			answer->computed_ns +=
+				before_ns - answer->shown.start_ns - answer->shown.ns;
+		before_ns = answer->shown.start_ns;
+		enough = add_causes(answer);
+		if (request->json)
+			json_array_append_new(packets, packet_json(answer));
+		else if (!request->goal)
+			print_packet(answer);
+	}
+	qsort(answer->cause, answer->causes, sizeof(*answer->cause), compare_causes);
+	if (enough && request->json)
+		print_document(answer, packets);
+	else if (enough)
+		print_summary(answer, request->goal != 0);
+	json_decref(packets);
+	return enough ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+}
+
+static int answer_request(struct answer *answer, const struct request *request)
+{
+	int code;
+
+	answer->why = why_create(&answer->subject.rules.rules);
+	if (answer->why == NULL || audit_subject_read(&answer->subject, add, answer->why) < 0 ||
+		why_end(answer->why) < 0)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	code = choose(answer, request);
+	if (code != EXIT_DONE)
+		return code;
+	if (answer->packets == 0)
+		return command_fail(COMMAND, EXIT_BAD_ANSWER,
+			why_count(answer->why) == 0
+				? "no packet was captured at its source and at its destination"
+				: "no such packet was captured at its source and at its "
+				  "destination");
+	return explain(answer, request);
+}
+
+int cmd_why(int argc, char **argv)
+{
+	struct request request = {.slowest = 0};
+	struct answer *answer;
+	struct fault fault;
+	int code, result;
+
+	if (command_wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return EXIT_DONE;
+	}
+	code = parse(argc, argv, &request);
+	if (code != EXIT_DONE)
+		return code;
+	answer = calloc(1, sizeof(*answer));
+	if (answer == NULL)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	result = audit_subject_open(&answer->subject, &request.audit, &fault);
+	code = result < 0 ? (int)command_fault(COMMAND, result, &fault)
+			  : answer_request(answer, &request);
+	why_destroy(answer->why);
+	free(answer->cause);
+	audit_subject_close(&answer->subject);
+	free(answer);
+	return code;
+}
