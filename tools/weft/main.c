@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{"port", cmd_port, "network interfaces on PCI: list, bind, release, check"},
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
+	{"twin", cmd_twin, "what the cables and routes of a real network allow, from its listing"},
 	{"run", cmd_run, "run a fabric and measure it"},
 	{"sweep", cmd_python, "run it over values of its keys and over seeds"},
 	{"plot", cmd_python, "draw sweeps and results"},

@@ -110,23 +110,37 @@ static void sum_up_loads(struct verifier *verifier)
 		0, squares / (double)channels - report->link_load.mean * report->link_load.mean));
 }
 
-/* The share of uniform traffic at which the first channel is full. */
+/* Keeps the most loaded channels, in this order. */
+static void note_hot(struct route_report *report, struct topology_port from, double load)
+{
+	unsigned at = report->uniform.hot_channels;
+
+	if (at == ROUTE_REPORT_HOT && load <= report->uniform.hot[at - 1].load)
+		return;
+	at -= at == ROUTE_REPORT_HOT;
+	for (; at > 0 && load > report->uniform.hot[at - 1].load; at--)
+		report->uniform.hot[at] = report->uniform.hot[at - 1];
+	report->uniform.hot[at].from = from;
+	report->uniform.hot[at].load = load;
+	report->uniform.hot_channels += report->uniform.hot_channels < ROUTE_REPORT_HOT;
+}
+
+/* The part of uniform traffic at which the first channel is full. */
 static void find_bound(struct verifier *verifier)
 {
 	const struct topology *topology = verifier->topology;
 	struct route_report *report = verifier->report;
 	double others = (double)topology->hosts - 1;
 
-	report->uniform.bound = HUGE_VAL;
 	for (uint32_t channel = 0; channel < verifier->channels->channels; channel++) {
 		struct topology_port from = verifier->channels->from[channel];
 		double room = (double)topology_link_at(topology, from)->rate_bps * others;
 
-		if (verifier->demand[channel] * report->uniform.bound <= room)
-			continue;
-		report->uniform.bound = room / verifier->demand[channel];
-		report->uniform.full = from;
+		if (verifier->demand[channel] > 0)
+			note_hot(report, from, verifier->demand[channel] / room);
 	}
+	report->uniform.bound = 1 / report->uniform.hot[0].load;
+	report->uniform.full = report->uniform.hot[0].from;
 }
 
 static int sum_up_cycle(struct verifier *verifier)

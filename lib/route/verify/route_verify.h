@@ -49,12 +49,19 @@ struct route_report {
 		uint64_t min, max;
 		double mean, stddev;
 	} link_load;
+#define ROUTE_REPORT_HOT 8
 	/* All hosts send the same part of their link's rate, equally to all other hosts and over
 	 * all routes of a pair. Unknown for several subjects and without routes. */
 	struct {
 		bool known;
 		double bound;              /* the part that the first full channel allows */
 		struct topology_port full; /* where this channel begins */
+		/* The most loaded channels if all hosts could send at their rate. */
+		unsigned hot_channels;
+		struct {
+			struct topology_port from;
+			double load; /* of the channel's rate; above 1: more than it carries */
+		} hot[ROUTE_REPORT_HOT];
 	} uniform;
 	/* A cycle of dependencies; length 0 if none. */
 	struct route_channel *cycle;

@@ -42,6 +42,7 @@ int cmd_port(int argc, char **argv);
 int cmd_python(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
+int cmd_twin(int argc, char **argv);
 int cmd_web(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_words(int argc, char **argv);

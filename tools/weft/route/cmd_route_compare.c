@@ -101,8 +101,8 @@ int cmd_route_compare(int argc, char **argv)
 			result = subject_argument(&request, &i, argc, argv);
 	}
 	if (result == EXIT_DONE && request.files != 2)
-		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"%u files of routes, expected TOPO A B [--json]", request.files);
+		return command_fail(
+			NAME, EXIT_BAD_REQUEST, "expected two files of routes: TOPO A B [--json]");
 	if (result == EXIT_DONE)
 		result = subject_open(&subject, &request);
 	if (result != EXIT_DONE)

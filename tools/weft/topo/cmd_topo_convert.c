@@ -220,6 +220,50 @@ static struct topology *import_from(struct request *request, int *result)
 	return topology;
 }
 
+/* By words that only one format has; NULL: a topology file or a generator. */
+static const struct topology_format *recognise(const char *text, size_t length)
+{
+	static const struct {
+		const char *word;
+		const struct topology_format *format;
+	} signs[] = {{")==>", &format_iblinkinfo}, {"PHY=", &format_opensm},
+		{"SwitchName=", &format_slurm}, {"Switch\t", &format_ibnetdiscover},
+		{"Switch ", &format_ibsim}, {" - CA ", &format_ibnetdiscover_p},
+		{" - SW ", &format_ibnetdiscover_p}, {"router ", &format_booksim}};
+
+	if (memmem(text, length, "weft: topology", strlen("weft: topology")) != NULL)
+		return NULL;
+	for (unsigned i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (memmem(text, length, signs[i].word, strlen(signs[i].word)) != NULL)
+			return signs[i].format;
+	return length > 0 && text[0] >= '0' && text[0] <= '9' ? &format_ns3 : NULL;
+}
+
+struct topology *cmd_topo_read_listing(const char *command, const char *path, int *result)
+{
+	struct request request = {.name = command, .in = path};
+	struct topology *topology;
+	struct fault fault;
+	size_t length;
+	char *text = topology_is_generated(path) ? NULL
+						 : file_text_read(path, INPUT_MAX, &length, &fault);
+
+	if (text != NULL)
+		request.format = recognise(text, length);
+	free(text);
+	if (request.format != NULL) {
+		topology = import_from(&request, result);
+		if (topology != NULL && !topology_has_levels(topology) &&
+			topology_levels_find(topology, &fault) == -ENOMEM)
+			*result = command_fault(command, -ENOMEM, &fault);
+		return topology;
+	}
+	topology = topology_open(path, &fault);
+	if (topology == NULL)
+		*result = command_fault(command, -errno, &fault);
+	return topology;
+}
+
 static int import(struct request *request)
 {
 	int result = EXIT_DONE;

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft twin: from what an operator can print of a network to what its cables and routes allow. */
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_topo.h"
+#include "file_text.h"
+#include "opensm_tables.h"
+#include "quantity.h"
+#include "route_algorithm.h"
+#include "route_root.h"
+#include "route_verify.h"
+#include "topology_levels.h"
+
+#define INPUT_MAX    ((size_t)1 << 30)
+#define ODDITIES_MAX 50
+/* Switches for which these take seconds. */
+#define SMART_MAX    32
+#define BALANCED_MAX 64
+#define PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
+
+static const char usage[] =
+	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--json]\n"
+	"\n"
+	"LISTING is a topology file or what 'weft topo import' reads; its format is recognised.\n"
+	"DUMP are the routes in force, as for 'weft route import'. Prints what was read, the levels,\n"
+	"irregular cables, the verdict on the routes, the hot links under uniform traffic, and what\n"
+	"other routes and faster cables would change.\n"
+	"Exit: 0 done, 1 the routes in force are not connected or may deadlock, 2 bad request, 3 not\n"
+	"able.\n";
+
+struct request {
+	const char *listing, *routes, *subnet;
+	bool json;
+};
+
+struct twin {
+	const struct request *request;
+	struct topology *topology;
+	struct topology *mended; /* all cables at the usual rate; NULL: they are */
+	char oddity[ODDITIES_MAX][256];
+	uint32_t oddities; /* more than ODDITIES_MAX are counted only */
+	uint32_t slow;     /* cables */
+	json_t *routes;    /* what was verified */
+	bool bad;
+};
+
+static void add_oddity(struct twin *twin, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_oddity(struct twin *twin, const char *format, ...)
+{
+	va_list args;
+
+	if (twin->oddities < ODDITIES_MAX) {
+		va_start(args, format);
+		vsnprintf(twin->oddity[twin->oddities], sizeof(twin->oddity[0]), format, args);
+		va_end(args);
+	}
+	twin->oddities++;
+}
+
+/* --- cables --- */
+
+static unsigned links_up(const struct topology *topology, uint32_t at)
+{
+	struct topology_port port = {DEVICE_SWITCH, at, 0}, peer;
+	unsigned up = 0;
+
+	for (; port.port < topology->switch_at[at].ports; port.port++)
+		up += topology_peer(topology, port, &peer) && peer.kind == DEVICE_SWITCH &&
+		      topology->switch_at[peer.device].stage > topology->switch_at[at].stage;
+	return up;
+}
+
+/* The value that occurs most often among the links up of a level's switches. */
+static unsigned usual_links_up(const struct topology *topology, unsigned stage)
+{
+	uint32_t count[TOPOLOGY_PORTS_MAX + 1] = {0};
+	unsigned usual = 0;
+
+	for (uint32_t s = 0; s < topology->switches; s++)
+		if (topology->switch_at[s].stage == stage)
+			count[links_up(topology, s)]++;
+	for (unsigned up = 0; up <= TOPOLOGY_PORTS_MAX; up++)
+		usual = count[up] >= count[usual] ? up : usual;
+	return usual;
+}
+
+static void find_uneven(struct twin *twin)
+{
+	const struct topology *topology = twin->topology;
+	struct topology_level level[UINT8_MAX];
+	unsigned levels;
+
+	topology_levels_describe(topology, level, &levels);
+	for (unsigned stage = 1; stage < levels; stage++) {
+		unsigned usual = usual_links_up(topology, stage);
+
+		for (uint32_t s = 0; s < topology->switches; s++) {
+			unsigned up = links_up(topology, s);
+
+			if (topology->switch_at[s].stage == stage && up != usual)
+				add_oddity(twin,
+					"%s has %u link%s up, the usual number on level %u is %u",
+					topology->switch_at[s].name, up, up == 1 ? "" : "s", stage,
+					usual);
+		}
+	}
+}
+
+/* The lower level of a cable, 0 for one to a host: cables of one class are compared. */
+static unsigned class_of(const struct topology *topology, const struct topology_link *link)
+{
+	unsigned a, b;
+
+	if (link->a.kind == DEVICE_HOST || link->b.kind == DEVICE_HOST)
+		return 0;
+	a = topology->switch_at[link->a.device].stage;
+	b = topology->switch_at[link->b.device].stage;
+	return a < b ? a : b;
+}
+
+struct rate {
+	unsigned class;
+	uint64_t rate_bps;
+};
+
+static int compare_rates(const void *a, const void *b)
+{
+	const struct rate *x = a, *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
+}
+
+/* usual[class]: the rate that most cables of the class have. */
+static int find_usual_rates(const struct topology *topology, uint64_t usual[UINT8_MAX + 1])
+{
+	struct rate *rate = calloc(topology->links + 1u, sizeof(*rate));
+	uint32_t most = 0, run = 0;
+
+	if (rate == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < topology->links; i++)
+		rate[i] = (struct rate){
+			class_of(topology, &topology->link_at[i]), topology->link_at[i].rate_bps};
+	qsort(rate, topology->links, sizeof(*rate), compare_rates);
+	for (uint32_t i = 0; i < topology->links; i++) {
+		if (i == 0 || rate[i].class != rate[i - 1].class)
+			most = run = 0;
+		else if (rate[i].rate_bps != rate[i - 1].rate_bps)
+			run = 0;
+		if (++run >= most) {
+			most = run;
+			usual[rate[i].class] = rate[i].rate_bps;
+		}
+	}
+	free(rate);
+	return 0;
+}
+
+static int find_slow(struct twin *twin)
+{
+	const struct topology *topology = twin->topology;
+	uint64_t usual[UINT8_MAX + 1] = {0};
+	char a[PORT_TEXT], b[PORT_TEXT], rate[QUANTITY_TEXT], expected[QUANTITY_TEXT];
+
+	twin->mended = topology_copy(topology);
+	if (twin->mended == NULL || find_usual_rates(topology, usual) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+		uint64_t wanted = usual[class_of(topology, link)];
+
+		if (link->rate_bps >= wanted)
+			continue;
+		twin->slow++;
+		twin->mended->link_at[i].rate_bps = wanted;
+		topology_port_name(topology, link->a, a, sizeof(a));
+		topology_port_name(topology, link->b, b, sizeof(b));
+		quantity_format(QUANTITY_RATE, link->rate_bps, rate);
+		quantity_format(QUANTITY_RATE, wanted, expected);
+		add_oddity(twin, "the cable from %s to %s has %s, the usual rate there is %s", a, b,
+			rate, expected);
+	}
+	return 0;
+}
+
+/* --- routes --- */
+
+static json_t *hot_json(const struct topology *topology, const struct route_report *report)
+{
+	json_t *list = json_array();
+	char name[PORT_TEXT];
+
+	for (unsigned i = 0; i < report->uniform.hot_channels; i++) {
+		topology_port_name(topology, report->uniform.hot[i].from, name, sizeof(name));
+		json_array_append_new(list,
+			json_pack("{s:s, s:f}", "port", name, "load", report->uniform.hot[i].load));
+	}
+	return list;
+}
+
+static json_t *cycle_json(const struct topology *topology, const struct route_report *report)
+{
+	char name[2 * TOPOLOGY_NAME_MAX];
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < report->cycle_length; i++) {
+		route_report_channel_name(topology, report, i, name, sizeof(name));
+		json_array_append_new(list, json_string(name));
+	}
+	return list;
+}
+
+static int verify(struct twin *twin, const char *name, const struct topology *topology,
+	const struct route_subject *subject, bool in_force, struct fault *fault)
+{
+	struct route_report report;
+	int result = route_verify(topology, subject, 1, &report, fault);
+
+	if (result < 0)
+		return result;
+	twin->bad |= in_force && !route_report_good(&report);
+	json_array_append_new(twin->routes,
+		json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "routes", name, "in_force",
+			in_force, "connected", report.connected, "deadlock_free",
+			report.deadlock_free, "cycle", cycle_json(topology, &report),
+			"uniform_bound",
+			report.uniform.known ? json_real(report.uniform.bound) : json_null(), "hot",
+			hot_json(topology, &report)));
+	route_report_free(&report);
+	return 0;
+}
+
+static int verify_in_force(struct twin *twin, struct fault *fault)
+{
+	const struct request *request = twin->request;
+	struct topology_import import = {.strict = false};
+	struct opensm_tables_input input = {
+		.origin = request->routes, .subnet_origin = request->subnet};
+	struct route_table *table = NULL;
+	char *text, *subnet = NULL;
+	int result;
+
+	text = file_text_read(request->routes, INPUT_MAX, &input.length, fault);
+	if (text != NULL && request->subnet != NULL)
+		subnet = file_text_read(request->subnet, INPUT_MAX, &input.subnet_length, fault);
+	input.text = text;
+	input.subnet = subnet;
+	if (text != NULL && (subnet != NULL || request->subnet == NULL))
+		table = opensm_tables_read(twin->topology, &input, &import, fault);
+	result = table != NULL ? verify(twin, "in force", twin->topology,
+					 &(struct route_subject){.table = table}, true, fault)
+			       : -errno;
+	route_table_destroy(table);
+	free(text);
+	free(subnet);
+	return result;
+}
+
+static int try_algorithm(struct twin *twin, const struct topology *topology,
+	const struct route_algorithm *algorithm, const char *name, struct fault *fault)
+{
+	struct route_options options = {.seed = 1};
+	struct route_subject subject = {NULL, NULL};
+	struct route_table *table = NULL;
+	struct route_set *set = NULL;
+	int result = algorithm->label == NULL
+			     ? 0
+			     : route_root_find(topology, algorithm, NULL, 1, &options.root, fault);
+
+	if (result == 0 && algorithm->tables != NULL)
+		table = route_compute_table(topology, algorithm, &options, &result, fault);
+	else if (result == 0)
+		set = route_compute(topology, algorithm, &options, &result, fault);
+	subject.table = table;
+	subject.set = set;
+	if (result == 0)
+		result = verify(twin, name, topology, &subject, false, fault);
+	route_table_destroy(table);
+	route_set_destroy(set);
+	return result;
+}
+
+/* Algorithms that fit the network and take seconds. */
+static int try_algorithms(struct twin *twin, struct fault *fault)
+{
+	const struct topology *topology = twin->topology;
+	bool tree = topology_has_levels(topology);
+	const struct route_algorithm *best = tree                              ? &route_dmodk
+					     : topology->switches <= SMART_MAX ? &route_smart
+									       : &route_up_down;
+	int result = try_algorithm(twin, topology, &route_up_down, "ud", fault);
+
+	if (result == 0 && best != &route_up_down)
+		result = try_algorithm(twin, topology, best, best->name, fault);
+	if (result == 0 && topology->switches <= BALANCED_MAX)
+		result = try_algorithm(twin, topology, &route_bsmart_itb, "bsmart-itb", fault);
+	if (result == 0 && twin->slow > 0)
+		result = try_algorithm(twin, twin->mended, best,
+			tree ? "dmodk, slow cables replaced" : "slow cables replaced", fault);
+	return result;
+}
+
+/* --- output --- */
+
+static void print_routes(const struct twin *twin)
+{
+	json_t *entry, *hot;
+	size_t i, k;
+
+	printf("\n%-28s %10s %10s %12s  %s\n", "routes", "connected", "deadlock", "uniform, max",
+		"most loaded links at full load");
+	json_array_foreach(twin->routes, i, entry)
+	{
+		const json_t *bound = json_object_get(entry, "uniform_bound");
+
+		printf("%-28s %10s %10s ", json_string_value(json_object_get(entry, "routes")),
+			json_is_true(json_object_get(entry, "connected")) ? "yes" : "NO",
+			json_is_true(json_object_get(entry, "deadlock_free")) ? "free" : "MAY");
+		if (json_is_real(bound))
+			printf("%10.1f %% ", 100 * json_real_value(bound));
+		else
+			printf("%12s ", "-");
+		json_array_foreach(json_object_get(entry, "hot"), k, hot) if (k < 3)
+			printf(" %s %.0f %%", json_string_value(json_object_get(hot, "port")),
+				100 * json_real_value(json_object_get(hot, "load")));
+		putchar('\n');
+		if (json_array_size(json_object_get(entry, "cycle")) == 0)
+			continue;
+		fputs("  cycle:", stdout);
+		json_array_foreach(json_object_get(entry, "cycle"), k, hot)
+			printf(" %s", json_string_value(hot));
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct twin *twin)
+{
+	const struct topology *topology = twin->topology;
+
+	printf("%s: %u switches, %u hosts, %u links\n", topology->name, topology->switches,
+		topology->hosts, topology->links);
+	if (topology_has_levels(topology))
+		cmd_topo_print_levels(topology, stdout);
+	else
+		puts("no levels: it is not a tree");
+	for (uint32_t i = 0; i < twin->oddities && i < ODDITIES_MAX; i++)
+		puts(twin->oddity[i]);
+	if (twin->oddities > ODDITIES_MAX)
+		printf("and %u more\n", twin->oddities - ODDITIES_MAX);
+	if (twin->oddities == 0)
+		puts("cables: nothing irregular");
+	print_routes(twin);
+}
+
+static void print_json(const struct twin *twin)
+{
+	const struct topology *topology = twin->topology;
+	json_t *oddities = json_array();
+
+	for (uint32_t i = 0; i < twin->oddities && i < ODDITIES_MAX; i++)
+		json_array_append_new(oddities, json_string(twin->oddity[i]));
+	command_print_json(
+		json_pack("{s:s, s:i, s:i, s:i, s:b, s:i, s:o, s:O}", "name", topology->name,
+			"switches", (int)topology->switches, "hosts", (int)topology->hosts, "links",
+			(int)topology->links, "levels", topology_has_levels(topology), "irregular",
+			(int)twin->oddities, "irregularities", oddities, "routes", twin->routes),
+		0);
+}
+
+static int examine(struct twin *twin)
+{
+	struct fault fault = {"no memory"};
+	int result = find_slow(twin);
+
+	find_uneven(twin);
+	if (result == 0 && twin->request->routes != NULL)
+		result = verify_in_force(twin, &fault);
+	if (result == 0)
+		result = try_algorithms(twin, &fault);
+	if (result < 0)
+		return command_fault("twin", result, &fault);
+	(twin->request->json ? print_json : print_text)(twin);
+	return twin->bad ? EXIT_BAD_ANSWER : EXIT_DONE;
+}
+
+static int take_argument(struct request *request, int *i, int argc, char **argv)
+{
+	const char **option = strcmp(argv[*i], "--routes") == 0   ? &request->routes
+			      : strcmp(argv[*i], "--subnet") == 0 ? &request->subnet
+								  : NULL;
+
+	if (strcmp(argv[*i], "--json") == 0) {
+		request->json = true;
+		return EXIT_DONE;
+	}
+	if (option != NULL) {
+		if (*i + 1 == argc)
+			return command_fail(
+				"twin", EXIT_BAD_REQUEST, "%s, expected a file after it", argv[*i]);
+		*option = argv[++*i];
+		return EXIT_DONE;
+	}
+	if (argv[*i][0] == '-' || request->listing != NULL)
+		return command_fail("twin", EXIT_BAD_REQUEST,
+			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE]",
+			argv[*i]);
+	request->listing = argv[*i];
+	return EXIT_DONE;
+}
+
+int cmd_twin(int argc, char **argv)
+{
+	struct request request = {.listing = NULL};
+	struct twin *twin = calloc(1, sizeof(*twin));
+	int result =
+		twin != NULL ? EXIT_DONE : (int)command_fail("twin", EXIT_NOT_ABLE, "no memory");
+
+	if (command_wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		free(twin);
+		return EXIT_DONE;
+	}
+	for (int i = 1; i < argc && result == EXIT_DONE; i++)
+		result = take_argument(&request, &i, argc, argv);
+	if (result == EXIT_DONE && request.listing == NULL)
+		result = command_fail("twin", EXIT_BAD_REQUEST, "which listing?");
+	if (result == EXIT_DONE) {
+		twin->request = &request;
+		twin->routes = json_array();
+		twin->topology = cmd_topo_read_listing("twin", request.listing, &result);
+	}
+	if (result == EXIT_DONE)
+		result = examine(twin);
+	if (twin != NULL) {
+		json_decref(twin->routes);
+		topology_destroy(twin->topology);
+		topology_destroy(twin->mended);
+	}
+	free(twin);
+	return result;
+}
