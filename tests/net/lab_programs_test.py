@@ -57,7 +57,8 @@ int main(int argc, char **argv)
 }
 """
 
-# The median round trip of 200 in us, and mpi_event_tick_rate. The ranks connect to each other at the same time.
+# The tenth percentile and the median of 200 round trips in us, and mpi_event_tick_rate. The ranks connect to each other at the
+# same time.
 PING_PONG = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ int main(int argc, char **argv)
 	}
 	qsort(took, ROUNDS, sizeof(*took), compare);
 	if (rank == 0)
-		printf("%.1f %d\n", took[ROUNDS / 2] * 1e6, tick);
+		printf("%.1f %.1f %d\n", took[ROUNDS / 10] * 1e6, took[ROUNDS / 2] * 1e6, tick);
 	MPI_Finalize();
 	return 0;
 }
@@ -293,27 +294,29 @@ class PingPong(Mpi):
         return lab
 
     def run_in(self, lab, *words, **environment):
-        """Median and tick rate."""
+        """Tenth percentile and median, and tick rate."""
         done = subprocess.run([WEFT, "lab", "mpirun", lab.name, "-np", "2", *words, self.program], text=True,
                               env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=labs.HANG_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        median, tick = done.stdout.split()
-        return float(median), int(tick)
+        tenth, median, tick = done.stdout.split()
+        return float(tenth), float(median), int(tick)
 
     def test_ranks_look_at_their_sockets_without_pause_unless_the_user_says_otherwise(self):
         lab = self.lab("one")
-        self.assertEqual(self.run_in(lab)[1], 1)
-        self.assertEqual(self.run_in(lab, "--mca", "mpi_event_tick_rate", "77")[1], 77)
-        self.assertEqual(self.run_in(lab, OMPI_MCA_mpi_event_tick_rate="78")[1], 78)
+        self.assertEqual(self.run_in(lab)[2], 1)
+        self.assertEqual(self.run_in(lab, "--mca", "mpi_event_tick_rate", "77")[2], 77)
+        self.assertEqual(self.run_in(lab, OMPI_MCA_mpi_event_tick_rate="78")[2], 78)
 
     if LONG:
-        def test_no_ping_pong_takes_ten_times_as_long_as_the_others(self):
+        def test_no_ping_pong_waits_for_ticks(self):
+            """Else nine of ten round trips take 6 ms or more; with twelve loads per CPU they took 3 ms at most."""
             for form in self.FORMS:
                 lab = self.lab(form)
-                medians = sorted(self.run_in(lab)[0] for _ in range(40))
-                print(f"{form}: us {medians[0]} {medians[20]} {medians[-1]}", file=sys.stderr)
-                self.assertLess(medians[-1], 10 * medians[20], medians)
+                runs = [self.run_in(lab)[:2] for _ in range(40)]
+                for what, values in zip(("tenth percentile", "median"), map(sorted, zip(*runs))):
+                    print(f"{form}: {what} us {values[0]} {values[20]} {values[-1]}", file=sys.stderr)
+                self.assertLess(max(tenth for tenth, _ in runs), 10e3 / 2, runs)
                 lab.must("down")
 
 
