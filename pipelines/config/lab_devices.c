@@ -21,11 +21,6 @@ static struct topology_device *device_at(
 	return kind == DEVICE_SWITCH ? &topology->switch_at[number] : &topology->host_at[number];
 }
 
-static uint32_t count_of(const struct topology *topology, enum device_kind kind)
-{
-	return kind == DEVICE_SWITCH ? topology->switches : topology->hosts;
-}
-
 /* --- the list --- */
 
 static struct lab_device *add(struct lab_devices *devices, enum device_kind kind)
@@ -90,7 +85,7 @@ int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t 
 	*devices = (struct lab_devices){.fabric = fabric};
 	memcpy(devices->max, lab->devices_max, sizeof(devices->max));
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
-		for (uint32_t i = 0; i < count_of(lab->topology, kind); i++) {
+		for (uint32_t i = 0; i < lab_devices_numbers(lab->topology, kind); i++) {
 			const struct topology_device *from = device_at(lab->topology, kind, i);
 			struct lab_device *device = add(devices, kind);
 			int process = lab_plan_find(lab->plan, from->name);
@@ -158,7 +153,7 @@ static uint32_t number_kind(const struct numbering *numbering, enum device_kind 
 {
 	uint32_t next = numbering->devices->count[kind];
 
-	for (uint32_t i = 0; i < count_of(numbering->from, kind); i++) {
+	for (uint32_t i = 0; i < lab_devices_numbers(numbering->from, kind); i++) {
 		const char *name = device_at(numbering->from, kind, i)->name;
 		const struct lab_device *known = lab_devices_find(numbering->devices, kind, name);
 
@@ -181,7 +176,7 @@ static void place_kind(const struct numbering *numbering, enum device_kind kind)
 			.absent = true};
 		snprintf(device->name, sizeof(device->name), "%s", devices->at[kind][i].name);
 	}
-	for (uint32_t i = 0; i < count_of(numbering->from, kind); i++) {
+	for (uint32_t i = 0; i < lab_devices_numbers(numbering->from, kind); i++) {
 		uint32_t number = numbering->number[kind][i];
 		struct topology_device *device = device_at(numbering->to, kind, number);
 

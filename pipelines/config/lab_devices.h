@@ -41,6 +41,12 @@ int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t 
 int lab_devices_write(const struct lab_devices *devices, const char *run_dir, struct fault *fault);
 void lab_devices_free(struct lab_devices *devices);
 
+/* Numbers of this kind, gaps included. */
+static inline uint32_t lab_devices_numbers(const struct topology *topology, enum device_kind kind)
+{
+	return kind == DEVICE_SWITCH ? topology->switches : topology->hosts;
+}
+
 /* NULL: the device is not in the list. */
 const struct lab_device *lab_devices_find(
 	const struct lab_devices *devices, enum device_kind kind, const char *name);

@@ -11,10 +11,8 @@
 struct lab_applied;
 
 struct lab_cables {
-	const struct lab *lab;               /* with which the process started */
-	const bool *switch_here, *host_here; /* [device] */
-	const char *name;                    /* of the process in the plan */
-	struct lab_applied *applied;         /* all files since, because the fabric reads them */
+	const char *run_dir;
+	struct lab_applied *applied; /* all files since the start, because the fabric reads them */
 };
 
 /* real_fabric_options.recable, for a struct lab_cables. */

@@ -307,10 +307,7 @@ static int create_fabric(struct lab_process *process, struct fault *fault)
 	struct real_fabric_options options = fabric_options(process);
 
 	options.orders = process->orders;
-	process->cables = (struct lab_cables){.lab = &process->lab,
-		.switch_here = process->switch_here,
-		.host_here = process->host_here,
-		.name = process->lab.plan->process[process->number].name};
+	process->cables = (struct lab_cables){.run_dir = process->lab.plan->run_dir};
 	options.recable_ctx = &process->cables;
 	snprintf(process->orders, sizeof(process->orders), "%s/orders-%s",
 		process->lab.plan->run_dir, process->lab.plan->process[process->number].name);

@@ -267,6 +267,16 @@ static void open_shared(struct port *port, unsigned end)
 		fail_msg("%s", fault.text);
 }
 
+static void plug_shared(struct port *port, unsigned end)
+{
+	char device[64];
+	struct fault fault;
+
+	snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, end);
+	if (port_plug_shared(port, device, 1024, pool, &fault) < 0)
+		fail_msg("%s", fault.text);
+}
+
 static void remove_shared(void)
 {
 	char path[64];
@@ -310,6 +320,32 @@ UNIT_TEST(end_of_shared_memory_that_comes_back_goes_on)
 	port_close(&a);
 	open_shared(&a, 0);
 	frames_pass(&a, &b, 100);
+	port_close(&a);
+	port_close(&b);
+	remove_shared();
+}
+
+/* Each end in its own time; frames that were under way are lost, and their buffers are not. */
+UNIT_TEST(in_memory_link_becomes_one_of_shared_memory)
+{
+	struct rte_mbuf *mbuf;
+	struct port a, b;
+	struct fault fault;
+
+	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 64, &fault), 0);
+	frames_pass(&a, &b, 32);
+	for (unsigned i = 0; i < 3; i++) {
+		mbuf = make_frame(i);
+		assert_int_equal(port_tx(i == 0 ? &b : &a, &mbuf, 1, 0), 1);
+	}
+	plug_shared(&a, 0);
+	assert_int_equal(port_rx(&a, &mbuf, 1, 0), 0);
+	plug_shared(&b, 1);
+	frames_pass(&a, &b, 32);
+	frames_pass(&b, &a, 32);
+	/* To the same file again. */
+	plug_shared(&a, 0);
+	frames_pass(&a, &b, 32);
 	port_close(&a);
 	port_close(&b);
 	remove_shared();

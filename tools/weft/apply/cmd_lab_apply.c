@@ -67,13 +67,13 @@ static int choose_processes(struct lab_apply *apply, struct fault *fault)
 
 /* --- the steps --- */
 
-/* Those of removed devices keep their processes in the list until these have ended. */
-static int write_files(const struct lab_apply *apply, struct fault *fault)
+/* 'ending': removed devices keep their processes in the list until these have ended. */
+static int write_devices(const struct lab_apply *apply, bool ending, struct fault *fault)
 {
 	struct lab_devices devices = {.fabric = 0}, before = {.fabric = 0};
 	int result = lab_devices_of(&devices, &apply->up.lab, apply->fabric);
 
-	if (result == 0)
+	if (result == 0 && ending)
 		result = lab_devices_of(&before, &apply->from, apply->fabric);
 	if (result < 0)
 		fault_set(fault, ENOMEM, "no memory");
@@ -85,20 +85,16 @@ static int write_files(const struct lab_apply *apply, struct fault *fault)
 		result = lab_devices_write(&devices, apply->dir, fault);
 	lab_devices_free(&devices);
 	lab_devices_free(&before);
+	return result;
+}
+
+static int write_files(const struct lab_apply *apply, struct fault *fault)
+{
+	int result = write_devices(apply, true, fault);
+
 	if (result == 0)
 		result = lab_kept_write(&apply->up.lab, fault);
 	return result == 0 ? lab_up_write_plan(&apply->up, fault) : result;
-}
-
-static int write_final(const struct lab_apply *apply, struct fault *fault)
-{
-	struct lab_devices devices = {.fabric = 0};
-	int result = lab_devices_of(&devices, &apply->up.lab, apply->fabric);
-
-	result = result == 0 ? lab_devices_write(&devices, apply->dir, fault)
-			     : fault_set(fault, ENOMEM, "no memory");
-	lab_devices_free(&devices);
-	return result;
 }
 
 /* Ends the recorded processes of which 'ends' is true. */
@@ -215,7 +211,7 @@ static int carry_out(struct lab_apply *apply, struct fault *fault)
 	if (result == 0)
 		result = end_processes(apply, is_removed, true, fault);
 	if (result == 0)
-		result = write_final(apply, fault);
+		result = write_devices(apply, false, fault);
 	if (result == 0)
 		result = wait_whole(apply, fault);
 	return result == 0 ? lab_uplink_make(&apply->up, fault) : result;

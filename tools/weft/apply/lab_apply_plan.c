@@ -17,21 +17,10 @@
 
 #define PLACE_MAX (TOPOLOGY_NAME_MAX + 8)
 
-static const struct topology_device *device_at(
-	const struct lab *lab, enum device_kind kind, uint32_t number)
-{
-	return kind == DEVICE_SWITCH ? &lab->topology->switch_at[number]
-				     : &lab->topology->host_at[number];
-}
-
-static uint32_t count_of(const struct lab *lab, enum device_kind kind)
-{
-	return kind == DEVICE_SWITCH ? lab->topology->switches : lab->topology->hosts;
-}
-
 static bool has(const struct lab *lab, enum device_kind kind, uint32_t number)
 {
-	return number < count_of(lab, kind) && !device_at(lab, kind, number)->absent;
+	return number < lab_devices_numbers(lab->topology, kind) &&
+	       !topology_device(lab->topology, kind, number)->absent;
 }
 
 static const char *process_of(const struct lab *lab, enum device_kind kind, uint32_t number)
@@ -110,12 +99,12 @@ static int check_numbers(const struct lab_apply *apply, struct fault *fault)
 	const struct lab *to = &apply->up.lab;
 
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
-		if (count_of(to, kind) > apply->from.devices_max[kind])
+		if (lab_devices_numbers(to->topology, kind) > apply->from.devices_max[kind])
 			return fault_set(fault, EINVAL,
 				"%s: with those that were removed, lab %s would have had %u %s: its "
 				"processes have room for %u; 'weft lab up --restart %s' applies the file",
-				to->path, to->plan->lab, count_of(to, kind), what[kind],
-				apply->from.devices_max[kind], to->path);
+				to->path, to->plan->lab, lab_devices_numbers(to->topology, kind),
+				what[kind], apply->from.devices_max[kind], to->path);
 	return 0;
 }
 
@@ -167,7 +156,7 @@ static int check_back(
 	const struct lab_apply *apply, enum device_kind kind, uint32_t number, struct fault *fault)
 {
 	const struct lab *to = &apply->up.lab;
-	const char *name = device_at(to, kind, number)->name;
+	const char *name = topology_device(to->topology, kind, number)->name;
 	const struct run_config_edge *edge = find_edge(to, name);
 	const struct lab_record *record = lab_record_of(to, &apply->up.state, name);
 	struct lab_connection connection;
@@ -200,7 +189,8 @@ static int check_all_back(const struct lab_apply *apply, struct fault *fault)
 	int result = 0;
 
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
-		for (uint32_t i = 0; i < count_of(to, kind) && result == 0; i++)
+		for (uint32_t i = 0; i < lab_devices_numbers(to->topology, kind) && result == 0;
+			i++)
 			if (has(to, kind, i) && !has(&apply->from, kind, i) &&
 				lab_apply_runs(apply, process_of(to, kind, i)))
 				result = check_back(apply, kind, i, fault);
@@ -275,11 +265,11 @@ static unsigned print_devices(
 	unsigned count = 0;
 
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
-		for (uint32_t i = 0; i < count_of(lab, kind); i++)
+		for (uint32_t i = 0; i < lab_devices_numbers(lab->topology, kind); i++)
 			if (has(lab, kind, i) && !has(other, kind, i)) {
 				fprintf(out, "%-8s %s %s\n", what,
 					kind == DEVICE_SWITCH ? "switch" : "host",
-					device_at(lab, kind, i)->name);
+					topology_device(lab->topology, kind, i)->name);
 				count++;
 			}
 	return count;
