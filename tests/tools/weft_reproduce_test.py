@@ -46,34 +46,53 @@ ROWS = """quantity,case,network,algorithm,over,min,max,mean
 factor,,small,DFS,UD,1.4,1.6,1.5
 value,,small,UD,,,,0.2
 """
-FABRIC = """#!/usr/bin/python3 -ISE
-import json, os, sys
-folder = os.environ["FAKE"] + "/"
-words = sys.argv[1:]
-sets = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--set")
-with open(folder + "calls", "a", encoding="utf-8") as calls:
-    calls.write(json.dumps(sets) + "\\n")
-if os.path.exists(folder + "fail") and open(folder + "fail").read() in " ".join(words):
-    sys.exit("weft-fabric: it is broken")
-load = float(sets.get("traffic.0.load", "100%").rstrip("%")) / 100
-course = {"ud": [0.9, 0.1, 0.1, 0.1], "dfs": [0.9, 0.1, 0.5, 0.9]}[sets["routing.algorithm"]]
-accepted = min(load, {"ud": 0.2, "dfs": 0.3}[sets["routing.algorithm"]])
-if os.path.exists(folder + "lengths"):  # capacity of ud, share that short runs lose, and the least length of a long run
-    capacity, lost, length = map(float, open(folder + "lengths").read().split())
-    span = float(sets["measure.duration"].rstrip("ns")) - float(sets["measure.warmup"].rstrip("ns"))
-    accepted = min(load, capacity) if sets["routing.algorithm"] == "ud" else accepted
-    accepted *= 1 - lost if span * load < length else 1
-stuck = os.path.exists(folder + "stick") and load > float(open(folder + "stick").read())
-open(words[words.index("--json") + 1], "w", encoding="utf-8").write(json.dumps({
-    "weft": "result/1",
-    "throughput": {"offered": load, "released": accepted, "flits_per_ns_per_switch": accepted},
-    "latency_ns": {"network_released": {"mean": 100 / (1.01 - load)}, "total_released": {"mean": 200}},
-    "messages": {"dropped": 0}, "checks": {"deadlock": stuck}, "incomplete": stuck,
-    "links": [{"from": "h0:0", "to": "s0:0", "utilisation": 1}, {"from": "s0:1", "to": "s1:1", "utilisation": 0.2,
-              "blocked": 0.1}, {"from": "s1:1", "to": "s0:1", "utilisation": 0.4, "blocked": 0.3}],
-    "counters": {"goal_unfinished": 0, "goal_completion_ns": 3000000},
-    "series": [{"t_ns": (i + 1) * 1e6, "released": value, "released_latency_ns": 100 * (i + 1)} for i, value in enumerate(course)]}))
-sys.exit(1 if stuck else 0)
+# In awk, which starts a dozen times as fast as Python: a measurement runs it for each of its points.
+FABRIC = r"""#!/bin/sh
+exec awk '
+function real(value) { return value == "" ? "null" : sprintf("%.17g", value) }
+function first(file,    line) { return (getline line < (folder file)) >= 0 ? line "" : absent }
+BEGIN {
+    folder = ENVIRON["FAKE"] "/"; absent = "\034"
+    for (i = 1; i < ARGC; i++) {
+        words = words " " ARGV[i]
+        if (ARGV[i - 1] == "--json") output = ARGV[i]
+        if (ARGV[i - 1] == "--set") {
+            at = index(ARGV[i], "="); key = substr(ARGV[i], 1, at - 1); sets[key] = substr(ARGV[i], at + 1)
+            value = sets[key]; gsub(/["\\]/, "\\\\&", value)
+            call = call (call == "" ? "" : ", ") "\"" key "\": \"" value "\""
+        }
+    }
+    print "{" call "}" >> (folder "calls")
+    fail = first("fail")
+    if (fail != absent && index(words, fail)) { print "weft-fabric: it is broken" > "/dev/stderr"; exit 1 }
+    load = ("traffic.0.load" in sets ? sets["traffic.0.load"] : "100%") / 100
+    ud = sets["routing.algorithm"] == "ud"
+    split(ud ? "0.9 0.1 0.1 0.1" : "0.9 0.1 0.5 0.9", course, " ")
+    capacity = ud ? 0.2 : 0.3
+    if ((long = first("lengths")) != absent) { # capacity of ud, share that short runs lose, least length of a long run
+        split(long, part, " ")
+        if (ud) capacity = part[1]
+        kept = (sets["measure.duration"] - sets["measure.warmup"]) * load < part[3] ? 1 - part[2] : 1
+    } else kept = 1
+    accepted = load < capacity ? load : capacity
+    accepted *= kept
+    stick = first("stick"); stuck = stick != absent && load > stick + 0
+    printf "{\"weft\": \"result/1\", \"throughput\": {\"offered\": %s, \"released\": %s, \"flits_per_ns_per_switch\": %s}, ",
+        real(load), real(accepted), real(accepted) > output
+    printf "\"latency_ns\": {\"network_released\": {\"mean\": %s}, \"total_released\": {\"mean\": 200}}, ",
+        real(100 / (1.01 - load)) > output
+    printf "\"messages\": {\"dropped\": 0}, \"checks\": {\"deadlock\": %s}, \"incomplete\": %s, ", (stuck ? "true" : "false"),
+        (stuck ? "true" : "false") > output
+    printf "\"links\": [{\"from\": \"h0:0\", \"to\": \"s0:0\", \"utilisation\": 1}, " > output
+    printf "{\"from\": \"s0:1\", \"to\": \"s1:1\", \"utilisation\": 0.2, \"blocked\": 0.1}, " > output
+    printf "{\"from\": \"s1:1\", \"to\": \"s0:1\", \"utilisation\": 0.4, \"blocked\": 0.3}], " > output
+    printf "\"counters\": {\"goal_unfinished\": 0, \"goal_completion_ns\": 3000000}, \"series\": [" > output
+    for (i = 1; i <= 4; i++)
+        printf "%s{\"t_ns\": %d, \"released\": %s, \"released_latency_ns\": %d}", (i > 1 ? ", " : ""), i * 1000000, course[i],
+            100 * i > output
+    print "]}" > output
+    exit stuck
+}' "$@"
 """
 HOT_SPOT = """cases:
   - {name: hot, set: [measure.duration=4ms, measure.sample=1ms, traffic.1.pattern=hotspot, traffic.1.from=10%,
@@ -412,9 +431,8 @@ class Reproduce(unittest.TestCase):
     def test_a_run_that_measured_nothing_is_no_fault(self):
         self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
         fabric = self.dir / "programs" / "weft-fabric"
-        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "None").replace(
-            '"released": accepted, "flits_per_ns_per_switch": accepted',
-            '"released": None, "flits_per_ns_per_switch": None'))
+        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "none").replace(
+            "real(accepted), real(accepted)", "real(none), real(none)"))
         document = json.loads(self.run_it("--json", code=1).stdout)
         self.assertEqual({trial["fault"] for trial in document["trials"]}, {""})
         self.assertEqual({point["flits_per_ns_per_switch"] for trial in document["trials"]
@@ -695,7 +713,7 @@ class Reproduce(unittest.TestCase):
     def test_the_interval_of_replicas_is_a_share_of_their_mean(self):
         self.write("e.yaml", EXPERIMENT.replace("productivity", "latency").replace("20%", "1%"))
         fabric = self.dir / "programs" / "weft-fabric"
-        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "100 + int(sets['topology'][-1])"))
+        fabric.write_text(FABRIC.replace("100 / (1.01 - load)", '100 + substr(sets["topology"], length(sets["topology"]))'))
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
                    "interval,,small,UD,,,20,\ntraffic-interval,,small,UD,,,0.01,\n")
         rows = json.loads(self.run_it("--json").stdout)["rows"]
