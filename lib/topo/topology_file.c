@@ -47,10 +47,10 @@ static int read_end(const struct yaml_tree_node *node, void *member, struct faul
 
 #define LINK_FIELDS(type, rate_member, delay_member)                                            \
 	{"rate", YAML_FIELD_RATE, YAML_MEMBER(type, rate_member), .min = TOPOLOGY_RATE_MIN_BPS, \
-		.max = TOPOLOGY_RATE_MAX_BPS},                                                  \
+		.max = TOPOLOGY_RATE_MAX_BPS, .doc = "Rate of each direction."},                \
 	{                                                                                       \
 		"delay", YAML_FIELD_TIME, YAML_MEMBER(type, delay_member),                      \
-			.max = TOPOLOGY_DELAY_MAX_PS                                            \
+			.max = TOPOLOGY_DELAY_MAX_PS, .doc = "Propagation delay."               \
 	}
 
 static const struct yaml_field link_defaults_fields[] = {
@@ -59,32 +59,41 @@ static const struct yaml_field link_defaults_fields[] = {
 };
 
 static const struct yaml_field switch_fields[] = {
-	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name)},
+	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name),
+		.doc = "Names the switch."},
 	{"ports", YAML_FIELD_NUMBER, true, YAML_MEMBER(struct topology_device, ports), .min = 1,
-		.max = TOPOLOGY_PORTS_MAX},
+		.max = TOPOLOGY_PORTS_MAX, .doc = "Number of ports."},
 	{"stage", YAML_FIELD_NUMBER, YAML_MEMBER(struct topology_device, stage), .min = 1,
-		.max = UINT8_MAX},
+		.max = UINT8_MAX,
+		.doc = "Stage of the switch, 1 next to the hosts. Networks without stages have none."},
 	{NULL},
 };
 
 static const struct yaml_field host_fields[] = {
-	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name)},
+	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name),
+		.doc = "Names the host, which has one port."},
 	{NULL},
 };
 
 static const struct yaml_field link_fields[] = {
-	{"a", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct link_row, a), .read = read_end},
-	{"b", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct link_row, b), .read = read_end},
+	{"a", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct link_row, a), .read = read_end,
+		.form = TOPOLOGY_PORT_FORM,
+		.doc = "A port, such as `s0:1`. A host's only port needs no number."},
+	{"b", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct link_row, b), .read = read_end,
+		.form = TOPOLOGY_PORT_FORM, .doc = "The port at the other end."},
 	LINK_FIELDS(struct link_row, rate_bps, delay_ps),
 	{NULL},
 };
 
 static const struct yaml_field port_fields[] = {
-	{"port", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct port_row, port), .read = read_end},
-	{"dpdk", YAML_FIELD_TEXT, YAML_MEMBER(struct port_row, dpdk)},
+	{"port", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct port_row, port), .read = read_end,
+		.form = TOPOLOGY_PORT_FORM,
+		.doc = "The port, such as `s0:1`. A host's only port needs no number."},
+	{"dpdk", YAML_FIELD_TEXT, YAML_MEMBER(struct port_row, dpdk), .instead = "udp",
+		.doc = "The DPDK device of the port: a PCI address, or a vdev with its arguments."},
 	TOPOLOGY_UDP_FIELD(YAML_MEMBER(struct port_row, dpdk)),
 	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct port_row, vlan), .min = 1,
-		.max = TOPOLOGY_VLAN_MAX},
+		.max = TOPOLOGY_VLAN_MAX, .doc = "VLAN tag of the port's frames on the cable."},
 	{NULL},
 };
 
@@ -93,8 +102,12 @@ struct udp_row {
 };
 
 const struct yaml_field topology_udp_fields[] = {
-	{"local", YAML_FIELD_TEXT, true, YAML_MEMBER(struct udp_row, local)},
-	{"remote", YAML_FIELD_TEXT, true, YAML_MEMBER(struct udp_row, remote)},
+	{"local", YAML_FIELD_TEXT, true, YAML_MEMBER(struct udp_row, local),
+		.form = "^[0-9]{1,3}(\\.[0-9]{1,3}){3}:[0-9]{1,5}$",
+		.doc = "IPv4 address and UDP port on this machine."},
+	{"remote", YAML_FIELD_TEXT, true, YAML_MEMBER(struct udp_row, remote),
+		.form = "^[0-9]{1,3}(\\.[0-9]{1,3}){3}:[0-9]{1,5}$",
+		.doc = "IPv4 address and UDP port of the other end."},
 	{NULL},
 };
 
@@ -153,18 +166,19 @@ int topology_check_device(
 }
 
 const struct yaml_field topology_file_fields[] = {
-	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft)},
-	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name)},
-	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link),
-		.fields = link_defaults_fields},
+	{"weft", YAML_FIELD_TEXT, YAML_MEMBER(struct file, weft), .form = FORMAT,
+		.doc = "Names the format of the file."},
+	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct file, name), .doc = "Names the topology."},
+	{"link", YAML_FIELD_SECTION, YAML_MEMBER(struct file, link), .fields = link_defaults_fields,
+		.doc = "Rate and delay of links without their own."},
 	{"switches", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, switches), .read = read_list,
-		.fields = switch_fields},
+		.fields = switch_fields, .doc = "The switches."},
 	{"hosts", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, hosts), .read = read_list,
-		.fields = host_fields},
+		.fields = host_fields, .doc = "The hosts."},
 	{"links", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, links), .read = read_list,
-		.fields = link_fields},
+		.fields = link_fields, .doc = "The cables."},
 	{"ports", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, ports), .read = read_list,
-		.fields = port_fields},
+		.fields = port_fields, .doc = "For labs: what a port is made of on this machine."},
 	{NULL},
 };
 

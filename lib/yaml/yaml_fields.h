@@ -39,8 +39,10 @@ struct yaml_field {
 	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
 	const struct word_list *words;
-	/* Of a section; of a custom list the keys of its rows, for programs that list all keys. */
+	/* Of a section; of a custom list the keys of its rows, for yaml_docs.h. */
 	const struct yaml_field *fields;
+	/* The keys of a custom map, which may stand instead of a list or of 'form'. */
+	const struct yaml_field *map;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
 	/* Writes the value: everything after "key:", including the leading space or line end,
 	 * without the final line end. A list on lines of its own indents them by 'indent' spaces.
@@ -48,6 +50,17 @@ struct yaml_field {
 	void (*write)(const void *member, FILE *out, unsigned indent);
 	/* True if the member must be written; NULL: always, except empty texts. */
 	bool (*present)(const void *member);
+	/* What the key does, in one line of Markdown; every key has it. */
+	const char *doc;
+	/* The values that a custom reader takes, for yaml_docs.h: words and kinds of values joined
+	 * by '|', such as "auto|<number>", and as the last one a regular expression from '^' on.
+	 * Kinds are those of the types above, and path, factor, names, texts, lists, named lists.
+	 * Other types may also have it. */
+	const char *form;
+	/* A key that may stand instead of this one; a map has exactly one of the two. */
+	const char *instead;
+	/* A row of a custom list whose values are the defaults; NULL: rows have none. */
+	const void *(*row)(const void *member);
 };
 
 #define YAML_MEMBER(type, member) \

@@ -10,6 +10,7 @@
 #include "lab_config_private.h"
 #include "route_algorithm.h"
 #include "run_config_private.h"
+#include "topology_file.h"
 #include "traffic_pattern.h"
 
 #define FORMAT          "lab/1"
@@ -25,8 +26,10 @@ static const char *const processes_choices[] = {LAB_CONFIG_PROCESSES(X) NULL};
 
 #define S struct lab_config_uplink
 static const struct yaml_field uplink_fields[] = {
-	{"edge", YAML_FIELD_NAME, true, YAML_MEMBER(S, edge)},
-	{"nat", YAML_FIELD_NAME, true, YAML_MEMBER(S, nat)},
+	{"edge", YAML_FIELD_NAME, true, YAML_MEMBER(S, edge),
+		.doc = "The host whose edge leads out. The edge needs a namespace and an address."},
+	{"nat", YAML_FIELD_NAME, true, YAML_MEMBER(S, nat),
+		.doc = "The interface of the machine that runs this host. Addresses are translated there."},
 	{NULL},
 };
 #undef S
@@ -50,31 +53,42 @@ static bool uplink_present(const void *member)
 }
 
 const struct yaml_field lab_file_fields[] = {
-	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
-	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name)},
+	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never,
+		.form = FORMAT, .doc = "Names the format of the file."},
+	{"name", YAML_FIELD_NAME, YAML_MEMBER(struct lab_config, name),
+		.doc = "Names the lab, with at most 23 characters. The default is the file's name."},
 	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct lab_config, run.topology),
-		.read = run_read_later, .write = run_write_topology},
+		.read = run_read_later, .write = run_write_topology, .form = "<text>",
+		.map = topology_file_fields,
+		.doc = "The network: a generator with its options, a topology file, or a topology in place."},
 	{"links", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, links),
-		.choices = links_choices},
+		.choices = links_choices, .doc = "What links between processes are made of. tcpdump can listen on `veth`."},
 	{"processes", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, processes),
-		.choices = processes_choices},
+		.choices = processes_choices,
+		.doc = "One process with all devices, or several. `auto` decides by the number of CPUs."},
 	{"groups", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, groups),
-		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present},
+		.read = lab_read_groups, .write = lab_write_groups, .present = lab_groups_present,
+		.form = "<named lists>|<lists>",
+		.doc = "Devices that share a process: `{NAME: [s0, s1]}` or `[[s0, s1]]`."},
 	{"machines", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, machines),
 		.fields = lab_machine_fields, .read = lab_read_machines,
-		.write = lab_write_machines, .present = lab_machines_present},
-	{"uplink", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, uplink),
-		.fields = uplink_fields, .read = read_uplink, .write = write_uplink,
-		.present = uplink_present},
+		.write = lab_write_machines, .present = lab_machines_present,
+		.doc = "The servers that run the lab. One console starts and queries them over ssh."},
+	{"uplink", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, uplink), .map = uplink_fields,
+		.read = read_uplink, .write = write_uplink, .present = uplink_present,
+		.doc = "A route out of the fabric, for hosts with edges."},
 	{"eal", YAML_FIELD_CUSTOM, YAML_MEMBER(struct lab_config, eal), .read = lab_read_words,
-		.write = lab_write_words},
+		.write = lab_write_words, .form = "<texts>",
+		.doc = "Further arguments for the EAL of every process."},
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
-		.fields = lab_security_fields},
+		.fields = lab_security_fields,
+		.doc = "Keys and restrictions of the lab's processes."},
 	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.faults),
-		.fields = run_faults_fields},
-	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024},
-	{"lcores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, lcores),
-		.max = LAB_LCORES_MAX},
+		.fields = run_faults_fields, .doc = "Random damage on all links."},
+	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024,
+		.doc = "Restricts the processes to this many of their CPUs. 0 means all of them."},
+	{"lcores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, lcores), .max = LAB_LCORES_MAX,
+		.doc = "Poll loops per process, which share its devices and divide its switches. 0 means one."},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},
 };

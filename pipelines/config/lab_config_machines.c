@@ -86,12 +86,16 @@ static bool vlan_present(const void *member)
 }
 
 static const struct yaml_field port_fields[] = {
-	{"port", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, port)},
+	{"port", YAML_FIELD_TEXT, true, YAML_MEMBER(struct lab_config_port, port),
+		.form = TOPOLOGY_PORT_FORM,
+		.doc = "The port, such as `s0:1`. A host's only port needs no number."},
 	{"dpdk", YAML_FIELD_TEXT, YAML_MEMBER(struct lab_config_port, dpdk),
-		.present = topology_is_dpdk},
+		.present = topology_is_dpdk, .instead = "udp",
+		.doc = "The DPDK device of the port: a PCI address, or a vdev with its arguments."},
 	TOPOLOGY_UDP_FIELD(YAML_MEMBER(struct lab_config_port, dpdk)),
 	{"vlan", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config_port, vlan), .min = 1,
-		.max = TOPOLOGY_VLAN_MAX, .present = vlan_present},
+		.max = TOPOLOGY_VLAN_MAX, .present = vlan_present,
+		.doc = "VLAN tag of the port's frames on the cable."},
 	{NULL},
 };
 
@@ -138,15 +142,21 @@ static bool ports_present(const void *member)
 /* The member of a list is the machine itself: its pointer and its count belong together. */
 #define S struct lab_config_machine
 const struct yaml_field lab_machine_fields[] = {
-	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name)},
+	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),
+		.doc = "Names the machine in `--machine` and in messages."},
 	{"ssh", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ssh), .read = read_ssh, .write = write_text,
-		.present = text_present},
+		.present = text_present,
+		.form = "^[A-Za-z0-9._@:/%\\[\\]][A-Za-z0-9._@:/%\\[\\]-]*$",
+		.doc = "Address as ssh(1) takes it: `[USER@]HOST`, `ssh://[USER@]HOST:PORT`, or a `Host` of `~/.ssh/config`. Without it the machine is the console's own."},
 	{"weft", YAML_FIELD_CUSTOM, YAML_MEMBER(S, weft), .read = read_weft, .write = write_text,
-		.present = text_present},
+		.present = text_present, .form = "^[A-Za-z0-9._/+~][A-Za-z0-9._/+~-]*$",
+		.doc = "The program on that machine. By default `weft` is searched in ssh's PATH."},
 	{"devices", YAML_FIELD_CUSTOM, .required = true, .offset = 0, .read = read_devices,
-		.write = write_devices},
+		.write = write_devices, .form = "<names>",
+		.doc = "Switches and hosts that run there. Each device of the topology is on one machine."},
 	{"ports", YAML_FIELD_CUSTOM, .offset = 0, .fields = port_fields, .read = read_ports,
-		.write = write_ports, .present = ports_present},
+		.write = write_ports, .present = ports_present,
+		.doc = "What the ports of these devices are made of, as in the topology's `ports`."},
 	{NULL},
 };
 #undef S

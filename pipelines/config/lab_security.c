@@ -32,9 +32,13 @@ static bool link_key_present(const void *member)
 
 const struct yaml_field lab_security_fields[] = {
 	{"link-key", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_security, link_key),
-		.read = read_link_key, .write = write_link_key, .present = link_key_present},
-	{"data", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, data)},
-	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox)},
+		.read = read_link_key, .write = write_link_key, .present = link_key_present,
+		.form = "<path>",
+		.doc = "Key file, with which control frames between processes are authenticated."},
+	{"data", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, data),
+		.doc = "Hosts also authenticate data frames, from end to end. It needs `link-key`."},
+	{"sandbox", YAML_FIELD_BOOL, YAML_MEMBER(struct run_config_security, sandbox),
+		.doc = "Running processes may only make the system calls that they need."},
 	{NULL},
 };
 

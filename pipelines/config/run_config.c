@@ -34,16 +34,20 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 }
 
 const struct yaml_field run_file_fields[] = {
-	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never},
+	{"weft", YAML_FIELD_CUSTOM, .read = run_read_later, .present = run_present_never,
+		.form = FORMAT, .doc = "Names the format of the file."},
 	{"topology", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct run_config, topology),
-		.read = run_read_later, .write = run_write_topology},
+		.read = run_read_later, .write = run_write_topology, .form = "<text>",
+		.map = topology_file_fields,
+		.doc = "The network: a generator with its options, a topology file, or a topology in place."},
 	{"clock", YAML_FIELD_CHOICE, true, YAML_MEMBER(struct run_config, clock),
-		.choices = run_clock_choices},
+		.choices = run_clock_choices,
+		.doc = "Whether poll loops move the packets in real time, or events in virtual time."},
 	RUN_SHARED_FIELDS(struct run_config, ),
 	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, faults),
-		.fields = run_faults_fields},
+		.fields = run_faults_fields, .doc = "Random damage on all links."},
 	{"host", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, host),
-		.fields = run_host_fields},
+		.fields = run_host_fields, .doc = "What hosts do besides the network."},
 	{NULL},
 };
 

@@ -500,8 +500,3 @@ int run_config_check_samples(
  * values: as many for each direction of a link as there are VCs, and four. */
 int run_config_check_link_series(
 	const struct run_config *config, const struct topology *topology, struct fault *fault);
-
-/* Prints the keys of run, lab and topology files, from the tables by which the programs read them:
- * a line for each, "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". The words
- * are all values that the key takes; a key without words takes a quantity, a name or a file. */
-void config_keys_print(FILE *out);

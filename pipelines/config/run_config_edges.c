@@ -49,11 +49,14 @@ static bool address_present(const void *member)
 
 #define S struct run_config_edge
 const struct yaml_field run_edge_fields[] = {
-	{"host", YAML_FIELD_NAME, true, YAML_MEMBER(S, host)},
-	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap)},
-	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns)},
+	{"host", YAML_FIELD_NAME, true, YAML_MEMBER(S, host), .doc = "The host of the edge."},
+	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap), .doc = "Name of the TAP interface."},
+	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns),
+		.doc = "Network namespace of the interface. Without it the edge is in the current one."},
 	{"address", YAML_FIELD_CUSTOM, YAML_MEMBER(S, address), .read = read_address,
-		.write = write_address, .present = address_present},
+		.write = write_address, .present = address_present,
+		.form = "^([0-9]{1,3}\\.){3}[0-9]{1,3}/[0-9]{1,2}$",
+		.doc = "IPv4 address of the interface, with its prefix."},
 	{NULL},
 };
 #undef S
@@ -162,8 +165,12 @@ static int read_hosts(const struct yaml_tree_node *node, void *member, struct fa
 
 #define S struct run_config_edge_list
 const struct yaml_field run_edge_network_fields[] = {
-	{"hosts", YAML_FIELD_CUSTOM, true, .offset = 0, .size = sizeof(S), .read = read_hosts},
-	{"network", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, network), .read = read_network},
+	{"hosts", YAML_FIELD_CUSTOM, true, .offset = 0, .size = sizeof(S), .read = read_hosts,
+		.form = "all|<names>",
+		.doc = "The hosts with an edge. Their interfaces are called `eth0`."},
+	{"network", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, network), .read = read_network,
+		.form = "^([0-9]{1,3}\\.){3}0/([89]|1[0-9]|2[0-4])$",
+		.doc = "IPv4 network with a prefix from 8 to 24. Host number i has address network + 1 + i."},
 	{NULL},
 };
 #undef S

@@ -63,31 +63,45 @@ static int read_expect(const struct yaml_tree_node *node, void *member, struct f
 	return *(char **)member == NULL ? run_refuse_memory(node, fault) : 0;
 }
 
-#define TIME_FIELD(key, member, least)                                               \
-	{                                                                            \
-		key, YAML_FIELD_TIME, YAML_MEMBER(struct run_config_mapper, member), \
-			.min = (least)*PS_PER_US, .max = 3600 * PS_PER_S             \
+#define TIME_FIELD(key, member, least, text)                                          \
+	{                                                                             \
+		key, YAML_FIELD_TIME, YAML_MEMBER(struct run_config_mapper, member),  \
+			.min = (least)*PS_PER_US, .max = 3600 * PS_PER_S, .doc = text \
 	}
 
 #define S struct run_config_mapper
 const struct yaml_field run_mapper_fields[] = {
-	{"routes", YAML_FIELD_CHOICE, YAML_MEMBER(S, routes), .choices = routes_choices},
-	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices},
+	{"routes", YAML_FIELD_CHOICE, YAML_MEMBER(S, routes), .choices = routes_choices,
+		.doc = "Who computes the routes: every process, or the mapper. Run files default to `static`, lab files to `mapper`."},
+	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices,
+		.doc = "Which hosts may be the mapper. `auto`: only those in `hosts`; `always`: those in `hosts` first; `never`: all others."},
 	{"hosts", YAML_FIELD_CUSTOM, YAML_MEMBER(S, hosts), .read = read_hosts,
-		.write = write_hosts},
+		.write = write_hosts, .form = "all|<names>",
+		.doc = "The hosts that `mode` refers to."},
 	{"key", YAML_FIELD_CUSTOM, YAML_MEMBER(S, key), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present},
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.doc = "File with the fabric key. Without it nothing is authenticated, and a lab prints a warning."},
 	{"expect", YAML_FIELD_CUSTOM, YAML_MEMBER(S, expect), .read = read_expect,
-		.write = run_write_path, .present = run_path_present},
-	TIME_FIELD("listen", listen_ps, 0),
-	TIME_FIELD("heartbeat", heartbeat_ps, 1000),
-	TIME_FIELD("takeover", takeover_ps, 1000),
-	TIME_FIELD("lease", lease_ps, 1000),
-	TIME_FIELD("gather", gather_ps, 0),
-	TIME_FIELD("linger", linger_ps, 0),
-	TIME_FIELD("sweep", sweep_ps, 1000),
-	TIME_FIELD("retry", retry_ps, 100),
-	TIME_FIELD("drain", drain_ps, 1000),
+		.write = run_write_path, .present = run_path_present, .form = "<text>",
+		.doc = "The topology with which the discovered one is compared. The default is the file's own."},
+	TIME_FIELD("listen", listen_ps, 0,
+		"A candidate listens for this time, and up to half as long again, before it leads."),
+	TIME_FIELD("heartbeat", heartbeat_ps, 1000,
+		"Interval at which the mapper reports that it is alive."),
+	TIME_FIELD("takeover", takeover_ps, 1000,
+		"Without heartbeats for this time, the first standby leads. Longer than `lease`."),
+	TIME_FIELD("lease", lease_ps, 1000,
+		"Without heartbeats for this time, devices obey another mapper. Longer than `heartbeat`."),
+	TIME_FIELD("gather", gather_ps, 0,
+		"After a report the mapper waits this long for others before it computes routes. A flapping link is unused for at least this time."),
+	TIME_FIELD("linger", linger_ps, 0,
+		"Maximum time that a packet stays in the fabric. Former routes count for this time when a change is checked."),
+	TIME_FIELD("sweep", sweep_ps, 1000,
+		"Interval at which the mapper queries one device, and ports that should answer and do not."),
+	TIME_FIELD("retry", retry_ps, 100,
+		"Unanswered requests are repeated after this time, at least ten times and for nine `hello`."),
+	TIME_FIELD("drain", drain_ps, 1000,
+		"Time for a paused fabric to drain before switches discard their packets."),
 	{NULL},
 };
 #undef S

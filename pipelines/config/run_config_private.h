@@ -29,6 +29,8 @@ int run_read_edges(const struct yaml_tree_node *node, void *member, struct fault
 void run_write_edges(const void *member, FILE *out, unsigned indent);
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_traffic(const void *member, FILE *out, unsigned indent);
+/* The first entry; NULL: there is none. */
+const void *run_traffic_row(const void *member);
 int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct fault *fault);
 void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct fault *fault);
@@ -69,37 +71,55 @@ int run_resolve_path(
 
 /* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology is read last: its
  * links take the defaults of 'link'. */
-#define RUN_SHARED_FIELDS(type, in)                                                                \
-	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation, \
-		.write = run_write_dilation},                                                      \
-		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed), .max = INT64_MAX},         \
-		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                           \
-			.fields = run_link_fields},                                                \
-		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                           \
-			.fields = run_switch_fields},                                              \
-		{"queuing", YAML_FIELD_WORD, YAML_MEMBER(type, in queuing),                        \
-			.words = &queuing_schemes},                                                \
-		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                     \
-			.fields = run_routing_fields},                                             \
-		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                   \
-			.fields = run_detector_fields},                                            \
-		{"nic", YAML_FIELD_SECTION, YAML_MEMBER(type, in nic), .fields = run_nic_fields},  \
-		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US, \
-			.max = 10 * PS_PER_S},                                                     \
-		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                 \
-			.read = run_read_time_or_off, .write = run_write_time_or_off},             \
-		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                       \
-			.fields = run_mapper_fields},                                              \
-		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                     \
-			.fields = run_measure_fields},                                             \
-		{"fidelity", YAML_FIELD_SECTION, YAML_MEMBER(type, in fidelity),                   \
-			.fields = run_fidelity_fields},                                            \
-		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,  \
-			.write = run_write_edges, .fields = run_edge_fields},                      \
-	{                                                                                          \
-		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                       \
-			.read = run_read_traffic, .write = run_write_traffic,                      \
-			.fields = run_traffic_fields                                               \
+#define RUN_SHARED_FIELDS(type, in)                                                                                         \
+	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation,                          \
+		.write = run_write_dilation, .form = "auto|<number>", .min = 1,                                             \
+		.max = RUN_DILATION_MAX,                                                                                    \
+		.doc = "Real seconds per second of the fabric, on the real clock. `auto` measures what `fidelity` needs."}, \
+		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed), .max = INT64_MAX,                                   \
+			.doc = "Seeds everything random."},                                                                 \
+		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                                                    \
+			.fields = run_link_fields,                                                                          \
+			.doc = "Rate and delay of links for which the topology gives none."},                               \
+		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                                                    \
+			.fields = run_switch_fields,                                                                        \
+			.doc = "Buffers, flow control and congestion marks of all switches."},                              \
+		{"queuing", YAML_FIELD_WORD, YAML_MEMBER(type, in queuing),                                                 \
+			.words = &queuing_schemes,                                                                          \
+			.doc = "Chooses the virtual channel of each message."},                                             \
+		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                                              \
+			.fields = run_routing_fields,                                                                       \
+			.doc = "How routes are computed, or the file that has them."},                                      \
+		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                                            \
+			.fields = run_detector_fields,                                                                      \
+			.doc = "The congestion detector of `routing.adaptive: arn`."},                                      \
+		{"nic", YAML_FIELD_SECTION, YAML_MEMBER(type, in nic), .fields = run_nic_fields,                            \
+			.doc = "The interface of each host."},                                                              \
+		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US,                          \
+			.max = 10 * PS_PER_S,                                                                               \
+			.doc = "Interval of hello frames on each link. Three missed ones take the link down."},             \
+		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                                          \
+			.read = run_read_time_or_off, .write = run_write_time_or_off,                                       \
+			.form = "<time>|off",                                                                               \
+			.doc = "A frame that waits this long at the head of a buffer is reported as a possible deadlock."}, \
+		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                                                \
+			.fields = run_mapper_fields,                                                                        \
+			.doc = "Where routes come from, and the times of the mapper."},                                     \
+		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                                              \
+			.fields = run_measure_fields,                                                                       \
+			.doc = "What is measured, and for how long."},                                                      \
+		{"fidelity", YAML_FIELD_SECTION, YAML_MEMBER(type, in fidelity),                                            \
+			.fields = run_fidelity_fields,                                                                      \
+			.doc = "Requires frames on time on the real clock. A run that misses it ends with exit code 1."},   \
+		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,                           \
+			.write = run_write_edges, .fields = run_edge_fields,                                                \
+			.map = run_edge_network_fields,                                                                     \
+			.doc = "Hosts with a Linux TAP interface for programs."},                                           \
+	{                                                                                                                   \
+		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                                                \
+			.read = run_read_traffic, .write = run_write_traffic,                                               \
+			.fields = run_traffic_fields, .row = run_traffic_row,                                               \
+			.doc = "What hosts send."                                                                           \
 	}
 
 /* Decides between 'routing.file' and the keys by which routes are computed: one on the command line

@@ -133,13 +133,18 @@ void run_write_factor(const void *member, FILE *out, unsigned indent)
 #define S struct run_config_selection
 const struct yaml_field run_selection_fields[] = {
 	{"forget", YAML_FIELD_CUSTOM, YAML_MEMBER(S, forget), .read = run_read_factor,
-		.write = run_write_factor},
+		.write = run_write_factor, .form = "<factor>",
+		.doc = "How much the coefficients of other routes fall with each message."},
 	{"k", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k), .read = run_read_factor,
-		.write = run_write_factor},
+		.write = run_write_factor, .form = "<factor>",
+		.doc = "Threshold of the first set, above 1."},
 	{"k2", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k2), .read = run_read_factor,
-		.write = run_write_factor},
-	{"short", YAML_FIELD_BYTES, YAML_MEMBER(S, short_bytes), .max = RUN_MESSAGE_MAX},
-	{"first-set", YAML_FIELD_SHARE, YAML_MEMBER(S, first_set_ppm), .max = QUANTITY_WHOLE_PPM},
+		.write = run_write_factor, .form = "<factor>",
+		.doc = "Threshold of the second set, above 1."},
+	{"short", YAML_FIELD_BYTES, YAML_MEMBER(S, short_bytes), .max = RUN_MESSAGE_MAX,
+		.doc = "Messages up to this length are short."},
+	{"first-set", YAML_FIELD_SHARE, YAML_MEMBER(S, first_set_ppm), .max = QUANTITY_WHOLE_PPM,
+		.doc = "Share of the messages that `fraction` sends by the first set."},
 	{NULL},
 };
 #undef S

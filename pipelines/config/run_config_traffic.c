@@ -137,48 +137,68 @@ static bool sizes_present(const void *member)
 	return sizes->known != NULL || sizes->file != NULL;
 }
 
-#define S struct run_config_traffic
+#define HOSTS_FORM "all|rest|<share>|<names>"
+#define S          struct run_config_traffic
 const struct yaml_field run_traffic_fields[] = {
-	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns},
+	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns,
+		.doc = "The destination of each message."},
 	{"from", YAML_FIELD_CUSTOM, YAML_MEMBER(S, from), .read = read_hosts, .write = write_hosts,
-		.present = hosts_present},
+		.present = hosts_present, .form = HOSTS_FORM, .doc = "The hosts that send."},
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
-		.present = hosts_present},
+		.present = hosts_present, .form = HOSTS_FORM,
+		.doc = "The hosts that receive. A hot spot requires it."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present},
+		.present = word_present,
+		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
 	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
-		.present = switches_present},
+		.present = switches_present,
+		.doc = "Maximum distance of `local` messages, in links between switches."},
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present},
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.doc = "A schedule, a list of flows, or the pairs of a permutation."},
 	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present},
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.doc = "A file that assigns the ranks of a schedule to hosts."},
 	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
-		.max = TOPOLOGY_HOSTS_MAX, .present = word_present},
+		.max = TOPOLOGY_HOSTS_MAX, .present = word_present,
+		.doc = "Assigns this many ranks of a schedule to each host."},
 	{"sizes", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sizes), .words = &flow_sizes_known,
-		.read = read_sizes, .write = write_sizes, .present = sizes_present},
+		.read = read_sizes, .write = write_sizes, .present = sizes_present,
+		.form = "<word>|^cdf:.",
+		.doc = "Draws flows with a published distribution of sizes, or with one of a file (`cdf:FILE`)."},
 	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
-		.write = run_write_path, .present = run_path_present},
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.doc = "A file with weights of the pairs of hosts, for drawn flows."},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present},
+		.present = word_present,
+		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .present = long_present},
+		.max = RUN_MESSAGE_MAX, .present = long_present, .doc = "Length of a message."},
 	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, message_max_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .present = long_present},
+		.max = RUN_MESSAGE_MAX, .present = long_present,
+		.doc = "Draws lengths from `message` to this one."},
 	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
-		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present},
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
+		.doc = "A second length of messages."},
 	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_max_bytes),
-		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present},
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
+		.doc = "Draws lengths from `other-message` to this one."},
 	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
-		.max = QUANTITY_WHOLE_PPM, .present = word_present},
+		.max = QUANTITY_WHOLE_PPM, .present = word_present,
+		.doc = "Share of the messages that have the second length."},
 	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
-		.present = arrivals_present},
+		.present = arrivals_present,
+		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean."},
 	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.present = long_present},
+		.present = long_present, .doc = "Mean time of a burst, with `arrivals: bursty`."},
 	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.present = long_present},
-	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps)},
-	{"stop", YAML_FIELD_CUSTOM, YAML_MEMBER(S, stop_ps), .read = read_stop,
-		.write = write_stop},
+		.present = long_present,
+		.doc = "Mean time between bursts, with `arrivals: bursty`."},
+	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
+		.doc = "Time of the first message, from the start of the traffic."},
+	{"stop", YAML_FIELD_CUSTOM, YAML_MEMBER(S, stop_ps), .read = read_stop, .write = write_stop,
+		.form = "<time>|end",
+		.doc = "Time of the last message. `end` is the end of the run."},
 	{NULL},
 };
 #undef S
@@ -452,6 +472,13 @@ int run_config_check_bursts(
 				bursts, RUN_BURSTS_MAX);
 	}
 	return 0;
+}
+
+const void *run_traffic_row(const void *member)
+{
+	const struct run_config_traffic_list *list = member;
+
+	return list->count > 0 ? list->at : NULL;
 }
 
 void run_write_traffic(const void *member, FILE *out, unsigned indent)

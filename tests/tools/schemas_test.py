@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The schemas of docs/schemas against the files of the tree, the documentation, results of runs, and
-the keys that the programs know.
+"""The schemas that the program prints and those of docs/schemas against the files of the tree, the
+documentation, and results of runs.
 
 usage: schemas_test.py WEFT [TEST]...
 """
@@ -24,7 +24,16 @@ except ImportError as missing:
 
 WEFT = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 TOP = pathlib.Path(__file__).resolve().parents[2]
+FILES = ("run", "lab", "topology")
+
+
+def printed(name):
+    done = subprocess.run([WEFT, "words", "schema", name], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
 SCHEMAS = {path.name: json.loads(path.read_text()) for path in (TOP / "docs/schemas").glob("*.schema.json")}
+SCHEMAS.update({f"{name}.schema.json": printed(name) for name in FILES})
 RUN = """
 weft: run/1
 topology: "rlft:ports=4,stages=2"
@@ -84,34 +93,15 @@ def kind_of(document):
     return str(document.get("weft", "")).split("/", maxsplit=1)[0] if isinstance(document, dict) else ""
 
 
-def resolve(schema, name):
-    """The schema behind references, and the file that it is in."""
-    while "$ref" in schema:
-        file, _, pointer = schema["$ref"].partition("#")
-        name = file or name
-        schema = SCHEMAS[name]
-        for part in filter(None, pointer.split("/")):
-            schema = schema[part]
-    return schema, name
-
-
-def children(schema, name):
-    """Schemas of the keys of an object, of the rows of a list, or of either of several forms."""
-    schema, name = resolve(schema, name)
-    found = {key: (value, name) for key, value in schema.get("properties", {}).items()}
-    if "items" in schema:
-        found.update(children(schema["items"], name))
+def keys(schema, before=""):
+    """(key, schema) of each key below, in any of the forms of a value."""
+    for key, value in schema.get("properties", {}).items():
+        yield before + key, value
+        yield from keys(value, f"{before}{key}.")
+    if isinstance(schema.get("items"), dict):
+        yield from keys(schema["items"], before[:-1] + "[].")
     for form in schema.get("anyOf", []):
-        found.update(children(form, name))
-    return found
-
-
-def words(schema, name):
-    schema, name = resolve(schema, name)
-    found = set(schema.get("enum", []))
-    for form in schema.get("anyOf", []):
-        found |= words(form, name)
-    return found
+        yield from keys(form, before)
 
 
 class Schemas(unittest.TestCase):
@@ -153,32 +143,40 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(errors(f"{kind_of(document)}.schema.json", document), [], f"{path}:\n{block}")
         self.assertGreaterEqual(count, 3)
 
-    def test_each_key_and_word_of_the_programs_is_known(self):
+    def test_the_schemas_have_every_key_with_its_words_and_its_description(self):
         lines = subprocess.run([WEFT, "words", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertGreater(len(lines), 150)
-        for line in lines:
-            file, key, *known = line.split()
-            schema, name = {"$ref": f"{file}.schema.json"}, f"{file}.schema.json"
-            for part in key.replace("[]", "").split("."):
-                self.assertIn(part, children(schema, name), f"{file}: {key} is not in docs/schemas/{name}")
-                schema, name = children(schema, name)[part]
-            if known:
-                self.assertEqual(words(schema, name), set(known), f"{file}: words of {key}")
+        words = {tuple(line.split()[:2]): line.split()[2:] for line in lines}
+        for file in FILES:
+            described = dict(keys(SCHEMAS[f"{file}.schema.json"]))
+            described = {key: value for key, value in described.items() if not key.startswith("topology.")}
+            self.assertEqual({key for name, key in words if name == file}, set(described))
+            for key, value in described.items():
+                self.assertRegex(value["description"], r"^[A-Z`0-9].*\.$", f"{file}: {key}")
+                if words[file, key]:
+                    forms = [form for form in value.get("anyOf", [value]) if "enum" in form]
+                    self.assertEqual([form["enum"] for form in forms], [words[file, key]], f"{file}: {key}")
 
-    def test_each_key_of_the_schemas_is_known_to_the_programs(self):
-        lines = subprocess.run([WEFT, "words", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
-        known = {tuple(line.replace("[]", "").split()[:2]) for line in lines}
-
-        def walk(file, before, schema, name):
-            for key, (value, where) in children(schema, name).items():
-                path = f"{before}{key}"
-                if path == "topology":
-                    continue
-                self.assertIn((file, path), known)
-                walk(file, path + ".", value, where)
-
-        for file in ("run", "lab", "topology"):
-            walk(file, "", {"$ref": f"{file}.schema.json"}, f"{file}.schema.json")
+    def test_the_schemas_refuse_what_the_programs_refuse(self):
+        run = yaml.load(RUN, Yaml12)
+        lab = {"weft": "lab/1", "topology": "ring:switches=3"}
+        port = {"port": "s0:1"}
+        machine = {"name": "a", "devices": ["s0"]}
+        for good in ({**run, "dilation": "auto"}, {**run, "watchdog": "off"}, {**run, "edges": {"hosts": "all", "network": "10.9.0.0/16"}},
+                     {**run, "routing": {"algorithm": "ud+ud-itb"}}, {**run, "nic": {"selection": {"k": 1.5}}}):
+            self.assertEqual(errors("run.schema.json", good), [])
+        for wrong in ({**run, "dilation": 0}, {**run, "watchdog": "on"}, {**run, "edges": {"hosts": "all"}}, {**run, "switch": {"vcs": 17}},
+                      {**run, "routing": {"algorithm": "up"}}, {**run, "traffic": [{"load": "1%"}]}, {**run, "weft": "lab/1"},
+                      {**run, "nic": {"selection": {"k": "high"}}}, {key: run[key] for key in ("weft", "topology")}):
+            self.assertNotEqual(errors("run.schema.json", wrong), [], wrong)
+        with_ports = lambda *ports: errors("lab.schema.json", {**lab, "machines": [{**machine, "ports": list(ports)}]})
+        udp = {"local": "192.0.2.1:1", "remote": "192.0.2.2:1"}
+        self.assertEqual(with_ports({**port, "dpdk": "0000:01:00.0"}, {**port, "udp": udp}), [])
+        for wrong in (port, {**port, "dpdk": "x", "udp": udp}, {**port, "udp": {"local": "a"}}, {"port": "s0:x", "udp": udp}):
+            self.assertNotEqual(with_ports(wrong), [], wrong)
+        for groups in ([["s0", "s1"]], {"left": ["s0"]}):
+            self.assertEqual(errors("lab.schema.json", {**lab, "groups": groups}), [])
+        self.assertNotEqual(errors("lab.schema.json", {**lab, "groups": ["s0"]}), [])
 
     def test_an_unknown_key_a_missing_unit_and_a_wrong_word_are_errors(self):
         run = yaml.load(RUN, Yaml12)

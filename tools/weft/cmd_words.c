@@ -9,10 +9,10 @@
 
 #include "cmd_lab.h"
 #include "commands.h"
+#include "config_keys.h"
 #include "generator.h"
 #include "lab_kept.h"
 #include "route_algorithm.h"
-#include "run_config.h"
 #include "word_list.h"
 
 #define NAME     "words"
@@ -20,6 +20,7 @@
 
 static const char usage[] =
 	"usage: weft words kinds|algorithms|keys|labs\n"
+	"       weft words schema|table FILE[.SECTION]\n"
 	"       weft words ports|hosts [LAB]\n"
 	"\n"
 	"Prints words that commands and files take, one a line; shells complete command lines with\n"
@@ -28,6 +29,8 @@ static const char usage[] =
 	"  algorithms  routing algorithms\n"
 	"  keys        keys of run, lab and topology files, with the words of those that take words:\n"
 	"              FILE KEY [WORD]...\n"
+	"  schema      the JSON Schema of a run, lab or topology file\n"
+	"  table       the keys of such a file or of one of its sections, as a table of a page\n"
 	"  labs        labs of this user that are up\n"
 	"  ports       ports with a cable of these labs, or of one\n"
 	"  hosts       their hosts\n"
@@ -114,6 +117,32 @@ static int print_of_labs(struct request *request)
 	return result == 0 ? EXIT_DONE : command_fault(NAME, result, &fault);
 }
 
+static int print_schema(const char *file)
+{
+	json_t *schema = config_keys_schema(file);
+
+	if (schema == NULL)
+		return command_fail(
+			NAME, EXIT_BAD_REQUEST, "'%s', expected run, lab or topology", file);
+	json_dumpf(schema, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(schema);
+	return EXIT_DONE;
+}
+
+/* "run" or "run.switch" */
+static int print_table(const char *name)
+{
+	const char *dot = strchrnul(name, '.');
+	struct fault fault;
+	char file[16];
+	int result;
+
+	snprintf(file, sizeof(file), "%.*s", (int)(dot - name), name);
+	result = config_keys_table(file, dot + (*dot == '.'), stdout, &fault);
+	return result == 0 ? EXIT_DONE : command_fault(NAME, result, &fault);
+}
+
 int cmd_words(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -126,9 +155,14 @@ int cmd_words(int argc, char **argv)
 	request.hosts = strcmp(what, "hosts") == 0;
 	if (argc <= 3 && (request.hosts || strcmp(what, "ports") == 0))
 		return print_of_labs(&request);
+	if (argc == 3 && strcmp(what, "schema") == 0)
+		return print_schema(argv[2]);
+	if (argc == 3 && strcmp(what, "table") == 0)
+		return print_table(argv[2]);
 	if (argc != 2)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"expected kinds, algorithms, keys, labs, ports [LAB] or hosts [LAB]");
+			"expected kinds, algorithms, keys, schema FILE, table FILE, labs, ports [LAB] or "
+			"hosts [LAB]");
 	if (strcmp(what, "kinds") == 0)
 		print_list(&generators);
 	else if (strcmp(what, "algorithms") == 0)
@@ -139,6 +173,7 @@ int cmd_words(int argc, char **argv)
 		request.names = true;
 	else
 		return command_fail(NAME, EXIT_BAD_REQUEST,
-			"'%s', expected kinds, algorithms, keys, labs, ports or hosts", what);
+			"'%s', expected kinds, algorithms, keys, schema, table, labs, ports or hosts",
+			what);
 	return request.names ? print_of_labs(&request) : EXIT_DONE;
 }

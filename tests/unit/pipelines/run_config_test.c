@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "adaptive_routing.h"
+#include "config_keys.h"
 #include "queuing.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
 #include "run_config.h"
+#include "run_config_private.h"
 #include "run_hosts.h"
 #include "run_source.h"
+#include "topology_file.h"
 
 #define HEAD "weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n"
 
@@ -579,6 +582,31 @@ UNIT_TEST(the_place_of_any_key_is_the_option_and_the_key)
 	}
 	free(keys);
 	assert_true(checked > 150);
+}
+
+static void check_docs(const struct yaml_field *fields, const char *before)
+{
+	for (; fields != NULL && fields->key != NULL; fields++) {
+		size_t length = fields->doc != NULL ? strlen(fields->doc) : 0;
+		char key[160];
+
+		snprintf(key, sizeof(key), "%s.%s", before, fields->key);
+		if (length == 0 || fields->doc[length - 1] != '.' ||
+			strpbrk(fields->doc, "|\n") != NULL)
+			fail_msg("%s: expected a line in .doc that ends with a full stop", key);
+		if (fields->type == YAML_FIELD_CUSTOM && fields->form == NULL &&
+			fields->fields == NULL && fields->map == NULL)
+			fail_msg("%s: expected .form, or .fields, or .map", key);
+		check_docs(fields->fields, key);
+		check_docs(fields->map, key);
+	}
+}
+
+UNIT_TEST(every_key_has_its_line_of_the_page)
+{
+	check_docs(run_file_fields, "run");
+	check_docs(lab_file_fields, "lab");
+	check_docs(topology_file_fields, "topology");
 }
 
 /* Until it is known who sends what: "" if all is well. */
