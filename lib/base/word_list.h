@@ -31,6 +31,12 @@ static inline const char *word_list_name(const void *entry)
 	return *(const char *const *)entry;
 }
 
+/* Of lists whose entries have a 'summary' behind the name: what the word means, in one line. */
+static inline const char *word_list_summary(const void *entry)
+{
+	return ((const char *const *)entry)[1];
+}
+
 /* Entry i, NULL after the last. */
 static inline const void *word_list_at(const struct word_list *list, unsigned i)
 {

@@ -102,7 +102,7 @@ static uint32_t queue_of_leaves(
 
 const struct queuing_scheme queuing_vftree = {
 	.name = "vftree",
-	.summary = "by source and destination leaf: (leaf(D) - leaf(S) - 1) mod Q",
+	.summary = "(leaf(D) − leaf(S) − 1) mod Q, never negative (Guay et al. 2011)",
 	.queue = queue_of_leaves,
 };
 
@@ -124,7 +124,8 @@ static uint32_t queue_of_groups(
 
 const struct queuing_scheme queuing_flow2sl = {
 	.name = "flow2sl",
-	.summary = "by groups of N / Q hosts: (group(S) + group(D)) mod Q",
+	.summary =
+		"(group(S) + group(D)) mod Q, with the hosts in Q groups of consecutive ones (Escudero-Sahuquillo et al. 2014)",
 	.queue = queue_of_groups,
 };
 
@@ -141,7 +142,7 @@ static uint32_t queue_zero(const struct queuing *queuing, uint32_t source, uint3
 
 const struct queuing_scheme queuing_1q = {
 	.name = "1q",
-	.summary = "everything in VC 0",
+	.summary = "VC 0",
 	.queue = queue_zero,
 };
 
@@ -157,7 +158,7 @@ static uint32_t queue_of_destination(
 
 const struct queuing_scheme queuing_dbbm = {
 	.name = "dbbm",
-	.summary = "by destination: D mod Q",
+	.summary = "D mod Q (Nachiondo, Flich, Duato 2010)",
 	.queue = queue_of_destination,
 };
 
@@ -188,7 +189,7 @@ static uint32_t queue_of_host(const struct queuing *queuing, uint32_t source, ui
 
 const struct queuing_scheme queuing_voqnet = {
 	.name = "voqnet",
-	.summary = "a VC for each destination, up to 16 hosts; the reference",
+	.summary = "D; the reference: at most 16 hosts, virtual clock only",
 	.reference = true,
 	.check = check_hosts,
 	.queue = queue_of_host,

@@ -91,10 +91,19 @@ static unsigned choose_threshold(
 }
 
 /* "none" is the deterministic route: D-mod-K in fat trees. */
-const struct adaptive_mode adaptive_none = {.name = "none"};
-const struct adaptive_mode adaptive_oblivious = {.name = "oblivious", .choose = choose_oblivious};
-const struct adaptive_mode adaptive_always = {
-	.name = "adaptive", .compares = true, .choose = choose_always};
-const struct adaptive_mode adaptive_threshold = {
-	.name = "adaptive-th", .compares = true, .choose = choose_threshold};
-const struct adaptive_mode adaptive_arn = {.name = "arn", .notified = true};
+const struct adaptive_mode adaptive_none = {.name = "none", .summary = "the table's port, D-mod-K"};
+const struct adaptive_mode adaptive_oblivious = {
+	.name = "oblivious", .summary = "any of the set, drawn", .choose = choose_oblivious};
+const struct adaptive_mode adaptive_always = {.name = "adaptive",
+	.summary = "the port with most credits",
+	.compares = true,
+	.choose = choose_always};
+const struct adaptive_mode adaptive_threshold = {.name = "adaptive-th",
+	.summary =
+		"the port with most credits, but only if the buffer behind the table's port is fuller than `threshold`",
+	.compares = true,
+	.choose = choose_threshold};
+const struct adaptive_mode adaptive_arn = {.name = "arn",
+	.summary =
+		"the table's port, until a [notification](#congestion-detector) shows that it leads into congestion; needs `switch.voq`",
+	.notified = true};

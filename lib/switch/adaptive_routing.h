@@ -25,6 +25,7 @@ struct adaptive;
 
 struct adaptive_mode {
 	const char *name;
+	const char *summary; /* the port that it takes, for the page */
 	/* Goes with notifications (ARN): packets keep their way, as with 'none', until one says
 	 * otherwise; the switch has a detector and an ARN table. */
 	bool notified;

@@ -65,6 +65,7 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 }
 
 const struct traffic_pattern traffic_all_to_all = {.name = "all-to-all",
+	.summary = "the hosts of `to` in order, beginning with the one after the sender",
 	.keys = TRAFFIC_PEERS,
 	.all_without_targets = true,
 	.init = init,

@@ -63,6 +63,8 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 }
 
 const struct traffic_pattern traffic_combined = {.name = "combined",
+	.summary =
+		"as `uniform`, `local`, `hotspot` (`to`, `share`) or `bit-reversal`, drawn for each message, a quarter each",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE | TRAFFIC_SWITCHES,
 	.anywhere = true,
 	.init = init,

@@ -32,10 +32,10 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 	return *(uint16_t *)state;
 }
 
-#define PARTNER_PATTERN(name_text, key_set, init_fn, in_pairs)                            \
+#define PARTNER_PATTERN(name_text, text, key_set, init_fn, in_pairs)                      \
 	{                                                                                 \
-		.name = name_text, .keys = (key_set), .pairs = in_pairs, .init = init_fn, \
-		.fini = free, .sends = sends, .destination = destination                  \
+		.name = name_text, .summary = text, .keys = (key_set), .pairs = in_pairs, \
+		.init = init_fn, .fini = free, .sends = sends, .destination = destination \
 	}
 
 static int init_permutation(void **state, const struct traffic_config *config, struct fault *fault)
@@ -52,8 +52,9 @@ static int init_permutation(void **state, const struct traffic_config *config, s
 	return keep(state, config, to, fault);
 }
 
-const struct traffic_pattern traffic_permutation =
-	PARTNER_PATTERN("permutation", TRAFFIC_FILE | TRAFFIC_RATE, init_permutation, true);
+const struct traffic_pattern traffic_permutation = PARTNER_PATTERN("permutation",
+	"always the same host: from `file` (lines of `SOURCE DESTINATION`, `#` comments), or drawn with the seed in one cycle through all. No `from`, no `to`",
+	TRAFFIC_FILE | TRAFFIC_RATE, init_permutation, true);
 
 /* 'host' and the result have 'bits' bits. */
 typedef uint16_t traffic_bits_fn(uint16_t host, unsigned bits);
@@ -139,10 +140,14 @@ static int init_butterfly(void **state, const struct traffic_config *config, str
 	return init(state, config, exchange_ends, fault);
 }
 
-#define BITS_PATTERN(name_text, init_fn) \
-	PARTNER_PATTERN(name_text, TRAFFIC_FROM | TRAFFIC_RATE, init_fn, false)
+#define BITS_PATTERN(name_text, text, init_fn) \
+	PARTNER_PATTERN(name_text, text, TRAFFIC_FROM | TRAFFIC_RATE, init_fn, false)
 
-const struct traffic_pattern traffic_bit_reversal = BITS_PATTERN("bit-reversal", init_reverse);
-const struct traffic_pattern traffic_transpose = BITS_PATTERN("transpose", init_transpose);
-const struct traffic_pattern traffic_shuffle = BITS_PATTERN("shuffle", init_shuffle);
-const struct traffic_pattern traffic_butterfly = BITS_PATTERN("butterfly", init_butterfly);
+const struct traffic_pattern traffic_bit_reversal = BITS_PATTERN("bit-reversal",
+	"from aₙ₋₁…a₀ to a₀…aₙ₋₁, the bits of the host's number. No `to`", init_reverse);
+const struct traffic_pattern traffic_transpose = BITS_PATTERN("transpose",
+	"from aₙ₋₁…a₀ to aₙ⸝₂₋₁…a₀aₙ₋₁…aₙ⸝₂: the halves exchanged. No `to`", init_transpose);
+const struct traffic_pattern traffic_shuffle =
+	BITS_PATTERN("shuffle", "from aₙ₋₁…a₀ to aₙ₋₂…a₀aₙ₋₁. No `to`", init_shuffle);
+const struct traffic_pattern traffic_butterfly = BITS_PATTERN("butterfly",
+	"from aₙ₋₁…a₀ to a₀aₙ₋₂…a₁aₙ₋₁: first and last bit exchanged. No `to`", init_butterfly);

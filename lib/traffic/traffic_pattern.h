@@ -26,6 +26,7 @@ enum traffic_keys {
 
 struct traffic_pattern {
 	const char *name;
+	const char *summary;      /* the destination of each message, for the page */
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
 	bool anywhere;            /* messages go to hosts that 'to' does not name as well */

@@ -68,15 +68,17 @@ static uint16_t draw_uniform(void *state, const struct traffic_config *config, s
 	return state == NULL ? traffic_draw_other(config, rng) : draw_of(state, rng);
 }
 
-#define UNIFORM_PATTERN(name_text, bursts)                                                  \
-	{                                                                                   \
-		.name = name_text, .keys = TRAFFIC_PEERS, .all_without_targets = true,      \
-		.bursty = bursts, .init = init_uniform, .fini = free, .sends = has_targets, \
-		.destination = draw_uniform                                                 \
+#define UNIFORM_PATTERN(name_text, text, bursts)                                                   \
+	{                                                                                          \
+		.name = name_text, .summary = text, .keys = TRAFFIC_PEERS,                         \
+		.all_without_targets = true, .bursty = bursts, .init = init_uniform, .fini = free, \
+		.sends = has_targets, .destination = draw_uniform                                  \
 	}
 
-const struct traffic_pattern traffic_uniform = UNIFORM_PATTERN("uniform", false);
-const struct traffic_pattern traffic_bursty = UNIFORM_PATTERN("bursty", true);
+const struct traffic_pattern traffic_uniform =
+	UNIFORM_PATTERN("uniform", "any of `to`, all equally likely", false);
+const struct traffic_pattern traffic_bursty =
+	UNIFORM_PATTERN("bursty", "as `uniform`, with `arrivals: bursty`", true);
 
 /* Hot spots: messages to one of a list of hosts, all equally likely: all messages, or a share and
  * the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is the
@@ -108,6 +110,8 @@ static uint16_t draw_hotspot(void *state, const struct traffic_config *config, s
 }
 
 const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
+	.summary =
+		"one of `to`, all equally likely; with `share: 10%` only this share, the others to any host",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SHARE,
 	.init = init_hotspot,
 	.fini = free,
@@ -123,6 +127,8 @@ static int init_local(void **state, const struct traffic_config *config, struct 
 }
 
 const struct traffic_pattern traffic_local = {.name = "local",
+	.summary =
+		"any of `to` whose switch is at most `switches` links between switches away; 0: those on the same switch",
 	.keys = TRAFFIC_PEERS | TRAFFIC_SWITCHES,
 	.init = init_local,
 	.fini = free,

@@ -13,7 +13,7 @@
 
 /* --- forms --- */
 
-/* What values of a type look like; of a custom field 'form' tells. */
+/* The forms of a field's values. */
 static const char *form_of(const struct yaml_field *field)
 {
 	static const char *const forms[] = {
@@ -215,6 +215,26 @@ static void print_below(
 	}
 }
 
+static void print_words(const struct yaml_field *field, const char *path, FILE *out)
+{
+	fprintf(out, "| `%s` | |\n|---|---|\n", path);
+	for (unsigned i = 0; i < field->words->count; i++)
+		fprintf(out, "| `%s` | %s |\n", word_list_name(field->words->entry[i]),
+			word_list_summary(field->words->entry[i]));
+}
+
+/* The field at "nic.selector"; NULL: there is none. */
+static const struct yaml_field *find_path(const struct yaml_field *fields, const char *path)
+{
+	size_t length = strcspn(path, ".");
+
+	for (; fields != NULL && fields->key != NULL; fields++)
+		if (strncmp(fields->key, path, length) == 0 && fields->key[length] == '\0')
+			return path[length] == '\0' ? fields
+						    : find_path(fields->fields, path + length + 1);
+	return NULL;
+}
+
 static bool has_key(const struct yaml_field *fields, const char *key)
 {
 	for (; fields != NULL && fields->key != NULL; fields++)
@@ -226,6 +246,12 @@ static bool has_key(const struct yaml_field *fields, const char *key)
 bool yaml_docs_table(const struct yaml_field *fields, const char *section, const void *object,
 	const struct yaml_field *elsewhere, FILE *out)
 {
+	const struct yaml_field *at = find_path(fields, section);
+
+	if (at != NULL && at->words != NULL) {
+		print_words(at, section, out);
+		return true;
+	}
 	if (section[0] != '\0' && !has_key(fields, section))
 		return false;
 	fputs("| key | value | default | |\n|---|---|---|---|\n", out);

@@ -35,9 +35,9 @@ struct yaml_field {
 	const char *key; /* NULL ends the table */
 	enum yaml_field_type type;
 	bool required;
-	size_t offset, size;        /* of the member */
-	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
-	const char *const *choices; /* NULL ends the list */
+	size_t offset, size;           /* of the member */
+	uint64_t min, max;             /* of numbers and quantities; max 0: no limit */
+	const char *const *choices;    /* NULL ends the list */
 	const struct word_list *words;
 	/* Of a section; of a custom list the keys of its rows, for yaml_docs.h. */
 	const struct yaml_field *fields;
@@ -50,11 +50,11 @@ struct yaml_field {
 	void (*write)(const void *member, FILE *out, unsigned indent);
 	/* True if the member must be written; NULL: always, except empty texts. */
 	bool (*present)(const void *member);
-	/* What the key does, in one line of Markdown; every key has it. */
+	/* The purpose of the key, in one line of Markdown; every key has it. */
 	const char *doc;
 	/* The values that a custom reader takes, for yaml_docs.h: words and kinds of values joined
 	 * by '|', such as "auto|<number>", and as the last one a regular expression from '^' on.
-	 * Kinds are those of the types above, and path, factor, names, texts, lists, named lists.
+	 * Kinds are the types above, and path, factor, names, texts, lists, named lists.
 	 * Other types may also have it. */
 	const char *form;
 	/* A key that may stand instead of this one; a map has exactly one of the two. */

@@ -51,7 +51,7 @@ int config_keys_table(const char *file, const char *section, FILE *out, struct f
 		defaults = lab = lab_config_parse(LAB, strlen(LAB), file, NULL, 0, fault);
 		elsewhere = run_file_fields;
 		if (lab != NULL)
-			lab->name[0] = '\0'; /* that of the file */
+			lab->name[0] = '\0'; /* the file's */
 	}
 	if (fields != NULL && fields != topology_file_fields && defaults == NULL)
 		return -errno;

@@ -158,7 +158,7 @@ static bool ties_present(const void *member)
 const struct yaml_field run_routing_fields[] = {
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
-		.doc = "A route file, whose routes replace those of an algorithm."},
+		.doc = "A route file. No routes are computed then."},
 	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .words = &route_algorithms,
 		.read = run_read_algorithms, .write = run_write_algorithms,
 		.present = run_algorithms_present, .form = "<word>|^[a-z0-9-]+(\\+[a-z0-9-]+)+$",
@@ -338,7 +338,7 @@ const struct yaml_field run_measure_fields[] = {
 	{"warmup-messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = UINT32_MAX,
 		.doc = "Messages before the measurement starts, for wormhole switching."},
 	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX,
-		.doc = "Measured messages after which the run ends, for wormhole switching. 0 is no limit."},
+		.doc = "Measured messages after which the run ends, for wormhole switching. 0 sets no limit."},
 	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links),
 		.doc = "Adds `links` to the result: load, stalls and buffers of each link."},
 	{"link-series", YAML_FIELD_BOOL, YAML_MEMBER(S, link_series),

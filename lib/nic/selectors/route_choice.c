@@ -136,14 +136,15 @@ static unsigned first(struct route_choice *choice, const struct route_choice_mes
 }
 
 const struct route_choice_ops route_choice_first = {
-	.name = "first", .fixed = true, .choose = first};
+	.name = "first", .summary = "the first", .fixed = true, .choose = first};
 
 static unsigned any(struct route_choice *choice, const struct route_choice_message *message)
 {
 	return (unsigned)rng_below(&choice->rng, message->count);
 }
 
-const struct route_choice_ops route_choice_random = {.name = "random", .choose = any};
+const struct route_choice_ops route_choice_random = {
+	.name = "random", .summary = "any, all equally likely", .choose = any};
 
 static unsigned next(struct route_choice *choice, const struct route_choice_message *message)
 {
@@ -154,7 +155,9 @@ static unsigned next(struct route_choice *choice, const struct route_choice_mess
 	return chosen;
 }
 
-const struct route_choice_ops route_choice_round_robin = {.name = "round-robin", .choose = next};
+const struct route_choice_ops route_choice_round_robin = {.name = "round-robin",
+	.summary = "one after the other, for each destination",
+	.choose = next};
 
 /* The thesis' DET (section 2.4, figures 35 and 36): the route on which the latest message was held
  * back least. What a route has shown is forgotten little by little while others are used. */
@@ -163,8 +166,11 @@ static unsigned least(struct route_choice *choice, const struct route_choice_mes
 	return route_choice_least(choice, message, ~0u);
 }
 
-const struct route_choice_ops route_choice_contention = {
-	.name = "contention", .learns = true, .choose = least, .learn = route_choice_note};
+const struct route_choice_ops route_choice_contention = {.name = "contention",
+	.summary = "the one with the smallest coefficient, of equals the first. Uses `forget`",
+	.learns = true,
+	.choose = least,
+	.learn = route_choice_note};
 
 /* --- choice sets --- */
 
@@ -198,8 +204,10 @@ static unsigned by_length(struct route_choice *choice, const struct route_choice
 	return first_of_last_set(choice, message);
 }
 
-const struct route_choice_ops route_choice_message_length = {
-	.name = "message-length", .sets = 2, .choose = by_length};
+const struct route_choice_ops route_choice_message_length = {.name = "message-length",
+	.summary = "messages of at most `short` bytes the first set, longer ones the last",
+	.sets = 2,
+	.choose = by_length};
 
 /* The thesis' UD_ITB_50 (section 5.5.2): a share of the messages takes the set without ITBs, the
  * others the one with them. Drawn for each message, so that no order of destinations can fall into
@@ -211,8 +219,10 @@ static unsigned by_share(struct route_choice *choice, const struct route_choice_
 	return first_of_last_set(choice, message);
 }
 
-const struct route_choice_ops route_choice_fraction = {
-	.name = "fraction", .sets = 2, .choose = by_share};
+const struct route_choice_ops route_choice_fraction = {.name = "fraction",
+	.summary = "`first-set` of the messages, drawn, the first set, the others the last",
+	.sets = 2,
+	.choose = by_share};
 
 /* The thesis' UD_ITB_DET1 and DET2 (section 5.5.3): the best route of the first set unless its
  * coefficient is above 1 + K, then the best of the others, whatever those have shown themselves.
@@ -234,6 +244,8 @@ static unsigned unless_contended(
 }
 
 const struct route_choice_ops route_choice_detect = {.name = "detect",
+	.summary =
+		"the best route of the first set, and above 1 + `k` the best of the others. Uses `forget`",
 	.sets = 2,
 	.learns = true,
 	.choose = unless_contended,
@@ -250,6 +262,7 @@ static unsigned short_unless_contended(
 }
 
 const struct route_choice_ops route_choice_detect_short = {.name = "detect-short",
+	.summary = "messages longer than `short` the last set, others as `detect`",
 	.sets = 2,
 	.learns = true,
 	.choose = short_unless_contended,
@@ -308,6 +321,8 @@ static void learn_from_used_set(struct route_choice *choice, uint16_t destinatio
 }
 
 const struct route_choice_ops route_choice_three_sets = {.name = "three-sets",
+	.summary =
+		"the first set whose best coefficient is at most 1 + `k`; of the second at most 1 + `k2`; else the third. Uses `forget`",
 	.sets = 3,
 	.learns = true,
 	.choose = first_uncontended_set,

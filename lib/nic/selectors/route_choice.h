@@ -37,9 +37,10 @@ struct route_choice_message {
 
 struct route_choice_ops {
 	const char *name;
-	unsigned sets; /* route sets that it chooses between; 0: it does not know of them */
-	bool fixed;    /* always the same route of a pair: messages stay in order */
-	bool learns;   /* needs the reports of route_choice_sent() */
+	const char *summary; /* the route that it takes, for the page */
+	unsigned sets;       /* route sets that it chooses between; 0: it does not know of them */
+	bool fixed;          /* always the same route of a pair: messages stay in order */
+	bool learns;         /* needs the reports of route_choice_sent() */
 	/* The index of a route, below message->count. */
 	unsigned (*choose)(struct route_choice *choice, const struct route_choice_message *message);
 	/* Route 'index' to the destination, one of 'count', has shown this coefficient. NULL if it

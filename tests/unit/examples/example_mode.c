@@ -14,5 +14,7 @@ static unsigned choose(struct adaptive *adaptive, unsigned primary, uint64_t oth
 	return credits > adaptive_credits(adaptive, primary, vc) ? other : primary;
 }
 
-const struct adaptive_mode adaptive_sampled = {
-	.name = "sampled", .compares = true, .choose = choose};
+const struct adaptive_mode adaptive_sampled = {.name = "sampled",
+	.summary = "the table's port, or one drawn if that has more credits",
+	.compares = true,
+	.choose = choose};

@@ -31,6 +31,7 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 
 const struct traffic_pattern traffic_tornado = {
 	.name = "tornado",
+	.summary = "the host (N - 1) / 2 numbers after the sender's, in a ring of all N",
 	.keys = TRAFFIC_FROM | TRAFFIC_RATE,
 	.init = init,
 	.fini = free,

@@ -17,6 +17,7 @@ static unsigned choose(struct route_choice *choice, const struct route_choice_me
 
 const struct route_choice_ops route_choice_two_choices = {
 	.name = "two-choices",
+	.summary = "the better of two drawn at random",
 	.learns = true,
 	.choose = choose,
 	.learn = route_choice_note,

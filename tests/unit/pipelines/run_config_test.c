@@ -60,53 +60,7 @@ UNIT_TEST(a_path_too_long_with_its_folder_is_refused)
 	assert_non_null(strstr(fault.text, "expected at most 1023"));
 }
 
-UNIT_TEST(what_a_file_does_not_say_has_the_designs_defaults)
-{
-	struct run_config *config = parse(HEAD);
-
-	assert_int_equal(config->seed, 1);
-	assert_int_equal(config->link.rate_bps, 10000000000);
-	assert_int_equal(config->link.delay_ps, 30000);
-	assert_int_equal(config->sw.switching, RUN_SWITCHING_CUT_THROUGH);
-	assert_int_equal(config->sw.buffer_bytes, 131072);
-	assert_int_equal(config->sw.mtu_bytes, 4096);
-	assert_int_equal(config->sw.vcs, 1);
-	assert_true(config->sw.voq);
-	assert_ptr_equal(config->queuing, &queuing_1q);
-	assert_ptr_equal(config->routing.algorithm, &route_up_down);
-	assert_int_equal(config->routing.mode, RUN_ROUTING_SOURCE);
-	assert_int_equal(config->routing.threshold_ppm, 750000);
-	assert_int_equal(config->detector.hcdth_ppm, 810000);
-	assert_int_equal(config->detector.lcdth_ppm, 630000);
-	assert_int_equal(config->detector.fcth_ppm, 780000);
-	assert_int_equal(config->detector.crt_ps, 5 * PS_PER_MS);
-	assert_int_equal(config->detector.arn_ttl_ps, 10 * PS_PER_MS);
-	assert_int_equal(config->detector.arn_refresh_ps, 100 * PS_PER_US);
-	assert_int_equal(config->detector.arn_rate, 1000);
-	assert_int_equal(config->detector.readings.retest, RUN_RETEST_STARTS);
-	assert_int_equal(config->detector.readings.occupancy, RUN_OCCUPANCY_VC);
-	assert_int_equal(config->detector.readings.speakers, RUN_SPEAKERS_ALL);
-	assert_int_equal(config->detector.readings.down_roots, RUN_DOWN_ROOTS_HOSTS);
-	assert_true(config->detector.readings.watch_afc);
-	assert_true(config->detector.readings.adapted_notify);
-	assert_true(config->detector.readings.adapted_roots);
-	assert_true(config->detector.readings.waiting_first);
-	assert_true(config->detector.readings.hosts_act);
-	assert_int_equal(config->nic.itb.pool_bytes, 512 << 10);
-	assert_int_equal(config->nic.itb.detection_ps, 275 * PS_PER_NS);
-	assert_int_equal(config->nic.itb.programming_ps, 200 * PS_PER_NS);
-	assert_int_equal(config->hello_ps, 10 * PS_PER_MS);
-	assert_int_equal(config->watchdog_ps, 50 * PS_PER_MS);
-	assert_int_equal(config->mapper.routes, RUN_ROUTES_STATIC);
-	assert_int_equal(config->mapper.mode, RUN_MAPPER_AUTO);
-	assert_null(config->mapper.key);
-	assert_null(config->mapper.expect);
-	assert_int_equal(config->traffic.count, 0);
-	assert_int_equal(config->edges.count, 0);
-	run_config_destroy(config);
-}
-
-/* The example of docs/reference/run-file.md, with the keys of the real clock. */
+/* Keys of every section. */
 static const char full[] =
 	"weft: run/1\n"
 	"topology: \"rlft:ports=12,stages=3\"\n"
@@ -150,81 +104,14 @@ static const char full[] =
 	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n"
 	"fidelity: {late: 100us, share: 99.5%}\n";
 
-UNIT_TEST(every_key_is_read)
+UNIT_TEST(lists_of_a_file_are_read)
 {
 	struct run_config *config = parse(full);
 	const struct run_config_traffic *hot = &config->traffic.at[1];
 	const struct run_config_traffic *mixed = &config->traffic.at[3];
 
-	assert_string_equal(config->topology.spec, "rlft:ports=12,stages=3");
-	assert_int_equal(config->clock, RUN_CLOCK_VIRTUAL);
-	assert_int_equal(config->seed, 7);
-	assert_int_equal(config->link.rate_bps, 100000000000);
-	assert_int_equal(config->link.delay_ps, 6000);
-	assert_int_equal(config->sw.switching, RUN_SWITCHING_WORMHOLE);
-	assert_int_equal(config->sw.buffer_bytes, 344 * 1024);
-	assert_int_equal(config->sw.mtu_bytes, 2048);
-	assert_int_equal(config->sw.vcs, 2);
-	assert_false(config->sw.voq);
-	assert_int_equal(config->sw.flow_control, RUN_FLOW_CONTROL_STOP_GO);
-	assert_int_equal(config->sw.routing_delay_ps, 150000);
-	assert_int_equal(config->sw.routing_start, RUN_ROUTING_STARTS_HEADER);
-	assert_ptr_equal(config->queuing, &queuing_vftree);
-	assert_ptr_equal(config->routing.algorithm, &route_dmodk);
-	assert_int_equal(config->sw.fecn, 7);
-	assert_int_equal(config->sw.marking_rate, 3);
-	assert_int_equal(config->sw.mark_bytes, 256);
-	assert_false(config->sw.victim_mask);
-	assert_int_equal(config->sw.contention_ps, 20 * PS_PER_US);
-	assert_int_equal(config->sw.flows, 4);
-	assert_int_equal(config->sw.contending, RUN_CONTENDING_BUFFER);
-	assert_ptr_equal(config->routing.adaptive, &adaptive_threshold);
-	assert_true(config->routing.afi);
-	assert_int_equal(config->routing.threshold_ppm, 700000);
-	assert_int_equal(config->routing.mode, RUN_ROUTING_TABLE);
-	assert_int_equal(config->routing.alternatives, 4);
-	assert_int_equal(config->routing.granularity, RUN_GRANULARITY_SWITCH);
-	assert_int_equal(config->detector.crt_ps, 6 * PS_PER_MS);
-	assert_int_equal(config->detector.arn_refresh_ps, 200 * PS_PER_US);
-	assert_int_equal(config->detector.arn_rate, 50);
-	assert_int_equal(config->detector.readings.retest, RUN_RETEST_NEVER);
-	assert_int_equal(config->detector.readings.occupancy, RUN_OCCUPANCY_BUFFER);
-	assert_int_equal(config->detector.readings.speakers, RUN_SPEAKERS_FIRST);
-	assert_int_equal(config->detector.readings.down_roots, RUN_DOWN_ROOTS_STAGE);
-	assert_false(config->detector.readings.watch_afc);
-	assert_false(config->detector.readings.adapted_notify);
-	assert_false(config->detector.readings.adapted_roots);
-	assert_false(config->detector.readings.waiting_first);
-	assert_false(config->detector.readings.hosts_act);
-	assert_ptr_equal(config->nic.selector, &route_choice_random);
-	assert_int_equal(config->nic.selection.forget, 200);
-	assert_int_equal(config->nic.selection.k, 1500);
-	assert_int_equal(config->nic.selection.k2, 12125);
-	assert_int_equal(config->nic.selection.short_bytes, 100);
-	assert_int_equal(config->nic.selection.first_set_ppm, 300000);
-	assert_int_equal(config->nic.mtu_bytes, 1024);
-	assert_int_equal(config->nic.window_frames, 128);
-	assert_int_equal(config->nic.give_up_ps, 5 * PS_PER_S);
-	assert_int_equal(config->watchdog_ps, WEFT_TIME_NEVER);
-	assert_int_equal(config->fidelity.late_ps, 100 * PS_PER_US);
-	assert_int_equal(config->fidelity.share_ppm, 995000);
-	assert_int_equal(config->mapper.routes, RUN_ROUTES_MAPPER);
-	assert_int_equal(config->mapper.mode, RUN_MAPPER_ALWAYS);
 	assert_int_equal(config->mapper.hosts.count, 2);
 	assert_string_equal(config->mapper.hosts.name[1], "h3");
-	assert_string_equal(config->mapper.key, "/k.key");
-	assert_string_equal(config->mapper.expect, "torus:dims=2x2");
-	assert_int_equal(config->mapper.listen_ps, 1 * PS_PER_MS);
-	assert_int_equal(config->mapper.heartbeat_ps, 2 * PS_PER_MS);
-	assert_int_equal(config->mapper.takeover_ps, 9 * PS_PER_MS);
-	assert_int_equal(config->mapper.lease_ps, 8 * PS_PER_MS);
-	assert_int_equal(config->mapper.gather_ps, 3 * PS_PER_MS);
-	assert_int_equal(config->mapper.linger_ps, 4 * PS_PER_MS);
-	assert_int_equal(config->mapper.sweep_ps, 5 * PS_PER_MS);
-	assert_int_equal(config->mapper.retry_ps, 6 * PS_PER_MS);
-	assert_int_equal(config->mapper.drain_ps, 7 * PS_PER_MS);
-	assert_int_equal(config->faults.credit_loss_ppm, 10000);
-	assert_int_equal(config->faults.corrupt_ppm, 1000);
 	assert_int_equal(config->edges.count, 2);
 	assert_string_equal(config->edges.at[0].netns, "weft-a");
 	assert_string_equal(config->edges.at[0].address, "10.87.0.1/24");
@@ -252,9 +139,6 @@ UNIT_TEST(every_key_is_read)
 	assert_string_equal(config->traffic.at[4].file, "/g.goal");
 	assert_string_equal(config->traffic.at[4].ranks, "/r.txt");
 	assert_int_equal(config->traffic.at[5].ranks_per_host, 4);
-	assert_int_equal(config->host.copy_rate_bps, 40000000000);
-	assert_int_equal(config->measure.duration_ps, 120 * PS_PER_MS);
-	assert_true(config->measure.links);
 	run_config_destroy(config);
 }
 
@@ -607,6 +491,158 @@ UNIT_TEST(every_key_has_its_line_of_the_page)
 	check_docs(run_file_fields, "run");
 	check_docs(lab_file_fields, "lab");
 	check_docs(topology_file_fields, "topology");
+}
+
+/* --- every key of the tables --- */
+
+#define ONE HEAD "edges: [{host: h0, tap: t0}]\ntraffic: [{pattern: uniform}]\n"
+
+/* Where a table's struct is: in the configuration, or in the first row of a list. */
+struct place {
+	const struct yaml_field *fields;
+	size_t offset;
+	bool edge, traffic;
+};
+
+static void *object_of(struct run_config *config, const struct place *place)
+{
+	void *base = place->edge      ? (void *)config->edges.at
+		     : place->traffic ? (void *)config->traffic.at
+				      : (void *)config;
+
+	return (char *)base + place->offset;
+}
+
+static char *written(const struct yaml_field *fields, const void *object)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	yaml_fields_write(fields, object, out, 0);
+	fclose(out);
+	return text;
+}
+
+/* A value that the key accepts, another one for another 'number'. */
+static void draw_value(const struct yaml_field *field, unsigned number, char text[QUANTITY_TEXT])
+{
+	static const char *const forms[][3] = {{"<path>", "/a", "/b"}, {"<factor>", "1.25", "2.5"},
+		{"<time>", "37us", "41us"}, {"auto|<number>", "auto", "3"},
+		{"all|<names>", "all", "[h1]"}, {"all|rest|", "10%", "[h1]"},
+		{"<text>", "\"3:1\"", "\"2:5\""}, {"^", "10.0.0.1/24", "10.1.0.1/24"}};
+	static const enum quantity_kind kinds[] = {[YAML_FIELD_RATE] = QUANTITY_RATE,
+		[YAML_FIELD_TIME] = QUANTITY_TIME,
+		[YAML_FIELD_BYTES] = QUANTITY_SIZE,
+		[YAML_FIELD_SHARE] = QUANTITY_SHARE};
+
+	if (field->words != NULL)
+		snprintf(text, QUANTITY_TEXT, "%s", word_list_name(field->words->entry[number]));
+	else if (field->choices != NULL)
+		snprintf(text, QUANTITY_TEXT, "%s", field->choices[number]);
+	else if (field->type == YAML_FIELD_BOOL)
+		snprintf(text, QUANTITY_TEXT, "%s", number == 0 ? "true" : "false");
+	else if (field->type == YAML_FIELD_NUMBER)
+		snprintf(text, QUANTITY_TEXT, "%u", (unsigned)field->min + number);
+	else if (field->type == YAML_FIELD_TEXT || field->type == YAML_FIELD_NAME)
+		snprintf(text, QUANTITY_TEXT, "%s", number == 0 ? "a" : "b");
+	else if (field->type != YAML_FIELD_CUSTOM)
+		quantity_format(kinds[field->type], field->min + number, text);
+	for (unsigned i = 0; field->type == YAML_FIELD_CUSTOM && field->words == NULL; i++) {
+		assert_true(i < sizeof(forms) / sizeof(forms[0]));
+		snprintf(text, QUANTITY_TEXT, "%s", forms[i][1 + number]);
+		if (strncmp(field->form, forms[i][0], strlen(forms[i][0])) == 0)
+			break;
+	}
+}
+
+/* Sets the key in a configuration of its own, and returns what the table then writes. */
+static char *with_value(
+	const struct place *place, const struct yaml_field *field, const char *value)
+{
+	const struct yaml_field one[] = {*field, {NULL}};
+	struct run_config *config = parse(ONE);
+	void *object = object_of(config, place);
+	struct fault fault = {""};
+	struct yaml_tree *tree;
+	char text[160], *after;
+
+	snprintf(text, sizeof(text), "%s: %s\n", field->key, value);
+	tree = yaml_tree_parse(text, strlen(text), "a.yaml", &fault);
+	if (tree == NULL || yaml_fields_read(one, yaml_tree_root(tree), object, &fault) < 0)
+		fail_msg("%s: %s", text, fault.text);
+	after = written(place->fields, object);
+	yaml_tree_destroy(tree);
+	run_config_destroy(config);
+	return after;
+}
+
+/* All lines but that of the key. */
+static void cut_line(char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (char *line = text; *line != '\0';) {
+		char *next = line + strcspn(line, "\n");
+
+		next += *next == '\n';
+		if (strncmp(line, key, length) == 0 && line[length] == ':') {
+			memmove(line, next, strlen(next) + 1);
+			return;
+		}
+		line = next;
+	}
+}
+
+/* Two values give two texts, which differ in the key's line alone: no key is bound to the member of
+ * another, and none is read or written as something else. */
+static void check_key(const struct place *place, const struct yaml_field *field)
+{
+	char value[2][QUANTITY_TEXT], *text[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		draw_value(field, i, value[i]);
+		text[i] = with_value(place, field, value[i]);
+	}
+	if (strcmp(text[0], text[1]) == 0)
+		fail_msg("%s: %s and %s give the same", field->key, value[0], value[1]);
+	for (unsigned i = 0; i < 2; i++)
+		cut_line(text[i], field->key);
+	assert_string_equal(text[0], text[1]);
+	free(text[0]);
+	free(text[1]);
+}
+
+static unsigned check_table(const struct place *place)
+{
+	unsigned checked = 0;
+
+	for (const struct yaml_field *field = place->fields; field->key != NULL; field++) {
+		struct place below = {field->fields, place->offset + field->offset};
+
+		/* Lists have tests of their own; what is not written cannot be compared. */
+		if (field->type == YAML_FIELD_CUSTOM &&
+			(field->write == NULL || field->fields != NULL || field->map != NULL))
+			continue;
+		if (field->type == YAML_FIELD_SECTION) {
+			checked += check_table(&below);
+		} else {
+			check_key(place, field);
+			checked++;
+		}
+	}
+	return checked;
+}
+
+UNIT_TEST(every_key_is_read_and_written_and_no_other)
+{
+	const struct place places[] = {{run_file_fields}, {run_edge_fields, .edge = true},
+		{run_traffic_fields, .traffic = true}};
+	unsigned checked = 0;
+
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		checked += check_table(&places[i]);
+	assert_true(checked > 140);
 }
 
 /* Until it is known who sends what: "" if all is well. */
