@@ -35,9 +35,9 @@ struct yaml_field {
 	const char *key; /* NULL ends the table */
 	enum yaml_field_type type;
 	bool required;
-	size_t offset, size;           /* of the member */
-	uint64_t min, max;             /* of numbers and quantities; max 0: no limit */
-	const char *const *choices;    /* NULL ends the list */
+	size_t offset, size;        /* of the member */
+	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
+	const char *const *choices; /* NULL ends the list */
 	const struct word_list *words;
 	/* Of a section; of a custom list the keys of its rows, for yaml_docs.h. */
 	const struct yaml_field *fields;
@@ -57,6 +57,7 @@ struct yaml_field {
 	 * Kinds are the types above, and path, factor, names, texts, lists, named lists.
 	 * Other types may also have it. */
 	const char *form;
+	unsigned tag; /* for the owner of the table */
 	/* A key that may stand instead of this one; a map has exactly one of the two. */
 	const char *instead;
 	/* A row of a custom list whose values are the defaults; NULL: rows have none. */

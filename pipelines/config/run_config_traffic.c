@@ -143,56 +143,62 @@ const struct yaml_field run_traffic_fields[] = {
 	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns,
 		.doc = "The destination of each message."},
 	{"from", YAML_FIELD_CUSTOM, YAML_MEMBER(S, from), .read = read_hosts, .write = write_hosts,
-		.present = hosts_present, .form = HOSTS_FORM, .doc = "The hosts that send."},
+		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_FROM,
+		.doc = "The hosts that send."},
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
-		.present = hosts_present, .form = HOSTS_FORM,
+		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
 		.doc = "The hosts that receive. A hot spot requires it."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present,
+		.present = word_present, .tag = TRAFFIC_SHARE,
 		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
 	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
-		.present = switches_present,
+		.present = switches_present, .tag = TRAFFIC_SWITCHES,
 		.doc = "Maximum distance of `local` messages, in links between switches."},
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.tag = TRAFFIC_FILE,
 		.doc = "A schedule, a list of flows, or the pairs of a permutation."},
 	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.tag = TRAFFIC_RANKS,
 		.doc = "A file that assigns the ranks of a schedule to hosts."},
 	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
-		.max = TOPOLOGY_HOSTS_MAX, .present = word_present,
+		.max = TOPOLOGY_HOSTS_MAX, .present = word_present, .tag = TRAFFIC_RANKS,
 		.doc = "Assigns this many ranks of a schedule to each host."},
 	{"sizes", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sizes), .words = &flow_sizes_known,
 		.read = read_sizes, .write = write_sizes, .present = sizes_present,
-		.form = "<word>|^cdf:.",
+		.form = "<word>|^cdf:.", .tag = TRAFFIC_SIZES,
 		.doc = "Draws flows with a published distribution of sizes, or with one of a file (`cdf:FILE`)."},
 	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.tag = TRAFFIC_SIZES,
 		.doc = "A file with weights of the pairs of hosts, for drawn flows."},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present,
+		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES,
 		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .present = long_present, .doc = "Length of a message."},
+		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
+		.doc = "Length of a message."},
 	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, message_max_bytes), .min = RUN_MESSAGE_MIN,
-		.max = RUN_MESSAGE_MAX, .present = long_present,
+		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
 		.doc = "Draws lengths from `message` to this one."},
 	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
 		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
-		.doc = "A second length of messages."},
+		.tag = TRAFFIC_RATE, .doc = "A second length of messages."},
 	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_max_bytes),
 		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
-		.doc = "Draws lengths from `other-message` to this one."},
+		.tag = TRAFFIC_RATE, .doc = "Draws lengths from `other-message` to this one."},
 	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
-		.max = QUANTITY_WHOLE_PPM, .present = word_present,
+		.max = QUANTITY_WHOLE_PPM, .present = word_present, .tag = TRAFFIC_RATE,
 		.doc = "Share of the messages that have the second length."},
 	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
-		.present = arrivals_present,
+		.present = arrivals_present, .tag = TRAFFIC_RATE,
 		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean."},
 	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.present = long_present, .doc = "Mean time of a burst, with `arrivals: bursty`."},
+		.present = long_present, .tag = TRAFFIC_RATE,
+		.doc = "Mean time of a burst, with `arrivals: bursty`."},
 	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
-		.present = long_present,
+		.present = long_present, .tag = TRAFFIC_RATE,
 		.doc = "Mean time between bursts, with `arrivals: bursty`."},
 	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
 		.doc = "Time of the first message, from the start of the traffic."},
@@ -216,44 +222,22 @@ static unsigned keys_of(const struct run_config_traffic *traffic)
 static int check_keys(const struct run_config_traffic *traffic, const struct yaml_tree_node *node,
 	struct fault *fault)
 {
-	const struct {
-		const char *key;
-		unsigned bit;
-		bool set;
-	} keys[] = {
-		{"from", TRAFFIC_FROM, traffic->from.kind != RUN_HOSTS_UNSET},
-		{"to", TRAFFIC_TO, traffic->to.kind != RUN_HOSTS_UNSET},
-		{"share", TRAFFIC_SHARE, traffic->share_ppm != 0},
-		{"switches", TRAFFIC_SWITCHES, traffic->switches != UINT32_MAX},
-		{"file", TRAFFIC_FILE, traffic->file != NULL},
-		{"ranks", TRAFFIC_RANKS, traffic->ranks != NULL},
-		{"ranks-per-host", TRAFFIC_RANKS, traffic->ranks_per_host != 0},
-		{"sizes", TRAFFIC_SIZES, sizes_present(&traffic->sizes)},
-		{"matrix", TRAFFIC_SIZES, traffic->matrix != NULL},
-		{"load", TRAFFIC_RATE | TRAFFIC_SIZES, traffic->load_ppm != 0},
-		{"message", TRAFFIC_RATE, traffic->message_bytes != 0},
-		{"message-max", TRAFFIC_RATE, traffic->message_max_bytes != 0},
-		{"other-message", TRAFFIC_RATE, traffic->other_message_bytes != 0},
-		{"other-message-max", TRAFFIC_RATE, traffic->other_message_max_bytes != 0},
-		{"other-share", TRAFFIC_RATE, traffic->other_share_ppm != 0},
-		{"arrivals", TRAFFIC_RATE, traffic->arrivals != ARRIVALS_UNSET},
-		{"on", TRAFFIC_RATE, traffic->on_ps != 0},
-		{"off", TRAFFIC_RATE, traffic->off_ps != 0},
-	};
+	const struct traffic_pattern *pattern = traffic->pattern;
 
-	if (traffic->pattern->pairs && (keys[0].set || keys[1].set))
+	if (pattern->pairs && (hosts_present(&traffic->from) || hosts_present(&traffic->to)))
 		return yaml_tree_refuse(node, fault,
 			"pattern %s: 'file' or the seed says who sends to whom, 'from' and 'to' "
 			"cannot",
-			traffic->pattern->name);
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (keys[i].set && (keys_of(traffic) & keys[i].bit) == 0)
+			pattern->name);
+	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++)
+		if (field->tag != 0 && (keys_of(traffic) & field->tag) == 0 &&
+			field->present((const char *)traffic + field->offset))
 			return yaml_tree_refuse(node, fault, "pattern %s%s has no '%s'",
-				traffic->pattern->name,
-				(traffic->pattern->keys & TRAFFIC_SIZES) == 0 ? ""
-				: traffic->file != NULL                       ? " with a file"
-									      : " with sizes",
-				keys[i].key);
+				pattern->name,
+				(pattern->keys & TRAFFIC_SIZES) == 0 ? ""
+				: traffic->file != NULL              ? " with a file"
+								     : " with sizes",
+				field->key);
 	return 0;
 }
 
