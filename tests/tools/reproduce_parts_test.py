@@ -371,6 +371,7 @@ class Comparisons(unittest.TestCase):
         one = self.one()[0]
         one.points = [Point(0.1, 0.1, accepted, accepted, 10, 20, NAN, 0, 0, False, False) for accepted in (0.1, 0.0995)]
         ((_, curves),) = pictures.Figures(self.what, [one], None)
+        self.assertEqual(curves.network.split(": ")[0], f"{self.what.paper}, {self.what.place}")
         self.assertEqual([point.hollow for point in curves.curves[0].points], [False, True])
 
 

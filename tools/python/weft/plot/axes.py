@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..interval import Interval
@@ -39,21 +40,9 @@ def is_wide(low: float, high: float) -> bool:
 
 
 Of = Callable[[Point], Interval]
-
-
-def x_of(point: Point) -> Interval:
-    """The x of a point."""
-    return point.x
-
-
-def y_of(point: Point) -> Interval:
-    """The y of a point."""
-    return point.y
-
-
-def y2_of(point: Point) -> Interval:
-    """The y2 of a point."""
-    return point.y2
+x_of: Of = attrgetter("x")
+y_of: Of = attrgetter("y")
+y2_of: Of = attrgetter("y2")
 
 
 def _all(curves: Curves, of: Of) -> Iterator[Interval]:

@@ -92,24 +92,18 @@ def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
     title = f"{curves.kind}{network}"
     description = "; ".join(f"{key}: {text}" for key, text in about.items())
     creator = f"weft plot {curves.about.get('version', '')}".strip()
-    options: dict[str, Any] = {"format": form}
-    if form == "png":
-        options["dpi"] = PIXELS_PER_INCH if page.pixels else PNG_PER_INCH
-        options["metadata"] = {"Software": creator, "Title": title, "Description": description}
-    elif form == "svg":
-        options["metadata"] = {
-            "Creator": creator,
-            "Date": None,
-            "Title": title,
-            "Description": description,
-        }
+    names = {
+        "png": ("Software", "Description", None),
+        "svg": ("Creator", "Description", "Date"),
+        "pdf": ("Creator", "Subject", "CreationDate"),
+    }
+    maker, about_key, date = names[form]
+    metadata: dict[str, Optional[str]] = {maker: creator, "Title": title, about_key: description}
+    options: dict[str, Any] = {"format": form, "metadata": metadata}
+    if date is not None:
+        metadata[date] = None
     else:
-        options["metadata"] = {
-            "Creator": creator,
-            "CreationDate": None,
-            "Title": title,
-            "Subject": description,
-        }
+        options["dpi"] = PIXELS_PER_INCH if page.pixels else PNG_PER_INCH
     return options
 
 

@@ -234,8 +234,9 @@ class Session:
         rows = published.load(what)
         trials = trial.make(what, rows, self.asker)
         pool.make_folder(request.cache)
-        runs = pool.Request(request.cache, request.jobs, request.srun, request.again)
-        runner = pool.Pool(runs, trials, self.asker)
+        runner = pool.Pool(
+            trials, self.asker, request.cache, request.jobs, request.srun, request.again
+        )
         runner.run()
         if runner.interrupted:
             note(NAME, "ended early; the same command runs the missing points")

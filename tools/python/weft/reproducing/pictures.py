@@ -83,16 +83,9 @@ def _bundles(
             yield Bundle(algorithm.name, done, len(own))
 
 
-def _loads(trial: Trial) -> Sequence[float]:
-    return [point.load for point in trial.points]
-
-
-def _offered(trial: Trial) -> Sequence[float]:
-    return [point.offered for point in trial.points]
-
-
-def _accepted(trial: Trial) -> Sequence[float]:
-    return [point.accepted for point in trial.points]
+def _each(name: str) -> Values:
+    """This number of each point."""
+    return lambda trial: [getattr(point, name) for point in trial.points]
 
 
 def _total(trial: Trial) -> Sequence[float]:
@@ -125,11 +118,13 @@ def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
     """Offered traffic differs a little between the instances of one load: the load is the place. A
     load at which an instance has no such number has no mean, which would be of the better ones only.
     """
-    points = _means(bundle, _loads, y)
+    points = _means(bundle, _each("load"), y)
     for at, point in enumerate(points):
         if bundle.mean(y, at)[1] < len(bundle.trials):
             point.y = Interval(NAN)
-        accepted, offered = (bundle.mean(of, at)[0].mean for of in (_accepted, _offered))
+        accepted, offered = (
+            bundle.mean(_each(name), at)[0].mean for name in ("accepted", "offered")
+        )
         point.hollow = accepted < ACCEPTS_LESS * offered
     return points
 
@@ -164,7 +159,7 @@ def _points(kind: str, bundle: Bundle) -> list[Point]:
             lambda trial: [sample.accepted for sample in trial.transient.samples],
         )
     if kind in ("throughput-load", "latency-load"):
-        return _over_loads(bundle, _accepted if kind == "throughput-load" else _total)
+        return _over_loads(bundle, _each("accepted") if kind == "throughput-load" else _total)
     if kind == "latency-time":
         return _means(bundle, _series("t_ns"), _series("released_latency_ns"))
     if first.copy > 0:
@@ -296,7 +291,8 @@ class Figures:
         for network, case, part, curves in self._all():
             if not curves.curves:
                 continue
-            curves.network = ", ".join(filter(None, (network[:31], case[:30])))
+            names = ", ".join(filter(None, (network[:31], case[:30])))
+            curves.network = f"{self.what.paper}, {self.what.place}: {names}"
             name = "-".join(filter(None, (self.what.name, network, case, part)))
             yield re.sub(r"[^A-Za-z0-9./]", "-", name), curves
 
@@ -307,6 +303,7 @@ def draw(what: Definition, trials: Sequence[Trial], asker: Asker, folder: str) -
         from ..plot.page import Page
         from ..plot.sheets import draw_sheet, save_options  # matplotlib is slow to import
 
+        curves.about = {"inputs": what.name, "version": asker.ask("about")["version"]}
         path, page = f"{folder}/{name}.png", Page()
         write_file(path, draw_sheet(curves, page).picture(save_options(curves, page, "png")))
         yield path

@@ -44,16 +44,6 @@ def extract(result: dict[str, Any], what: Definition) -> dict[str, Any]:
 
 
 @dataclass
-class Request:
-    """How trials run."""
-
-    cache: str
-    jobs: int
-    srun: Optional[str] = None  # as in Child
-    again: bool = False  # results that are there do not count
-
-
-@dataclass
 class Job:
     """A point that runs."""
 
@@ -65,8 +55,18 @@ class Job:
 class Pool:
     """The trials and their running points."""
 
-    def __init__(self, request: Request, trials: list[Trial], asker: Asker) -> None:
-        self.request, self.trials, self.asker = request, trials, asker
+    def __init__(
+        self,
+        trials: list[Trial],
+        asker: Asker,
+        cache: str,
+        jobs_max: int,
+        srun: Optional[str] = None,
+        again: bool = False,
+    ) -> None:
+        """'srun' as in Child; 'again': results that are there do not count."""
+        self.trials, self.asker, self.cache = trials, asker, cache
+        self.jobs_max, self.srun, self.again = jobs_max, srun, again
         about = asker.ask("about")
         self.fabric, self.mark = about["fabric"], about["mark"]
         self.left: Iterator[Trial] = iter(trials)
@@ -78,7 +78,7 @@ class Pool:
         self.started = time.monotonic()
 
     def _path(self, name: str) -> str:
-        return f"{self.request.cache}/{name}"
+        return f"{self.cache}/{name}"
 
     def key(self, trial: Trial) -> str:
         """A name for the next point: equal if the same program would run the same."""
@@ -90,7 +90,7 @@ class Pool:
 
     def _known(self, key: str) -> Optional[dict[str, Any]]:
         path = self._path(f"{key}.json")
-        if self.request.again or not os.path.exists(path):
+        if self.again or not os.path.exists(path):
             return None
         try:
             return whole_result(self.asker, path)
@@ -131,7 +131,7 @@ class Pool:
         waiting, self.waiting = self.waiting, []
         queue = [first] if first is not None else []
         queue += waiting
-        while len(self.jobs) < self.request.jobs:
+        while len(self.jobs) < self.jobs_max:
             if not queue:
                 queue = list(itertools.islice(self.left, 1))
             if not queue:
@@ -145,7 +145,7 @@ class Pool:
     def _start(self, trial: Trial, key: str) -> None:
         # Files of a running point belong to this process alone.
         own = self._path(f"{key}.{os.getpid()}")
-        run, srun = trial.definition.run, self.request.srun
+        run, srun = trial.definition.run, self.srun
         child = Child(self.fabric, run, trial.sets(), f"{own}.part", f"{own}.log", srun)
         self.jobs.append(Job(child, trial, key))
 

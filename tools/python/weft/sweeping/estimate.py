@@ -8,17 +8,17 @@ of the rest as a straight line. On the real clock a run takes as long as it says
 """
 from __future__ import annotations
 
-import json
 import math
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..asker import Asker
 from ..child import Child, Watch
 from ..error import Error, Exit
-from ..output import remove
+from ..output import read_json, remove
 from .request import Sweep
 
 TRIALS_MAX = 6
@@ -45,82 +45,61 @@ class _Interrupted(Exception):
     pass
 
 
-@dataclass
-class Share:
-    """A run of a share of a point's time."""
+class Share(NamedTuple):
+    """A run of a share of a point's time. 'schedule': it has one; 'ended': the schedule ended, so that
+    a longer run costs the same."""
 
     cpu_s: float
     schedule: bool
-    ended: bool  # a schedule, so that a longer run costs the same
+    ended: bool
 
 
-class _Trial:
-    """The short runs of one point."""
+def _sets(takes: dict[str, Any], share: float) -> list[str]:
+    """The changes for a share of the point's time, or of its messages."""
+    if takes["messages"] > 0:
+        messages = max(1, share * takes["messages"])
+        warmup = math.floor(share * takes["warmup_messages"])
+        return [f"measure.messages={messages:.0f}", f"measure.warmup-messages={warmup}"]
+    ps = max(share * takes["duration_ps"], ENOUGH_PS)
+    times = (f"{key}={ps:.0f}ps" for key in ("measure.sample", "measure.duration"))
+    return ["measure.warmup=0s", *times]
 
-    def __init__(self, sweep: Sweep, asker: Asker, fabric: str, folder: str, point: int) -> None:
-        self.sweep, self.fabric, self.folder, self.point = sweep, fabric, folder, point
-        self.takes = sweep.config(asker, point)
 
-    def _sets(self, share: float) -> list[str]:
-        """The run of a share of the point's time, or of its messages."""
-        takes, sets = self.takes, self.sweep.point_sets(self.point)
-        if takes["messages"] > 0:
-            messages = max(1, share * takes["messages"])
-            warmup = math.floor(share * takes["warmup_messages"])
-            return [
-                *sets,
-                f"measure.messages={messages:.0f}",
-                f"measure.warmup-messages={warmup}",
-            ]
-        ps = max(share * takes["duration_ps"], ENOUGH_PS)
-        times = (f"{key}={ps:.0f}ps" for key in ("measure.sample", "measure.duration"))
-        return [*sets, "measure.warmup=0s", *times]
-
-    def share(self, share: float) -> Share:
-        """Runs a share. Error: the run failed."""
-        part, log = f"{self.folder}/trial.json", f"{self.folder}/trial.log"
-        child = Child(self.fabric, self.sweep.run_file, self._sets(share), part, log)
+def _run(fabric: str, run_file: str, sets: list[str], folder: str) -> Share:
+    """Error: the run failed."""
+    child = Child(fabric, run_file, sets, f"{folder}/trial.json", f"{folder}/trial.log")
+    try:
         with Watch(child.signal) as watch:
             while not child.ended():
                 watch.wait((child,))
             if watch.interrupted:
                 raise _Interrupted
-        try:
-            return _read(child, part)
-        finally:
-            remove(part)
-            remove(log)
-
-    def run(self, estimate: Estimate) -> float:
-        """The CPU time of the whole point, from runs of a growing share of it. The shortest one is
-        hardly more than what a run needs before it starts, which does not grow."""
-        share, grown = MIN_SHARE, 0.0
-        first = last = self.share(share)
-        enough = max(ENOUGH_S, first.cpu_s / ENOUGH_PART)
-        while not last.ended and share < 1 and grown < enough:
-            share = min(1, share * GROWTH)
-            last = self.share(share)
-            grown = last.cpu_s - first.cpu_s
-        estimate.at_most = estimate.at_most or (last.schedule and not last.ended)
-        if last.ended or share <= MIN_SHARE:
-            return last.cpu_s
-        return last.cpu_s + max(grown, 0) / (share - MIN_SHARE) * (1 - share)
+        if not 0 <= child.exit_code() <= Exit.BAD_ANSWER or not os.path.exists(child.part):
+            refused = child.exit_code() == Exit.BAD_REQUEST
+            raise Error(child.failure(), Exit.BAD_REQUEST if refused else Exit.NOT_ABLE)
+        unfinished = (read_json(child.part, "no result").get("counters") or {}).get(
+            "goal_unfinished"
+        )
+        return Share(child.cpu_s, unfinished is not None, unfinished == 0)
+    finally:
+        remove(child.part)
+        remove(child.log)
 
 
-def _read(child: Child, part: str) -> Share:
-    code = child.exit_code()
-    document: dict[str, Any] | None = None
-    if 0 <= code <= Exit.BAD_ANSWER:
-        try:
-            with open(part, encoding="utf-8") as text:
-                document = json.load(text)
-        except (OSError, ValueError):
-            pass
-    if document is None:
-        refused = code == Exit.BAD_REQUEST
-        raise Error(child.failure(), Exit.BAD_REQUEST if refused else Exit.NOT_ABLE)
-    unfinished = (document.get("counters") or {}).get("goal_unfinished")
-    return Share(child.cpu_s, unfinished is not None, unfinished == 0)
+def _cpu_of(run: Callable[[float], Share], estimate: Estimate) -> float:
+    """The CPU time of a whole point, from runs of a growing share of it. The shortest one is hardly
+    more than what a run needs before it starts, which does not grow."""
+    share, grown = MIN_SHARE, 0.0
+    first = last = run(share)
+    enough = max(ENOUGH_S, first.cpu_s / ENOUGH_PART)
+    while not last.ended and share < 1 and grown < enough:
+        share = min(1, share * GROWTH)
+        last = run(share)
+        grown = last.cpu_s - first.cpu_s
+    estimate.at_most = estimate.at_most or (last.schedule and not last.ended)
+    if last.ended or share <= MIN_SHARE:
+        return last.cpu_s
+    return last.cpu_s + max(grown, 0) / (share - MIN_SHARE) * (1 - share)
 
 
 def _try_points(sweep: Sweep, asker: Asker, folder: str, estimate: Estimate) -> float:
@@ -130,8 +109,12 @@ def _try_points(sweep: Sweep, asker: Asker, folder: str, estimate: Estimate) -> 
     for point in [i * (points - 1) // max(trials - 1, 1) for i in range(trials)]:
         if point in sweep.invalid:
             continue
+        takes, sets = sweep.config(asker, point), sweep.point_sets(point)
         try:
-            total += _Trial(sweep, asker, fabric, folder, point).run(estimate)
+            total += _cpu_of(
+                lambda share: _run(fabric, sweep.run_file, sets + _sets(takes, share), folder),
+                estimate,
+            )
             estimate.trials += 1
         except Error as error:
             if error.code != Exit.BAD_REQUEST or not sweep.skip_invalid:
