@@ -299,12 +299,14 @@ UNIT_TEST(balancing_evens_the_load_out)
 
 UNIT_TEST(more_alternatives_do_not_change_the_first_routes)
 {
+	static const char *const all[] = {
+		"ud", "random-itb", "bmin-itb", "b33-itb", "b50-itb", "b66-itb", "bmax-itb"};
 	struct topology *topology = network_torus(4, 1);
 	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
 
-	for (unsigned i = 0; i < NAMES; i++) {
-		struct route_set *few = bench_compute(topology, names[i], &one);
-		struct route_set *many = bench_compute(topology, names[i], &ten);
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct route_set *few = bench_compute(topology, all[i], &one);
+		struct route_set *many = bench_compute(topology, all[i], &ten);
 
 		for (uint32_t source = 0; source < topology->hosts; source++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -407,26 +409,6 @@ UNIT_TEST(random_itb_takes_each_minimal_path_alike)
 		route_set_destroy(set);
 	}
 	assert_in_range(clockwise, 500 - 80, 500 + 80);
-	topology_destroy(topology);
-}
-
-UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
-{
-	struct topology *topology = network_torus(4, 2);
-	struct route_options options = {.seed = 1, .granularity = ROUTE_PER_SWITCH_PAIR};
-
-	for (unsigned i = 0; i < NAMES; i++) {
-		struct route_set *set = bench_compute(topology, names[i], &options);
-
-		for (uint32_t to = 2; to < topology->hosts; to++) {
-			struct itb_walk even = itb_walk(topology, set, 0, to, 0);
-			struct itb_walk odd = itb_walk(topology, set, 1, to, 0);
-
-			assert_int_equal(even.links, odd.links);
-			assert_memory_equal(even.port, odd.port, even.links);
-		}
-		route_set_destroy(set);
-	}
 	topology_destroy(topology);
 }
 

@@ -157,24 +157,6 @@ UNIT_TEST(the_same_seed_gives_the_same_routes)
 	topology_destroy(topology);
 }
 
-UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
-{
-	struct topology *topology = make_bypass();
-	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
-	struct route_set *set = bench_compute(topology, "smart", &options);
-	unsigned length[2];
-
-	for (uint32_t from = 0; from < 4; from++) {
-		const uint8_t *route = route_set_get(set, from, 4, 0, &length[0]);
-		const uint8_t *first = route_set_get(set, 0, 4, 0, &length[1]);
-
-		assert_int_equal(length[0], length[1]);
-		assert_memory_equal(route, first, length[0]);
-	}
-	route_set_destroy(set);
-	topology_destroy(topology);
-}
-
 /* Both of the parallel links are in use, so both are alternatives of every pair. */
 UNIT_TEST(alternatives_are_the_other_paths_in_use)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* --granularity switch of the algorithms with in-transit buffers: the hosts of two switches share
- * their paths, and only the hosts that absorb differ. */
+/* --granularity switch: the hosts of two switches share their paths, and only the hosts that absorb
+ * differ. */
 
 #include "itb_networks.h"
 
 #define NETWORKS 40
 
-static const char *const names[] = {"ud-mitb", "ud-mitb-first", "ud-itb", "dfs-itb", "random-itb",
-	"bmin-itb", "b50-itb", "bmax-itb"};
+static const char *const names[] = {"ud", "dfs", "smart", "ud-mitb", "ud-mitb-first", "ud-itb",
+	"dfs-itb", "random-itb", "bmin-itb", "b33-itb", "b50-itb", "b66-itb", "bmax-itb",
+	"bsmart-itb"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 static struct route_options per_switch(uint64_t seed, unsigned alternatives)

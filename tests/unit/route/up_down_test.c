@@ -225,48 +225,6 @@ UNIT_TEST(another_root_gives_other_routes)
 		&(struct route_options){.root = 0}, &(struct route_options){.root = 5}));
 }
 
-UNIT_TEST(more_alternatives_begin_with_the_same_route)
-{
-	struct topology *topology = network_torus(4, 1);
-	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
-	struct route_set *few = bench_compute(topology, "ud", &one);
-	struct route_set *many = bench_compute(topology, "ud", &ten);
-
-	for (uint32_t source = 0; source < topology->hosts; source++)
-		for (uint32_t to = 0; to < topology->hosts; to++) {
-			const uint8_t *left, *right;
-			unsigned length[2];
-
-			if (source == to)
-				continue;
-			left = route_set_get(few, source, to, 0, &length[0]);
-			right = route_set_get(many, source, to, 0, &length[1]);
-			assert_int_equal(length[0], length[1]);
-			assert_memory_equal(left, right, length[0]);
-		}
-	route_set_destroy(few);
-	route_set_destroy(many);
-	topology_destroy(topology);
-}
-
-UNIT_TEST(hosts_of_the_same_switches_share_a_route_per_switch_pair)
-{
-	struct topology *topology = network_torus(4, 2);
-	struct route_options options = {.granularity = ROUTE_PER_SWITCH_PAIR};
-	struct route_set *set = bench_compute(topology, "ud", &options);
-	unsigned length[2];
-
-	for (uint32_t to = 2; to < topology->hosts; to++) {
-		const uint8_t *even = route_set_get(set, 0, to, 0, &length[0]);
-		const uint8_t *odd = route_set_get(set, 1, to, 0, &length[1]);
-
-		assert_int_equal(length[0], length[1]);
-		assert_memory_equal(even, odd, length[0]);
-	}
-	route_set_destroy(set);
-	topology_destroy(topology);
-}
-
 UNIT_TEST(a_pair_that_nothing_connects_is_named)
 {
 	struct network network;
