@@ -292,7 +292,8 @@ class Figures:
             if not curves.curves:
                 continue
             names = ", ".join(filter(None, (network[:31], case[:30])))
-            curves.network = f"{self.what.paper}, {self.what.place}: {names}"
+            source = f"{self.what.paper}, {self.what.place}: "
+            curves.network = names if self.what.place.startswith("none") else source + names
             name = "-".join(filter(None, (self.what.name, network, case, part)))
             yield re.sub(r"[^A-Za-z0-9./]", "-", name), curves
 
