@@ -369,12 +369,6 @@ class Fabric(unittest.TestCase):
         self.assertIn(f"weft run: warning: {warnings[0]}\n", done.stderr)
         self.assertIn(f"  {warnings[0]}\n", done.stdout)
 
-    def test_explain_reads_back_to_itself(self):
-        first = self.weft("run", "--explain", self.file)
-        self.assertEqual(first.returncode, 0, first.stderr)
-        again = self.weft("run", "--explain", self.write("explained.yaml", first.stdout))
-        self.assertEqual(again.stdout, first.stdout)
-
     def fields(self, capture, *names):
         """Fields of all frames in a capture, as the dissector tells them."""
         lua = TOP / "tools" / "wireshark" / "weft.lua"
@@ -446,24 +440,6 @@ class Fabric(unittest.TestCase):
             self.assertEqual(process.returncode, 0, errors)
             self.assertTrue(json.loads((self.dir / "early.json").read_text())["incomplete"])
             self.assertEqual(own & runtime_dirs(), set())
-
-    def virtual(self, *args):
-        done = self.weft("run", str(TOP / "topo/fat-tree-432.yaml"), "--json", "-",
-                         "--set", "measure.duration=60us", "--set", "measure.warmup=20us",
-                         "--set", "measure.sample=20us", *args)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        result = json.loads(done.stdout)
-        return result.pop("wall"), result
-
-    def test_on_the_virtual_clock_a_file_and_a_seed_give_the_same_result_but_for_wall(self):
-        wall, first = self.virtual()
-        _, again = self.virtual()
-        _, other = self.virtual("--set", "seed=2")
-        self.assertEqual(first, again)
-        self.assertNotEqual(first["fingerprint"], other["fingerprint"])
-        self.assertGreater(wall["packet_hops"], 50000)
-        self.assertEqual(first["checks"], {"lost": 0, "duplicated": 0, "out_of_order": 0,
-                                           "deadlock": False})
 
     def test_the_virtual_clock_refuses_what_needs_the_world(self):
         text = RUN.replace("clock: real", "clock: virtual")
