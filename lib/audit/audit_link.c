@@ -301,16 +301,15 @@ static void check_arrival(struct audit *audit, uint32_t way, const struct audit_
 	const struct audit_frame *arrived)
 {
 	uint64_t bound = bound_ps(audit, way, left);
-	int64_t took = (int64_t)(arrived->seen.time_ns - left->seen.time_ns) * (int64_t)PS_PER_NS;
+	int64_t took = (int64_t)(arrived->seen.time_ns - left->seen.time_ns); /* ns */
 	char text[PORT_TEXT];
 
-	if (!audit->port[way].timed || took + (int64_t)PS_PER_NS > (int64_t)bound)
+	if (!audit->port[way].timed || took >= (int64_t)(bound / PS_PER_NS))
 		return;
 	audit_report(audit, AUDIT_EARLY, &arrived->seen,
 		"%s: arrives %" PRId64 " ns after its transmission in frame %" PRIu64
 		" started, expected %" PRIu64 " ns or more",
-		audit_port_name(audit, way ^ 1, text), took / (int64_t)PS_PER_NS, left->seen.number,
-		bound / PS_PER_NS);
+		audit_port_name(audit, way ^ 1, text), took, left->seen.number, bound / PS_PER_NS);
 }
 
 /* --- from port to port --- */

@@ -10,6 +10,7 @@
 #include "bits.h"
 #include "control.h"
 #include "rng.h"
+#include "topology_without.h"
 #include "virtual_drawn.h"
 #include "virtual_shot.h"
 
@@ -346,8 +347,24 @@ static bool plant_crc(struct plant *plant)
 	return true;
 }
 
-/* By a port that the tables do not give. The interfaces of a switch are in the order of its links,
- * so any other interface of the switch will do. */
+/* The interface of the same switch with this port. False: it has none. */
+static bool move_output(struct plant *plant, uint8_t port)
+{
+	const struct record *record = &plant->shot->record[plant->record];
+
+	for (unsigned i = 0; i < plant->shot->records; i++) {
+		const struct record *other = &plant->shot->record[i];
+
+		if (other->port.kind != DEVICE_SWITCH ||
+			other->port.device != record->port.device || other->port.port != port)
+			continue;
+		memcpy(plant->bytes + record->at + 8, &other->packet.interface, 4);
+		return true;
+	}
+	return false;
+}
+
+/* By a port that the tables do not give. */
 static bool plant_output(struct plant *plant)
 {
 	const struct record *record = &plant->shot->record[plant->record];
@@ -359,17 +376,27 @@ static bool plant_output(struct plant *plant)
 		return false;
 	allowed = BIT64(route_table_row(table, record->port.device)[destination]) |
 		  route_table_alternatives(table, record->port.device)[destination];
-	for (unsigned i = 0; i < plant->shot->records; i++) {
-		const struct record *other = &plant->shot->record[i];
-
-		if (other->port.kind != DEVICE_SWITCH ||
-			other->port.device != record->port.device ||
-			(allowed >> other->port.port & 1) != 0)
-			continue;
-		memcpy(plant->bytes + record->at + 8, &other->packet.interface, 4);
-		return true;
-	}
+	for (uint8_t port = 0; port < TOPOLOGY_PORTS_MAX; port++)
+		if ((allowed >> port & 1) == 0 && move_output(plant, port))
+			return true;
 	return false;
+}
+
+/* The epoch before, when a cable was cut. */
+static struct topology *cut;
+static struct audit_run former;
+
+/* By the port that the table of the former epoch gives. */
+static bool plant_epoch(struct plant *plant)
+{
+	const struct record *record = &plant->shot->record[plant->record];
+	uint8_t port;
+
+	if (!is_data_out(record))
+		return false;
+	port = route_table_row(
+		former.rules.table, record->port.device)[ntohs(record->header->destination_be)];
+	return port != record->port.port && move_output(plant, port);
 }
 
 static bool is_same(const struct record *one, const struct record *other)
@@ -531,17 +558,30 @@ static struct shot by_table, by_route, by_choice;
 
 static int set_up(void **state)
 {
+	const char *const changed[] = {SMALL, "routing.algorithm=ud"};
+	struct run_config *config;
+	struct fault fault = {""};
+
 	by_table = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "link.delay=2us", "switch.vcs=2",
 		"queuing=dbbm", "measure.duration=40us"));
 	by_route = shoot(VIRTUAL_LAB_SET("topology=torus:dims=3x3,hosts=1", "routing.mode=source",
 		"routing.algorithm=dor", "switch.vcs=2", HOT, "measure.duration=15us",
 		"measure.warmup=1us", "measure.sample=5us"));
 	by_choice = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "routing.adaptive=adaptive"));
+	config = run_config_parse(drawn_plain, strlen(drawn_plain), "test", changed,
+		sizeof(changed) / sizeof(changed[0]), &fault);
+	assert_non_null(config);
+	cut = topology_without(by_table.run.lab.topology, (const char *const[]){"s0:2"}, 1, &fault);
+	if (cut == NULL || audit_run_open(&former, cut, config, true, &fault) != 0)
+		fail_msg("%s", fault.text);
+	run_config_destroy(config);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
+	audit_run_close(&former);
+	topology_destroy(cut);
 	shot_close(&by_table);
 	shot_close(&by_route);
 	shot_close(&by_choice);
@@ -592,6 +632,11 @@ UNIT_TEST(a_cursor_that_stays_is_named)
 UNIT_TEST(a_wrong_crc_is_named)
 {
 	plant_all(&by_route, plant_crc, AUDIT_DAMAGED);
+}
+
+UNIT_TEST(a_table_of_the_former_epoch_is_named)
+{
+	plant_all(&by_table, plant_epoch, AUDIT_OUTPUT);
 }
 
 UNIT_TEST(a_port_that_is_not_in_the_set_is_named)

@@ -78,7 +78,7 @@ static void put_good_data(struct writer *writer)
 	struct frame_fields fields = data_fields();
 	unsigned bytes = build_data(writer, &fields);
 
-	put(writer, bytes, "vc 1, credits 113, voq 4");
+	put(writer, bytes, "vc 1, credits 113, voq 4, waited 250");
 	frame_update_mutable(
 		writer->frame, frame_mutable_word(2, 3, 2, FRAME_F_ADAPTED | FRAME_F_TAIL));
 	put(writer, bytes, "vc 2, deflected: link down");

@@ -47,7 +47,7 @@ NAMES = [
     "weft.payload_crc.ok", "weft.route", "weft.route_length", "weft.routing_error", "weft.seal.counter",
     "weft.seal.tag", "weft.seq",
     "weft.short", "weft.sl", "weft.src", "weft.state.credits", "weft.state.reason",
-    "weft.state.vc", "weft.state.voq", "weft.tail", "weft.vc", "weft.vc_original",
+    "weft.state.vc", "weft.state.voq", "weft.state.waited", "weft.tail", "weft.vc", "weft.vc_original",
     "weft.version",
 ]
 failures = []
@@ -109,7 +109,8 @@ def check_fields(capture):
         "weft.element.adaptive": "0,1,0", "weft.element.type": "2,1",
         "weft.element.used": "0,0,0,0,0",
         "weft.state.vc": "1", "weft.state.credits": "113", "weft.state.voq": "4",
-        "frame.interface_name": "s0:1", "frame.comment": "vc 1, credits 113, voq 4",
+        "weft.state.waited": "250",
+        "frame.interface_name": "s0:1", "frame.comment": "vc 1, credits 113, voq 4, waited 250",
     }
     for name, wanted in data.items():
         expect(f"data frame: {name}", capture.field(1, name), wanted)

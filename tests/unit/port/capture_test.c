@@ -82,7 +82,7 @@ static void offer(struct port *port, weft_time now, uint32_t bytes)
 {
 	static const uint8_t frame[256] = {0xAB};
 	const struct capture_state state = {
-		.vc = 1, .credits_blocks = 7, .voq_depth_blocks = 2, .reason = 3};
+		.vc = 1, .credits_blocks = 7, .voq_depth_blocks = 2, .waited_ns = 250, .reason = 3};
 	struct capture *capture = capture_of(port);
 
 	if (capture != NULL)
@@ -166,7 +166,7 @@ UNIT_WITH(frames_whose_times_go_back_are_in_the_file, setup_default, teardown)
 
 TEST(packet_says_why_in_its_comment)
 {
-	static const char expected[] = "vc 1, credits 7, voq 2, deflected";
+	static const char expected[] = "vc 1, credits 7, voq 2, waited 250, deflected";
 	struct bench *bench = *state;
 	struct walk_block block;
 	const uint8_t *comment;
