@@ -10,6 +10,7 @@
 #include "adaptive_routing.h"
 #include "arn_guard.h"
 #include "cn.h"
+#include "quantity.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
 #include "run_config_private.h"
@@ -372,6 +373,31 @@ static struct topology *open_spec(const struct run_config *config, struct fault 
 	return topology;
 }
 
+#define EXACT_RATE_MAX_BPS ((uint64_t)1000 * 1000 * 1000 * 1000)
+
+/* Runs count whole picoseconds per byte. Above 1 Tbps that may change a rate by more than 1 %. */
+static int check_rates(const struct topology *topology, const char *origin, struct fault *fault)
+{
+	char rate[QUANTITY_TEXT], nearest[QUANTITY_TEXT];
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+		uint64_t counted = rate_of_time(ps_per_byte(link->rate_bps));
+
+		if (link->rate_bps <= EXACT_RATE_MAX_BPS ||
+			link->rate_bps - counted <= link->rate_bps / 100)
+			continue;
+		quantity_format(QUANTITY_RATE, link->rate_bps, rate);
+		quantity_format(QUANTITY_RATE, counted, nearest);
+		return fault_at(fault, origin, link->line, 0,
+			"the link from %s to %s has %s; runs count whole picoseconds per byte, the "
+			"next rate is %s",
+			topology_device_name(topology, link->a),
+			topology_device_name(topology, link->b), rate, nearest);
+	}
+	return 0;
+}
+
 struct topology *run_config_open_topology(const struct run_config *config, struct fault *fault)
 {
 	struct topology *topology;
@@ -388,6 +414,7 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 	}
 	if (topology != NULL &&
 		(topology_check_connected(topology, origin, fault) < 0 ||
+			check_rates(topology, origin, fault) < 0 ||
 			run_config_check_mapper_hosts(config, topology, fault) < 0)) {
 		topology_destroy(topology);
 		errno = EINVAL;

@@ -1245,6 +1245,40 @@ UNIT_TEST(unreachable_hosts_are_refused_with_their_line)
 	run_config_destroy(config);
 }
 
+UNIT_TEST(rates_that_a_run_would_change_are_refused)
+{
+	static const struct {
+		const char *rate, *error;
+	} cases[] = {
+		{"900Gbps", NULL},
+		{"1600Gbps", NULL},
+		{"8000Gbps", NULL},
+		{"2880Gbps",
+			"ring:switches=3,rate=2880Gbps: the link from h0 to s0 has 2880Gbps; runs "
+			"count whole picoseconds per byte, the next rate is 2666666666667bps"},
+		{"100000Gbps",
+			"ring:switches=3,rate=100000Gbps: the link from h0 to s0 has 100000Gbps; "
+			"runs count whole picoseconds per byte, the next rate is 8000Gbps"},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fault fault = {""};
+		struct topology *topology;
+		struct run_config *config;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			"weft: run/1\nclock: virtual\ntopology: \"ring:switches=3,rate=%s\"\n"
+			"traffic: [{pattern: uniform, load: 10%%}]\n",
+			cases[i].rate);
+		config = parse(text);
+		topology = run_config_open_topology(config, &fault);
+		assert_string_equal(fault.text, cases[i].error != NULL ? cases[i].error : "");
+		topology_destroy(topology);
+		run_config_destroy(config);
+	}
+}
+
 UNIT_TEST(a_topology_that_is_not_there_is_named_with_its_run_file)
 {
 	struct run_config *config =
