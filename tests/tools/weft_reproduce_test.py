@@ -365,7 +365,7 @@ class Reproduce(unittest.TestCase):
         self.write_measure("blocked", "quantity,case,network,algorithm,over,min,max,mean\n"
                            "max,,small,UD,,25,,\nabove-10,,small,UD,,,,\n")
         done = self.run_it()
-        self.assertRegex(done.stdout, r"greatest blocked time .*\n.*\n.*UD +\| at least 25\.00 +\| 30\.00 +\| +1\.20  holds")
+        self.assertRegex(done.stdout, r"maximum blocked time .*\n.*\n.*UD +\| at least 25\.00 +\| 30\.00 +\| +1\.20  holds")
         self.assertEqual((self.dir / "e-small.png").read_bytes()[1:4], b"PNG")
 
     def test_a_bound_of_ours_is_not_in_the_column_of_the_published(self):

@@ -45,7 +45,7 @@ so does the file of a paper. The same command continues after an interruption.
   --on slurm   each run is a job of Slurm; the folder of results is on a disk that all see
   --srun ARGS  further arguments of srun, such as '--time=1:00:00 --mem=2G'
   --json       print one JSON document
-  --markdown   print tables in Markdown, as the pages of the documentation have them
+  --markdown   print tables in Markdown
   --cache DIR  where results are kept (default: $XDG_CACHE_HOME/weft or ~/.cache/weft)
   --again      run everything again
   -o DIR       where figures go (default: here)

@@ -217,11 +217,11 @@ class Figures:
         for place, case in enumerate(curves.groups):
             for bundle in _bundles(self.what, self.trials, network, case):
                 value, count = bundle.mean(lambda trial: [trial.value], 0)
-                curve, least = made.get(bundle.label, (Curve(""), len(self.trials) + 1))
+                curve, lowest = made.get(bundle.label, (Curve(""), len(self.trials) + 1))
                 curve.points.append(Point(Interval(place), value, Interval(0.0)))
-                if count < least:
+                if count < lowest:
                     curve.label = bundle.named(count)
-                made[bundle.label] = curve, min(count, least)
+                made[bundle.label] = curve, min(count, lowest)
                 curves.intervals = curves.intervals or len(bundle.trials) > 1
         names = [algorithm.name for algorithm in self.what.algorithms]
         curves.curves = [made[name][0] for name in names if name in made]

@@ -56,8 +56,8 @@ GRACE_S = 90  # a client of NFS may remember for 60 s that there was no file
 GRACE_MAX_S = 86400
 
 
-def _number(option: str, text: str, least: int, most: int, expected: str) -> int:
-    if re.fullmatch(r"[0-9]{1,20}", text) and least <= int(text) <= most:
+def _number(option: str, text: str, low: int, high: int, expected: str) -> int:
+    if re.fullmatch(r"[0-9]{1,20}", text) and low <= int(text) <= high:
         return int(text)
     raise Error(f"{option} {text}: expected {expected}")
 
