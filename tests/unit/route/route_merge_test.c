@@ -262,4 +262,30 @@ UNIT_TEST(a_whole_network_has_no_gaps)
 	topology_destroy(topology);
 }
 
+/* Listings put the spines first; below a root among them the other spines carry nothing. */
+UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
+{
+	struct topology *tree = network_fat_tree(2, 2);
+	uint32_t top = 0, root = UINT32_MAX;
+	struct fault fault = {""};
+
+	for (uint32_t s = 0; s < tree->switches; s++)
+		top = tree->switch_at[s].stage > tree->switch_at[top].stage ? s : top;
+	assert_int_equal(0, route_root_find(tree, &route_up_down, NULL, 1, &root, &fault));
+	assert_int_equal(tree->switch_at[root].stage, 1);
+	assert_int_equal(0,
+		route_root_find(tree, &route_up_down, tree->switch_at[top].name, 1, &root, &fault));
+	assert_int_equal(root, top);
+	assert_int_equal(0, route_root_find(tree, &route_up_down, "centre", 1, &root, &fault));
+	assert_int_equal(root, root_of(tree, ROUTE_ROOT_CENTRE));
+	assert_int_equal(-EINVAL, route_root_find(tree, &route_up_down, "s99", 1, &root, &fault));
+	assert_string_equal(
+		fault.text, "'s99', expected a switch of the topology, best, centre or random");
+	for (uint32_t s = 0; s < tree->switches; s++)
+		tree->switch_at[s].stage = TOPOLOGY_NO_STAGE;
+	assert_int_equal(0, route_root_find(tree, &route_up_down, "", 1, &root, &fault));
+	assert_int_equal(root, 0);
+	topology_destroy(tree);
+}
+
 UNIT_MAIN(NULL, NULL)
