@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd_topo.h"
 #include "file_text.h"
 #include "opensm_tables.h"
+#include "output_file.h"
 #include "quantity.h"
 #include "route_algorithm.h"
 #include "route_root.h"
@@ -25,17 +27,17 @@
 #define PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
 
 static const char usage[] =
-	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--json]\n"
+	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--html PAGE] [--json]\n"
 	"\n"
 	"LISTING is a topology file or what 'weft topo import' reads; its format is recognised.\n"
 	"DUMP are the routes in force, as for 'weft route import'. Prints what was read, the levels,\n"
 	"irregular cables, the verdict on the routes, the hot links under uniform traffic, and what\n"
-	"other routes and faster cables would change.\n"
+	"other routes and faster cables would change. PAGE gets the same with a picture.\n"
 	"Exit: 0 done, 1 the routes in force are not connected or may deadlock, 2 bad request, 3 not\n"
 	"able.\n";
 
 struct request {
-	const char *listing, *routes, *subnet;
+	const char *listing, *routes, *subnet, *html;
 	bool json;
 };
 
@@ -312,54 +314,146 @@ static int try_algorithms(struct twin *twin, struct fault *fault)
 
 /* --- output --- */
 
-static void print_routes(const struct twin *twin)
+static void print_routes(const struct twin *twin, FILE *out)
 {
 	json_t *entry, *hot;
 	size_t i, k;
 
-	printf("\n%-28s %10s %10s %12s  %s\n", "routes", "connected", "deadlock", "uniform, max",
-		"most loaded links at full load");
+	fprintf(out, "\n%-28s %10s %10s %12s  %s\n", "routes", "connected", "deadlock",
+		"uniform, max", "most loaded links at full load");
 	json_array_foreach(twin->routes, i, entry)
 	{
 		const json_t *bound = json_object_get(entry, "uniform_bound");
 
-		printf("%-28s %10s %10s ", json_string_value(json_object_get(entry, "routes")),
+		fprintf(out, "%-28s %10s %10s ",
+			json_string_value(json_object_get(entry, "routes")),
 			json_is_true(json_object_get(entry, "connected")) ? "yes" : "NO",
 			json_is_true(json_object_get(entry, "deadlock_free")) ? "free" : "MAY");
 		if (json_is_real(bound))
-			printf("%10.1f %% ", 100 * json_real_value(bound));
+			fprintf(out, "%10.1f %% ", 100 * json_real_value(bound));
 		else
-			printf("%12s ", "-");
+			fprintf(out, "%12s ", "-");
 		json_array_foreach(json_object_get(entry, "hot"), k, hot) if (k < 3)
-			printf(" %s %.0f %%", json_string_value(json_object_get(hot, "port")),
+			fprintf(out, " %s %.0f %%", json_string_value(json_object_get(hot, "port")),
 				100 * json_real_value(json_object_get(hot, "load")));
-		putchar('\n');
+		fputc('\n', out);
 		if (json_array_size(json_object_get(entry, "cycle")) == 0)
 			continue;
-		fputs("  cycle:", stdout);
+		fputs("  cycle:", out);
 		json_array_foreach(json_object_get(entry, "cycle"), k, hot)
-			printf(" %s", json_string_value(hot));
-		putchar('\n');
+			fprintf(out, " %s", json_string_value(hot));
+		fputc('\n', out);
 	}
 }
 
-static void print_text(const struct twin *twin)
+static void print_text(const struct twin *twin, FILE *out)
 {
 	const struct topology *topology = twin->topology;
 
-	printf("%s: %u switches, %u hosts, %u links\n", topology->name, topology->switches,
+	fprintf(out, "%s: %u switches, %u hosts, %u links\n", topology->name, topology->switches,
 		topology->hosts, topology->links);
 	if (topology_has_levels(topology))
-		cmd_topo_print_levels(topology, stdout);
+		cmd_topo_print_levels(topology, out);
 	else
-		puts("no levels: it is not a tree");
+		fprintf(out, "%s\n", "no levels: it is not a tree");
 	for (uint32_t i = 0; i < twin->oddities && i < ODDITIES_MAX; i++)
-		puts(twin->oddity[i]);
+		fprintf(out, "%s\n", twin->oddity[i]);
 	if (twin->oddities > ODDITIES_MAX)
-		printf("and %u more\n", twin->oddities - ODDITIES_MAX);
+		fprintf(out, "and %u more\n", twin->oddities - ODDITIES_MAX);
 	if (twin->oddities == 0)
-		puts("cables: nothing irregular");
-	print_routes(twin);
+		fprintf(out, "%s\n", "cables: nothing irregular");
+	print_routes(twin, out);
+}
+
+/* --- the page --- */
+
+#define PICTURE_WIDTH 1000
+#define ROW_HEIGHT    140
+
+struct place {
+	double x, y;
+};
+
+/* Levels in rows, the highest on top; other networks on a circle. */
+static void place_switches(const struct topology *topology, unsigned levels, struct place *place)
+{
+	uint32_t count[UINT8_MAX + 1] = {0}, at[UINT8_MAX + 1] = {0};
+
+	for (uint32_t s = 0; s < topology->switches; s++)
+		count[topology->switch_at[s].stage]++;
+	for (uint32_t s = 0; s < topology->switches; s++) {
+		unsigned stage = topology->switch_at[s].stage;
+		double part = (at[stage]++ + 0.5) / count[stage];
+
+		place[s].x = PICTURE_WIDTH * part;
+		place[s].y = ROW_HEIGHT * (levels - stage + 0.5);
+		if (levels > 0)
+			continue;
+		place[s].x = PICTURE_WIDTH * (0.5 + 0.45 * cos(2 * M_PI * part));
+		place[s].y = PICTURE_WIDTH * (0.5 + 0.45 * sin(2 * M_PI * part));
+	}
+}
+
+static void draw_switches(const struct topology *topology, const struct place *place, FILE *out)
+{
+	for (uint32_t s = 0; s < topology->switches; s++)
+		fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>%s</title></circle>\n",
+			place[s].x, place[s].y, topology->switch_at[s].name);
+}
+
+static void draw_links(const struct twin *twin, const struct place *place, FILE *out)
+{
+	const struct topology *topology = twin->topology;
+
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+		bool slow = link->rate_bps < twin->mended->link_at[i].rate_bps;
+		const struct place *a = &place[link->a.device], *b = &place[link->b.device];
+
+		if (link->a.kind == DEVICE_HOST || link->b.kind == DEVICE_HOST)
+			continue;
+		fprintf(out,
+			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\">"
+			"<title>%s:%u - %s:%u</title></line>\n",
+			a->x, a->y, b->x, b->y, slow ? "slow" : "usual",
+			topology_device_name(topology, link->a), link->a.port,
+			topology_device_name(topology, link->b), link->b.port);
+	}
+}
+
+static int write_page(const struct twin *twin)
+{
+	const struct topology *topology = twin->topology;
+	struct output_file output = {.command = "twin",
+		.path = twin->request->html,
+		.inputs = {twin->request->listing, twin->request->routes, twin->request->subnet}};
+	struct place *place = calloc(topology->switches + 1u, sizeof(*place));
+	struct topology_level level[UINT8_MAX];
+	unsigned levels;
+	int result;
+
+	if (place == NULL)
+		return command_fail("twin", EXIT_NOT_ABLE, "no memory");
+	topology_levels_describe(topology, level, &levels);
+	place_switches(topology, levels, place);
+	result = output_file_open(&output);
+	if (result == EXIT_DONE) {
+		fprintf(output.file,
+			"<!DOCTYPE html>\n<meta charset=\"utf-8\"><title>%s</title>\n<style>line "
+			"{stroke: #999} .slow {stroke: #c00; stroke-width: 3} circle {fill: #036}"
+			"</style>\n<h1>%s</h1>\n<svg viewBox=\"0 0 %d %d\" width=\"100%%\">\n",
+			topology->name, topology->name, PICTURE_WIDTH,
+			levels > 0 ? (int)levels * ROW_HEIGHT : PICTURE_WIDTH);
+		draw_links(twin, place, output.file);
+		draw_switches(topology, place, output.file);
+		fputs("</svg>\n<p>Red: slower than the other cables of its level.</p>\n<pre>\n",
+			output.file);
+		print_text(twin, output.file);
+		fputs("</pre>\n", output.file);
+		result = output_file_close(&output);
+	}
+	free(place);
+	return result;
 }
 
 static void print_json(const struct twin *twin)
@@ -389,7 +483,15 @@ static int examine(struct twin *twin)
 		result = try_algorithms(twin, &fault);
 	if (result < 0)
 		return command_fault("twin", result, &fault);
-	(twin->request->json ? print_json : print_text)(twin);
+	if (twin->request->html != NULL) {
+		result = write_page(twin);
+		if (result != EXIT_DONE)
+			return result;
+	}
+	if (twin->request->json)
+		print_json(twin);
+	else
+		print_text(twin, stdout);
 	return twin->bad ? EXIT_BAD_ANSWER : EXIT_DONE;
 }
 
@@ -397,6 +499,7 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 {
 	const char **option = strcmp(argv[*i], "--routes") == 0   ? &request->routes
 			      : strcmp(argv[*i], "--subnet") == 0 ? &request->subnet
+			      : strcmp(argv[*i], "--html") == 0   ? &request->html
 								  : NULL;
 
 	if (strcmp(argv[*i], "--json") == 0) {
@@ -412,7 +515,7 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 	}
 	if (argv[*i][0] == '-' || request->listing != NULL)
 		return command_fail("twin", EXIT_BAD_REQUEST,
-			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE]",
+			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE] [--html PAGE]",
 			argv[*i]);
 	request->listing = argv[*i];
 	return EXIT_DONE;
