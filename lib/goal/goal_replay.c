@@ -66,18 +66,29 @@ static void end(struct goal_replay *replay, uint32_t op, weft_time at, struct op
 	atomic_fetch_add_explicit(&rank->ended, 1, memory_order_release);
 }
 
-/* When a calc or copy that begins at 'at' ends. */
-static weft_time end_of(const struct goal_replay *replay, uint32_t op, weft_time at)
+/* When what a CPU begins at 'at' ends: a calc, a copy, or the overhead of a message. */
+static weft_time end_of(const struct goal_replay *replay, const struct goal_replay_cpu *cpu,
+	uint32_t op, weft_time at)
 {
 	const struct goal_op *is = &replay->goal->op[op];
-	unsigned __int128 ps;
+	unsigned __int128 ps = replay->overhead_ps;
 
 	if (is->kind == GOAL_CALC)
 		return later(at, is->amount);
-	if (replay->copy_rate_bps == 0)
-		return at;
-	ps = (unsigned __int128)is->amount * 8 * PS_PER_S / replay->copy_rate_bps;
+	if (cpu->copies)
+		ps = replay->copy_rate_bps == 0
+			     ? 0
+			     : (unsigned __int128)is->amount * 8 * PS_PER_S / replay->copy_rate_bps;
 	return ps > WEFT_TIME_NEVER - 1 - at ? WEFT_TIME_NEVER - 1 : at + (weft_time)ps;
+}
+
+/* Once for each operation. */
+static void release_begin(struct goal_replay *replay, uint32_t op, struct op_list *ready)
+{
+	if (replay->state[op] == OP_POSTED)
+		return;
+	replay->state[op] = OP_POSTED;
+	release(replay, op, GOAL_EDGE_STARTED, ready);
 }
 
 static void run_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, weft_time at,
@@ -86,8 +97,30 @@ static void run_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, wef
 	if (cpu->running != GOAL_NONE || cpu->ready.head == GOAL_NONE)
 		return;
 	cpu->running = op_list_pop(&cpu->ready, replay->next);
-	cpu->until = end_of(replay, cpu->running, at);
-	release(replay, cpu->running, GOAL_EDGE_STARTED, ready);
+	cpu->until = end_of(replay, cpu, cpu->running, at);
+	release_begin(replay, cpu->running, ready);
+}
+
+static void begin_on_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, uint32_t op,
+	weft_time at, struct op_list *ready)
+{
+	op_list_push(&cpu->ready, replay->next, op);
+	run_cpu(replay, cpu, at, ready);
+}
+
+static struct goal_replay_cpu *cpu_of(const struct goal_replay *replay, uint32_t op)
+{
+	return &replay->cpu[replay->rank[replay->owner[op]].first_cpu + replay->goal->op[op].cpu];
+}
+
+/* A recv has its message. */
+static void finish_recv(
+	struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
+{
+	if (replay->overhead_ps == 0)
+		end(replay, op, at, ready);
+	else
+		begin_on_cpu(replay, cpu_of(replay, op), op, at, ready);
 }
 
 /* Takes a message that has already arrived, or joins the waiting recvs. */
@@ -96,16 +129,15 @@ static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, str
 	struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
 	uint32_t before = GOAL_NONE;
 
-	release(replay, op, GOAL_EDGE_STARTED, ready);
+	release_begin(replay, op, ready);
 	for (uint32_t send = rank->unexpected.head; send != GOAL_NONE;
 		before = send, send = replay->next_message[send]) {
 		if (!fits(replay, op, send))
 			continue;
 		op_list_remove(&rank->unexpected, replay->next_message, before, send);
-		end(replay, op, at, ready);
+		finish_recv(replay, op, at, ready);
 		return;
 	}
-	replay->state[op] = OP_POSTED;
 	op_list_push(&rank->posted, replay->next, op);
 }
 
@@ -122,17 +154,10 @@ static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, stru
 		if (!fits(replay, recv, send))
 			continue;
 		op_list_remove(&rank->posted, replay->next, before, recv);
-		end(replay, recv, at, ready);
+		finish_recv(replay, recv, at, ready);
 		return;
 	}
 	op_list_push(&rank->unexpected, replay->next_message, send);
-}
-
-static void begin_on_cpu(struct goal_replay *replay, struct goal_replay_cpu *cpu, uint32_t op,
-	weft_time at, struct op_list *ready)
-{
-	op_list_push(&cpu->ready, replay->next, op);
-	run_cpu(replay, cpu, at, ready);
 }
 
 static struct goal_replay_channel *find_channel(
@@ -165,7 +190,9 @@ static uint32_t queue_of(const struct goal_replay *replay, uint32_t host, uint32
 			  replay->channel);
 }
 
-static void begin_send(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
+/* After its overhead. */
+static void dispatch_send(
+	struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
 	uint32_t number = replay->rank[replay->owner[op]].host, queue;
 	struct goal_replay_host *host = &replay->host[number];
@@ -181,27 +208,27 @@ static void begin_send(struct goal_replay *replay, uint32_t op, weft_time at, st
 	if (replay->queue[queue].due.head == GOAL_NONE)
 		op_list_push(&host->turn, replay->next_queue, queue);
 	op_list_push(&replay->queue[queue].due, replay->next, op);
-	release(replay, op, GOAL_EDGE_STARTED, ready);
+	release_begin(replay, op, ready);
 }
 
 void goal_replay_begin(struct goal_replay *replay, weft_time at, struct op_list *ready)
 {
 	while (ready->head != GOAL_NONE) {
 		uint32_t op = op_list_pop(ready, replay->next);
-		const struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
 
 		replay->state[op] = OP_READY;
 		switch ((enum goal_kind)replay->goal->op[op].kind) {
 		case GOAL_SEND:
-			begin_send(replay, op, at, ready);
+			if (replay->overhead_ps == 0)
+				dispatch_send(replay, op, at, ready);
+			else
+				begin_on_cpu(replay, cpu_of(replay, op), op, at, ready);
 			break;
 		case GOAL_RECV:
 			post_recv(replay, op, at, ready);
 			break;
 		case GOAL_CALC:
-			begin_on_cpu(replay,
-				&replay->cpu[rank->first_cpu + replay->goal->op[op].cpu], op, at,
-				ready);
+			begin_on_cpu(replay, cpu_of(replay, op), op, at, ready);
 			break;
 		}
 	}
@@ -231,9 +258,13 @@ static void pass_time(struct goal_replay *replay, struct goal_replay_host *host,
 		uint32_t op = cpu->running;
 
 		cpu->running = GOAL_NONE;
-		end(replay, op, at, &ready);
-		if (replay->goal->op[op].kind == GOAL_SEND)
-			arrive(replay, op, at, &ready);
+		if (replay->goal->op[op].kind == GOAL_SEND && !cpu->copies) {
+			dispatch_send(replay, op, at, &ready);
+		} else {
+			end(replay, op, at, &ready);
+			if (cpu->copies)
+				arrive(replay, op, at, &ready);
+		}
 		run_cpu(replay, cpu, at, &ready);
 		goal_replay_begin(replay, at, &ready);
 	}
@@ -251,6 +282,8 @@ bool goal_replay_poll(
 	if (at->turn.head == GOAL_NONE)
 		return false;
 	queue = &replay->queue[at->turn.head];
+	if (queue->accepted_bytes == 0 && now < at->next_send)
+		return false;
 	op = queue->due.head;
 	left = replay->goal->op[op].amount - queue->accepted_bytes;
 	*message = (struct goal_message){.op = op,
@@ -287,8 +320,10 @@ void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now
 	uint32_t op = queue->due.head;
 	uint64_t left = replay->goal->op[op].amount - queue->accepted_bytes;
 
-	if (queue->accepted_bytes == 0)
+	if (queue->accepted_bytes == 0) {
 		put_in_flight(replay, op);
+		at->next_send = now + replay->gap_ps;
+	}
 	if (left > replay->piece_bytes) {
 		queue->accepted_bytes += replay->piece_bytes;
 		op_list_push(&at->turn, replay->next_queue, number);
@@ -342,9 +377,13 @@ weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host)
 	const struct goal_replay_host *at = &replay->host[host];
 	const struct goal_replay_cpu *cpu = first_cpu(replay, at);
 
-	if (at->turn.head != GOAL_NONE)
+	weft_time next = cpu != NULL ? cpu->until : WEFT_TIME_NEVER;
+
+	if (at->turn.head == GOAL_NONE)
+		return next;
+	if (replay->queue[at->turn.head].accepted_bytes > 0)
 		return 0;
-	return cpu != NULL ? cpu->until : WEFT_TIME_NEVER;
+	return at->next_send < next ? at->next_send : next;
 }
 
 bool goal_replay_host_done(const struct goal_replay *replay, uint32_t host)

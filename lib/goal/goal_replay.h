@@ -23,6 +23,10 @@
  *     recv  ends when it has a message: the first arrived one that matches (source, tag), else the
  *           first to arrive that no earlier recv takes. Lengths are not compared
  *
+ * With 'overhead_ps' a CPU is busy for so long before a send is due, and after a recv has its
+ * message. With 'gap_ps' the first pieces of two messages of a host are so far apart. Both are
+ * parameters of LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995).
+ *
  * Ranks and tags do not travel: messages from one host to another must be delivered in the order in
  * which they were accepted, as the interfaces guarantee; the n-th delivered is the n-th accepted.
  * 'nic' is ignored: a host has one interface. An 'irequires' is met when the other operation
@@ -49,6 +53,8 @@ struct goal_replay_config {
 	const uint16_t *host_of; /* [ranks], must outlive the replay; NULL: rank i is on host i */
 	uint32_t hosts;          /* numbers below it; with 'host_of' NULL, the ranks */
 	uint64_t copy_rate_bps;  /* between ranks of one host; 0: no time */
+	weft_time overhead_ps;   /* of a CPU for each send and each recv: o of LogGP */
+	weft_time gap_ps;        /* from one message of a host to the next, at least: g */
 	uint64_t piece_bytes;    /* that an interface takes at once; 0: any */
 	bool interleave;         /* destinations take turns */
 	bool times;              /* goal_replay_times() will be asked for */

@@ -74,6 +74,8 @@ static int make_cpus(struct goal_replay *replay)
 	for (uint32_t i = 0; i < cpus; i++)
 		replay->cpu[i] = (struct goal_replay_cpu){
 			.ready = {GOAL_NONE, GOAL_NONE}, .running = GOAL_NONE};
+	for (uint32_t i = 0; i < replay->hosts; i++)
+		replay->cpu[replay->host[i].first_cpu + replay->host[i].cpus - 1].copies = true;
 	return 0;
 }
 
@@ -176,6 +178,8 @@ struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 		replay->goal = config->goal;
 		replay->hosts = config->host_of != NULL ? config->hosts : config->goal->ranks;
 		replay->copy_rate_bps = config->copy_rate_bps;
+		replay->overhead_ps = config->overhead_ps;
+		replay->gap_ps = config->gap_ps;
 		replay->interleave = config->interleave;
 		replay->piece_bytes = config->piece_bytes != 0 ? config->piece_bytes : UINT64_MAX;
 	}

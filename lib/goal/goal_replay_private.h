@@ -11,6 +11,7 @@
 
 #define GOAL_NONE UINT32_MAX
 
+/* OP_POSTED: what waits for its begin has been released. */
 enum op_state { OP_WAITING, OP_READY, OP_POSTED, OP_DONE };
 
 /* A list of operations, linked through one array. */
@@ -22,6 +23,7 @@ struct op_list {
 struct goal_replay_cpu {
 	struct op_list ready;
 	uint32_t running; /* GOAL_NONE: idle */
+	bool copies;
 	weft_time until;
 };
 
@@ -53,6 +55,7 @@ struct goal_replay_rank {
 
 /* State of one host; used by one thread. */
 struct goal_replay_host {
+	weft_time next_send;        /* not before, because of the gap */
 	struct op_list turn;        /* queues with a send, the next one first */
 	uint32_t first_rank, ranks; /* in 'by_host' */
 	uint32_t first_cpu, cpus;   /* those of its ranks, and the last one copies */
@@ -64,6 +67,7 @@ struct goal_replay {
 	const struct goal *goal;
 	uint32_t hosts;
 	uint64_t copy_rate_bps, piece_bytes;
+	weft_time overhead_ps, gap_ps;
 	bool interleave;
 	struct goal_replay_rank *rank;
 	struct goal_replay_host *host;

@@ -259,6 +259,8 @@ struct run_config_fidelity {
 /* The host beside its interface. */
 struct run_config_host {
 	uint64_t copy_rate_bps; /* of messages between ranks of a schedule on the same host */
+	weft_time overhead_ps;  /* of a CPU, for each send and recv of a schedule */
+	weft_time gap_ps;       /* from one message of a schedule to the next */
 };
 
 struct run_config_topology {

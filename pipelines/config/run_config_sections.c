@@ -309,6 +309,11 @@ const struct yaml_field run_host_fields[] = {
 	{"copy-rate", YAML_FIELD_RATE, YAML_MEMBER(struct run_config_host, copy_rate_bps),
 		.min = TOPOLOGY_RATE_MIN_BPS, .max = 100 * TOPOLOGY_RATE_MAX_BPS,
 		.doc = "Rate of messages between ranks of a schedule on the same host."},
+	{"overhead", YAML_FIELD_TIME, YAML_MEMBER(struct run_config_host, overhead_ps),
+		.max = PS_PER_S,
+		.doc = "Time of a CPU for each send and recv of a schedule: o of LogGP."},
+	{"gap", YAML_FIELD_TIME, YAML_MEMBER(struct run_config_host, gap_ps), .max = PS_PER_S,
+		.doc = "Minimum time between two messages of a host with ranks: g of LogGP."},
 	{NULL},
 };
 

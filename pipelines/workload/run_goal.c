@@ -171,6 +171,11 @@ int run_goal_open(const struct run_config *run, const struct topology *topology,
 		return fault_set(fault, ENOMEM, "no memory for a schedule");
 	opened->entry = (uint8_t)(traffic - run->traffic.at);
 	opened->copy_rate_bps = run->host.copy_rate_bps;
+	/* Flows measure the network. */
+	if (traffic->pattern != &traffic_flows) {
+		opened->overhead_ps = run->host.overhead_ps;
+		opened->gap_ps = run->host.gap_ps;
+	}
 	opened->piece_bytes =
 		traffic->pattern == &traffic_flows ? run->nic.mtu_bytes : RUN_MESSAGE_MAX;
 	result = open_entry(opened, run, topology, fault);
@@ -187,6 +192,8 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct fault *f
 		.host_of = goal->host_of,
 		.hosts = goal->hosts,
 		.copy_rate_bps = goal->copy_rate_bps,
+		.overhead_ps = goal->overhead_ps,
+		.gap_ps = goal->gap_ps,
 		.piece_bytes = goal->piece_bytes,
 		.interleave = goal->flows.count > 0,
 		.times = goal->flows.count > 0};

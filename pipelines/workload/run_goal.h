@@ -23,6 +23,7 @@ struct run_goal {
 	uint16_t *sender;       /* [senders] the hosts with ranks */
 	uint32_t senders;
 	uint64_t copy_rate_bps;
+	weft_time overhead_ps, gap_ps;
 	uint64_t piece_bytes; /* that interfaces take at once */
 	weft_time start_ps;   /* after the start of the traffic */
 	uint8_t entry;        /* of the run's traffic */

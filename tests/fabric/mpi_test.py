@@ -109,6 +109,12 @@ class Mpi(unittest.TestCase):
         self.assertEqual(json.loads(one)["flows"]["completed"], 17)
         self.assertEqual(self.result(*words, "--mpi", "3", "--workers", "2")[1], one)
 
+    def test_drawn_flows_are_the_same_in_every_process(self):
+        words = ("--set", "traffic=[{pattern: flows, sizes: hadoop, load: 40%, stop: 100us}]", "--set", "measure.duration=50ms")
+        one = self.result(*words)[1]
+        self.assertGreater(json.loads(one)["flows"]["completed"], 20)
+        self.assertEqual(self.result(*words, "--mpi", "2", "--workers", "3")[1], one)
+
     def test_schedules_give_the_bytes_of_one(self):
         words = self.schedule(self.dir / "s.goal", "3000B")
         one = self.result(*words)[1]

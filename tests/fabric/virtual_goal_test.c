@@ -260,7 +260,7 @@ UNIT_TEST(the_generated_exchanges_end_the_same_way_each_time)
 }
 
 /* Completion on a crossbar, where nothing contends but on the hosts' own links. */
-static double complete_on_crossbar(const struct goal_generate_config *config)
+static double complete_on_crossbar(const struct goal_generate_config *config, const char *overhead)
 {
 	struct virtual_lab lab;
 	char path[32], run[1024], *text = NULL;
@@ -275,8 +275,8 @@ static double complete_on_crossbar(const struct goal_generate_config *config)
 	snprintf(run, sizeof(run),
 		"weft: run/1\ntopology: \"full:switches=1,hosts=16,rate=100Gbps\"\nclock: virtual\n"
 		"switch: {buffer: 128KiB, mtu: 4KiB, voq: true}\nnic: {mtu: 4KiB}\n"
-		"traffic: [{pattern: goal, file: %s}]\n",
-		path);
+		"host: {overhead: %s}\ntraffic: [{pattern: goal, file: %s}]\n",
+		overhead, path);
 	virtual_lab_open(&lab, run, NULL, 0);
 	virtual_lab_run(&lab);
 	assert_int_equal(virtual_fabric_check_complete(lab.fabric, NULL), 0);
@@ -292,7 +292,7 @@ static double alone_ns(uint64_t bytes)
 {
 	const struct goal_generate_config config = {"bcast", 2, bytes, 1, 0};
 
-	return complete_on_crossbar(&config);
+	return complete_on_crossbar(&config, "0s");
 }
 
 /* 16 ranks and a vector of 1,600,000 bytes; groups of 4; 8 microbatches. */
@@ -329,12 +329,21 @@ UNIT_TEST(collectives_take_the_time_of_their_alpha_beta_bound)
 	for (unsigned i = 0; i < N * N; i++)
 		matrix[i] = S / N;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		double took = complete_on_crossbar(&cases[i].config);
+		double took = complete_on_crossbar(&cases[i].config, "0s");
 
 		if (fabs(took / cases[i].bound - 1) > 0.02)
 			fail_msg("%s took %.0f ns, the bound is %.0f ns", cases[i].config.kind,
 				took, cases[i].bound);
 	}
+}
+
+/* Each of its 30 steps has two overheads, of the send and of the recv. */
+UNIT_TEST(a_ring_takes_its_steps_and_their_overheads)
+{
+	const struct goal_generate_config config = {"allreduce-ring", 16, 16000, 1, 0};
+	double bound = 30 * (alone_ns(1000) + 2 * 400);
+
+	assert_true(fabs(complete_on_crossbar(&config, "400ns") / bound - 1) < 0.001);
 }
 
 UNIT_TEST(a_schedule_that_does_not_end_is_judged)

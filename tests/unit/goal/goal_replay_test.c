@@ -447,6 +447,74 @@ UNIT_TEST(a_message_finds_its_rank_among_those_of_the_host)
 	finish(made, goal);
 }
 
+/* Three operations of one CPU, 10 ns each; the wait for b's begin is over once, when its CPU begins
+ * it. */
+UNIT_TEST(overheads_take_turns_on_their_cpu)
+{
+	struct goal *goal =
+		goal_loop_parse("num_ranks 2\nrank 0 {\na: send 8b to 1\nb: send 8b to 1\n"
+				"c: recv 8b from 1\nd: calc 5 cpu 1\nd irequires b\n}\n"
+				"rank 1 {\nrecv 8b from 0\nrecv 8b from 0\nsend 8b to 0\n}\n");
+	const struct goal_replay_config config = {.goal = goal, .overhead_ps = 10 * NS};
+	struct goal_replay *made = goal_replay_create(&config);
+	struct goal_message message;
+
+	assert_false(goal_replay_poll(made, 0, 9 * NS, &message));
+	assert_int_equal(goal_replay_next(made, 0), 10 * NS);
+	assert_true(goal_replay_poll(made, 0, 10 * NS, &message));
+	assert_int_equal(message.due_ps, 10 * NS);
+	goal_replay_accept(made, 0, 10 * NS);
+	assert_true(goal_replay_poll(made, 1, 10 * NS, &message));
+	goal_replay_accept(made, 1, 10 * NS);
+	/* c gets its message while b has the CPU, and ends after b's overhead and its own. */
+	assert_true(goal_replay_deliver(made, 0, 1, 12 * NS));
+	assert_true(goal_replay_poll(made, 0, 20 * NS, &message));
+	assert_int_equal(message.due_ps, 20 * NS);
+	goal_replay_accept(made, 0, 20 * NS);
+	assert_false(goal_replay_poll(made, 0, 30 * NS, &message));
+	assert_true(goal_replay_host_done(made, 0));
+	assert_int_equal(goal_replay_end(made, 0).ended_ps, 30 * NS);
+	assert_true(goal_replay_deliver(made, 1, 0, 40 * NS));
+	assert_true(goal_replay_deliver(made, 1, 0, 41 * NS));
+	assert_false(goal_replay_poll(made, 1, 60 * NS, &message));
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_ended(made), 60 * NS);
+	finish(made, goal);
+}
+
+UNIT_TEST(a_copy_waits_for_the_overhead_of_its_send_and_ends_with_that_of_its_recv)
+{
+	struct goal *goal =
+		goal_loop_parse("num_ranks 1\nrank 0 {\na: send 100b to 0\nb: recv 100b from 0\n"
+				"c: calc 1 cpu 1\nc irequires a\n}\n");
+	const struct goal_replay_config config = {
+		.goal = goal, .overhead_ps = 10 * NS, .copy_rate_bps = 8000000000};
+	struct goal_replay *made = goal_replay_create(&config);
+	struct goal_message message;
+
+	assert_false(goal_replay_poll(made, 0, 200 * NS, &message));
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_ended(made), (10 + 100 + 10) * NS);
+	assert_int_equal(goal_replay_diagnose(made, NULL), 0);
+	finish(made, goal);
+}
+
+UNIT_TEST(messages_of_a_host_are_a_gap_apart)
+{
+	struct goal *goal = goal_loop_parse("num_ranks 2\nrank 0 {\nsend 8b to 1\nsend 8b to 1\n}\n"
+					    "rank 1 {\nrecv 8b from 0\nrecv 8b from 0\n}\n");
+	const struct goal_replay_config config = {.goal = goal, .gap_ps = 50 * NS};
+	struct goal_replay *made = goal_replay_create(&config);
+	struct goal_message message;
+
+	assert_true(goal_replay_poll(made, 0, 3 * NS, &message));
+	goal_replay_accept(made, 0, 3 * NS);
+	assert_int_equal(goal_replay_next(made, 0), 53 * NS);
+	assert_false(goal_replay_poll(made, 0, 53 * NS - 1, &message));
+	assert_true(goal_replay_poll(made, 0, 53 * NS, &message));
+	finish(made, goal);
+}
+
 /* A piece each; the second message to 1 waits for the first. */
 UNIT_TEST(destinations_take_turns)
 {

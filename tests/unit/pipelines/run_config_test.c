@@ -101,7 +101,7 @@ static const char full[] =
 	"other-message: 512B, other-share: 30%, arrivals: bursty, on: 10us, off: 40us}\n"
 	"  - {pattern: goal, file: /g.goal, ranks: /r.txt, start: 1ms}\n"
 	"  - {pattern: goal, file: /g.goal, ranks-per-host: 4}\n"
-	"host: {copy-rate: 40Gbps}\n"
+	"host: {copy-rate: 40Gbps, overhead: 300ns, gap: 20ns}\n"
 	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n"
 	"fidelity: {late: 100us, share: 99.5%}\n";
 
