@@ -11,7 +11,7 @@
 
 #define GOAL_NONE UINT32_MAX
 
-/* OP_POSTED: what waits for its begin has been released. */
+/* OP_POSTED: operations that wait for its start were released. */
 enum op_state { OP_WAITING, OP_READY, OP_POSTED, OP_DONE };
 
 /* A list of operations, linked through one array. */

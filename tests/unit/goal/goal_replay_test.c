@@ -447,8 +447,7 @@ UNIT_TEST(a_message_finds_its_rank_among_those_of_the_host)
 	finish(made, goal);
 }
 
-/* Three operations of one CPU, 10 ns each; the wait for b's begin is over once, when its CPU begins
- * it. */
+/* Three operations of one CPU, 10 ns each; d waits once, until the CPU starts b. */
 UNIT_TEST(overheads_take_turns_on_their_cpu)
 {
 	struct goal *goal =
