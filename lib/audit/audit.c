@@ -17,8 +17,6 @@
 /* For which a capture of the real clock may show an arrival before its transmission: a loop reads
  * the clock once in an iteration, and may be stopped until it sends or receives. */
 #define SLACK_NS UINT64_C(1000000000)
-/* A control frame waits for no credits: it is not in the fabric for longer. */
-#define CONTROL_NS UINT64_C(20000000)
 
 unsigned audit_kind_check(enum audit_kind kind)
 {
@@ -267,8 +265,8 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 		return; /* nothing is in front of it, or it was passed itself */
 	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
 		prev = audit->frame[at].prev;
-		if (!audit->rules.exact &&
-			audit->frame[at].seen.time_ns < audit->rules.complete_ns + CONTROL_NS) {
+		if (!audit->rules.exact && audit->frame[at].seen.time_ns <
+						   audit->rules.complete_ns + AUDIT_CONTROL_NS) {
 			audit_take(audit, at);
 			continue;
 		}
@@ -287,10 +285,10 @@ bool audit_began_before(const struct audit *audit, const struct audit_frame *fra
 	if (audit->rules.exact)
 		return false;
 	if (frame->class != AUDIT_DATA || source >= audit->rules.topology->hosts)
-		return frame->seen.time_ns < audit->rules.complete_ns + CONTROL_NS;
+		return frame->seen.time_ns < audit->rules.complete_ns + AUDIT_CONTROL_NS;
 	return !audit->offset_known[source] ||
 	       (int32_t)(injected + audit->offset[source] - (uint32_t)audit->rules.complete_ns) <
-		       (int32_t)CONTROL_NS;
+		       (int32_t)AUDIT_CONTROL_NS;
 }
 
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place)
@@ -523,7 +521,7 @@ void audit_end(struct audit *audit)
 		uint32_t first = audit->waiting.first;
 
 		if (!audit->rules.exact &&
-			audit->frame[first].seen.time_ns + CONTROL_NS > audit->rules.ended_ns)
+			audit->frame[first].seen.time_ns + AUDIT_CONTROL_NS > audit->rules.ended_ns)
 			audit_take(audit, first);
 		else
 			judge(audit, first);

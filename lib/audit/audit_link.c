@@ -383,14 +383,44 @@ static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, ui
 	return AUDIT_NONE;
 }
 
+/* The newest of the frames like this one that were sent by then: control frames repeat. */
+static uint32_t find_newest(const struct audit *audit, uint32_t found, uint64_t until_ns)
+{
+	uint32_t newer = audit_find_next(audit, found);
+
+	while (newer != AUDIT_NONE && audit->frame[newer].seen.time_ns <= until_ns) {
+		found = newer;
+		newer = audit_find_next(audit, found);
+	}
+	return found;
+}
+
+/* Frames that were sent into a link that was down did not arrive. */
+static void drop_cut(struct audit *audit, struct audit_port *port, uint64_t until_ns)
+{
+	for (unsigned class = 0; class < AUDIT_CLASSES; class ++)
+		while (port->on_link[class].first != AUDIT_NONE &&
+			audit->frame[port->on_link[class].first].seen.time_ns < until_ns)
+			audit_take(audit, port->on_link[class].first);
+	port->cut = false;
+}
+
 static void match_sent(struct audit *audit, struct audit_seen *seen)
 {
 	uint32_t way = seen->at->way ^ 1, found = find_sent(audit, seen, way);
+	struct audit_port *port = &audit->port[way];
 
+	port->cut |=
+		port->arrived_ns != 0 && seen->at->time_ns > port->arrived_ns + AUDIT_CONTROL_NS;
+	port->arrived_ns = seen->at->time_ns;
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
 		if (!seen->refused)
 			audit_wait(audit, &seen->frame, audit_place_of_way(audit, way));
 		return;
+	}
+	if (port->cut && !audit->rules.exact) {
+		found = find_newest(audit, found, seen->at->time_ns);
+		drop_cut(audit, port, audit->frame[found].seen.time_ns);
 	}
 	audit_pass(audit, found, &seen->frame.seen);
 	seen->frame.birth = audit->frame[found].birth;

@@ -9,6 +9,9 @@
 #include "audit.h"
 
 #define AUDIT_NONE UINT32_MAX
+/* A control frame waits for no credits: it is not in the fabric for longer. Nor is a port that is
+ * up without an arrival for longer, because hellos and credits repeat. */
+#define AUDIT_CONTROL_NS UINT64_C(20000000)
 
 enum audit_class { AUDIT_DATA, AUDIT_END_TO_END, AUDIT_LINK_LOCAL, AUDIT_CLASSES };
 
@@ -53,6 +56,8 @@ struct audit_port {
 	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and did not arrive */
 	/* Credits by VC; sets of VCs whose values are known. */
 	uint16_t limit_known, granted_known, reported_known;
+	uint64_t arrived_ns; /* when its peer last received something; 0: never */
+	bool cut;            /* for so long nothing arrived there that its link was down */
 	uint64_t credit_in, credit_out; /* numbers in the file of the last such frames */
 	uint32_t sent[FRAME_VCS_MAX], reported[FRAME_VCS_MAX]; /* counted, in its credit frames */
 	uint32_t limit[FRAME_VCS_MAX];                         /* that had arrived */
