@@ -339,7 +339,7 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *f
 	if (atomic_load(&fabric->sources_failed) > 0)
 		return fault_set(fault, ENOMEM, "%u hosts have sent only a part of their traffic",
 			atomic_load(&fabric->sources_failed));
-	return fabric->replay != NULL ? goal_replay_diagnose(fabric->replay, fault) : 0;
+	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, fault) : 0;
 }
 
 static uint64_t longest_away_ns(const struct real_fabric *fabric)

@@ -392,7 +392,7 @@ void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *str
 
 int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault)
 {
-	return fabric->replay != NULL ? goal_replay_diagnose(fabric->replay, fault) : 0;
+	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, fault) : 0;
 }
 
 int virtual_fabric_result(

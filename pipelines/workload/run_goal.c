@@ -236,3 +236,15 @@ void run_goal_close(struct run_goal *goal)
 	free(goal->flows.at);
 	free(goal);
 }
+
+int run_goal_diagnose(
+	const struct run_goal *goal, const struct goal_replay *replay, struct fault *fault)
+{
+	int result = goal_replay_diagnose(replay, fault);
+
+	if (result < 0 && goal->flows.count > 0)
+		return fault_set(fault, EINVAL,
+			"flows have not completed by the end of the run: a longer measure.duration "
+			"gives them time");
+	return result;
+}

@@ -43,6 +43,10 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct fault *f
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
 	const struct run_hosts *hosts, struct fault *fault);
 
+/* As goal_replay_diagnose(); flows, which have no operations for their user, are named as such. */
+int run_goal_diagnose(
+	const struct run_goal *goal, const struct goal_replay *replay, struct fault *fault);
+
 /* Bytes of a send on the network, where a message has at least RUN_MESSAGE_MIN. */
 static inline uint32_t run_goal_bytes(uint64_t bytes)
 {

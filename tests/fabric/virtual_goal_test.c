@@ -116,6 +116,21 @@ static void run_flows(struct virtual_lab *lab, const char *network, const char *
 	unlink(path);
 }
 
+UNIT_TEST(flows_that_do_not_complete_are_named_as_flows)
+{
+	struct fault fault = {""};
+	struct virtual_lab lab;
+
+	run_flows(&lab,
+		"topology: \"rlft:ports=8,stages=2,rate=100Gbps\"\nmeasure: {duration: 20us}\n",
+		"h0 h7 0 2000000\n");
+	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &fault), -EINVAL);
+	assert_string_equal(fault.text,
+		"flows have not completed by the end of the run: a longer measure.duration gives "
+		"them time");
+	virtual_lab_close(&lab);
+}
+
 /* The formula for the empty network, to which slowdowns are relative, is exact. */
 UNIT_TEST(a_flow_alone_has_a_slowdown_of_one)
 {
